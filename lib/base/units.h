@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_BASE_UNITS_H
+#define SSDPROBE_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Text to quantities and back, the same everywhere: options, drive files, CSV,
+ * reports. Every parser takes the whole text or none of it: trailing junk, a
+ * sign, an empty text and overflow are errors. All return 0, -EINVAL
+ * (malformed) or -ERANGE (does not fit); the result is untouched on error.
+ */
+
+/* "4096", "4K" = "4KiB" = 4096, "4KB" = 4000; K M G T P. A fraction is allowed
+ * where the product is whole ("1.5MiB"). */
+int parse_bytes(const char *text, uint64_t *bytes);
+
+/* "250" (ns), "25us", "1.5ms", "2s", "3min", "1h". */
+int parse_ns(const char *text, uint64_t *ns);
+
+/* A plain decimal integer. */
+int parse_integer(const char *text, uint64_t *value);
+
+/* A decimal number, C locale, finite. */
+int parse_real(const char *text, double *value);
+
+/* "16 KiB", "255 KiB", "64.0 GB": binary units where they are exact, else
+ * decimal ones with a digit. Returns `text`. */
+char *format_bytes(uint64_t bytes, char *text, size_t size);
+
+/* "117 us", "2.50 ms", "14.5 s": three digits. Returns `text`. */
+char *format_ns(uint64_t ns, char *text, size_t size);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_DEVICE_BACKEND_H
+#define SSDPROBE_DEVICE_BACKEND_H
+
+#include "lib/device/device.h"
+
+/*
+ * What a back end owes device.c, which has already checked every request at the
+ * gate. A back end embeds `struct device` as its first member.
+ */
+struct device_ops {
+    const char *name;
+    int (*submit)(struct device *device, struct io *io);
+    int (*reap)(struct device *device, struct io *done[], size_t max,
+                size_t *count);
+    /* A new buffer (aligned to 4096) in place of the last one, or NULL. */
+    void *(*buffer)(struct device *device, size_t size_bytes);
+    int (*idle)(struct device *device, uint64_t ns);
+    uint64_t (*now_ns)(struct device *device);
+    void (*close)(struct device *device);
+};
+
+struct device {
+    const struct device_ops *ops;
+    struct device_info info;
+    struct device_limits limits;
+    struct device_counters counters;
+    bool write;
+    unsigned queue_depth_count, outstanding_count;
+    unsigned char *buffer;
+    size_t buffer_bytes;
+};
+
+int device_block_open(const char *path, const struct device_options *options,
+                      struct device **device, struct fault *why);
+int device_sim_open(const char *drive_spec,
+                    const struct device_options *options,
+                    struct device **device, struct fault *why);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_DEVICE_DEVICE_H
+#define SSDPROBE_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/device/io.h"
+
+/*
+ * The black box. It answers requests and owns the clock: every completion
+ * carries submit_ns and complete_ns in the device's own time
+ * (CLOCK_MONOTONIC_RAW for a block device, a virtual clock for an emulated
+ * one). Nothing above reads a clock or sleeps; a pause is device_idle().
+ *
+ * One gate, in device.c, stands before every back end: it checks alignment and
+ * bounds, refuses writes on a device that was opened for reading, writes
+ * outside the region, and writes beyond the budget, so that no probe can pass
+ * them.
+ */
+
+struct device;
+
+enum flush_method {
+    FLUSH_AUTO, /* the first of the following that works */
+    FLUSH_ATA,  /* FLUSH CACHE EXT through ATA PASS-THROUGH(16), SG_IO */
+    FLUSH_SCSI, /* SYNCHRONIZE CACHE(10), SG_IO */
+    FLUSH_NVME, /* NVMe flush, NVME_IOCTL_IO_CMD */
+    FLUSH_SYNC, /* fdatasync() on the device */
+    FLUSH_NONE  /* flushes are not sent */
+};
+
+/* "auto", "ata", ... for options and reports. */
+const char *flush_method_name(enum flush_method method);
+int flush_method_parse(const char *text, enum flush_method *method);
+
+struct device_options {
+    bool write;         /* open for writing; false: no write, discard or flush
+                           can pass the gate */
+    bool allow_virtual; /* loop, ram, null_blk and other virtual disks */
+    bool no_io_uring;   /* use pread/pwrite even where io_uring works */
+    enum flush_method flush;
+    unsigned queue_depth_count; /* most requests at once; 0 means 1 */
+};
+
+/* Identity and geometry; empty text or 0 where the system does not say. */
+struct device_info {
+    char path[128]; /* as given: "/dev/sdb", "sim:ssd-a" */
+    char model[64], serial[64], firmware[32];
+    char bus[16];    /* "sata", "usb", "nvme", "mmc", "loop", "virtual", ... */
+    char driver[32]; /* "sd", "nvme", "loop", ... */
+    uint64_t capacity_bytes;
+    uint32_t logical_block_bytes, physical_block_bytes;
+    uint32_t request_limit_bytes; /* larger requests reach the drive in parts */
+    uint32_t optimal_io_bytes;
+    bool read_only, removable, rotational;
+    bool virtual_disk;  /* loop, ram, ...: needs allow_virtual */
+    bool virtual_clock; /* an emulated drive: time costs nothing */
+    char engine[24];    /* "io_uring", "pread/pwrite", "virtual time" */
+    char flush[16];     /* the method in use: "ata", "sync", ..., "virtual" */
+};
+
+/*
+ * Opens a DEVICE: "sim:DRIVE[,key=value...]" or the path of a whole disk. A
+ * disk is opened with O_EXCL and held, and is refused when it is not a block
+ * device, a partition, in use, write-protected, or virtual without
+ * `allow_virtual`; with `write` false it is opened read-only (still O_EXCL). 0,
+ * or -errno with `why` (FAULT_USAGE, FAULT_OPEN or FAULT_REFUSED).
+ */
+int device_open(const char *spec, const struct device_options *options,
+                struct device **device, struct fault *why);
+void device_close(struct device *device); /* accepts NULL; waits for requests */
+
+const struct device_info *device_info(const struct device *device);
+
+/*
+ * The device's data buffer, at least `size_bytes` long, page-aligned and
+ * registered with the kernel where it can be. Valid until the next call or
+ * device_close. NULL: no memory. No request may be outstanding.
+ */
+void *device_buffer(struct device *device, size_t size_bytes);
+
+/* What writes may touch from now on. The default: nothing. Discards count as
+ * writes. */
+struct device_limits {
+    uint64_t region_offset_bytes, region_length_bytes;
+    uint64_t write_budget_bytes; /* over the life of the device */
+};
+void device_limit(struct device *device, const struct device_limits *limits);
+
+struct device_counters {
+    uint64_t read_bytes, written_bytes;
+    uint64_t requests_count; /* all kinds, as given to device_submit */
+    uint64_t split_count;    /* of which were sent in more than one part */
+    uint64_t error_count;
+};
+void device_counters(const struct device *device,
+                     struct device_counters *counters);
+
+/*
+ * Sends a request. Returns 0, or without having sent it: -EINVAL (misaligned or
+ * not in the device's buffer), -ERANGE (beyond the end), -EPERM (a write that
+ * the limits forbid), -EDQUOT (budget used up), -EAGAIN (the queue is full:
+ * reap first). The outcome of the request itself is io->error.
+ */
+int device_submit(struct device *device, struct io *io);
+
+/*
+ * Waits until at least one request is done and returns those that are, at most
+ * `max`, in `done`. *count is 0 when none was outstanding. -ENODEV when the
+ * device has vanished and its requests will not come back.
+ */
+int device_reap(struct device *device, struct io *done[], size_t max,
+                size_t *count);
+
+/* Submits one request and reaps it: nothing else may be outstanding. Returns
+ * the error of device_submit or device_reap, else io->error. */
+int device_do(struct device *device, struct io *io);
+
+/* Lets time pass. A block device sleeps; a virtual one jumps. */
+int device_idle(struct device *device, uint64_t ns);
+
+/* The device's clock. */
+uint64_t device_now_ns(struct device *device);
+
+#endif

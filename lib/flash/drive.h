@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRIVE_H
+#define SSDPROBE_FLASH_DRIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+
+/*
+ * A drive file: everything the model needs to be one particular drive, and in
+ * its section [truth] what a probe should find. Keys, units, limits and
+ * defaults are one table in drive.c; `flashemu show` prints it.
+ */
+
+enum { DRIVE_LEVELS_MAX = 4, DRIVE_TRUTHS_MAX = 32 };
+
+enum mapping_kind { MAPPING_DIRECT, MAPPING_PAGE, MAPPING_LOG_BLOCK };
+enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
+enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
+enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
+
+/* What a probe should find; text as in the file ("16384", "absent",
+ * "unidentifiable", "SLC"). */
+struct drive_truth {
+    char parameter[32];
+    char value[48];
+};
+
+struct drive {
+    char name[32];
+    char description[160];
+    uint64_t capacity_bytes;
+    uint64_t initial_state;
+    uint64_t contents; /* 1: keep what is written; 0: only time matters */
+    uint64_t seed;
+
+    /* [array] C channels x B banks x superblock chips (Dirik 3.3, 6.2) */
+    uint64_t channels_count, banks_per_channel_count, superblock_chips_count;
+    uint64_t page_bytes, pages_per_block_count;
+    uint64_t spare_permille; /* (physical - logical) / logical */
+
+    /* [timing] (Dirik 3.3.2, table 5.2; Kim table I) */
+    uint64_t read_ns, erase_ns, cache_copy_ns;
+    uint64_t program_levels_count;
+    uint64_t program_ns[DRIVE_LEVELS_MAX];
+    uint64_t bus_width_bits, bus_mhz;
+    uint64_t controller_read_page_ns, controller_write_page_ns;
+
+    /* [mapping] */
+    uint64_t mapping;
+    uint64_t clustered_page_bytes;
+    uint64_t stripe_banks_count; /* banks that one clustered block spans */
+    uint64_t log_blocks_count, switch_merge, merge_copy;
+    uint64_t direct_ns, direct_bytes_per_second;
+
+    /* [cleaning] */
+    uint64_t free_blocks_threshold_count;
+
+    /* [read_buffer], [write_buffer] */
+    uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;
+    uint64_t write_buffer_bytes, write_buffer_drain;
+
+    /* [host] */
+    uint64_t interface_bytes_per_second;
+    uint64_t command_ns, flush_ns;
+    uint64_t request_limit_bytes, queue_depth_count;
+
+    /* [noise] */
+    double jitter_sigma;
+    double outlier_share, outlier_factor_low, outlier_factor_high;
+    double drift_share;
+    uint64_t drift_period_ns;
+
+    struct drive_truth truths[DRIVE_TRUTHS_MAX];
+    size_t truths_count;
+};
+
+/*
+ * Loads "ssd-a", "./my.ini" or "ssd-a,noise=realistic,seed=7": a shipped
+ * drive's name or a file's path (it contains a '/' or ends in ".ini"), then
+ * overrides, each KEY=VALUE with a key of the table or
+ * noise=none|realistic|heavy|hostile. -ENOENT, -EINVAL, -ERANGE with file, line
+ * and the allowed range in `why`.
+ */
+int drive_load(const char *spec, struct drive *drive, struct fault *why);
+
+/* Looks for what no single key can show: a geometry that cannot be. 0 or
+ * -EINVAL. */
+int drive_check(const struct drive *drive, struct fault *why);
+
+/* The truth about a parameter, or NULL when the file does not state it. */
+const char *drive_truth(const struct drive *drive, const char *parameter);
+
+/* Names of the shipped drives, sorted; returns how many (at most max). */
+size_t drive_list(char names[][32], size_t max);
+
+/* One row of the table of keys, for help and `flashemu show`. */
+struct drive_key {
+    const char *section, *name, *help;
+    char value[64]; /* the drive's, as it would be written */
+    char range[80];
+};
+
+/* Row `index` of the table as `drive` has it; false past the end. */
+bool drive_key_at(const struct drive *drive, size_t index,
+                  struct drive_key *key);
+
+#endif

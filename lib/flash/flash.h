@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_FLASH_H
+#define SSDPROBE_FLASH_FLASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+
+/*
+ * The emulated drive: given the requests and their arrival times, when is each
+ * complete? One discrete-event machine without a clock: it is told the time
+ * and says what has happened by then and when to ask again. The simulated
+ * device jumps there; a server waits until then.
+ *
+ *   flash_submit(flash, now, &request);        enqueues; decides nothing
+ *   flash_next_event_ns(flash);                when to ask again
+ *   flash_advance(flash, until, done, max, &n) what completes by then
+ *
+ * Time never runs back: each `now_ns` and `until_ns` is at least the last one.
+ * A decision taken at t sees only arrivals up to t, and arrivals of one instant
+ * come before its dispatch. A completion once returned is final. Requests that
+ * overlap are never reordered; a flush covers the writes that were completed
+ * before it arrived. Not thread-safe: one caller at a time.
+ */
+
+struct drive;
+struct flash;
+
+enum flash_operation { FLASH_READ, FLASH_WRITE, FLASH_FLUSH, FLASH_DISCARD };
+
+struct flash_request {
+    enum flash_operation operation;
+    uint64_t offset_bytes; /* multiple of 512 */
+    uint64_t length_bytes; /* multiple of 512, > 0; 0 for a flush */
+    void *data;   /* what to write, or where to read to: valid until the request
+                     is returned as done. NULL: only the timing matters. */
+    uint64_t tag; /* the caller's, returned with the completion */
+};
+
+struct flash_done {
+    uint64_t tag;
+    uint64_t submit_ns, complete_ns;
+    int error; /* 0 or -errno */
+};
+
+/* What the drive did since it was made. */
+struct flash_statistics {
+    uint64_t reads_count, writes_count, flushes_count, discards_count;
+    uint64_t read_bytes, written_bytes;
+    uint64_t pages_read_count, pages_programmed_count, blocks_erased_count;
+    uint64_t pages_copied_count; /* valid pages moved by cleaning or merges */
+    uint64_t merges_switch_count, merges_partial_count, merges_full_count;
+    uint64_t read_buffer_hits_count;
+    uint64_t memory_bytes; /* of the model, without contents */
+};
+
+/*
+ * Makes the drive described by `drive` (copied) in its initial state. Refuses
+ * an impossible geometry with a sentence: -EINVAL, or -ENOMEM.
+ */
+int flash_create(const struct drive *drive, struct flash **flash,
+                 struct fault *why);
+void flash_destroy(struct flash *flash); /* accepts NULL */
+
+uint64_t flash_capacity_bytes(const struct flash *flash);
+
+/*
+ * 0, or -EINVAL (misaligned), -ERANGE (beyond the end), -ENOMEM. On error
+ * nothing was enqueued. Any number of requests may be outstanding; the drive
+ * works on as many at once as its queue depth allows.
+ */
+int flash_submit(struct flash *flash, uint64_t now_ns,
+                 const struct flash_request *request);
+
+/* UINT64_MAX when idle; a later submit may move it. */
+uint64_t flash_next_event_ns(const struct flash *flash);
+
+/*
+ * Everything that completes by `until_ns`, in (time, submission) order. When
+ * `max` are returned there may be more: call again with the same time.
+ */
+void flash_advance(struct flash *flash, uint64_t until_ns,
+                   struct flash_done done[], size_t max, size_t *count);
+
+void flash_statistics(const struct flash *flash,
+                      struct flash_statistics *statistics);
+
+#endif

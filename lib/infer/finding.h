@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_INFER_FINDING_H
+#define SSDPROBE_INFER_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum verdict {
+    VERDICT_FOUND,
+    VERDICT_ABSENT,       /* proved to have no effect that would matter */
+    VERDICT_INCONCLUSIVE, /* the evidence does not carry an answer */
+    VERDICT_SKIPPED       /* not tried: a need was missing, or not allowed */
+};
+
+const char *verdict_name(enum verdict verdict);
+
+enum value_kind {
+    VALUE_NONE,
+    VALUE_INTEGER,
+    VALUE_REAL,
+    VALUE_TEXT,
+    VALUE_BOOLEAN,
+    VALUE_LIST /* of integers */
+};
+
+enum { VALUE_LIST_MAX = 4, FINDINGS_MAX = 64, FINDING_EXTRAS_MAX = 4 };
+
+struct value {
+    enum value_kind kind;
+    union {
+        int64_t integer;
+        double real;
+        char text[16];
+        bool boolean;
+        struct {
+            int64_t items[VALUE_LIST_MAX];
+            size_t count;
+        } list;
+    };
+};
+
+struct value value_none(void);
+struct value value_integer(uint64_t integer);
+struct value value_real(double real);
+struct value value_boolean(bool boolean);
+struct value value_text(const char *text);
+
+/* A named addition to a finding: `smallest_request`, `levels`, `p95`. */
+struct finding_extra {
+    char name[24];
+    struct value value;
+};
+
+struct finding {
+    char parameter[32]; /* "clustered_page": see interface.md */
+    char unit[8];       /* "bytes", "ns", "count" or "" */
+    char probe[32];     /* "clustered-page" */
+    enum verdict verdict;
+    struct value value, low, high; /* VALUE_NONE unless found */
+    double confidence; /* [0, 1]; calibrated: of those that say 0.99, 99 % are
+                          right. 0 unless found or absent. */
+    char why[400];     /* one sentence of evidence, in plain words */
+    struct finding_extra extras[FINDING_EXTRAS_MAX];
+    size_t extras_count;
+};
+
+struct findings {
+    struct finding items[FINDINGS_MAX];
+    size_t count;
+};
+
+/* Appends an empty finding (inconclusive) and returns it. Never NULL: the table
+ * holds every parameter there is. */
+struct finding *findings_add(struct findings *findings, const char *probe,
+                             const char *parameter, const char *unit);
+
+/* NULL when there is none of that name. */
+const struct finding *findings_get(const struct findings *findings,
+                                   const char *parameter);
+
+void finding_why(struct finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void finding_extra(struct finding *finding, const char *name,
+                   struct value value);
+
+/* "16384", "MLC", "true", "[1, 2]": plain, C locale. Returns `text`. */
+char *value_format(const struct value *value, char *text, size_t size);
+
+#endif

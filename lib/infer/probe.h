@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_INFER_PROBE_H
+#define SSDPROBE_INFER_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/finding.h"
+#include "lib/infer/sample.h"
+
+/*
+ * A probe is pure: it asks for steps, is fed rows, and concludes. It never sees
+ * a device or a clock. A run is next, do, feed, ..., conclude; `ssdprobe infer`
+ * is feed every row of a file, conclude: with the same findings to the byte,
+ * because what a probe knows is a function of the rows it was fed.
+ */
+
+enum probe_method { METHOD_ADAPTIVE, METHOD_PAPER };
+
+enum { PROBE_PARAMETERS_MAX = 8, PROBE_NEEDS_MAX = 4 };
+
+/* What a probe may know of the device before it measures. */
+struct setting {
+    uint64_t seed;
+    enum probe_method method;
+    uint64_t capacity_bytes;
+    uint64_t region_offset_bytes, region_length_bytes; /* writes stay inside;
+                                                          reads too */
+    uint32_t logical_block_bytes;
+    uint32_t request_limit_bytes;
+    bool read_only;
+    uint64_t parameters[PROBE_PARAMETERS_MAX]; /* in the order of the probe's
+                                                  table */
+};
+
+enum step_content {
+    CONTENT_RANDOM, /* does not compress, differs from write to write */
+    CONTENT_ZEROS,
+    CONTENT_ONES
+};
+
+/* One thing to do: a request, or a pause. */
+struct step {
+    enum operation operation;
+    uint64_t offset_bytes, length_bytes;
+    uint64_t idle_ns; /* OPERATION_IDLE */
+    enum step_content content;
+    struct label label;
+};
+
+/* A number a user may set: its place in `parameters[]` is its row. */
+struct probe_parameter {
+    const char *name, *unit, *help;
+    uint64_t low, high, normal; /* limits and default */
+};
+
+struct probe_plan {
+    uint64_t bytes_written, bytes_written_max;
+    uint64_t bytes_read, bytes_read_max;
+    uint64_t requests, requests_max;
+};
+
+enum probe_next { PROBE_STEP, PROBE_DONE };
+
+struct probe {
+    const char *name;     /* "write-buffer" */
+    const char *question; /* ends in '?' */
+    const char *idea;     /* a sentence or two, for `list -v` and the manual */
+    bool writes;          /* overwrites user data */
+    uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
+    const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
+    const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */
+    struct probe_parameter parameters[PROBE_PARAMETERS_MAX];
+
+    /* Expected and most it will do. Pure. */
+    void (*plan)(const struct setting *setting, struct probe_plan *plan);
+
+    /* Allocates the state. `known` is read only during the call. 0, -ENOMEM. */
+    int (*start)(const struct setting *setting, const struct findings *known,
+                 void **state);
+    /* What to do next; PROBE_DONE when nothing more would help. */
+    enum probe_next (*next)(void *state, struct step *step);
+    /* 0 or -ENOMEM. A row with an error is fed too. */
+    int (*feed)(void *state, const struct sample *sample);
+    /* Appends one finding for each parameter of `answers`. May be called at any
+     * time: an interrupted run concludes what its rows carry. */
+    void (*conclude)(void *state, struct findings *findings);
+    void (*finish)(void *state); /* frees; accepts NULL */
+    /* Share of the work done, 0 to 1, for a progress bar. */
+    double (*progress)(const void *state);
+};
+
+#endif

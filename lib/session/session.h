@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_SESSION_H
+#define SSDPROBE_SESSION_SESSION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/device/device.h"
+#include "lib/infer/finding.h"
+#include "lib/infer/probe.h"
+
+/*
+ * Carries a run: region, budget, plan, seed, rows, findings so far, progress
+ * and interruption live once, here. Probes ask, the session does, rows go to
+ * the sink.
+ */
+
+struct session_progress;
+
+struct session_options {
+    uint64_t seed;
+    enum probe_method method;
+    uint64_t region_offset_bytes;
+    uint64_t region_length_bytes; /* 0: to the end of the device */
+    uint64_t write_budget_bytes; /* 0: one drive write or 64 GiB, the smaller */
+    uint64_t time_limit_ns;      /* of the device's clock; 0: none */
+    bool read_only;
+    /* Every row, as it is measured. 0, or -errno, which ends the run. */
+    int (*row)(void *context, const char *probe, const struct sample *sample);
+    /* At most every tenth of a second of wall time is for the caller to see to.
+     */
+    void (*progress)(void *context, const struct session_progress *progress);
+    void *context;
+    /* Looked at before every request; non-zero ends the run cleanly. */
+    const volatile sig_atomic_t *interrupted;
+};
+
+struct session_progress {
+    const char *probe;
+    double share;        /* of the whole run, 0 to 1 */
+    double seconds_left; /* on the device's clock; negative: not known */
+    uint64_t requests_count, written_bytes, read_bytes;
+};
+
+struct session_plan {
+    uint64_t bytes_written, bytes_written_max;
+    uint64_t bytes_read, bytes_read_max;
+    uint64_t requests, requests_max;
+    double seconds;
+};
+
+struct session_cost {
+    uint64_t bytes_written, bytes_read, requests_count, split_count;
+    double device_seconds;
+};
+
+struct session;
+
+/* `device` stays the caller's and must outlive the session. 0; -EINVAL with
+ * `why` for a region that does not fit or is not aligned; -ENOMEM. */
+int session_open(struct device *device, const struct session_options *options,
+                 struct session **session, struct fault *why);
+void session_close(struct session *session); /* accepts NULL */
+
+/* The setting a probe would be given. */
+void session_setting(const struct session *session, const struct probe *probe,
+                     struct setting *setting);
+
+/* What running `probes` (NULL-terminated) would cost. Sends nothing. */
+void session_plan(const struct session *session,
+                  const struct probe *const probes[],
+                  struct session_plan *plan);
+
+/*
+ * Takes a finding as known without measuring ("--assume"). Its probe is
+ * "assumed".
+ */
+int session_assume(struct session *session, const char *parameter,
+                   const char *value, struct fault *why);
+
+/*
+ * Runs the probes in order and appends their findings. 0; -EINTR (interrupted:
+ * findings hold what could be concluded); -ETIME (time limit); or the -errno of
+ * the device or of the row sink with `why` (FAULT_IO, FAULT_OPEN). Findings are
+ * complete in every case: what could not be measured is inconclusive or skipped
+ * with the reason.
+ */
+int session_run(struct session *session, const struct probe *const probes[],
+                struct fault *why);
+
+const struct findings *session_findings(const struct session *session);
+void session_cost(const struct session *session, struct session_cost *cost);
+
+/*
+ * Concludes again from rows, without a device: the same findings as the run
+ * that wrote them. `all` is the table of probes; rows of a probe that is not in
+ * it are an error. 0 or -EINVAL with `why`.
+ */
+struct csv_rows;
+int session_infer(const struct csv_rows *rows, const struct probe *const all[],
+                  struct findings *findings, struct fault *why);
+
+#endif

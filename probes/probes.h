@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_PROBES_H
+#define SSDPROBE_PROBES_PROBES_H
+
+#include "lib/infer/probe.h"
+
+/* Every probe, in the order in which a full run asks them; ends in NULL. */
+extern const struct probe *const probes[];
+
+/* By its name ("write-buffer"), or NULL. */
+const struct probe *probe_find(const char *name);
+
+#endif
