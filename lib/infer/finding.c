@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/infer/finding.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const names[] = {
+        [VERDICT_FOUND] = "found",
+        [VERDICT_ABSENT] = "absent",
+        [VERDICT_INCONCLUSIVE] = "inconclusive",
+        [VERDICT_SKIPPED] = "skipped",
+    };
+
+    assert((size_t)verdict < sizeof(names) / sizeof(names[0]));
+    return names[verdict];
+}
+
+struct value value_none(void)
+{
+    return (struct value){.kind = VALUE_NONE};
+}
+
+struct value value_integer(uint64_t integer)
+{
+    /* 8 EiB and 292 years: a probe that exceeds them has a bug. */
+    assert(integer <= INT64_MAX);
+    return (struct value){.kind = VALUE_INTEGER, .integer = (int64_t)integer};
+}
+
+struct value value_real(double real)
+{
+    return (struct value){.kind = VALUE_REAL, .real = real};
+}
+
+struct value value_boolean(bool boolean)
+{
+    return (struct value){.kind = VALUE_BOOLEAN, .boolean = boolean};
+}
+
+/* Copies what fits and says whether that was all of it. */
+static bool copy_text(char *target, size_t size, const char *text)
+{
+    size_t length = strnlen(text, size);
+    bool fits = length < size;
+
+    if (!fits)
+        length = size - 1;
+    memcpy(target, text, length);
+    target[length] = '\0';
+    return fits;
+}
+
+struct value value_text(const char *text)
+{
+    struct value value = {.kind = VALUE_TEXT};
+    bool fits = copy_text(value.text, sizeof(value.text), text);
+
+    assert(fits);
+    (void)fits;
+    return value;
+}
+
+struct finding *findings_add(struct findings *findings, const char *probe,
+                             const char *parameter, const char *unit)
+{
+    assert(findings->count < FINDINGS_MAX);
+
+    struct finding *finding = &findings->items[findings->count++];
+    memset(finding, 0, sizeof(*finding));
+    finding->verdict = VERDICT_INCONCLUSIVE;
+
+    bool fits = copy_text(finding->probe, sizeof(finding->probe), probe);
+    fits &=
+        copy_text(finding->parameter, sizeof(finding->parameter), parameter);
+    fits &= copy_text(finding->unit, sizeof(finding->unit), unit);
+    assert(fits);
+    (void)fits;
+    return finding;
+}
+
+const struct finding *findings_get(const struct findings *findings,
+                                   const char *parameter)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].parameter, parameter) == 0)
+            return &findings->items[i];
+    return NULL;
+}
+
+void finding_why(struct finding *finding, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(finding->why, sizeof(finding->why), format, arguments);
+    va_end(arguments);
+}
+
+void finding_extra(struct finding *finding, const char *name,
+                   struct value value)
+{
+    assert(finding->extras_count < FINDING_EXTRAS_MAX);
+
+    struct finding_extra *extra = &finding->extras[finding->extras_count++];
+    bool fits = copy_text(extra->name, sizeof(extra->name), name);
+    assert(fits);
+    (void)fits;
+    extra->value = value;
+}
+
+/* "[1, 2]"; the list is short, so that it only needs a small text. */
+static void format_list(const struct value *value, char *text, size_t size)
+{
+    size_t used = 0;
+
+    assert(value->list.count <= VALUE_LIST_MAX);
+    snprintf(text, size, "[");
+    for (size_t i = 0; i < value->list.count; i++) {
+        used = strlen(text);
+        snprintf(text + used, size - used, "%s%" PRId64, i ? ", " : "",
+                 value->list.items[i]);
+    }
+    used = strlen(text);
+    snprintf(text + used, size - used, "]");
+}
+
+char *value_format(const struct value *value, char *text, size_t size)
+{
+    assert(size > 0);
+    switch (value->kind) {
+    case VALUE_NONE:
+        text[0] = '\0';
+        break;
+    case VALUE_INTEGER:
+        snprintf(text, size, "%" PRId64, value->integer);
+        break;
+    case VALUE_REAL:
+        snprintf(text, size, "%.6g", value->real);
+        break;
+    case VALUE_TEXT:
+        copy_text(text, size, value->text);
+        break;
+    case VALUE_BOOLEAN:
+        copy_text(text, size, value->boolean ? "true" : "false");
+        break;
+    case VALUE_LIST:
+        format_list(value, text, size);
+        break;
+    }
+    return text;
+}

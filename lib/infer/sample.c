@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/infer/sample.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const operation_names[] = {
+    [OPERATION_READ] = "read",   [OPERATION_WRITE] = "write",
+    [OPERATION_FLUSH] = "flush", [OPERATION_DISCARD] = "discard",
+    [OPERATION_IDLE] = "idle",
+};
+
+enum {
+    OPERATIONS_COUNT = sizeof(operation_names) / sizeof(operation_names[0])
+};
+
+const char *operation_name(enum operation operation)
+{
+    if ((size_t)operation >= OPERATIONS_COUNT)
+        return NULL;
+    return operation_names[operation];
+}
+
+int operation_parse(const char *text, enum operation *operation)
+{
+    for (size_t i = 0; i < OPERATIONS_COUNT; i++) {
+        if (strcmp(operation_names[i], text) == 0) {
+            *operation = (enum operation)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
