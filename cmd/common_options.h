@@ -41,7 +41,8 @@ struct option_row {
 
 struct program_table {
     const char *name;        /* "flashemu" */
-    const char *description; /* one line */
+    const char *usage;       /* what may follow the name */
+    const char *description; /* one line, without a full stop */
     const struct command_row *commands;
     size_t commands_count;
     const struct option_row *options;
@@ -70,8 +71,6 @@ struct options_given {
  * Splits argv into options and operands, in any order, "--" ends the options.
  * Names are not abbreviated: "--y" must not come to mean "--yes". 0, or
  * -EINVAL with a sentence: unknown option, argument missing or unexpected.
- * On -EINVAL `given` holds what came before the mistake, and whether `id` was
- * named anywhere can still be asked with options_named().
  */
 int options_parse(const struct program_table *program, int argc, char **argv,
                   struct options_given *given, struct fault *why);
