@@ -28,6 +28,7 @@ struct csv_header {
 
 struct csv_writer {
     FILE *file;
+    char run[40]; /* repeated in every row */
     uint64_t count, digest;
     int error; /* sticky: the first -errno */
 };
