@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Suites by behaviour: tests/test_*.c are Check programs, tests/*.sh are scripts
-# that end in a line 'N passed, N failed'. Each is one ctest entry.
+# Suites by behaviour: tests/test_*.c are Check programs, tests/test_*.sh are
+# scripts (called with the source and the build folder) that end in a line
+# 'N passed, N failed'. Each is one ctest entry; suite.sh sees to the count.
 enable_testing()
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
-file(GLOB suites CONFIGURE_DEPENDS tests/test_*.c)
-foreach(source ${suites})
+function(suite name label)
+  add_test(NAME ${name} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/suite.sh
+           ${name} ${CMAKE_BINARY_DIR}/suites ${ARGN})
+  # suite.sh stops it long before.
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 7200)
+endfunction()
+
+file(GLOB programs CONFIGURE_DEPENDS tests/test_*.c)
+foreach(source ${programs})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE ssd_probes ssd_session ssd_report
@@ -14,14 +22,14 @@ foreach(source ${suites})
                              SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
   # Check's macros rely on GNU extensions.
   target_compile_options(${name} PRIVATE -Wno-pedantic)
-  add_test(NAME ${name} COMMAND ${name})
+  suite(${name} check $<TARGET_FILE:${name}>)
 endforeach()
 
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
-foreach(script ${scripts})
+foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh)
   get_filename_component(name ${script} NAME_WE)
-  add_test(NAME ${name}
-           COMMAND bash ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  suite(${name} script bash ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   # Scripts share loop devices and the processor: one at a time.
   set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
 endforeach()
+set_tests_properties(fresh_debian PROPERTIES LABELS long)

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/run.sh BUILD_ROOT: every suite, through ctest, a line for each; then one
+# line with the sum. SSDPROBE_TEST_LONG=1 adds the slow ones.
+set -u
+
+build_root=$1
+tail_lines=40
+total_passed=0 total_failed=0 suites_count=0
+
+# report BUILD NAME: one line, and the end of the log when it failed.
+report()
+{
+    local folder=$build_root/$1/suites passed=0 failed=1 seconds=0
+    local why='did not run'
+    if [[ -r $folder/$2.result ]]; then
+        read -r passed failed seconds why <"$folder/$2.result"
+    fi
+    ((total_passed += passed, total_failed += failed, suites_count += 1))
+    [[ $why == '-' ]] && why='' || why=": $why"
+    printf '%-8s %-28s %5d passed, %d failed, %d s%s\n' \
+        "$1" "$2" "$passed" "$failed" "$seconds" "$why"
+    if ((failed > 0)) && [[ -r $folder/$2.log ]]; then
+        tail -n "$tail_lines" -- "$folder/$2.log" | sed 's/^/    | /'
+    fi
+}
+
+# run BUILD CTEST_OPTION...
+run()
+{
+    local build=$1 line name
+    local -A reported=()
+    shift
+    local ctest=(ctest --test-dir "$build_root/$build" "$@")
+    rm -rf -- "$build_root/$build/suites"
+    while read -r line; do
+        if [[ $line =~ Test\ +\#[0-9]+:\ ([a-z0-9_]+)\ .*\ sec ]]; then
+            report "$build" "${BASH_REMATCH[1]}"
+            reported[${BASH_REMATCH[1]}]=1
+        fi
+    done < <("${ctest[@]}" -j"$(nproc)" 2>&1)
+    while read -r name; do
+        [[ -n ${reported[$name]-} ]] || report "$build" "$name"
+    done < <("${ctest[@]}" -N | sed -n 's/^ *Test *#[0-9]*: //p')
+}
+
+if [[ -n ${SSDPROBE_TEST_LONG-} ]]; then
+    run release
+else
+    run release -LE long
+fi
+# The sanitizers see what the programs do; scripts only look from outside.
+run debug -L check
+
+if ((suites_count == 0)); then
+    echo "no suite was found"
+    total_failed=1
+fi
+printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
+((total_failed == 0))
