@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samples as CSV: what is written is read back whole; what is damaged in any
+ * way is refused with file and line, and never crashes the reader. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/base/random.h"
+#include "lib/infer/sample_csv.h"
+
+enum { ROWS = 24, TEXT_MAX = 65536 };
+
+static char path[] = "/tmp/test_csv.XXXXXX";
+
+static struct csv_header example_header(void)
+{
+    struct csv_header header = {
+        .run = "sim-0011223344556677",
+        .device = "0123456789abcdef",
+        .flush = "virtual",
+        .probes = "basic,write-buffer",
+        .setting = {.seed = UINT64_MAX,
+                    .method = METHOD_PAPER,
+                    .capacity_bytes = UINT64_C(8) << 30,
+                    .region_offset_bytes = 4096,
+                    .region_length_bytes = UINT64_C(4) << 30,
+                    .logical_block_bytes = 512,
+                    .request_limit_bytes = 131072,
+                    .read_only = true},
+        .assume = "clustered_page=16384 nand_type=MLC",
+    };
+    return header;
+}
+
+static struct sample example_sample(size_t i)
+{
+    struct sample sample = {
+        .operation = (enum operation)(i % 5),
+        .offset_bytes = 4096 * i,
+        .length_bytes = i % 5 > 1 ? 0 : 512 * (i + 1),
+        .submit_ns = 1000000000 * i,
+        .complete_ns = 1000000000 * i + 117000 + i,
+        .parts_count = i % 3 ? 1 : 2,
+        .error = i == 7 ? -EIO : 0,
+        .label = {.phase = "screen", .cell = "w16384+8192"},
+    };
+    sample.label.round = (uint32_t)i;
+    if (i % 4 == 0)
+        memset(sample.label.cell, 0, sizeof(sample.label.cell));
+    return sample;
+}
+
+/* Padding is nobody's promise, so no memcmp(). */
+static void expect_same(const struct sample *a, const struct sample *b)
+{
+    ck_assert_int_eq(a->operation, b->operation);
+    ck_assert_uint_eq(a->offset_bytes, b->offset_bytes);
+    ck_assert_uint_eq(a->length_bytes, b->length_bytes);
+    ck_assert_uint_eq(a->submit_ns, b->submit_ns);
+    ck_assert_uint_eq(a->complete_ns, b->complete_ns);
+    ck_assert_uint_eq(a->parts_count, b->parts_count);
+    ck_assert_int_eq(a->error, b->error);
+    ck_assert_str_eq(a->label.phase, b->label.phase);
+    ck_assert_str_eq(a->label.cell, b->label.cell);
+    ck_assert_uint_eq(a->label.round, b->label.round);
+}
+
+static int write_rows(FILE *file, size_t count)
+{
+    struct csv_writer writer;
+    struct csv_header header = example_header();
+
+    csv_begin(&writer, file, &header);
+    for (size_t i = 0; i < count; i++) {
+        struct sample sample = example_sample(i);
+        csv_row(&writer, i % 2 ? "basic" : "write-buffer", &sample);
+    }
+    return csv_end(&writer);
+}
+
+/* The good file, as text; returns its length. */
+static size_t good_file(char text[TEXT_MAX], size_t rows)
+{
+    FILE *file = fmemopen(text, TEXT_MAX, "w");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(write_rows(file, rows), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    return strlen(text);
+}
+
+static void put_file(const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(text, 1, length, file), length);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static int read_text(const char *text, size_t length, struct fault *why)
+{
+    struct csv_rows rows;
+
+    put_file(text, length);
+    memset(why, 0, sizeof(*why));
+    int error = csv_read(path, &rows, why);
+    if (error) {
+        ck_assert_int_eq(why->kind, FAULT_OPEN);
+        ck_assert_ptr_null(rows.items);
+    } else {
+        ck_assert(rows.complete);
+    }
+    csv_rows_free(&rows);
+    return error;
+}
+
+/* The file must be refused at `line` with a sentence that contains `words`. */
+static void expect_refusal(const char *text, size_t length, unsigned line,
+                           const char *words)
+{
+    struct fault why;
+    char place[64];
+
+    ck_assert_int_eq(read_text(text, length, &why), -EINVAL);
+    snprintf(place, sizeof(place), "%s:%u: ", path, line);
+    ck_assert_msg(strncmp(why.text, place, strlen(place)) == 0,
+                  "expected %s... but got: %s", place, why.text);
+    ck_assert_msg(strstr(why.text, words), "expected '%s' in: %s", words,
+                  why.text);
+    ck_assert_int_eq(why.text[strlen(why.text) - 1], '.');
+}
+
+static char *line_start(char *text, unsigned line)
+{
+    while (--line) {
+        text = strchr(text, '\n');
+        ck_assert_ptr_nonnull(text);
+        text++;
+    }
+    return text;
+}
+
+/* The good file with the first `from` replaced by `to`. */
+static size_t edited(char text[TEXT_MAX], const char *from, const char *to)
+{
+    char rest[TEXT_MAX];
+
+    good_file(text, ROWS);
+    char *place = strstr(text, from);
+    ck_assert_ptr_nonnull(place);
+    snprintf(rest, sizeof(rest), "%s", place + strlen(from));
+    snprintf(place, (size_t)(text + TEXT_MAX - place), "%s%s", to, rest);
+    return strlen(text);
+}
+
+enum { HEADER_LINES = 16, FIRST_ROW = HEADER_LINES + 1 };
+
+START_TEST(what_is_written_is_read_back)
+{
+    struct csv_rows rows;
+    struct fault why;
+    char text[TEXT_MAX];
+    struct csv_header header = example_header();
+
+    put_file(text, good_file(text, ROWS));
+    ck_assert_int_eq(csv_read(path, &rows, &why), 0);
+    ck_assert(rows.complete);
+    ck_assert_uint_eq(rows.count, ROWS);
+    ck_assert_str_eq(rows.header.run, header.run);
+    ck_assert_str_eq(rows.header.device, header.device);
+    ck_assert_str_eq(rows.header.flush, header.flush);
+    ck_assert_str_eq(rows.header.probes, header.probes);
+    ck_assert_str_eq(rows.header.assume, header.assume);
+    const struct setting *a = &rows.header.setting, *b = &header.setting;
+    ck_assert_uint_eq(a->seed, b->seed);
+    ck_assert_int_eq(a->method, b->method);
+    ck_assert_uint_eq(a->capacity_bytes, b->capacity_bytes);
+    ck_assert_uint_eq(a->region_offset_bytes, b->region_offset_bytes);
+    ck_assert_uint_eq(a->region_length_bytes, b->region_length_bytes);
+    ck_assert_uint_eq(a->logical_block_bytes, b->logical_block_bytes);
+    ck_assert_uint_eq(a->request_limit_bytes, b->request_limit_bytes);
+    ck_assert_int_eq(a->read_only, b->read_only);
+    for (size_t i = 0; i < ROWS; i++) {
+        struct sample sample = example_sample(i);
+        ck_assert_str_eq(rows.items[i].probe, i % 2 ? "basic" : "write-buffer");
+        expect_same(&rows.items[i].sample, &sample);
+    }
+    csv_rows_free(&rows);
+    csv_rows_free(&rows); /* an empty struct is accepted */
+}
+END_TEST
+
+START_TEST(the_largest_values_survive)
+{
+    struct csv_writer writer;
+    struct csv_header header = example_header();
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+    struct sample sample = {.operation = OPERATION_IDLE,
+                            .offset_bytes = UINT64_MAX - 1,
+                            .length_bytes = 1,
+                            .submit_ns = UINT64_MAX,
+                            .complete_ns = UINT64_MAX,
+                            .parts_count = UINT32_MAX,
+                            .error = -4095,
+                            .label = {"", "", UINT32_MAX}};
+
+    memset(header.run, 'R', sizeof(header.run) - 1);
+    memset(header.assume, '~', sizeof(header.assume) - 1);
+    memset(header.probes, 'p', sizeof(header.probes) - 1);
+    header.setting.capacity_bytes = UINT64_MAX;
+    memset(sample.label.phase, 'p', sizeof(sample.label.phase) - 1);
+    memset(sample.label.cell, '+', sizeof(sample.label.cell) - 1);
+    FILE *file = fopen(path, "wb");
+    ck_assert_int_eq(csv_begin(&writer, file, &header), 0);
+    ck_assert_int_eq(
+        csv_row(&writer, "abcdefghijabcdefghijabcdefghija", &sample), 0);
+    ck_assert_int_eq(csv_end(&writer), 0);
+    fclose(file);
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    expect_same(&rows.items[0].sample, &sample);
+    csv_rows_free(&rows);
+}
+END_TEST
+
+START_TEST(a_run_without_rows_is_whole)
+{
+    char text[TEXT_MAX];
+    struct fault why;
+
+    ck_assert_int_eq(read_text(text, good_file(text, 0), &why), 0);
+}
+END_TEST
+
+START_TEST(the_header_line_names_columns_with_units)
+{
+    char text[TEXT_MAX];
+
+    good_file(text, 1);
+    ck_assert_int_eq(
+        strncmp(line_start(text, HEADER_LINES),
+                "run,sequence,probe,phase,cell,round,operation,offset_bytes,"
+                "length_bytes,submit_ns,complete_ns,parts,error\n",
+                106),
+        0);
+}
+END_TEST
+
+START_TEST(names_that_would_break_the_columns_are_not_written)
+{
+    static const char *const names[] = {"a,b", "a\nb", "A", "a b", "a\"b"};
+    struct csv_header header = example_header();
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct csv_writer writer;
+        char text[TEXT_MAX];
+        FILE *file = fmemopen(text, sizeof(text), "w");
+        struct sample sample = example_sample(1);
+        ck_assert_int_eq(csv_begin(&writer, file, &header), 0);
+        ck_assert_int_eq(csv_row(&writer, names[i], &sample), -EINVAL);
+        ck_assert_int_eq(csv_row(&writer, "basic", &sample), -EINVAL);
+        ck_assert_int_eq(csv_end(&writer), -EINVAL);
+        fclose(file);
+    }
+}
+END_TEST
+
+START_TEST(a_full_disk_is_an_error)
+{
+    FILE *file = fopen("/dev/full", "w");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(write_rows(file, ROWS), -ENOSPC);
+    fclose(file);
+    /* And not only at the end, when there are more rows than fit a buffer. */
+    struct csv_writer writer;
+    struct csv_header header = example_header();
+    struct sample sample = example_sample(1);
+    int error = 0;
+    file = fopen("/dev/full", "w");
+    csv_begin(&writer, file, &header);
+    for (int i = 0; i < 1000 && !error; i++)
+        error = csv_row(&writer, "basic", &sample);
+    ck_assert_int_eq(error, -ENOSPC);
+    fclose(file);
+}
+END_TEST
+
+/* What a user or a disk may do to a file: the edit, and the answer. */
+static const struct edit {
+    const char *from, *to;
+    unsigned line;
+    const char *words;
+} edits[] = {
+    {"# ssdprobe samples", "# other", 1, "not a file of samples"},
+    {"format_version=1.0", "format_version=2.0", 2, "version 1.0"},
+    {"# seed=", "# sead=", 7, "'# seed=...' is expected"},
+    {"# seed=18446744073709551615", "# seed=18446744073709551616", 7,
+     "value of 'seed' is malformed"},
+    {"# method=paper", "# method=magic", 8, "'method' is malformed"},
+    {"# capacity_bytes=8589934592", "# capacity_bytes=0", 15, "cannot be"},
+    {"# read_only=1", "# read_only=2", 14, "'read_only' is malformed"},
+    {"offset_bytes,length", "offset,length", 16, "columns"},
+    {",write,4096,", ",write,4096x,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,-4096,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write, 4096,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,0x1000,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,04096,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,99999999999999999999999,", 18, "'offset_bytes'"},
+    {",write,4096,", ",write,8589934592,", 18, "beyond the end"},
+    {",write,4096,", ",wrote,4096,", 18, "'operation'"},
+    {",-5\n", ",-5,0\n", 24, "more columns"},
+    {",write,4096,1024,", ",write,4096,", 18, "'error' is missing"},
+    {",1000117001,", ",1,", 18, "completes before"},
+    {"w16384+8192", "w16384_8192", 18, "'cell'"},
+    {"sim-0011223344556677,3,", "sim-0011223344556678,3,", 20, "run"},
+    {"sim-0011223344556677,3,", "sim-0011223344556677,4,", 20, "sequence 4"},
+    {",-5\n", ",5\n", 24, "'error'"},
+    {",-5\n", ",-0\n", 24, "'error'"},
+    {",-5\n", ",-5\r\n", 24, "carriage return"},
+    {",-5\n", ",-5\t\n", 24, "0x09"},
+    {",-5\n", ",-6\n", 41, "digest"},
+    {"seed=18446744073709551615", "seed=1", 41, "digest"},
+    {"count=24", "count=23", 41, "24 rows"},
+    {"# end count", "# fin count", 41, "24 rows"},
+    {"digest=", "digest=0", 41, "digest"},
+};
+
+START_TEST(an_edit_is_noticed)
+{
+    char text[TEXT_MAX];
+    const struct edit *edit = &edits[_i];
+
+    size_t length = edited(text, edit->from, edit->to);
+    expect_refusal(text, length, edit->line, edit->words);
+}
+END_TEST
+
+START_TEST(damage_to_whole_lines_is_noticed)
+{
+    char text[TEXT_MAX], other[2 * TEXT_MAX];
+    size_t length = good_file(text, ROWS);
+    char *third = line_start(text, FIRST_ROW + 2);
+    char *fourth = line_start(text, FIRST_ROW + 3);
+    char *fifth = line_start(text, FIRST_ROW + 4);
+    int a = (int)(third - text), b = (int)(fourth - third);
+
+    /* removed */
+    snprintf(other, sizeof(other), "%.*s%s", a, text, fourth);
+    expect_refusal(other, strlen(other), FIRST_ROW + 2, "missing, repeated");
+    /* duplicated */
+    snprintf(other, sizeof(other), "%.*s%.*s%s", a, text, b, third, third);
+    expect_refusal(other, strlen(other), FIRST_ROW + 3, "missing, repeated");
+    /* swapped */
+    snprintf(other, sizeof(other), "%.*s%.*s%.*s%s", a, text,
+             (int)(fifth - fourth), fourth, b, third, fifth);
+    expect_refusal(other, strlen(other), FIRST_ROW + 2, "missing, repeated");
+    /* the closing line gone, cut, doubled, without its line feed */
+    char *end = line_start(text, FIRST_ROW + ROWS);
+    expect_refusal(text, (size_t)(end - text), 41, "closing line is missing");
+    expect_refusal(text, (size_t)(end - text) - 5, 40, "cut off");
+    expect_refusal(text, length - 1, 41, "cut off");
+    snprintf(other, sizeof(other), "%s%s", text, end);
+    expect_refusal(other, strlen(other), 42, "something follows");
+    snprintf(other, sizeof(other), "%s\n", text);
+    expect_refusal(other, strlen(other), 42, "something follows");
+    /* an empty line */
+    snprintf(other, sizeof(other), "%.*s\n%s", a, text, third);
+    expect_refusal(other, strlen(other), FIRST_ROW + 2, "missing");
+    /* every line end converted */
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n')
+            other[used++] = '\r';
+        other[used++] = text[i];
+    }
+    expect_refusal(other, used, 1, "carriage return");
+}
+END_TEST
+
+START_TEST(files_that_are_no_samples_are_refused)
+{
+    char text[TEXT_MAX];
+    struct csv_rows rows;
+    struct fault why;
+
+    expect_refusal("", 0, 1, "empty");
+    expect_refusal("\n", 1, 1, "not a file of samples");
+    expect_refusal("\0\0\0\0", 4, 1, "0x00");
+    memset(text, 'x', sizeof(text));
+    expect_refusal(text, sizeof(text), 1, "longer than");
+    ck_assert_int_eq(csv_read("/dev/zero", &rows, &why), -EINVAL);
+    ck_assert_int_eq(csv_read("/tmp", &rows, &why), -EIO);
+    ck_assert_int_eq(why.kind, FAULT_OPEN);
+    ck_assert_int_eq(csv_read("/nonexistent/none", &rows, &why), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(why.text, "/nonexistent/none"));
+}
+END_TEST
+
+/* One deterministic mutation; returns the new length. */
+static size_t mutate(struct random *random, char *text, size_t length)
+{
+    size_t at = random_below(random, length);
+    size_t other = random_below(random, length);
+    size_t span = 1 + random_below(random, 64);
+
+    switch (random_below(random, 6)) {
+    case 0: /* a flipped bit */
+        text[at] = (char)(text[at] ^ (1 << random_below(random, 8)));
+        return length;
+    case 1: /* any byte */
+        text[at] = (char)random_below(random, 256);
+        return length;
+    case 2: /* cut off */
+        return at;
+    case 3: /* a piece removed */
+        span = span > length - at ? length - at : span;
+        memmove(text + at, text + at + span, length - at - span);
+        return length - span;
+    case 4: /* a piece repeated elsewhere */
+        span = span > length - other ? length - other : span;
+        span = length + span > TEXT_MAX ? TEXT_MAX - length : span;
+        {
+            char piece[64];
+            memcpy(piece, text + other, span);
+            memmove(text + at + span, text + at, length - at);
+            memcpy(text + at, piece, span);
+        }
+        return length + span;
+    default: /* a digit where there was one */
+        while (at + 1 < length && (text[at] < '0' || text[at] > '9'))
+            at++;
+        text[at] = (char)('0' + random_below(random, 10));
+        return length;
+    }
+}
+
+START_TEST(no_mutation_passes_or_crashes)
+{
+    enum { MUTATIONS = 20000, MOST_AT_ONCE = 3 };
+    char good[TEXT_MAX], text[TEXT_MAX];
+    struct random random;
+    unsigned unchanged = 0;
+    size_t good_length = good_file(good, ROWS);
+
+    random_seed(&random, 1);
+    for (int i = 0; i < MUTATIONS; i++) {
+        struct fault why;
+        size_t length = good_length;
+        memcpy(text, good, length);
+        uint64_t times = 1 + random_below(&random, MOST_AT_ONCE);
+        while (times-- && length)
+            length = mutate(&random, text, length);
+        bool same = length == good_length && !memcmp(text, good, length);
+        unchanged += same;
+        int error = read_text(text, length, &why);
+        ck_assert_msg(same ? error == 0 : error == -EINVAL,
+                      "mutation %d: %d, %s", i, error, why.text);
+    }
+    ck_assert_uint_lt(unchanged, MUTATIONS / 10);
+}
+END_TEST
+
+/* Processor time, so that a busy machine does not fail the test. */
+static double processor_seconds(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+START_TEST(a_hundred_thousand_rows_take_less_than_a_second)
+{
+    enum { COUNT = 100000 };
+    struct csv_rows rows;
+    struct fault why;
+    double start = processor_seconds();
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_int_eq(write_rows(file, COUNT), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    double written = processor_seconds();
+    ck_assert_int_eq(csv_read(path, &rows, &why), 0);
+    double read = processor_seconds();
+    ck_assert_uint_eq(rows.count, COUNT);
+    csv_rows_free(&rows);
+    printf("rows a second: %.0f written, %.0f read\n",
+           COUNT / (written - start), COUNT / (read - written));
+    ck_assert_double_lt(written - start, 1.0);
+    ck_assert_double_lt(read - written, 1.0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("csv");
+    TCase *cases = tcase_create("csv");
+    SRunner *runner = srunner_create(suite);
+    int descriptor = mkstemp(path);
+
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_test(cases, what_is_written_is_read_back);
+    tcase_add_test(cases, the_largest_values_survive);
+    tcase_add_test(cases, a_run_without_rows_is_whole);
+    tcase_add_test(cases, the_header_line_names_columns_with_units);
+    tcase_add_test(cases, names_that_would_break_the_columns_are_not_written);
+    tcase_add_test(cases, a_full_disk_is_an_error);
+    tcase_add_loop_test(cases, an_edit_is_noticed, 0,
+                        sizeof(edits) / sizeof(edits[0]));
+    tcase_add_test(cases, damage_to_whole_lines_is_noticed);
+    tcase_add_test(cases, files_that_are_no_samples_are_refused);
+    tcase_add_test(cases, no_mutation_passes_or_crashes);
+    tcase_add_test(cases, a_hundred_thousand_rows_take_less_than_a_second);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    unlink(path);
+    return failed != 0;
+}
