@@ -242,6 +242,38 @@ START_TEST(below_is_uniform)
 }
 END_TEST
 
+/* With a bound of 3/4 of 2^64 a plain remainder lands in the lowest third half
+ * of the time. */
+START_TEST(below_has_no_modulo_bias)
+{
+    const uint64_t bound = UINT64_C(3) << 62;
+    struct random random;
+    int low = 0;
+
+    random_seed(&random, 8);
+    for (int i = 0; i < 9000; i++)
+        low += random_below(&random, bound) < bound / 3;
+    ck_assert_int_gt(low, 2800);
+    ck_assert_int_lt(low, 3200);
+}
+END_TEST
+
+START_TEST(both_orders_of_two_occur)
+{
+    struct random random;
+    int swapped = 0;
+
+    random_seed(&random, 9);
+    for (int i = 0; i < 1000; i++) {
+        size_t order[2];
+        random_order(&random, order, 2);
+        swapped += order[0] == 1;
+    }
+    ck_assert_int_gt(swapped, 400);
+    ck_assert_int_lt(swapped, 600);
+}
+END_TEST
+
 START_TEST(normal_has_its_moments)
 {
     enum { DRAWS = 100000 };
@@ -314,6 +346,8 @@ int main(void)
     tcase_add_test(cases, a_seed_repeats_and_seeds_differ);
     tcase_add_test(cases, the_sequence_is_the_same_on_every_machine);
     tcase_add_test(cases, below_is_uniform);
+    tcase_add_test(cases, below_has_no_modulo_bias);
+    tcase_add_test(cases, both_orders_of_two_occur);
     tcase_add_test(cases, normal_has_its_moments);
     tcase_add_test(cases, an_order_holds_every_index_once);
     tcase_add_test(cases, names_hash_apart);
