@@ -18,6 +18,7 @@ enum { DRIVE_LEVELS_MAX = 4, DRIVE_TRUTHS_MAX = 32 };
 
 enum mapping_kind { MAPPING_DIRECT, MAPPING_PAGE, MAPPING_LOG_BLOCK };
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
+enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
 
@@ -60,7 +61,7 @@ struct drive {
 
     /* [read_buffer], [write_buffer] */
     uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;
-    uint64_t write_buffer_bytes, write_buffer_drain;
+    uint64_t write_buffer_bytes, write_buffer_drain, write_buffer_overflow;
 
     /* [host] */
     uint64_t interface_bytes_per_second;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/array.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t lasting(const struct array *array, uint64_t ns)
+{
+    if (array->slowness == 1.0)
+        return ns;
+    return (uint64_t)((double)ns * array->slowness);
+}
+
+int array_create(struct array *array, const struct drive *drive,
+                 uint32_t blocks_count, struct flash_statistics *statistics)
+{
+    memset(array, 0, sizeof(*array));
+    array->channels_count = (uint32_t)drive->channels_count;
+    array->banks_count =
+        (uint32_t)(drive->channels_count * drive->banks_per_channel_count);
+    array->stripe_banks_count = (uint32_t)drive->stripe_banks_count;
+    array->groups_count = array->banks_count / array->stripe_banks_count;
+    array->pages_per_block_count = (uint32_t)drive->pages_per_block_count;
+    array->stripe_pages_count =
+        array->pages_per_block_count * array->stripe_banks_count;
+    array->blocks_count = blocks_count;
+    array->page_bytes = drive->page_bytes * drive->superblock_chips_count;
+    array->block_bytes = array->page_bytes * array->stripe_pages_count;
+    array->read_ns = drive->read_ns;
+    array->erase_ns = drive->erase_ns;
+    array->cache_copy_ns = drive->cache_copy_ns;
+    array->controller_read_ns = drive->controller_read_page_ns;
+    array->controller_write_ns = drive->controller_write_page_ns;
+    array->bus_ns =
+        array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
+    array->slowness = 1.0;
+    array->statistics = statistics;
+
+    array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
+    array->bank_free_ns = calloc(array->banks_count, sizeof(uint64_t));
+    array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
+    array->blocks = calloc(blocks_count, sizeof(*array->blocks));
+    array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
+    if (!array->sensing || !array->program_ns || !array->bank_free_ns ||
+        !array->channel_free_ns || !array->blocks) {
+        array_destroy(array);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < array->pages_per_block_count; i++)
+        array->program_ns[i] =
+            drive->program_ns[i % drive->program_levels_count];
+    return 0;
+}
+
+void array_destroy(struct array *array)
+{
+    free(array->program_ns);
+    free(array->bank_free_ns);
+    free(array->channel_free_ns);
+    free(array->blocks);
+    free(array->sensing);
+    memset(array, 0, sizeof(*array));
+}
+
+uint64_t array_memory_bytes(const struct array *array)
+{
+    return array->pages_per_block_count * sizeof(uint64_t) +
+           (array->banks_count + array->channels_count) * sizeof(uint64_t) +
+           array->blocks_count * sizeof(*array->blocks);
+}
+
+uint32_t array_group(const struct array *array, uint32_t block)
+{
+    return block % array->groups_count;
+}
+
+static uint32_t bank_of(const struct array *array, uint32_t block,
+                        uint32_t page)
+{
+    return array_group(array, block) * array->stripe_banks_count +
+           page % array->stripe_banks_count;
+}
+
+static uint32_t position_of(const struct array *array, uint32_t page)
+{
+    return page / array->stripe_banks_count;
+}
+
+/* Banks alternate over the channels, so that neighbours can transfer at once.
+ */
+static uint64_t *channel_of(struct array *array, uint32_t bank)
+{
+    return &array->channel_free_ns[bank % array->channels_count];
+}
+
+/* A page is programmed once, in order, after an erase: or the model is wrong.
+ */
+static void note_program(struct array *array, uint32_t block, uint32_t page)
+{
+    assert(block < array->blocks_count);
+    assert(page < array->stripe_pages_count);
+    assert(page >= array->blocks[block].next_page);
+    array->blocks[block].next_page = page + 1;
+    array->statistics->pages_programmed_count++;
+}
+
+/* Sense and bring to the controller's side of the bus. */
+static uint64_t fetch(struct array *array, uint32_t bank, uint64_t begin_ns)
+{
+    uint64_t *channel = channel_of(array, bank);
+    uint64_t sensed = later(begin_ns, array->bank_free_ns[bank]) +
+                      lasting(array, array->read_ns);
+    uint64_t out = later(sensed, *channel) + lasting(array, array->bus_ns);
+
+    *channel = out;
+    array->bank_free_ns[bank] = out; /* its register held the page until now */
+    array->statistics->pages_read_count++;
+    return out;
+}
+
+static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
+                      uint64_t begin_ns)
+{
+    uint64_t *channel = channel_of(array, bank);
+    uint64_t in = later(later(begin_ns, *channel), array->bank_free_ns[bank]) +
+                  lasting(array, array->bus_ns);
+    uint64_t done = in + lasting(array, array->program_ns[position]);
+
+    *channel = in;
+    array->bank_free_ns[bank] = done;
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
+                    uint64_t begin_ns)
+{
+    uint64_t out = fetch(array, bank_of(array, block, page), begin_ns);
+
+    array->controller_free_ns = later(out, array->controller_free_ns) +
+                                lasting(array, array->controller_read_ns);
+    return array->controller_free_ns;
+}
+
+uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
+                       uint64_t begin_ns)
+{
+    note_program(array, block, page);
+    array->controller_free_ns = later(begin_ns, array->controller_free_ns) +
+                                lasting(array, array->controller_write_ns);
+    return store(array, bank_of(array, block, page), position_of(array, page),
+                 array->controller_free_ns);
+}
+
+void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
+{
+    assert(array->blocks[block].next_page == 0);
+    array->blocks[block].next_page = pages_count;
+}
+
+/* The first copy of a run waits for its sense; the later ones are sensed while
+ * the one before is programmed. */
+static uint64_t copy_inside(struct array *array, uint32_t bank,
+                            uint32_t position, bool *sensing, uint64_t begin_ns)
+{
+    uint64_t *free_ns = &array->bank_free_ns[bank];
+    uint64_t program_ns = array->program_ns[position] + array->cache_copy_ns;
+
+    if (!*sensing)
+        *free_ns = later(*free_ns, begin_ns) + lasting(array, array->read_ns);
+    *sensing = true;
+    *free_ns += lasting(array, program_ns);
+    array->statistics->pages_read_count++;
+    return *free_ns;
+}
+
+uint64_t array_copy(struct array *array, const struct array_move moves[],
+                    uint32_t count, uint32_t to_block, bool inside,
+                    uint64_t begin_ns)
+{
+    uint32_t stripe = array->stripe_banks_count;
+    uint32_t group = array_group(array, to_block);
+    uint64_t done = begin_ns;
+
+    memset(array->sensing, 0, stripe * sizeof(array->sensing[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct array_move *move = &moves[i];
+        uint32_t position = position_of(array, move->to_page);
+        uint32_t bank = bank_of(array, to_block, move->to_page);
+        uint64_t stored;
+        note_program(array, to_block, move->to_page);
+        array->statistics->pages_copied_count++;
+        if (inside && array_group(array, move->from_block) == group &&
+            move->from_page % stripe == move->to_page % stripe)
+            stored =
+                copy_inside(array, bank, position,
+                            &array->sensing[move->to_page % stripe], begin_ns);
+        else
+            stored = store(
+                array, bank, position,
+                fetch(array, bank_of(array, move->from_block, move->from_page),
+                      begin_ns));
+        done = later(done, stored);
+    }
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
+{
+    uint32_t first = array_group(array, block) * array->stripe_banks_count;
+    uint64_t done = begin_ns;
+
+    assert(block < array->blocks_count);
+    for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
+        uint64_t *free_ns = &array->bank_free_ns[first + i];
+        *free_ns = later(*free_ns, begin_ns) + lasting(array, array->erase_ns);
+        done = later(done, *free_ns);
+    }
+    array->blocks[block].next_page = 0;
+    array->blocks[block].erase_count++;
+    array->statistics->blocks_erased_count++;
+    return done;
+}

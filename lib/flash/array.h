@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_ARRAY_H
+#define SSDPROBE_FLASH_ARRAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/flash/drive.h"
+#include "lib/flash/flash.h"
+
+/*
+ * The NAND array and its timing: channels x banks, a bank being a superblock of
+ * chips in lock step (Dirik 3.3, 6.2). A clustered block stripes the same
+ * erase block over `stripe_banks_count` neighbouring banks (one group); its
+ * pages are numbered across the banks first, so page p lies in bank
+ * p % stripe_banks of the group at position p / stripe_banks.
+ *
+ * Every bank, channel and the controller has a time at which it is free, and
+ * concurrency falls out of that. Each call below says when its work may begin
+ * and returns when it is done. The physics is enforced by assertions: a page is
+ * programmed once, in order within its bank's block, and only after an erase.
+ */
+
+struct array_block {
+    uint32_t next_page; /* the lowest page that may be programmed */
+    uint32_t erase_count;
+};
+
+struct array {
+    uint32_t banks_count, channels_count, stripe_banks_count, groups_count;
+    uint32_t pages_per_block_count; /* of one bank */
+    uint32_t stripe_pages_count;    /* of one clustered block */
+    uint32_t blocks_count;          /* clustered blocks there are */
+    uint64_t page_bytes;            /* of one bank: chips in lock step */
+    uint64_t block_bytes;           /* of one clustered block */
+
+    uint64_t read_ns, erase_ns, cache_copy_ns, bus_ns;
+    uint64_t controller_read_ns, controller_write_ns;
+    uint64_t *program_ns; /* by position in the block */
+    /* Every duration is multiplied by this: the noise of the moment. 1 when
+     * there is none, and then durations are exact. */
+    double slowness;
+
+    uint64_t *bank_free_ns, *channel_free_ns;
+    uint64_t controller_free_ns;
+    uint64_t programmed_ns; /* when every program asked for so far is done */
+    struct array_block *blocks;
+    bool *sensing; /* scratch of array_copy, one a bank of a stripe */
+    struct flash_statistics *statistics; /* the flash's; counted here */
+};
+
+/* `blocks_count` clustered blocks, all erased. 0 or -ENOMEM. */
+int array_create(struct array *array, const struct drive *drive,
+                 uint32_t blocks_count, struct flash_statistics *statistics);
+void array_destroy(struct array *array);
+uint64_t array_memory_bytes(const struct array *array);
+
+/* Which group of banks a clustered block lies in. */
+uint32_t array_group(const struct array *array, uint32_t block);
+
+/* Page to controller: sense, bus, the controller's serial cost. */
+uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
+                    uint64_t begin_ns);
+
+/* Controller to page: serial cost, bus, program. */
+uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
+                       uint64_t begin_ns);
+
+/* Marks pages as programmed without taking time (the initial state). */
+void array_preset(struct array *array, uint32_t block, uint32_t pages_count);
+
+/* One page to be moved by cleaning or a merge. */
+struct array_move {
+    uint32_t from_block, from_page, to_page;
+};
+
+/*
+ * Moves pages to `to_block`, `to_page` ascending. With `inside`, pages that
+ * stay in their bank are copied there, pipelined: tR + n x (tPROG + tCACHE) per
+ * bank (Dirik 3.3.2); all others go out and in over the bus.
+ */
+uint64_t array_copy(struct array *array, const struct array_move moves[],
+                    uint32_t count, uint32_t to_block, bool inside,
+                    uint64_t begin_ns);
+
+/* Erases a clustered block: in all its banks at once. */
+uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_MAPPING_H
+#define SSDPROBE_FLASH_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/flash/array.h"
+#include "lib/flash/drive.h"
+
+/*
+ * Where the units (clustered pages) of the host's address space lie in the
+ * array, and what it costs to write one: a small table of functions, so that a
+ * further scheme is one file and one row in mapping.c.
+ */
+
+struct mapping;
+
+struct mapping_ops {
+    const char *name;
+    /* Clustered blocks that the array must have for this drive. */
+    uint32_t (*blocks_count)(const struct drive *drive);
+    /* 0 or -ENOMEM. The array outlives the mapping. */
+    int (*create)(const struct drive *drive, struct array *array,
+                  struct mapping **mapping);
+    void (*destroy)(struct mapping *mapping);
+    /* Where page `page` of `unit` is; false when the unit is not mapped. */
+    bool (*locate)(const struct mapping *mapping, uint64_t unit, uint32_t page,
+                   uint32_t *block, uint32_t *block_page);
+    /* Programs the unit anew, [first, first + length) of it with new data,
+     * after reading what is missing; cleans or merges where it must. Returns
+     * when the data is safe. */
+    uint64_t (*write)(struct mapping *mapping, uint64_t unit,
+                      uint32_t first_byte, uint32_t length_bytes,
+                      uint64_t begin_ns);
+    /* Forgets a whole unit. */
+    void (*discard)(struct mapping *mapping, uint64_t unit);
+    uint64_t (*memory_bytes)(const struct mapping *mapping);
+};
+
+struct mapping {
+    const struct mapping_ops *ops;
+    struct array *array;
+    uint32_t unit_bytes, unit_pages_count, block_units_count;
+    uint64_t units_count;
+    bool copy_inside;
+};
+
+/* The scheme of `drive`; NULL for MAPPING_DIRECT, which has no flash. */
+const struct mapping_ops *mapping_ops(const struct drive *drive);
+
+/* What every scheme shares: geometry into the common part. */
+void mapping_init(struct mapping *mapping, const struct mapping_ops *ops,
+                  const struct drive *drive, struct array *array);
+
+/* Clustered blocks that hold the host's capacity, and with the spare ones. */
+uint32_t mapping_logical_blocks(const struct drive *drive);
+uint32_t mapping_spared_blocks(const struct drive *drive);
+
+/*
+ * Reads the pages of a unit that a write of [first, first + length) does not
+ * cover wholly (read-modify-write, Kim III-B). Returns when they are there.
+ */
+uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
+                           uint32_t first_byte, uint32_t length_bytes,
+                           uint64_t begin_ns);
+
+/* Programs the pages of unit slot `slot` of `block`; returns when all are. */
+uint64_t mapping_program(struct mapping *mapping, uint32_t block, uint32_t slot,
+                         uint64_t begin_ns);
+
+extern const struct mapping_ops mapping_page_ops, mapping_log_ops;
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Log-block mapping (Kim, Kim, Noh 2002; Sun & Zhang 2.2): each logical block
+ * has a data block with its units in order, and a few logical blocks have a log
+ * block that takes their updates in the order of arrival. When logs run out, or
+ * one is full, a log is merged with its data block:
+ *   switch   the log was written once, in order, to the end: it becomes the
+ * data partial  it was written in order so far: the rest is copied behind it
+ *   full     the latest of every unit is copied to a fresh block
+ */
+#include "lib/flash/mapping.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define NOWHERE UINT32_MAX
+
+struct log {
+    uint32_t logical, block; /* NOWHERE: the log is not in use */
+    uint32_t used_count;     /* units written into it */
+    bool in_order;           /* unit i lies in slot i, for every slot */
+    uint64_t opened;         /* the oldest is merged first */
+    uint32_t *slot_of_unit;  /* NOWHERE: the data block has the unit */
+};
+
+struct log_mapping {
+    struct mapping base;
+    uint32_t logical_count;
+    uint32_t *data_block;     /* by logical block; NOWHERE: never written */
+    uint32_t *log_of_logical; /* index of its log, or NOWHERE */
+    struct log *logs;
+    uint32_t logs_count;
+    uint64_t opened_count;
+    uint32_t **free_blocks; /* a ring for each group of banks */
+    uint32_t *free_head, *free_count, ring_size;
+    struct array_move *moves; /* scratch of one merge */
+    uint64_t merge_free_ns;   /* one merge at a time */
+    bool switch_merge;
+};
+
+static struct log_mapping *log_mapping(struct mapping *mapping)
+{
+    return (struct log_mapping *)mapping;
+}
+
+static void release(struct log_mapping *map, uint32_t block)
+{
+    uint32_t group = array_group(map->base.array, block);
+    uint32_t tail =
+        (map->free_head[group] + map->free_count[group]) % map->ring_size;
+
+    map->free_blocks[group][tail] = block;
+    map->free_count[group]++;
+}
+
+/* A logical block stays in its group of banks, so that copies can too. */
+static uint32_t take_free(struct log_mapping *map, uint32_t logical)
+{
+    uint32_t group = logical % map->base.array->groups_count;
+    uint32_t block = map->free_blocks[group][map->free_head[group]];
+
+    assert(map->free_count[group] > 0);
+    map->free_head[group] = (map->free_head[group] + 1) % map->ring_size;
+    map->free_count[group]--;
+    return block;
+}
+
+static void retire(struct log_mapping *map, uint32_t block, uint64_t begin_ns)
+{
+    if (block == NOWHERE)
+        return;
+    /* The host need not wait for the erase; the banks are busy with it. */
+    array_erase(map->base.array, block, begin_ns);
+    release(map, block);
+}
+
+/* Where slot `unit` of a merged log is now: in the log or in the data block. */
+static bool latest(const struct log_mapping *map, const struct log *log,
+                   uint32_t unit, uint32_t *block, uint32_t *slot)
+{
+    uint32_t data = map->data_block[log->logical];
+
+    if (log->slot_of_unit[unit] != NOWHERE) {
+        *block = log->block;
+        *slot = log->slot_of_unit[unit];
+        return true;
+    }
+    *block = data;
+    *slot = unit;
+    return data != NOWHERE;
+}
+
+/* Copies the units from `first` on to `to_block`, each to its own place. */
+static uint64_t gather(struct log_mapping *map, const struct log *log,
+                       uint32_t first, uint32_t to_block, uint64_t begin_ns)
+{
+    uint32_t pages = map->base.unit_pages_count, count = 0;
+
+    for (uint32_t unit = first; unit < map->base.block_units_count; unit++) {
+        uint32_t block, slot;
+        if (!latest(map, log, unit, &block, &slot))
+            continue;
+        for (uint32_t page = 0; page < pages; page++)
+            map->moves[count++] = (struct array_move){
+                block, slot * pages + page, unit * pages + page};
+    }
+    return array_copy(map->base.array, map->moves, count, to_block,
+                      map->base.copy_inside, begin_ns);
+}
+
+static uint64_t merge(struct log_mapping *map, struct log *log,
+                      uint64_t begin_ns)
+{
+    struct flash_statistics *statistics = map->base.array->statistics;
+    uint32_t units = map->base.block_units_count;
+    uint32_t old = map->data_block[log->logical];
+    uint64_t done = begin_ns;
+
+    if (map->merge_free_ns > done)
+        done = map->merge_free_ns;
+    if (log->in_order && map->switch_merge) {
+        if (log->used_count == units)
+            statistics->merges_switch_count++;
+        else
+            statistics->merges_partial_count++;
+        done = gather(map, log, log->used_count, log->block, done);
+        map->data_block[log->logical] = log->block;
+        retire(map, old, done);
+    } else {
+        uint32_t fresh = take_free(map, log->logical);
+        statistics->merges_full_count++;
+        done = gather(map, log, 0, fresh, done);
+        map->data_block[log->logical] = fresh;
+        retire(map, old, done);
+        retire(map, log->block, done);
+    }
+    map->log_of_logical[log->logical] = NOWHERE;
+    log->logical = NOWHERE;
+    map->merge_free_ns = done;
+    return done;
+}
+
+/* An unused log, or the oldest after its merge. */
+static struct log *free_log(struct log_mapping *map, uint64_t *begin_ns)
+{
+    struct log *oldest = &map->logs[0];
+
+    for (uint32_t i = 0; i < map->logs_count; i++) {
+        struct log *log = &map->logs[i];
+        if (log->logical == NOWHERE)
+            return log;
+        if (log->opened < oldest->opened)
+            oldest = log;
+    }
+    *begin_ns = merge(map, oldest, *begin_ns);
+    return oldest;
+}
+
+/* The log of a logical block with room for a unit. */
+static struct log *log_with_room(struct log_mapping *map, uint32_t logical,
+                                 uint64_t *begin_ns)
+{
+    uint32_t units = map->base.block_units_count;
+    uint32_t index = map->log_of_logical[logical];
+
+    if (index != NOWHERE && map->logs[index].used_count < units)
+        return &map->logs[index];
+    if (index != NOWHERE)
+        *begin_ns = merge(map, &map->logs[index], *begin_ns);
+    struct log *log = free_log(map, begin_ns);
+    log->logical = logical;
+    log->block = take_free(map, logical);
+    log->used_count = 0;
+    log->in_order = true;
+    log->opened = ++map->opened_count;
+    for (uint32_t unit = 0; unit < units; unit++)
+        log->slot_of_unit[unit] = NOWHERE;
+    map->log_of_logical[logical] = (uint32_t)(log - map->logs);
+    return log;
+}
+
+static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
+                   uint32_t *block, uint32_t *block_page)
+{
+    const struct log_mapping *map = (const struct log_mapping *)mapping;
+    uint32_t logical = (uint32_t)(unit / mapping->block_units_count);
+    uint32_t slot = (uint32_t)(unit % mapping->block_units_count);
+    uint32_t index = map->log_of_logical[logical];
+
+    if (index != NOWHERE) {
+        if (!latest(map, &map->logs[index], slot, block, &slot))
+            return false;
+    } else {
+        *block = map->data_block[logical];
+        if (*block == NOWHERE)
+            return false;
+    }
+    *block_page = slot * mapping->unit_pages_count + page;
+    return true;
+}
+
+static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
+                           uint32_t first_byte, uint32_t length_bytes,
+                           uint64_t begin_ns)
+{
+    struct log_mapping *map = log_mapping(mapping);
+    uint32_t logical = (uint32_t)(unit / mapping->block_units_count);
+    uint32_t in_block = (uint32_t)(unit % mapping->block_units_count);
+
+    begin_ns =
+        mapping_read_rest(mapping, unit, first_byte, length_bytes, begin_ns);
+    struct log *log = log_with_room(map, logical, &begin_ns);
+    uint32_t slot = log->used_count++;
+    log->slot_of_unit[in_block] = slot;
+    if (slot != in_block)
+        log->in_order = false;
+    return mapping_program(mapping, log->block, slot, begin_ns);
+}
+
+/* A data block keeps its place; the flash translation layer learns nothing. */
+static void discard_unit(struct mapping *mapping, uint64_t unit)
+{
+    (void)mapping;
+    (void)unit;
+}
+
+static uint32_t groups_of(const struct drive *drive)
+{
+    return (uint32_t)(drive->channels_count * drive->banks_per_channel_count /
+                      drive->stripe_banks_count);
+}
+
+static uint32_t blocks_count(const struct drive *drive)
+{
+    uint32_t groups = groups_of(drive);
+    uint32_t logical = mapping_logical_blocks(drive);
+    uint32_t spared = mapping_spared_blocks(drive);
+    /* Every log may be in one group, and a merge needs a fresh block there. */
+    uint32_t least =
+        (logical + groups - 1) / groups + (uint32_t)drive->log_blocks_count + 1;
+    uint32_t per_group = (spared + groups - 1) / groups;
+    return (per_group > least ? per_group : least) * groups;
+}
+
+static void lay_out(struct log_mapping *map, bool written)
+{
+    struct array *array = map->base.array;
+
+    for (uint32_t i = 0; i < map->logical_count; i++) {
+        map->data_block[i] = written ? i : NOWHERE;
+        map->log_of_logical[i] = NOWHERE;
+        if (written)
+            array_preset(array, i, array->stripe_pages_count);
+    }
+    for (uint32_t i = written ? map->logical_count : 0; i < array->blocks_count;
+         i++)
+        release(map, i);
+}
+
+static void destroy(struct mapping *mapping)
+{
+    struct log_mapping *map = log_mapping(mapping);
+
+    if (!map)
+        return;
+    for (uint32_t i = 0; map->logs && i < map->logs_count; i++)
+        free(map->logs[i].slot_of_unit);
+    for (uint32_t i = 0; map->free_blocks && i < map->base.array->groups_count;
+         i++)
+        free(map->free_blocks[i]);
+    free(map->logs);
+    free(map->data_block);
+    free(map->log_of_logical);
+    free(map->free_blocks);
+    free(map->free_head);
+    free(map->free_count);
+    free(map->moves);
+    free(map);
+}
+
+static int create_logs(struct log_mapping *map)
+{
+    map->logs = calloc(map->logs_count, sizeof(*map->logs));
+    if (!map->logs)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < map->logs_count; i++) {
+        map->logs[i].logical = NOWHERE;
+        map->logs[i].slot_of_unit =
+            calloc(map->base.block_units_count, sizeof(uint32_t));
+        if (!map->logs[i].slot_of_unit)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int create_rings(struct log_mapping *map)
+{
+    uint32_t groups = map->base.array->groups_count;
+
+    map->ring_size = map->base.array->blocks_count / groups;
+    map->free_blocks = calloc(groups, sizeof(*map->free_blocks));
+    map->free_head = calloc(groups, sizeof(uint32_t));
+    map->free_count = calloc(groups, sizeof(uint32_t));
+    if (!map->free_blocks || !map->free_head || !map->free_count)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < groups; i++) {
+        map->free_blocks[i] = calloc(map->ring_size, sizeof(uint32_t));
+        if (!map->free_blocks[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int create(const struct drive *drive, struct array *array,
+                  struct mapping **mapping)
+{
+    struct log_mapping *map = calloc(1, sizeof(*map));
+
+    if (!map)
+        return -ENOMEM;
+    mapping_init(&map->base, &mapping_log_ops, drive, array);
+    map->logical_count = mapping_logical_blocks(drive);
+    map->logs_count = (uint32_t)drive->log_blocks_count;
+    map->switch_merge = drive->switch_merge != 0;
+    map->data_block = calloc(map->logical_count, sizeof(uint32_t));
+    map->log_of_logical = calloc(map->logical_count, sizeof(uint32_t));
+    map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
+    if (!map->data_block || !map->log_of_logical || !map->moves ||
+        create_logs(map) || create_rings(map)) {
+        destroy(&map->base);
+        return -ENOMEM;
+    }
+    lay_out(map, drive->initial_state == INITIAL_WRITTEN);
+    *mapping = &map->base;
+    return 0;
+}
+
+static uint64_t memory_bytes(const struct mapping *mapping)
+{
+    const struct log_mapping *map = (const struct log_mapping *)mapping;
+
+    return (uint64_t)map->logical_count * 2 * sizeof(uint32_t) +
+           (uint64_t)map->logs_count * mapping->block_units_count *
+               sizeof(uint32_t) +
+           (uint64_t)mapping->array->blocks_count * sizeof(uint32_t);
+}
+
+const struct mapping_ops mapping_log_ops = {
+    .name = "log-block",
+    .blocks_count = blocks_count,
+    .create = create,
+    .destroy = destroy,
+    .locate = locate,
+    .write = write_unit,
+    .discard = discard_unit,
+    .memory_bytes = memory_bytes,
+};

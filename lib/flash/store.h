@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_STORE_H
+#define SSDPROBE_FLASH_STORE_H
+
+#include <stdint.h>
+
+/*
+ * What was written, exactly, and sparsely: a 4 KiB page of zeros costs nothing,
+ * a page of one repeated 64-bit word costs that word, any other its 4 KiB.
+ * Everything reads as zeros at first.
+ */
+struct store;
+
+/* 0 or -ENOMEM. */
+int store_create(uint64_t capacity_bytes, struct store **store);
+void store_destroy(struct store *store);
+
+/* Offsets and lengths are multiples of 512. `data` NULL writes zeros. 0 or
+ * -ENOMEM, and then what was there before may be partly overwritten. */
+int store_write(struct store *store, uint64_t offset_bytes,
+                uint64_t length_bytes, const void *data);
+void store_read(const struct store *store, uint64_t offset_bytes,
+                uint64_t length_bytes, void *data);
+
+uint64_t store_memory_bytes(const struct store *store);
+
+#endif
