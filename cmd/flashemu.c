@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/flashemu.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "cmd/common_json.h"
+
+static const char PROGRAM[] = "flashemu";
+
+enum { LIST = 1 << 0, SHOW = 1 << 1, SERVE = 1 << 2 };
+enum { ALL = LIST | SHOW | SERVE };
+enum { DRIVES_MAX = 256, EXIT_OUTPUT_FAILED = 4 };
+
+int flashemu_fail_late(const struct fault *fault)
+{
+    fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
+    return common_exit_status(fault);
+}
+
+int flashemu_fail(const struct options_given *given, const struct fault *fault)
+{
+    struct json_object *document;
+    int status = flashemu_fail_late(fault);
+    if (!options_named(given->program, given->argc, given->argv, OPTION_JSON))
+        return status;
+    document = flashemu_json(given);
+    if (!document)
+        return status;
+    common_json_status(document, PROGRAM, status);
+    common_json_message(document, PROGRAM, "error", fault->text);
+    common_json_print(document, stdout);
+    json_object_put(document);
+    return status;
+}
+
+struct json_object *flashemu_json(const struct options_given *given)
+{
+    return common_json_begin(PROGRAM, given->argc, given->argv);
+}
+
+int flashemu_print(const struct options_given *given,
+                   struct json_object *document)
+{
+    int error = document ? common_json_print(document, stdout) : -ENOMEM;
+    (void)given;
+    json_object_put(document);
+    if (!error)
+        return 0;
+    fprintf(stderr, "%s: cannot write the document (%s)\n", PROGRAM,
+            strerror(-error));
+    return EXIT_OUTPUT_FAILED;
+}
+
+/* Text to stdout may fail as late as here: a full disk, a closed pipe. */
+static int finish_text(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "%s: cannot write to standard output\n", PROGRAM);
+    return EXIT_OUTPUT_FAILED;
+}
+
+static void add_text(struct json_object *object, const char *key,
+                     const char *text)
+{
+    json_object_object_add(object, key, json_object_new_string(text));
+}
+
+/* ---- list ------------------------------------------------------------ */
+
+static void list_one(const struct drive *drive, struct json_object *drives)
+{
+    struct json_object *object;
+    if (!drives) {
+        printf("%-18s %s\n", drive->name, drive->description);
+        return;
+    }
+    object = json_object_new_object();
+    add_text(object, "name", drive->name);
+    add_text(object, "description", drive->description);
+    json_object_object_add(object, "capacity_bytes",
+                           json_object_new_uint64(drive->capacity_bytes));
+    json_object_array_add(drives, object);
+}
+
+static int list(const struct options_given *given)
+{
+    static char names[DRIVES_MAX][32];
+    static struct drive drive;
+    struct fault why = {.kind = FAULT_NONE};
+    struct json_object *document = NULL, *drives = NULL;
+    size_t count = drive_list(names, DRIVES_MAX);
+    if (options_find(given, OPTION_JSON)) {
+        document = flashemu_json(given);
+        drives = json_object_new_array();
+        json_object_object_add(document, "drives", drives);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (drive_load(names[i], &drive, &why)) {
+            json_object_put(document);
+            return flashemu_fail(given, &why);
+        }
+        list_one(&drive, drives);
+    }
+    return document ? flashemu_print(given, document) : finish_text();
+}
+
+/* ---- show ------------------------------------------------------------ */
+
+static int show_json(const struct options_given *given,
+                     const struct drive *drive)
+{
+    struct json_object *document = flashemu_json(given);
+    struct json_object *keys = json_object_new_array();
+    struct json_object *truth = json_object_new_object();
+    struct drive_key key;
+    add_text(document, "name", drive->name);
+    add_text(document, "description", drive->description);
+    for (size_t i = 0; drive_key_at(drive, i, &key); i++) {
+        struct json_object *object = json_object_new_object();
+        add_text(object, "section", key.section);
+        add_text(object, "name", key.name);
+        add_text(object, "value", key.value);
+        add_text(object, "range", key.range);
+        add_text(object, "help", key.help);
+        json_object_array_add(keys, object);
+    }
+    for (size_t i = 0; i < drive->truths_count; i++)
+        add_text(truth, drive->truths[i].parameter, drive->truths[i].value);
+    json_object_object_add(document, "keys", keys);
+    json_object_object_add(document, "truth", truth);
+    return flashemu_print(given, document);
+}
+
+/* A drive file with comments: it can be saved, edited and loaded again. */
+static int show_text(const struct drive *drive)
+{
+    struct drive_key key;
+    char section[64] = "";
+    for (size_t i = 0; drive_key_at(drive, i, &key); i++) {
+        if (strcmp(section, key.section) != 0) {
+            snprintf(section, sizeof(section), "%s", key.section);
+            printf("%s[%s]\n", i ? "\n" : "", section);
+        }
+        printf("; %s (%s)\n%s = %s\n", key.help, key.range, key.name,
+               key.value);
+    }
+    printf("\n[truth]\n");
+    for (size_t i = 0; i < drive->truths_count; i++)
+        printf("%s = %s\n", drive->truths[i].parameter, drive->truths[i].value);
+    return finish_text();
+}
+
+static int show(const struct options_given *given)
+{
+    static struct drive drive;
+    struct fault why = {.kind = FAULT_NONE};
+    if (drive_load(given->operands[0], &drive, &why))
+        return flashemu_fail(given, &why);
+    if (options_find(given, OPTION_JSON))
+        return show_json(given, &drive);
+    return show_text(&drive);
+}
+
+/* ---- the command line ------------------------------------------------ */
+
+static const struct command_row commands[] = {
+    {.name = "list",
+     .arguments = "",
+     .help = "List the drives that come with the program",
+     .bit = LIST,
+     .run = list},
+    {.name = "show",
+     .arguments = "DRIVE",
+     .help = "Print a drive as a drive file: every key with its range and "
+             "meaning, and what a probe should find",
+     .bit = SHOW,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = show},
+    {.name = "serve",
+     .arguments = "DRIVE",
+     .help = "Make a block device that answers when the drive would, until "
+             "interrupted; its path is printed when it is ready",
+     .bit = SERVE,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = flashemu_serve},
+};
+
+static const struct option_row options[] = {
+    {OPTION_VIA, "via", 0, "auto|loop",
+     "How the kernel reaches the drive: a loop device on a FUSE file (auto "
+     "chooses it)",
+     SERVE, "Serving"},
+    {OPTION_SIZE, "size", 0, "SIZE",
+     "Capacity instead of the drive's own, such as 512M or 8GiB", SERVE,
+     "Serving"},
+    {OPTION_JSON, "json", 0, NULL,
+     "One JSON document on standard output, also on failure", ALL, "Output"},
+    {OPTION_HELP, "help", 'h', NULL, "Print this help", ALL, "Output"},
+    {OPTION_VERSION, "version", 0, NULL, "Print the version", ALL, "Output"},
+};
+
+static const struct program_table flashemu = {
+    .name = PROGRAM,
+    .usage = "COMMAND [OPTIONS] [DRIVE]",
+    .description =
+        "Emulated flash drives with known parameters. A DRIVE is a name from\n"
+        "'flashemu list' or the path of a drive file, with changes if wanted:\n"
+        "ssd-a,noise=realistic,seed=7",
+    .commands = commands,
+    .commands_count = sizeof(commands) / sizeof(commands[0]),
+    .options = options,
+    .options_count = sizeof(options) / sizeof(options[0]),
+};
+
+static int dispatch(struct options_given *given)
+{
+    struct fault why = {.kind = FAULT_NONE};
+    bool has_command = options_take_command(given);
+    if (options_find(given, OPTION_HELP)) {
+        options_print_help(stdout, &flashemu, given->command);
+        return finish_text();
+    }
+    if (options_find(given, OPTION_VERSION)) {
+        printf("%s %s\n", PROGRAM, SSDPROBE_VERSION);
+        return finish_text();
+    }
+    if (!has_command && given->operands_count)
+        fault_set(&why, FAULT_USAGE, -EINVAL,
+                  "'%.200s' is not a command; see 'flashemu --help'",
+                  given->operands[0]);
+    else if (!has_command)
+        fault_set(&why, FAULT_USAGE, -EINVAL,
+                  "a command is missing; see 'flashemu --help'");
+    else
+        options_check_command(given, &why);
+    if (why.kind != FAULT_NONE)
+        return flashemu_fail(given, &why);
+    return given->command->run(given);
+}
+
+int main(int argc, char **argv)
+{
+    struct options_given given;
+    struct fault why = {.kind = FAULT_NONE};
+    if (options_parse(&flashemu, argc, argv, &given, &why))
+        return flashemu_fail(&given, &why);
+    return dispatch(&given);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_FLASHEMU_H
+#define SSDPROBE_CMD_FLASHEMU_H
+
+#include <json-c/json.h>
+
+#include "lib/base/fault.h"
+#include "lib/flash/drive.h"
+#include "cmd/common_options.h"
+
+/* The options of flashemu; the table is in flashemu.c. */
+enum flashemu_option {
+    OPTION_VIA = 1,
+    OPTION_SIZE,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+/* Sub-commands: each returns the exit status. */
+int flashemu_serve(const struct options_given *given);
+
+/* Says what went wrong, under --json as a document; the exit status. */
+int flashemu_fail(const struct options_given *given, const struct fault *fault);
+
+/* The same after the document of a success: only on standard error. */
+int flashemu_fail_late(const struct fault *fault);
+
+/* Begins the document of a success. NULL: out of memory. */
+struct json_object *flashemu_json(const struct options_given *given);
+
+/* Prints and frees it. The exit status. */
+int flashemu_print(const struct options_given *given,
+                   struct json_object *document);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/flashemu_attendant.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ATTACH_ATTEMPTS = 64, LIMIT_ATTEMPTS = 16 };
+
+static int attach(struct place *place, struct fault *why)
+{
+    int error = -EBUSY;
+    int file = open(place->mount_path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return fault_set(why, FAULT_OPEN, -errno,
+                         "the FUSE file does not open (%s)", strerror(errno));
+    for (int attempt = 0; error == -EBUSY && attempt < ATTACH_ATTEMPTS;
+         attempt++) {
+        int number;
+        error = loop_find_free(&number, why);
+        if (!error)
+            error = place_note_loop(place, number, why);
+        if (!error)
+            error = loop_attach(&place->loop, file, why);
+    }
+    close(file);
+    return error;
+}
+
+/* One read and one write of `size` bytes at 0; what arrives of them? */
+static int measure(struct served *served, int device, void *data, uint64_t size,
+                   uint64_t *whole_bytes)
+{
+    struct served_sizes sizes;
+    ssize_t wrote, got;
+    served_measure_begin(served);
+    got = pread(device, data, size, 0);
+    wrote = pwrite(device, data, size, 0);
+    sizes = served_measure_end(served);
+    if (got != (ssize_t)size || wrote != (ssize_t)size)
+        return -EIO;
+    *whole_bytes = sizes.read_bytes < sizes.write_bytes ? sizes.read_bytes
+                                                        : sizes.write_bytes;
+    return 0;
+}
+
+/* Where to start looking: nothing larger can pass for sure. */
+static uint64_t limit_bound(const struct loop *loop, uint64_t drive_bytes)
+{
+    uint64_t limit_bytes = SERVED_REQUEST_MAX_BYTES;
+    uint64_t value;
+    if (loop_queue_get(loop, "max_hw_sectors_kb", &value) == 0 &&
+        value * 1024 < limit_bytes)
+        limit_bytes = value * 1024;
+    /* In the worst case no two pages of a buffer are neighbours. */
+    if (loop_queue_get(loop, "max_segments", &value) == 0 &&
+        value * 4096 < limit_bytes)
+        limit_bytes = value * 4096;
+    if (drive_bytes && drive_bytes < limit_bytes)
+        limit_bytes = drive_bytes;
+    return limit_bytes;
+}
+
+/* Lowers the device's request limit until requests of its size stay whole. */
+static int find_limit(struct served *served, const struct loop *loop,
+                      int device, uint64_t *limit_bytes)
+{
+    uint64_t size = *limit_bytes;
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int error = -EIO;
+    if (data == MAP_FAILED)
+        return -ENOMEM;
+    madvise(data, size, MADV_NOHUGEPAGE);
+    for (int attempt = 0; attempt < LIMIT_ATTEMPTS; attempt++) {
+        uint64_t whole_bytes;
+        error = loop_queue_set(loop, "max_sectors_kb", size / 1024);
+        if (!error)
+            error = measure(served, device, data, size, &whole_bytes);
+        if (error || whole_bytes >= size)
+            break;
+        size = whole_bytes ? whole_bytes : size / 2;
+        error = -EIO;
+    }
+    munmap(data, *limit_bytes);
+    *limit_bytes = size;
+    return error;
+}
+
+static int learn_limit(struct served *served, const struct loop *loop,
+                       uint64_t *limit_bytes, struct fault *why)
+{
+    char path[32];
+    int error;
+    int device = open(loop_path(loop, path, sizeof(path)),
+                      O_RDWR | O_DIRECT | O_CLOEXEC);
+    if (device < 0)
+        return fault_set(why, FAULT_OPEN, -errno, "cannot open %s (%s)", path,
+                         strerror(errno));
+    error = find_limit(served, loop, device, limit_bytes);
+    close(device);
+    if (error)
+        fault_set(why, FAULT_OPEN, error,
+                  "cannot find out how large a request %s passes whole (%s)",
+                  path, strerror(-error));
+    return error;
+}
+
+static void wait_for_release(int leash_fd)
+{
+    char byte;
+    ssize_t got;
+    do
+        got = read(leash_fd, &byte, 1);
+    while (got > 0 || (got < 0 && errno == EINTR));
+}
+
+static void attend(struct place *place, struct served *served,
+                   uint64_t drive_limit_bytes, const struct attendant *pipes,
+                   pid_t server)
+{
+    struct attendant_report report = {.request_limit_bytes = 0};
+    int error = attach(place, &report.fault);
+    if (!error) {
+        report.request_limit_bytes =
+            limit_bound(&place->loop, drive_limit_bytes);
+        error = learn_limit(served, &place->loop, &report.request_limit_bytes,
+                            &report.fault);
+    }
+    report.loop = place->loop;
+    if (!error)
+        report.fault.kind = FAULT_NONE;
+    if (write(pipes->report_fd, &report, sizeof(report)) == sizeof(report))
+        wait_for_release(pipes->leash_fd);
+    loop_detach(&place->loop);
+    if (getppid() == server)
+        return; /* it lives and removes the rest itself */
+    umount2(place->mount_path, MNT_DETACH);
+    place_close(place);
+}
+
+int attendant_start(struct place *place, struct served *served,
+                    uint64_t request_limit_bytes, struct attendant *attendant,
+                    struct fault *why)
+{
+    int report[2], leash[2] = {-1, -1};
+    pid_t server = getpid();
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return fault_set(why, FAULT_OPEN, -errno, "cannot make a pipe (%s)",
+                         strerror(errno));
+    if (pipe2(leash, O_CLOEXEC) < 0)
+        goto fail;
+    attendant->pid = fork();
+    if (attendant->pid < 0)
+        goto fail;
+    if (attendant->pid == 0) {
+        struct attendant pipes = {.report_fd = report[1], .leash_fd = leash[0]};
+        close(report[0]);
+        close(leash[1]);
+        served_forget_in_child(served);
+        attend(place, served, request_limit_bytes, &pipes, server);
+        _exit(0);
+    }
+    close(report[1]);
+    close(leash[0]);
+    attendant->report_fd = report[0];
+    attendant->leash_fd = leash[1];
+    return 0;
+fail:
+    fault_set(why, FAULT_OPEN, -errno, "cannot start the attendant (%s)",
+              strerror(errno));
+    close(report[0]);
+    close(report[1]);
+    if (leash[0] >= 0) {
+        close(leash[0]);
+        close(leash[1]);
+    }
+    return -EAGAIN;
+}
+
+int attendant_read(const struct attendant *attendant,
+                   struct attendant_report *report)
+{
+    ssize_t got = read(attendant->report_fd, report, sizeof(*report));
+    return got == sizeof(*report) ? 0 : -EPIPE;
+}
+
+void attendant_release(struct attendant *attendant)
+{
+    if (attendant->leash_fd >= 0)
+        close(attendant->leash_fd);
+    attendant->leash_fd = -1;
+}
+
+int attendant_join(struct attendant *attendant)
+{
+    int status = 0;
+    attendant_release(attendant);
+    while (waitpid(attendant->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(attendant->report_fd);
+    return WIFEXITED(status) ? 0 : -EIO;
+}

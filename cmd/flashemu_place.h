@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_FLASHEMU_PLACE_H
+#define SSDPROBE_CMD_FLASHEMU_PLACE_H
+
+#include "lib/base/fault.h"
+#include "cmd/flashemu_loop.h"
+
+/*
+ * What a server leaves in the system, written down before it exists, so that
+ * the next server can clear it away if this one is killed. Everything is in
+ * one folder (/run/flashemu, else under TMPDIR): a record NAME.state, locked
+ * for as long as its server lives, and NAME.drive, the file it mounts over.
+ */
+struct place {
+    char folder[160];
+    char state_path[224];
+    char mount_path[224];
+    int state_fd;     /* holds the lock */
+    struct loop loop; /* number -1: none yet */
+};
+
+/* Clears away what dead servers left, then makes this server's place. */
+int place_open(struct place *place, struct fault *why);
+
+/* Writes down the loop device about to be used. */
+int place_note_loop(struct place *place, int number, struct fault *why);
+
+/* Lets go of the record without removing anything. */
+void place_leave(struct place *place);
+
+/* Removes record and file; the mount and loop device must be gone. */
+void place_close(struct place *place);
+
+#endif
