@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/report.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <string.h>
+
+static struct json_object *json_text(const char *text)
+{
+    char copy[512];
+
+    return text[0]
+               ? json_object_new_string(report_utf8(text, copy, sizeof(copy)))
+               : NULL;
+}
+
+/* What a device does not say is null, not 0. */
+static struct json_object *json_known(uint64_t number)
+{
+    return number ? json_object_new_uint64(number) : NULL;
+}
+
+/* json-c would print 17 digits, most of them noise. */
+static struct json_object *json_real(double real, int digits)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "%.*f", digits, real);
+    if (strchr(text, '.')) {
+        size_t length = strlen(text);
+        while (text[length - 1] == '0' && text[length - 2] != '.')
+            text[--length] = '\0';
+    }
+    return json_object_new_double_s(real, text);
+}
+
+static struct json_object *json_list(const struct value *value)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < value->list.count; i++)
+        json_object_array_add(list,
+                              json_object_new_int64(value->list.items[i]));
+    return list;
+}
+
+/* Sizes, times and counts are integers whatever a probe computed in. */
+static struct json_object *json_value(const struct value *value,
+                                      const char *unit)
+{
+    char text[32];
+
+    switch (value->kind) {
+    case VALUE_NONE:
+        return NULL;
+    case VALUE_INTEGER:
+        return json_object_new_int64(value->integer);
+    case VALUE_REAL:
+        if (unit[0])
+            return json_object_new_int64(llround(value->real));
+        return json_object_new_double_s(
+            value->real, value_format(value, text, sizeof(text)));
+    case VALUE_TEXT:
+        return json_text(value->text);
+    case VALUE_BOOLEAN:
+        return json_object_new_boolean(value->boolean);
+    case VALUE_LIST:
+        return json_list(value);
+    }
+    return NULL;
+}
+
+static struct json_object *json_finding(const struct finding *finding)
+{
+    struct json_object *object = json_object_new_object();
+    const char *unit = finding->unit;
+
+    json_object_object_add(object, "parameter", json_text(finding->parameter));
+    json_object_object_add(
+        object, "verdict",
+        json_object_new_string(verdict_name(finding->verdict)));
+    json_object_object_add(object, "value", json_value(&finding->value, unit));
+    json_object_object_add(object, "unit", json_object_new_string(unit));
+    json_object_object_add(object, "low", json_value(&finding->low, unit));
+    json_object_object_add(object, "high", json_value(&finding->high, unit));
+    json_object_object_add(object, "confidence",
+                           json_real(finding->confidence, 6));
+    json_object_object_add(object, "why", json_text(finding->why));
+    json_object_object_add(object, "probe", json_text(finding->probe));
+    for (size_t i = 0; i < finding->extras_count; i++)
+        json_object_object_add(object, finding->extras[i].name,
+                               json_value(&finding->extras[i].value, unit));
+    return object;
+}
+
+struct json_object *report_json_findings(const struct findings *findings)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; findings && i < findings->count; i++)
+        json_object_array_add(array, json_finding(&findings->items[i]));
+    return array;
+}
+
+static struct json_object *json_device(const struct device_info *device,
+                                       bool hide_serial)
+{
+    struct json_object *o = json_object_new_object();
+    const char *serial = hide_serial ? "" : device->serial;
+
+    json_object_object_add(o, "path", json_text(device->path));
+    json_object_object_add(o, "model", json_text(device->model));
+    json_object_object_add(o, "serial", json_text(serial));
+    json_object_object_add(o, "firmware", json_text(device->firmware));
+    json_object_object_add(o, "bus", json_text(device->bus));
+    json_object_object_add(o, "driver", json_text(device->driver));
+    json_object_object_add(o, "capacity_bytes",
+                           json_known(device->capacity_bytes));
+    json_object_object_add(o, "logical_block_bytes",
+                           json_known(device->logical_block_bytes));
+    json_object_object_add(o, "physical_block_bytes",
+                           json_known(device->physical_block_bytes));
+    json_object_object_add(o, "request_limit_bytes",
+                           json_known(device->request_limit_bytes));
+    json_object_object_add(o, "optimal_io_bytes",
+                           json_known(device->optimal_io_bytes));
+    json_object_object_add(o, "read_only",
+                           json_object_new_boolean(device->read_only));
+    json_object_object_add(o, "removable",
+                           json_object_new_boolean(device->removable));
+    json_object_object_add(o, "rotational",
+                           json_object_new_boolean(device->rotational));
+    json_object_object_add(o, "virtual_disk",
+                           json_object_new_boolean(device->virtual_disk));
+    json_object_object_add(o, "virtual_clock",
+                           json_object_new_boolean(device->virtual_clock));
+    json_object_object_add(o, "engine", json_text(device->engine));
+    json_object_object_add(o, "flush", json_text(device->flush));
+    return o;
+}
+
+static void add_count(struct json_object *object, const char *name,
+                      uint64_t count)
+{
+    json_object_object_add(object, name, json_object_new_uint64(count));
+}
+
+static struct json_object *json_plan(const struct report_plan *plan)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_count(object, "bytes_written", plan->bytes_written);
+    add_count(object, "bytes_written_max", plan->bytes_written_max);
+    add_count(object, "bytes_read", plan->bytes_read);
+    add_count(object, "bytes_read_max", plan->bytes_read_max);
+    add_count(object, "requests", plan->requests);
+    add_count(object, "requests_max", plan->requests_max);
+    add_count(object, "region_offset_bytes", plan->region_offset_bytes);
+    add_count(object, "region_length_bytes", plan->region_length_bytes);
+    json_object_object_add(object, "seconds", json_real(plan->seconds, 3));
+    return object;
+}
+
+static struct json_object *json_cost(const struct report_cost *cost)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_count(object, "bytes_written", cost->bytes_written);
+    add_count(object, "bytes_read", cost->bytes_read);
+    add_count(object, "requests", cost->requests_count);
+    add_count(object, "requests_split", cost->split_count);
+    json_object_object_add(object, "device_seconds",
+                           json_real(cost->device_seconds, 9));
+    json_object_object_add(
+        object, "wall_seconds",
+        cost->wall_seconds < 0 ? NULL : json_real(cost->wall_seconds, 3));
+    return object;
+}
+
+void report_json(struct json_object *document, const struct report *report)
+{
+    json_object_object_add(
+        document, "device",
+        report->device ? json_device(report->device, report->hide_serial)
+                       : NULL);
+    json_object_object_add(document, "conditions", NULL);
+    json_object_object_add(document, "plan",
+                           report->plan ? json_plan(report->plan) : NULL);
+    json_object_object_add(document, "findings",
+                           report_json_findings(report->findings));
+    json_object_object_add(document, "cost",
+                           report->cost ? json_cost(report->cost) : NULL);
+}
