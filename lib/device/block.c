@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <errno.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/device/backend.h"
+#include "lib/device/clock.h"
+#include "lib/device/disk.h"
+#include "lib/device/flush.h"
+#include "lib/device/interlock.h"
+#include "lib/device/limit.h"
+#include "lib/device/memory.h"
+#include "lib/device/ready.h"
+#include "lib/device/sysfs.h"
+#include "lib/device/uring.h"
+
+/* A limit above this is not tried out: it would be that of a RAM disk. */
+static const uint64_t TRIAL_BYTES_MAX = 16777216;
+
+struct block {
+    struct device device; /* first: see backend.h */
+    struct disk disk;
+    char sequence[32]; /* of the disk, to know it again */
+    int fd;            /* O_EXCL, held until the end */
+    enum flush_method flush;
+    struct limit limit;
+    struct memory memory;
+    struct ready ready;
+    bool has_uring; /* else pread and pwrite */
+    struct uring uring;
+};
+
+static struct block *block_of(struct device *device)
+{
+    return (struct block *)device;
+}
+
+static void transfer(struct block *block, struct io *io)
+{
+    const off_t offset = (off_t)io->offset_bytes;
+    io->submit_ns = clock_now_ns();
+    const ssize_t moved =
+        io->kind == IO_READ
+            ? pread(block->fd, io->data, io->length_bytes, offset)
+            : pwrite(block->fd, io->data, io->length_bytes, offset);
+    const int error = errno;
+    io->complete_ns = clock_now_ns();
+    if (moved < 0)
+        io->error = -error;
+    else if ((uint32_t)moved != io->length_bytes)
+        io->error = -EIO; /* a short transfer is no transfer */
+}
+
+static void discard(struct block *block, struct io *io)
+{
+    uint64_t range[2] = {io->offset_bytes, io->length_bytes};
+    io->submit_ns = clock_now_ns();
+    const int result = ioctl(block->fd, BLKDISCARD, range);
+    const int error = errno;
+    io->complete_ns = clock_now_ns();
+    if (result != 0)
+        io->error = -error;
+}
+
+static void flush(struct block *block, struct io *io)
+{
+    io->submit_ns = clock_now_ns();
+    io->error = flush_send(block->fd, block->flush);
+    io->complete_ns = clock_now_ns();
+}
+
+/* Waits once; -ENODEV when the disk will not answer any more. */
+static int wait_for_some(struct block *block)
+{
+    int error;
+    do {
+        error = uring_wait(&block->uring, &block->ready);
+        if (error == -ETIME && disk_gone(&block->disk, block->sequence))
+            error = -ENODEV;
+    } while (error == -ETIME);
+    return error;
+}
+
+/* Waits for all, so that a blocking call holds up nobody's completion. */
+static int drain(struct block *block)
+{
+    int error = 0;
+    while (!error && block->has_uring &&
+           uring_outstanding_count(&block->uring) > 0)
+        error = wait_for_some(block);
+    return error;
+}
+
+static int block_submit(struct device *device, struct io *io)
+{
+    struct block *block = block_of(device);
+    const bool transfers = io->kind == IO_READ || io->kind == IO_WRITE;
+
+    io->parts_count =
+        limit_parts_count(&block->limit, device->info.request_limit_bytes, io);
+    if (transfers && block->has_uring)
+        return uring_submit(&block->uring, io);
+
+    const int error = drain(block);
+    if (error)
+        return error;
+    if (transfers)
+        transfer(block, io);
+    else if (io->kind == IO_DISCARD)
+        discard(block, io);
+    else
+        flush(block, io);
+    ready_push(&block->ready, io);
+    return 0;
+}
+
+static int block_reap(struct device *device, struct io *done[], size_t max,
+                      size_t *count)
+{
+    struct block *block = block_of(device);
+    if (block->ready.count == 0) {
+        const int error = wait_for_some(block);
+        if (error)
+            return error;
+    }
+    *count = ready_take(&block->ready, done, max);
+    /* A vanished disk answers with any of several errors: give it one name. */
+    for (size_t i = 0; i < *count; i++)
+        if (done[i]->error && disk_gone(&block->disk, block->sequence))
+            done[i]->error = -ENODEV;
+    return 0;
+}
+
+static void *block_buffer(struct device *device, size_t size_bytes)
+{
+    struct block *block = block_of(device);
+    /* Room for the largest request, so that its limit can be proved. */
+    if (size_bytes < block->limit.hoped_bytes &&
+        block->limit.hoped_bytes <= TRIAL_BYTES_MAX)
+        size_bytes = block->limit.hoped_bytes;
+    if (block->has_uring)
+        uring_register(&block->uring, &(struct memory){0});
+    memory_destroy(&block->memory);
+    if (memory_create(&block->memory, size_bytes) != 0)
+        return NULL;
+    device->info.request_limit_bytes =
+        limit_prove(&block->limit, &block->disk, block->fd,
+                    device->info.capacity_bytes, &block->memory);
+    if (block->has_uring)
+        uring_register(&block->uring, &block->memory);
+    memset(block->memory.base, 0, block->memory.size_bytes);
+    return block->memory.base;
+}
+
+static int block_idle(struct device *device, uint64_t ns)
+{
+    struct block *block = block_of(device);
+    const int error = block->has_uring ? uring_push(&block->uring) : 0;
+    if (!error)
+        clock_pause(ns);
+    return error;
+}
+
+static uint64_t block_now_ns(struct device *device)
+{
+    struct block *block = block_of(device);
+    /* What was submitted before this moment shall have been sent before it. An
+     * error stays with the request: reap will meet it again. */
+    if (block->has_uring)
+        (void)uring_push(&block->uring);
+    return clock_now_ns();
+}
+
+static void block_close(struct device *device)
+{
+    struct block *block = block_of(device);
+    if (block->has_uring) {
+        (void)drain(block);
+        uring_destroy(&block->uring);
+    }
+    ready_destroy(&block->ready);
+    memory_destroy(&block->memory);
+    close(block->fd);
+    free(block);
+}
+
+static const struct device_ops block_ops = {
+    .name = "block",
+    .submit = block_submit,
+    .reap = block_reap,
+    .buffer = block_buffer,
+    .idle = block_idle,
+    .now_ns = block_now_ns,
+    .close = block_close,
+};
+
+static void open_engine(struct block *block,
+                        const struct device_options *options)
+{
+    const char *name = "pread/pwrite";
+    if (!options->no_io_uring &&
+        uring_create(&block->uring, block->fd, options->queue_depth_count) ==
+            0) {
+        block->has_uring = true;
+        name = "io_uring";
+    }
+    text_clean(block->device.info.engine, sizeof(block->device.info.engine),
+               name);
+}
+
+static int open_flush(struct block *block, const struct device_options *options,
+                      struct fault *why)
+{
+    block->flush = FLUSH_NONE;
+    if (options->write) {
+        const int error = flush_choose(block->fd, block->disk.path,
+                                       options->flush, &block->flush, why);
+        if (error)
+            return error;
+    }
+    text_clean(block->device.info.flush, sizeof(block->device.info.flush),
+               flush_method_name(block->flush));
+    return 0;
+}
+
+int device_block_open(const char *path, const struct device_options *options,
+                      struct device **device, struct fault *why)
+{
+    struct block *block = calloc(1, sizeof(*block));
+    if (!block)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "No memory to open %s.",
+                         path);
+    struct device_info *info = &block->device.info;
+    block->device.ops = &block_ops;
+
+    int error = disk_find(path, &block->disk, why);
+    if (!error)
+        error = interlocks_check(&block->disk, options, why);
+    if (!error)
+        error = interlock_hold(&block->disk, options, &block->fd, why);
+    if (error)
+        goto free_block;
+    disk_sequence(&block->disk, block->sequence, sizeof(block->sequence));
+    text_clean(info->path, sizeof(info->path), path);
+    error = disk_identify(&block->disk, block->fd, info, why);
+    if (!error)
+        error = open_flush(block, options, why);
+    if (error)
+        goto close_disk;
+    error = ready_create(&block->ready, options->queue_depth_count);
+    if (error) {
+        fault_set(why, FAULT_OPEN, error, "No memory to open %s.", path);
+        goto close_disk;
+    }
+    open_engine(block, options);
+    limit_read(&block->disk, info->logical_block_bytes, &block->limit);
+    if (!block_buffer(&block->device, 0)) {
+        error = fault_set(why, FAULT_OPEN, -ENOMEM,
+                          "No memory for a data buffer for %s.", path);
+        goto destroy_engine;
+    }
+    block->disk.path = NULL; /* the caller's, no longer valid */
+    *device = &block->device;
+    return 0;
+
+destroy_engine:
+    if (block->has_uring)
+        uring_destroy(&block->uring);
+    ready_destroy(&block->ready);
+close_disk:
+    close(block->fd);
+free_block:
+    free(block);
+    return error;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/device/device.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lib/device/backend.h"
+
+static const char SIM_PREFIX[] = "sim:";
+
+/* Far above what a drive can use; a limit, so that a typing error does not ask
+ * for gigabytes of queue. */
+static const unsigned QUEUE_DEPTH_MAX = 4096;
+
+static const struct {
+    const char *name;
+    enum flush_method method;
+} flush_methods[] = {
+    {"auto", FLUSH_AUTO}, {"ata", FLUSH_ATA},   {"scsi", FLUSH_SCSI},
+    {"nvme", FLUSH_NVME}, {"sync", FLUSH_SYNC}, {"none", FLUSH_NONE},
+};
+
+enum { FLUSH_METHODS_COUNT = sizeof(flush_methods) / sizeof(*flush_methods) };
+
+const char *flush_method_name(enum flush_method method)
+{
+    for (size_t i = 0; i < FLUSH_METHODS_COUNT; i++)
+        if (flush_methods[i].method == method)
+            return flush_methods[i].name;
+    return NULL;
+}
+
+int flush_method_parse(const char *text, enum flush_method *method)
+{
+    for (size_t i = 0; i < FLUSH_METHODS_COUNT; i++) {
+        if (strcmp(flush_methods[i].name, text) == 0) {
+            *method = flush_methods[i].method;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+int device_open(const char *spec, const struct device_options *options,
+                struct device **device, struct fault *why)
+{
+    assert(spec && options && device);
+    *device = NULL;
+    struct device_options used = *options;
+    if (used.queue_depth_count == 0)
+        used.queue_depth_count = 1;
+    if (used.queue_depth_count > QUEUE_DEPTH_MAX)
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "A queue depth of %u is more than the %u that can be "
+                         "kept: ask for less.",
+                         used.queue_depth_count, QUEUE_DEPTH_MAX);
+
+    const size_t prefix_length = sizeof(SIM_PREFIX) - 1;
+    const bool simulated = strncmp(spec, SIM_PREFIX, prefix_length) == 0;
+    struct device *opened = NULL;
+    const int error =
+        simulated ? device_sim_open(spec + prefix_length, &used, &opened, why)
+                  : device_block_open(spec, &used, &opened, why);
+    if (error)
+        return error;
+
+    assert(opened->ops && opened->info.logical_block_bytes > 0);
+    opened->write = used.write;
+    opened->queue_depth_count = used.queue_depth_count;
+    *device = opened;
+    return 0;
+}
+
+void device_close(struct device *device)
+{
+    if (device)
+        device->ops->close(device);
+}
+
+const struct device_info *device_info(const struct device *device)
+{
+    return &device->info;
+}
+
+void *device_buffer(struct device *device, size_t size_bytes)
+{
+    assert(device->outstanding_count == 0);
+    device->buffer = NULL;
+    device->buffer_bytes = 0;
+    unsigned char *buffer = device->ops->buffer(device, size_bytes);
+    if (!buffer)
+        return NULL;
+    assert((uintptr_t)buffer % 4096 == 0);
+    device->buffer = buffer;
+    device->buffer_bytes = size_bytes;
+    return buffer;
+}
+
+void device_limit(struct device *device, const struct device_limits *limits)
+{
+    device->limits = *limits;
+}
+
+void device_counters(const struct device *device,
+                     struct device_counters *counters)
+{
+    *counters = device->counters;
+}
+
+/* Does [offset, offset + length) lie in [start, start + size)? */
+static bool within(uint64_t offset, uint64_t length, uint64_t start,
+                   uint64_t size)
+{
+    return offset >= start && offset - start <= size &&
+           length <= size - (offset - start);
+}
+
+/* Is the request well formed, whatever it is allowed to do? */
+static int check_form(const struct device *device, const struct io *io)
+{
+    const uint32_t block_bytes = device->info.logical_block_bytes;
+
+    switch (io->kind) {
+    case IO_FLUSH:
+        return io->length_bytes == 0 && !io->data ? 0 : -EINVAL;
+    case IO_DISCARD:
+        if (io->data)
+            return -EINVAL;
+        break;
+    case IO_READ:
+    case IO_WRITE:
+        if (!io->data || !device->buffer ||
+            (uintptr_t)io->data % block_bytes != 0 ||
+            !within((uintptr_t)io->data, io->length_bytes,
+                    (uintptr_t)device->buffer, device->buffer_bytes))
+            return -EINVAL;
+        break;
+    default:
+        return -EINVAL;
+    }
+    if (io->length_bytes == 0 || io->length_bytes % block_bytes != 0 ||
+        io->offset_bytes % block_bytes != 0)
+        return -EINVAL;
+    if (!within(io->offset_bytes, io->length_bytes, 0,
+                device->info.capacity_bytes))
+        return -ERANGE;
+    return 0;
+}
+
+/* May the request change the drive? Subtractions only: nothing overflows. */
+static int check_permission(const struct device *device, const struct io *io)
+{
+    const struct device_limits *limits = &device->limits;
+
+    if (io->kind == IO_READ)
+        return 0;
+    if (!device->write)
+        return -EPERM;
+    if (io->kind == IO_FLUSH)
+        return 0;
+    if (!within(io->offset_bytes, io->length_bytes, limits->region_offset_bytes,
+                limits->region_length_bytes))
+        return -EPERM;
+    if (device->counters.written_bytes > limits->write_budget_bytes ||
+        io->length_bytes >
+            limits->write_budget_bytes - device->counters.written_bytes)
+        return -EDQUOT;
+    return 0;
+}
+
+static void count_request(struct device *device, const struct io *io)
+{
+    struct device_counters *counters = &device->counters;
+
+    counters->requests_count++;
+    if (io->kind == IO_READ)
+        counters->read_bytes += io->length_bytes;
+    else
+        counters->written_bytes += io->length_bytes;
+    if (io->parts_count > 1)
+        counters->split_count++;
+}
+
+int device_submit(struct device *device, struct io *io)
+{
+    assert(device && io);
+    int error = check_form(device, io);
+    if (!error)
+        error = check_permission(device, io);
+    if (error)
+        return error;
+    if (device->outstanding_count >= device->queue_depth_count)
+        return -EAGAIN;
+
+    io->submit_ns = io->complete_ns = 0;
+    io->error = 0;
+    io->parts_count = 1;
+    error = device->ops->submit(device, io);
+    if (error)
+        return error;
+    device->outstanding_count++;
+    count_request(device, io);
+    return 0;
+}
+
+int device_reap(struct device *device, struct io *done[], size_t max,
+                size_t *count)
+{
+    assert(device && done && count && max > 0);
+    *count = 0;
+    if (device->outstanding_count == 0)
+        return 0;
+    const int error = device->ops->reap(device, done, max, count);
+    if (error)
+        return error;
+    assert(*count > 0 && *count <= max && *count <= device->outstanding_count);
+    device->outstanding_count -= (unsigned)*count;
+    for (size_t i = 0; i < *count; i++) {
+        assert(done[i]->submit_ns <= done[i]->complete_ns);
+        if (done[i]->error)
+            device->counters.error_count++;
+    }
+    return 0;
+}
+
+int device_do(struct device *device, struct io *io)
+{
+    assert(device->outstanding_count == 0);
+    int error = device_submit(device, io);
+    if (error)
+        return error;
+    struct io *done = NULL;
+    size_t count = 0;
+    error = device_reap(device, &done, 1, &count);
+    if (error)
+        return error;
+    assert(count == 1 && done == io);
+    return io->error;
+}
+
+int device_idle(struct device *device, uint64_t ns)
+{
+    return device->ops->idle(device, ns);
+}
+
+uint64_t device_now_ns(struct device *device)
+{
+    return device->ops->now_ns(device);
+}

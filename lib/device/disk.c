@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/device/disk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "lib/device/sysfs.h"
+
+/* The kernel writes '!' for a '/' in a disk's name: "cciss!c0d0". */
+static void name_of_folder(const char *folder, char *name, size_t size)
+{
+    const char *slash = strrchr(folder, '/');
+    text_clean(name, size, slash ? slash + 1 : folder);
+    for (char *c = name; *c; c++)
+        if (*c == '!')
+            *c = '/';
+}
+
+static void find_in_sysfs(struct disk *disk)
+{
+    char link[64];
+    snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(disk->number),
+             minor(disk->number));
+    if (!realpath(link, disk->folder)) {
+        disk->folder[0] = '\0';
+        return;
+    }
+    name_of_folder(disk->folder, disk->name, sizeof(disk->name));
+    if (!sysfs_has(disk->folder, "partition"))
+        return;
+    char parent[PATH_MAX];
+    memcpy(parent, disk->folder, sizeof(parent));
+    *strrchr(parent, '/') = '\0';
+    name_of_folder(parent, disk->parent, sizeof(disk->parent));
+}
+
+int disk_find(const char *path, struct disk *disk, struct fault *why)
+{
+    struct stat status;
+    *disk = (struct disk){.path = path};
+    if (stat(path, &status) != 0) {
+        const int error = -errno;
+        if (error == -ENOENT || error == -ENOTDIR)
+            return fault_set(why, FAULT_OPEN, error,
+                             "There is no %s: give the path of a disk "
+                             "(`lsblk -d` lists them) or sim:DRIVE.",
+                             path);
+        return fault_set(why, FAULT_OPEN, error, "Cannot look at %s: %s.%s",
+                         path, strerror(-error),
+                         error == -EACCES ? " Run ssdprobe as root (sudo)."
+                                          : "");
+    }
+    disk->mode = status.st_mode;
+    if (S_ISBLK(status.st_mode)) {
+        disk->number = status.st_rdev;
+        find_in_sysfs(disk);
+    }
+    return 0;
+}
+
+static const struct disk_virtual virtual_disks[] = {
+    {"loop", "loop", "a loop device"},
+    {"ram", "ram", "a RAM disk"},
+    {"zram", "zram", "a compressed RAM disk"},
+    {"dm-", "dm", "a device-mapper volume"},
+    {"md", "md", "a software RAID array"},
+    {"nbd", "nbd", "a network block device"},
+    {"nullb", "null_blk", "a null_blk disk"},
+    {"ublkb", "ublk", "a ublk disk"},
+    {"", "virtual", "a virtual disk"}, /* any other: last */
+};
+
+const struct disk_virtual *disk_virtual(const struct disk *disk)
+{
+    /* Not the whole of devices/virtual: NVMe multipath lives there too. The
+     * pseudo bus is scsi_debug's. */
+    if (!strstr(disk->folder, "/devices/virtual/block/") &&
+        !strstr(disk->folder, "/devices/pseudo_"))
+        return NULL;
+    const struct disk_virtual *row = virtual_disks;
+    while (strncmp(row->prefix, disk->name, strlen(row->prefix)) != 0)
+        row++;
+    return row;
+}
+
+void disk_sequence(const struct disk *disk, char *sequence, size_t size)
+{
+    (void)sysfs_text(disk->folder, "diskseq", sequence, size);
+}
+
+bool disk_gone(const struct disk *disk, const char *sequence)
+{
+    char now[32];
+    if (!sysfs_has(disk->folder, "dev"))
+        return true;
+    disk_sequence(disk, now, sizeof(now));
+    return strcmp(now, sequence) != 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_DEVICE_DISK_H
+#define SSDPROBE_DEVICE_DISK_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/base/fault.h"
+#include "lib/device/device.h"
+
+/*
+ * A path the user gave and what the system says of it, before anything is
+ * opened. The interlocks and the identity start from here.
+ */
+struct disk {
+    const char *path; /* as given: the caller's */
+    mode_t mode;
+    dev_t number;
+    char folder[PATH_MAX]; /* its own in sysfs, or empty */
+    char name[32];         /* the kernel's: "sdb", "loop0p1" */
+    char parent[32];       /* of a partition: the disk's; else empty */
+};
+
+/* 0, or -errno with FAULT_OPEN when there is nothing at `path`. */
+int disk_find(const char *path, struct disk *disk, struct fault *why);
+
+/* The row of the table of virtual disks that it is, or NULL: real hardware. */
+struct disk_virtual {
+    const char *prefix; /* of the kernel's name */
+    const char *bus;
+    const char *words; /* "a loop device" */
+};
+const struct disk_virtual *disk_virtual(const struct disk *disk);
+
+/* Has the disk gone away, or another taken its place, since `sequence` was read
+ * by disk_sequence()? */
+void disk_sequence(const struct disk *disk, char *sequence, size_t size);
+bool disk_gone(const struct disk *disk, const char *sequence);
+
+/* Fills in everything but path, engine and flush. `fd` is the open disk. 0 or
+ * -errno with FAULT_OPEN. */
+int disk_identify(const struct disk *disk, int fd, struct device_info *info,
+                  struct fault *why);
+
+#endif

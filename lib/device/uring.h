@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_DEVICE_URING_H
+#define SSDPROBE_DEVICE_URING_H
+
+#include <liburing.h>
+#include <stdbool.h>
+
+#include "lib/device/memory.h"
+#include "lib/device/ready.h"
+
+/*
+ * Reads and writes through io_uring, stamped as close to the kernel as can be:
+ * submit_ns right before the system call that sends the request, complete_ns
+ * right after the one that brings it back. The latest request is held until the
+ * caller sends another, waits, or pushes: so at depth 1 one call does both, and
+ * at any depth each request has a stamp of its own.
+ *
+ * One thread only: the ring belongs to the thread that made it.
+ */
+struct uring {
+    struct io_uring ring;
+    int fd;
+    bool fixed_file, fixed_buffer;
+    struct io *held;
+    unsigned in_flight_count;
+};
+
+/* 0; -ENOSYS, -EPERM and such where io_uring is not to be had. */
+int uring_create(struct uring *uring, int fd, unsigned depth_count);
+void uring_destroy(struct uring *uring);
+
+/* Registers the buffer in place of the last one, if the kernel lets it.
+ * Nothing may be in flight. */
+void uring_register(struct uring *uring, const struct memory *memory);
+
+/* Takes a read or a write; sends the one held before. 0 or -errno. */
+int uring_submit(struct uring *uring, struct io *io);
+
+/* Sends the one held, if any. 0 or -errno. */
+int uring_push(struct uring *uring);
+
+unsigned uring_outstanding_count(const struct uring *uring);
+
+/*
+ * Waits until at least one request is done and moves all that are to `ready`.
+ * -ETIME when none came back within URING_PATIENCE_SECONDS: ask again.
+ * Something must be outstanding.
+ */
+enum { URING_PATIENCE_SECONDS = 1 };
+int uring_wait(struct uring *uring, struct ready *ready);
+
+#endif
