@@ -109,10 +109,12 @@ sed 's/^/    | /' "$work/output"
 verdict "its report names the clustered page" \
     "$(grep -qi 'clustered.page' "$work/output"; echo $?)"
 
-began=$(date +%s%N)
+began_ns=$(date +%s%N)
 inside root './bootstrap probe' >"$work/again" 2>/dev/null
-ended=$(date +%s%N)
-verdict "again: $(((ended - began) / 1000000)) ms" $?
+status=$?
+ended_ns=$(date +%s%N)
+verdict "again, with nothing to do but the report: $((
+    (ended_ns - began_ns) / 1000000)) ms" $((status != 0))
 
 chroot "$fresh" chown -R someone /ssdprobe
 inside someone './bootstrap probe' >"$work/output" 2>"$work/messages"
