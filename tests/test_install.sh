@@ -40,6 +40,8 @@ expect "the emulated drives are installed" same_files \
     "$source_dir/lib/flash/drives" ini "$prefix/share/ssdprobe/drives"
 expect "the plots are installed" same_files \
     "$source_dir/plots" gp "$prefix/share/ssdprobe/plots"
+expect "the schema of the output is installed" \
+    test -s "$prefix/share/ssdprobe/ssdprobe.schema.json"
 
 for program in "$build_dir"/ssdprobe-*; do
     [[ -e $program ]] || continue
