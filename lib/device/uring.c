@@ -30,6 +30,14 @@ int uring_create(struct uring *uring, int fd, unsigned depth_count)
 
 void uring_destroy(struct uring *uring)
 {
+    /* The kernel takes a ring apart later, at its leisure: what is registered
+     * would hold the disk, and O_EXCL with it, until then. Some kernels wait
+     * here for what is in flight: for ever, if the disk has vanished. */
+    const bool idle = uring_outstanding_count(uring) == 0;
+    if (idle && uring->fixed_buffer)
+        (void)io_uring_unregister_buffers(&uring->ring);
+    if (idle && uring->fixed_file)
+        (void)io_uring_unregister_files(&uring->ring);
     io_uring_queue_exit(&uring->ring);
 }
 
