@@ -11,6 +11,7 @@ shift 2
 log=$folder/$name.log
 limit_seconds=600
 [[ -z ${SSDPROBE_TEST_LONG-} ]] || limit_seconds=3600
+limit_seconds=${SSDPROBE_TEST_LIMIT_SECONDS:-$limit_seconds}
 # The limit is the suite's, not the single test's: machines can be slow.
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-20}
 

@@ -23,6 +23,11 @@ foreach(source ${programs})
   # Check's macros rely on GNU extensions.
   target_compile_options(${name} PRIVATE -Wno-pedantic)
   suite(${name} check $<TARGET_FILE:${name}>)
+  # Loop devices are the machine's: one suite at a time.
+  file(STRINGS ${source} loop REGEX "device_loop.h")
+  if(loop)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK loop)
+  endif()
 endforeach()
 
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
