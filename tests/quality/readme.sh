@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# Part of test_quality.sh: does the README say what is so?
+
+# Do the README's commands work, and print what it shows?
+check_readme()
+{
+    local tree=$1 line command='' output=''
+    if [[ ! -r $tree/README.md ]]; then
+        echo "there is no README.md"
+        return
+    fi
+    while IFS= read -r line; do
+        case $line in
+            '$ '* | '```')
+                [[ -z $command ]] || readme_command "$command" "$output"
+                command=${line#'$ '} output=''
+                [[ $line != '```' ]] || command=''
+                ;;
+            *) output+=$line$'\n' ;;
+        esac
+    done < <(sed -n '/^```console/,/^```$/{/^```console/!p}' \
+        "$tree/README.md")
+    grep -oE '`[a-z.][A-Za-z0-9_./-]*/`' "$tree/README.md" | tr -d '`' |
+        sort -u | while read -r line; do
+        [[ $line == build/* || -d $tree/$line ]] ||
+            echo "README.md: there is no $line"
+    done
+}
+
+# readme_command COMMAND OUTPUT: where it may, runs it.
+readme_command()
+{
+    local command=${1#sudo } help words word expected=0
+    [[ $command =~ \#\ exits\ ([0-9]+) ]] && expected=${BASH_REMATCH[1]}
+    command=${command%%  #*}
+    read -r -a words <<<"$command"
+    case ${words[0]} in
+        ./bootstrap) help=$("$tree/bootstrap" help) ;;
+        build/release/*)
+            help=$("$build_dir/$(basename -- "${words[0]}")" --help 2>&1)
+            ;;
+        *) return ;;
+    esac
+    if [[ ${words[0]} == ./bootstrap ]] &&
+        ! grep -qE "^ +${words[1]}( |\$)" <<<"$help"; then
+        echo "README.md: ./bootstrap has no command ${words[1]}"
+        return
+    fi
+    if [[ $command == './bootstrap probe'* ]]; then
+        [[ ${#words[@]} -gt 2 ]] || command+=' sim:ssd-a'
+        command=${command/'./bootstrap probe'/build/release/ssdprobe}
+        help=$("$build_dir/ssdprobe" --help 2>&1)
+    fi
+    for word in "${words[@]:1}"; do
+        [[ $word != --* ]] || grep -qF -- "${word%%=*}" <<<"$help" ||
+            echo "README.md: '$command': no option ${word%%=*}"
+    done
+    # What needs a drive, root, or a build is not run here.
+    if [[ $command == build/release/* && $command != */dev/* &&
+        $command != *' serve '* ]]; then
+        readme_run "${command//'build/release/'/"$build_dir/"}" "$2" "$expected"
+    fi
+}
+
+# readme_run COMMAND OUTPUT STATUS
+readme_run()
+{
+    local folder status=0
+    folder=$(mktemp -d -p "$scratch")
+    (cd -- "$folder" && timeout 120 bash -c "$1" </dev/null >output \
+        2>messages) || status=$?
+    if ((status != $3)); then
+        echo "README.md: '$1': exit status $status, not $3"
+        sed 's/^/    /' "$folder/messages"
+    elif [[ -n $2 ]] && ! shown "$2" "$folder/output"; then
+        echo "README.md: '$1': its output differs from what is shown"
+    fi
+}
+
+# Is the text in the README, with '...' for any lines, the file's content?
+shown()
+{
+    local pattern='' line
+    while IFS= read -r line; do
+        if [[ $line == '...' ]]; then
+            pattern+='(.*\n)*'
+        else
+            pattern+="$(sed 's/[][\\.*^$+?(){}|]/\\&/g' <<<"$line")\n"
+        fi
+    done < <(printf '%s' "$1")
+    python3 -c 'import re, sys
+sys.exit(not re.fullmatch(sys.argv[1], open(sys.argv[2]).read()))' \
+        "$pattern" "$2"
+}
+
+readme_says()
+{
+    printf '\n```console\n%s\n```\n' "$1" >README.md
+}
+
+break_readme_command()
+{
+    readme_says '$ ./bootstrap no-such-command'
+}
+
+break_readme_option()
+{
+    readme_says '$ ./bootstrap probe /dev/sdX --no-such-option'
+}
+
+break_readme_status()
+{
+    readme_says '$ build/release/ssdprobe --no-such-thing'
+}
+
+break_readme_output()
+{
+    readme_says '$ build/release/ssdprobe --version
+not what it prints'
+}
+
+break_readme_path()
+{
+    # shellcheck disable=SC2016
+    echo 'See `no/such/path/`.' >README.md
+}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# Part of test_quality.sh: the project's own rules, which no tool knows.
+
+# Files that begin so : what they may include. The first row that fits rules.
+layers='
+lib/base/       : lib/base
+lib/infer/      : lib/infer lib/base
+lib/flash/      : lib/flash lib/base
+lib/device/sim. : lib/device lib/flash lib/base
+lib/device/     : lib/device lib/base
+lib/session/    : lib/session lib/device lib/infer lib/base
+lib/report/     : lib/report lib/infer lib/device lib/base
+probes/         : probes lib/infer lib/base
+cmd/flashemu    : cmd lib
+cmd/            : cmd probes lib/session lib/report lib/infer lib/device lib/base
+tests/          : tests cmd probes lib
+'
+
+# Folder : functions that must not be called in it.
+banned='
+lib    : exit _exit quick_exit err errx verr warn warnx perror printf vprintf puts putchar
+probes : exit _exit quick_exit err errx verr warn warnx perror printf vprintf puts putchar
+lib/base    : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
+lib/infer   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
+lib/flash   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
+lib/session : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
+lib/report  : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
+probes      : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
+tests       : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
+lib probes cmd tests : atoi atol atoll atof gets sprintf vsprintf strcpy strcat strtok rand srand random srandom drand48 alloca
+'
+
+file_lines_max=1200 # files fit a concept; this is where one surely ends
+
+# Prints 'FILE:LINE:CODE' of the files named on stdin, comments and the insides
+# of strings removed.
+code()
+{
+    (cd -- "$1" && xargs -r awk '
+        FNR == 1 { comment = 0 }
+        {
+            line = $0
+            gsub(/\\./, "", line)
+            out = ""
+            while (line != "") {
+                if (comment) {
+                    at = index(line, "*/")
+                    if (!at) { line = ""; break }
+                    line = substr(line, at + 2)
+                    comment = 0
+                } else if (match(line, /\/\*|\/\/|"|\047/)) {
+                    what = substr(line, RSTART, RLENGTH)
+                    out = out substr(line, 1, RSTART - 1)
+                    line = substr(line, RSTART + RLENGTH)
+                    if (what == "/*") comment = 1
+                    else if (what == "//") line = ""
+                    else {
+                        out = out what what
+                        at = index(line, what)
+                        line = at ? substr(line, at + 1) : ""
+                    }
+                } else { out = out line; line = "" }
+            }
+            if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
+        }')
+}
+
+# Do includes name files of this tree, in the same layer or a lower one?
+check_layers()
+{
+    sources "$1" | (cd -- "$1" && xargs -r awk -v table="$layers" '
+        BEGIN {
+            count = split(table, rows, "\n")
+            for (i = 1; i <= count; i++)
+                if (split(rows[i], part, /[ \t]+: +/) == 2) {
+                    prefix[++n] = part[1]
+                    allowed[n] = part[2]
+                }
+        }
+        FNR == 1 {
+            for (rule = 1; rule <= n; rule++)
+                if (index(FILENAME, prefix[rule]) == 1) break
+        }
+        /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+            at = FILENAME ":" FNR ": "
+            split($0, quoted, /["<>]/)
+            path = quoted[2]
+            if ($0 ~ /</) {
+                if (path ~ /^(lib|probes|cmd|tests)\//)
+                    print at "our own header in angle brackets: " path
+                next
+            }
+            if ((getline line < path) < 0) {
+                print at "not a path from the root of the tree: " path
+                next
+            }
+            close(path)
+            folders = split(allowed[rule], folder, " ")
+            for (i = 1; i <= folders; i++)
+                if (index(path, folder[i] "/") == 1) next
+            print at "upward include: " path
+        }')
+}
+
+break_layers_upward()
+{
+    echo '#include "lib/device/device.h"' >lib/base/bad.h
+}
+
+break_layers_flash()
+{
+    echo '#include "lib/flash/flash.h"' >lib/device/bad.c
+}
+
+break_layers_missing()
+{
+    echo '#include "no_such.h"' >cmd/bad.c
+}
+
+# Can a probe learn the answer from anything but timing?
+check_truth()
+{
+    (cd -- "$1" && grep -rnE --include='*.[ch]' \
+        'drives/|drive_(load|truth)|struct drive|\btruths?\b|clock_gettime|lib/flash|lib/device' \
+        probes lib/infer)
+}
+
+break_truth()
+{
+    echo '/* reads lib/flash/drives/ssd-a.ini */' >probes/bad.c
+}
+
+# Is a function called where it must not be?
+check_calls()
+{
+    local folders functions
+    while IFS=: read -r folders functions; do
+        [[ -n $functions ]] || continue
+        # Benchmarks measure real time; that is what they are for.
+        # shellcheck disable=SC2086
+        sources "$1" $folders | grep -v '^tests/bench/' | code "$1" |
+            grep -E "(^|[^A-Za-z0-9_>.])(${functions// /|}) *\(" |
+            sed "s|\$|   <- banned in $folders|"
+    done < <(sed 's/ *: */:/; s/ *$//' <<<"$banned")
+    sources "$1" | code "$1" |
+        grep -E 'fprintf *\( *std(out|err)|__attribute__ *\(\( *constructor' |
+        grep -vE '^(cmd|tests)/.*fprintf'
+}
+
+break_calls_lib()
+{
+    echo 'static void bad(void) { printf("bad"); }' >>lib/base/units.c
+}
+
+break_calls_any()
+{
+    echo 'static void bad(char *x) { sprintf(x, "bad"); }' >cmd/bad.c
+}
+
+# Does each file name its licence, and end before it holds two concepts?
+check_text()
+{
+    local file
+    (
+        cd -- "$1" || exit
+        find lib probes cmd tests plots .ci bootstrap CMakeLists.txt \
+            -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.cmake' \
+            -o -name '*.gp' -o -name run -o -name bootstrap \
+            -o -name CMakeLists.txt \) | sort | while read -r file; do
+            head -n 2 -- "$file" |
+                grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' ||
+                echo "$file: no SPDX line"
+            (($(wc -l <"$file") <= file_lines_max)) ||
+                echo "$file: more than $file_lines_max lines"
+        done
+    )
+}
+
+break_text_spdx()
+{
+    echo 'int bad;' >lib/base/bad.c
+}
+
+break_text_length()
+{
+    yes '' | head -n $((file_lines_max + 1)) >>lib/base/units.c
+}

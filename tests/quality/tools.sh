@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# Part of test_quality.sh: what clang, cppcheck and shellcheck say.
+
+check_format()
+{
+    sources "$1" | (cd -- "$1" &&
+        xargs -r clang-format --dry-run -Werror 2>&1)
+}
+
+break_format()
+{
+    only_bad_file <<<'int  bad( void ){return 0;}'
+}
+
+# The tree becomes one file, for checks that take long.
+only_bad_file()
+{
+    rm -rf lib probes cmd tests
+    mkdir -p lib/base probes cmd tests
+    cat >lib/base/bad.c
+    printf '[{"directory": "%s", "file": "lib/base/bad.c", %s}]\n' "$PWD" \
+        '"command": "cc -std=c11 -c lib/base/bad.c"' >compile_commands.json
+}
+
+check_tidy()
+{
+    local database=$build_dir
+    [[ ! -e $1/compile_commands.json ]] || database=$1
+    sources "$1" lib probes cmd | grep '\.c$' |
+        (cd -- "$1" && xargs -r -P 2 -n 3 \
+            clang-tidy --quiet -p "$database" 2>/dev/null)
+}
+
+break_tidy()
+{
+    only_bad_file <<'END'
+int bad(int one, int two);
+
+int bad(int one, int two)
+{
+    return one == two && one == two;
+}
+END
+}
+
+# Suppressed: what it gets wrong, and others here see better (the analyzer,
+# valgrind, the sanitizers): ownership that is returned ('-errno or fd', mmap), an
+# fd of -1 for mmap, results through pointers; readdir on a stream of one's own.
+check_cppcheck()
+{
+    (cd -- "$1" && cppcheck --quiet -j 2 --std=c11 --library=posix \
+        --enable=warning,performance,portability --inline-suppr \
+        --suppress={missingInclude,missingIncludeSystem} \
+        --suppress={unmatchedSuppression,readdirCalled,legacyUninitvar} \
+        --suppress={resourceLeak,memleak,invalidFunctionArg} \
+        --template='{file}:{line}: {id}: {message}' -I . \
+        lib probes cmd 2>&1 | sort -u)
+}
+
+break_cppcheck()
+{
+    only_bad_file <<'END'
+int bad(void)
+{
+    int items[2] = { 1, 2 };
+    return items[2];
+}
+END
+}
+
+check_scripts()
+{
+    (cd -- "$1" &&
+        shellcheck -x -a --severity=warning -f gcc bootstrap .ci/run tests/*.sh)
+}
+
+break_scripts()
+{
+    echo 'if true; then' >tests/bad.sh
+}
