@@ -22,7 +22,7 @@ static struct csv_header example_header(void)
         .run = "sim-0011223344556677",
         .device = "0123456789abcdef",
         .flush = "virtual",
-        .probes = "basic,write-buffer",
+        .probes = "basic write-buffer",
         .setting = {.seed = UINT64_MAX,
                     .method = METHOD_PAPER,
                     .capacity_bytes = UINT64_C(8) << 30,

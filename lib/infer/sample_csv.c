@@ -18,7 +18,7 @@ const struct csv_field csv_fields[] = {
     FIELD(CSV_FIELD_NAME, "run", run, CSV_RUN_LETTERS),
     FIELD(CSV_FIELD_NAME, "device", device, CSV_RUN_LETTERS),
     FIELD(CSV_FIELD_NAME, "flush", flush, ""),
-    FIELD(CSV_FIELD_NAME, "probes", probes, ","),
+    FIELD(CSV_FIELD_NAME, "probes", probes, " "),
     FIELD(CSV_FIELD_U64, "seed", setting.seed, NULL),
     FIELD(CSV_FIELD_METHOD, "method", setting.method, NULL),
     FIELD(CSV_FIELD_U64, "capacity_bytes", setting.capacity_bytes, NULL),

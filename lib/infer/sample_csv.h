@@ -22,7 +22,7 @@ struct csv_header {
     char run[40];           /* any unique text [A-Za-z0-9-] */
     char device[20];        /* hash of the identity; never the serial itself */
     char flush[16];         /* the flush method in use */
-    char probes[256];       /* asked for, in order: "basic,write-buffer"; also
+    char probes[256];       /* asked for, in order: "basic write-buffer"; also
                                those that have no rows because they were skipped.
                                Empty: not known */
     struct setting setting; /* `parameters` are not written: defaults apply */

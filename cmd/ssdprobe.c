@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ssdprobe: finds out what is inside a flash drive by timing it. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/common_json.h"
+#include "cmd/common_options.h"
+#include "cmd/ssdprobe_commands.h"
+#include "cmd/ssdprobe_output.h"
+#include "cmd/ssdprobe_settings.h"
+#include "cmd/ssdprobe_signals.h"
+
+static const struct command_row commands[] = {
+    {.name = "list",
+     .arguments = "",
+     .help = "The probes: what each asks, answers and needs, and whether it "
+             "writes",
+     .bit = COMMAND_LIST,
+     .run = command_list},
+    {.name = "check",
+     .arguments = "DEVICE",
+     .help = "Who the device is, whether it may be touched, and what a full "
+             "run would cost; writes nothing",
+     .bit = COMMAND_CHECK,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_check},
+    {.name = "run",
+     .arguments = "PROBE[,PROBE...] DEVICE",
+     .help = "Run chosen probes",
+     .bit = COMMAND_RUN,
+     .operands_min = 2,
+     .operands_max = 2,
+     .run = command_run},
+    {.name = "infer",
+     .arguments = "FILE...",
+     .help = "Conclude again from recorded samples (--csv); needs no drive",
+     .bit = COMMAND_INFER,
+     .operands_min = 1,
+     .operands_max = INT_MAX,
+     .run = command_infer},
+};
+
+/* What a command line without a sub-command does. */
+static const struct command_row all_command = {
+    .name = "DEVICE",
+    .arguments = "",
+    .help = "Run every probe that applies, or the one that the program is "
+            "named after, and report",
+    .bit = COMMAND_ALL,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = command_all};
+
+/* A wrong command line is said, and documented where that was asked for. */
+static int usage_error(int argc, char **argv, const struct fault *why)
+{
+    const struct json_wish wish = output_json_wish(argc, argv);
+    const struct report report = {0};
+    struct output output;
+    struct fault unopened = {FAULT_NONE, ""};
+
+    if (output_begin(&output, &wish, argc, argv, &unopened))
+        output_message(&output, "error", unopened.text);
+    output_message(&output, "error", why->text);
+    return output_finish(&output, &report, common_exit_status(why));
+}
+
+static int print_version(const struct options_given *given)
+{
+    const struct json_wish wish = output_json_wish(given->argc, given->argv);
+
+    if (wish.wanted) {
+        const struct fault none = {FAULT_NONE, ""};
+        const struct report report = {0};
+        struct output output;
+        struct fault why;
+        if (output_begin(&output, &wish, given->argc, given->argv, &why))
+            output_message(&output, "error", why.text);
+        return output_finish(&output, &report, common_exit_status(&none));
+    }
+    printf("ssdprobe %s\n", SSDPROBE_VERSION);
+    return fflush(stdout) ? 2 : 0;
+}
+
+static int print_help(const struct options_given *given)
+{
+    options_print_help(stdout, given->program,
+                       given->command == &all_command ? NULL : given->command);
+    return fflush(stdout) ? 2 : 0;
+}
+
+static bool is_probe_link(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+
+    return strncmp(slash ? slash + 1 : program, "ssdprobe-", 9) == 0;
+}
+
+static int dispatch(const struct program_table *program, int argc, char **argv)
+{
+    struct options_given given;
+    struct fault why = {FAULT_NONE, ""};
+
+    if (options_parse(program, argc, argv, &given, &why))
+        return usage_error(argc, argv, &why);
+    if (is_probe_link(argv[0]) || !options_take_command(&given))
+        given.command = &all_command;
+    if (options_find(&given, OPTION_HELP))
+        return print_help(&given);
+    if (options_find(&given, OPTION_VERSION))
+        return print_version(&given);
+    if (given.command == &all_command && given.operands_count == 0) {
+        fault_set(&why, FAULT_USAGE, -1,
+                  "name a DEVICE or a command; see '%s --help'", program->name);
+        return usage_error(argc, argv, &why);
+    }
+    if (options_check_command(&given, &why))
+        return usage_error(argc, argv, &why);
+    return given.command->run(&given);
+}
+
+int main(int argc, char **argv)
+{
+    const struct program_table program = {
+        .name = "ssdprobe",
+        .usage = "[OPTIONS] DEVICE\n       ssdprobe [OPTIONS] COMMAND ...",
+        .description = "Finds out what is inside a flash drive by timing it. "
+                       "DEVICE is a whole disk,\nor sim:DRIVE[,key=value...] "
+                       "for an emulated one",
+        .commands = commands,
+        .commands_count = sizeof(commands) / sizeof(commands[0]),
+        .options = ssdprobe_options,
+        .options_count = ssdprobe_options_count};
+
+    if (argc < 1)
+        return 1;
+    output_secure_standard_files();
+    signals_catch();
+    return dispatch(&program, argc, argv);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_COMMANDS_H
+#define SSDPROBE_CMD_SSDPROBE_COMMANDS_H
+
+#include "cmd/common_options.h"
+#include "cmd/ssdprobe_output.h"
+#include "cmd/ssdprobe_settings.h"
+
+/* The sub-commands; each returns the exit status. */
+int command_all(const struct options_given *given);
+int command_run(const struct options_given *given);
+int command_check(const struct options_given *given);
+int command_infer(const struct options_given *given);
+int command_list(const struct options_given *given);
+
+/* What every sub-command has. */
+struct invocation {
+    const struct options_given *given;
+    struct settings settings;
+    struct output output;
+    struct report report;
+};
+
+/* 0, or -errno: then invocation_fail() is what is left to do. */
+int invocation_begin(struct invocation *invocation,
+                     const struct options_given *given, struct fault *why);
+
+/* Says why (or, where that is empty, what `error` means), writes the outputs,
+ * returns the exit status. */
+int invocation_fail(struct invocation *invocation, int error,
+                    struct fault *why);
+
+/* Writes the outputs, returns the exit status. */
+int invocation_end(struct invocation *invocation, int status);
+
+/*
+ * The exit status of a run that ended with `error` and `why`. `every`: each
+ * parameter was asked for by name, so that a skipped one is no answer.
+ */
+int invocation_status(int error, const struct fault *why,
+                      const struct findings *findings, bool every);
+
+#endif

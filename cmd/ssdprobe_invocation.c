@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/common_json.h"
+#include "cmd/ssdprobe_commands.h"
+#include "cmd/ssdprobe_signals.h"
+
+enum { STATUS_IO = 4, STATUS_INCONCLUSIVE = 5, STATUS_SIGNAL = 128 };
+
+int invocation_begin(struct invocation *invocation,
+                     const struct options_given *given, struct fault *why)
+{
+    struct json_wish wish = output_json_wish(given->argc, given->argv);
+    int error;
+
+    memset(invocation, 0, sizeof(*invocation));
+    invocation->given = given;
+    error =
+        output_begin(&invocation->output, &wish, given->argc, given->argv, why);
+    if (!error)
+        error = settings_read(given, &invocation->settings, why);
+    if (!error)
+        error = output_open(&invocation->output, &invocation->settings, why);
+    invocation->report.hide_serial = invocation->settings.no_serial;
+    return error;
+}
+
+int invocation_fail(struct invocation *invocation, int error, struct fault *why)
+{
+    if (why->kind == FAULT_NONE)
+        fault_set(why, FAULT_IO, error, "failed: %s", strerror(-error));
+    output_message(&invocation->output, "error", why->text);
+    return invocation_end(invocation, common_exit_status(why));
+}
+
+int invocation_end(struct invocation *invocation, int status)
+{
+    return output_finish(&invocation->output, &invocation->report, status);
+}
+
+int invocation_status(int error, const struct fault *why,
+                      const struct findings *findings, bool every)
+{
+    int signal_number = *signals_flag();
+
+    /* What could not be put back, or broke, outranks the signal that came on
+     * top of it. */
+    if (error && error != -EINTR && error != -ETIME)
+        return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
+    if (error == -EINTR)
+        return STATUS_SIGNAL + (signal_number ? signal_number : SIGINT);
+    for (size_t i = 0; i < findings->count; i++) {
+        enum verdict verdict = findings->items[i].verdict;
+        if (verdict == VERDICT_INCONCLUSIVE ||
+            (every && verdict == VERDICT_SKIPPED))
+            return STATUS_INCONCLUSIVE;
+    }
+    return 0;
+}

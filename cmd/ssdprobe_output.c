@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/common_json.h"
+
+static const char program_key[] = "ssdprobe";
+
+enum { STATUS_OUTPUT = 2, ARGUMENTS_MAX = 256, CSV_BUFFER_BYTES = 1 << 20 };
+
+void output_secure_standard_files(void)
+{
+    for (int descriptor = 0; descriptor <= 2; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 &&
+            open("/dev/null", descriptor ? O_RDONLY : O_WRONLY) < 0)
+            abort(); /* nothing left to say it with */
+}
+
+struct json_wish output_json_wish(int argc, char **argv)
+{
+    struct json_wish wish = {false, NULL};
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            wish = (struct json_wish){true, NULL};
+        else if (strncmp(argv[i], "--json=", 7) == 0)
+            wish = (struct json_wish){true, argv[i][7] ? argv[i] + 7 : NULL};
+    }
+    return wish;
+}
+
+/* A disk must never be taken for a file to write a report to. */
+static FILE *open_file(const char *path, struct fault *why)
+{
+    struct stat status;
+    /* Not truncated before there is something to put there. */
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    FILE *file = NULL;
+
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+        S_ISBLK(status.st_mode)) {
+        close(descriptor);
+        fault_set(why, FAULT_OPEN, -EINVAL,
+                  "%.200s is a block device; results go to files", path);
+        return NULL;
+    }
+    if (descriptor >= 0)
+        file = fdopen(descriptor, "w");
+    if (!file) {
+        fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be written: %s", path,
+                  strerror(errno));
+        if (descriptor >= 0)
+            close(descriptor);
+    }
+    return file;
+}
+
+/* Copies argv as it may be shown: valid UTF-8, and no serial number that
+ * --no-serial wants hidden. */
+static struct json_object *begin_document(int argc, char **argv)
+{
+    static const char confirm[] = "--confirm";
+    static const size_t length = sizeof(confirm) - 1;
+    enum { WORD_MAX = 512 };
+    char(*words)[WORD_MAX];
+    char *shown[ARGUMENTS_MAX];
+    struct json_object *document = NULL;
+    bool hide = false;
+
+    argc = argc > ARGUMENTS_MAX ? ARGUMENTS_MAX : argc;
+    words = calloc((size_t)argc + 1, WORD_MAX);
+    if (!words)
+        return NULL;
+    for (int i = 1; i < argc; i++)
+        hide |= strcmp(argv[i], "--no-serial") == 0;
+    for (int i = 0; i < argc; i++) {
+        shown[i] = report_utf8(argv[i], words[i], WORD_MAX);
+        bool same = strncmp(argv[i], confirm, length) == 0;
+        if (hide && same && argv[i][length] == '=')
+            memcpy(words[i] + length, "=...", 5);
+        if (hide && i > 0 && strcmp(argv[i - 1], confirm) == 0)
+            memcpy(words[i], "...", 4);
+    }
+    document = common_json_begin(program_key, argc, shown);
+    free(words);
+    return document;
+}
+
+int output_begin(struct output *output, const struct json_wish *wish, int argc,
+                 char **argv, struct fault *why)
+{
+    memset(output, 0, sizeof(*output));
+    output->program = program_key;
+    if (!wish->wanted)
+        return 0;
+    output->document = begin_document(argc, argv);
+    if (!output->document)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "out of memory");
+    output->json_file = stdout;
+    if (!wish->path)
+        return 0;
+    output->json_path = wish->path;
+    output->json_file = open_file(wish->path, why);
+    return output->json_file ? 0 : -EIO;
+}
+
+static unsigned terminal_columns(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    return 0;
+}
+
+static bool terminal_has_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (!no_color || !no_color[0]) && term &&
+           term[0] && strcmp(term, "dumb") != 0;
+}
+
+int output_open(struct output *output, const struct settings *settings,
+                struct fault *why)
+{
+    bool json_on_stdout = output->document && output->json_file == stdout;
+    bool csv_on_stdout =
+        settings->csv_path && strcmp(settings->csv_path, "-") == 0;
+
+    if (json_on_stdout && csv_on_stdout)
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--json and --csv cannot both have stdout: give one "
+                         "of them a file, as in --csv=FILE");
+    output->text = json_on_stdout ? NULL : csv_on_stdout ? stderr : stdout;
+    output->style = (struct report_style){.columns_count = terminal_columns(),
+                                          .colour = output->text == stdout &&
+                                                    terminal_has_colour(),
+                                          .plain_bytes = settings->plain_bytes};
+    if (!settings->csv_path)
+        return 0;
+    output->csv_path = settings->csv_path;
+    if (output_is_json_file(output, output->csv_path))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--json and --csv name the same file");
+    output->csv_file =
+        csv_on_stdout ? stdout : open_file(output->csv_path, why);
+    if (!output->csv_file)
+        return -EIO;
+    setvbuf(output->csv_file, NULL, _IOFBF, CSV_BUFFER_BYTES);
+    if (!csv_on_stdout && ftruncate(fileno(output->csv_file), 0) != 0 &&
+        errno != EINVAL) /* a pipe or /dev/null has no length */
+        return fault_set(why, FAULT_OPEN, -errno,
+                         "%.200s cannot be written: "
+                         "%s",
+                         output->csv_path, strerror(errno));
+    return 0;
+}
+
+void output_message(struct output *output, const char *severity,
+                    const char *text)
+{
+    char copy[512];
+
+    report_utf8(text, copy, sizeof(copy));
+    fprintf(stderr, "%s: %s%s%s\n", output->program,
+            strcmp(severity, "error") == 0 ? "" : severity,
+            strcmp(severity, "error") == 0 ? "" : ": ", copy);
+    if (output->document)
+        common_json_message(output->document, program_key, severity, copy);
+}
+
+bool output_is_json_file(const struct output *output, const char *path)
+{
+    struct stat a, b;
+
+    return output->json_path && output->json_file &&
+           fstat(fileno(output->json_file), &a) == 0 && stat(path, &b) == 0 &&
+           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Says that an output is not whole; the run cannot count as done. */
+static int unwritten(struct output *output, const char *path, int error,
+                     int status)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), "%.200s cannot be written: %s",
+             path ? path : "the output (stdout)", strerror(error));
+    output_message(output, "error", text);
+    return status == 0 || status == 5 ? STATUS_OUTPUT : status;
+}
+
+static int write_document(struct output *output, const struct report *report,
+                          int status)
+{
+    int error;
+
+    report_json(output->document, report);
+    if (output->findings)
+        json_object_object_add(output->document, "findings", output->findings);
+    common_json_status(output->document, program_key, status);
+    if (output->json_path && ftruncate(fileno(output->json_file), 0) != 0 &&
+        errno != EINVAL)
+        return unwritten(output, output->json_path, errno, status);
+    errno = 0;
+    error = common_json_print(output->document, output->json_file);
+    if (error)
+        status = unwritten(output, output->json_path, errno ? errno : -error,
+                           status);
+    if (output->json_path && fclose(output->json_file) != 0 && !error)
+        status = unwritten(output, output->json_path, errno, status);
+    return status;
+}
+
+int output_finish(struct output *output, const struct report *report,
+                  int status)
+{
+    int error;
+
+    errno = 0;
+    if (output->csv_file && output->csv_file != stdout &&
+        fclose(output->csv_file) != 0)
+        status = unwritten(output, output->csv_path, errno, status);
+    if (output->text) {
+        error = output->text_done
+                    ? 0
+                    : report_text(output->text, report, &output->style);
+        if (!error && (fflush(output->text) != 0 || ferror(output->text)))
+            error = errno ? -errno : -EIO;
+        if (error)
+            status = unwritten(output, NULL, -error, status);
+    }
+    if (output->document && output->json_file)
+        status = write_document(output, report, status);
+    json_object_put(output->document);
+    return status;
+}

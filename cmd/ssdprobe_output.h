@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_OUTPUT_H
+#define SSDPROBE_CMD_SSDPROBE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cmd/common_options.h"
+#include "cmd/ssdprobe_settings.h"
+#include "lib/base/fault.h"
+#include "lib/report/report.h"
+
+struct json_object;
+
+/*
+ * Where results go. Messages are said on stderr at once and kept for the
+ * document; whatever happens, a document that was asked for is written exactly
+ * once, by output_finish().
+ */
+struct output {
+    struct json_object *document; /* NULL: not asked for */
+    const char *json_path;        /* NULL: stdout */
+    FILE *json_file;
+    const char *csv_path;         /* "-": stdout */
+    FILE *csv_file;               /* NULL: not asked for */
+    FILE *text;                   /* the report; NULL: none */
+    bool text_done;               /* output_finish() need not print it */
+    struct json_object *findings; /* in place of the report's, owned */
+    struct report_style style;
+    const char *program;
+};
+
+/* How `argv` asks for a document: whether, and in which file (NULL: stdout).
+ * Works on command lines that are otherwise wrong. */
+struct json_wish {
+    bool wanted;
+    const char *path;
+};
+struct json_wish output_json_wish(int argc, char **argv);
+
+/* Begins, with nothing but a document. 0, or -errno with `why`: then messages
+ * still work, and output_finish() too. */
+int output_begin(struct output *output, const struct json_wish *wish, int argc,
+                 char **argv, struct fault *why);
+
+/* Opens what the settings ask for. 0, or -errno with `why`. */
+int output_open(struct output *output, const struct settings *settings,
+                struct fault *why);
+
+/* Says it on stderr, and in the document. `severity`: note, warning, error. */
+void output_message(struct output *output, const char *severity,
+                    const char *text);
+
+/* Is `path` the file that the document goes to? */
+bool output_is_json_file(const struct output *output, const char *path);
+
+/*
+ * Writes report and document and closes everything. Returns the exit status:
+ * `status`, or 2 where an output could not be written.
+ */
+int output_finish(struct output *output, const struct report *report,
+                  int status);
+
+/* Are these standard streams open at all? If not, a disk could come to sit
+ * where messages are printed. */
+void output_secure_standard_files(void);
+
+#endif

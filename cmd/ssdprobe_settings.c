@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe_settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+
+enum {
+    MEASURING = COMMAND_ALL | COMMAND_RUN,
+    PLANNING = MEASURING | COMMAND_CHECK,
+    REPORTING = PLANNING | COMMAND_INFER,
+    ANY = REPORTING | COMMAND_LIST
+};
+
+static const char output_group[] = "Output", measuring_group[] = "Measuring",
+                  safety_group[] = "Safety", other_group[] = "Other";
+
+const struct option_row ssdprobe_options[] = {
+    {.id = OPTION_JSON,
+     .name = "json",
+     .argument = "[FILE]",
+     .help = "one JSON document on stdout in place of the report, or in FILE "
+             "besides it",
+     .commands = ANY,
+     .group = output_group},
+    {.id = OPTION_CSV,
+     .name = "csv",
+     .argument = "[FILE|-]",
+     .help = "every request as a row, in FILE or on stdout (then the report "
+             "goes to stderr)",
+     .commands = MEASURING,
+     .group = output_group},
+    {.id = OPTION_PROGRESS,
+     .name = "progress",
+     .argument = "HOW",
+     .help = "on stderr: auto (a bar on a terminal, else plain), bar, plain "
+             "(a line every 5 s), json (an object a line) or none",
+     .commands = MEASURING,
+     .group = output_group},
+    {.id = OPTION_BYTES,
+     .name = "bytes",
+     .help = "sizes in plain bytes in the text report",
+     .commands = REPORTING,
+     .group = output_group},
+    {.id = OPTION_NO_SERIAL,
+     .name = "no-serial",
+     .help = "leave the serial number out of everything",
+     .commands = PLANNING,
+     .group = output_group},
+    {.id = OPTION_QUIET,
+     .name = "quiet",
+     .letter = 'q',
+     .help = "no plan and no progress, only errors and the result",
+     .commands = ANY,
+     .group = output_group},
+    {.id = OPTION_VERBOSE,
+     .name = "verbose",
+     .letter = 'v',
+     .help = "say more: the idea of each probe, the seed, the budget",
+     .commands = ANY,
+     .group = output_group},
+    {.id = OPTION_SEED,
+     .name = "seed",
+     .argument = "N",
+     .help = "of all random choices; the default is 1",
+     .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_METHOD,
+     .name = "method",
+     .argument = "HOW",
+     .help = "adaptive (a cheap search, the default) or paper (the "
+             "publications' literal procedures)",
+     .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_ASSUME,
+     .name = "assume",
+     .argument = "PARAMETER=VALUE",
+     .help = "take a parameter as known; may be given several times",
+     .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_TIME_LIMIT,
+     .name = "time-limit",
+     .argument = "TIME",
+     .help = "stop after this much of the device's time: 90s, 30min, 2h",
+     .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_FLUSH,
+     .name = "flush",
+     .argument = "METHOD",
+     .help = "auto, ata, scsi, nvme, sync or none",
+     .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_REGION,
+     .name = "region",
+     .argument = "OFFSET,LENGTH",
+     .help = "touch only this part of the device; the default is all of it",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_WRITE_BUDGET,
+     .name = "write-budget",
+     .argument = "SIZE",
+     .help = "never write more than this; the default is the device once, or "
+             "64 GiB where that is less",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_READ_ONLY,
+     .name = "read-only",
+     .help = "no writes, discards or flushes: probes that need them are "
+             "skipped",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_DRY_RUN,
+     .name = "dry-run",
+     .help = "show the plan and stop",
+     .commands = MEASURING,
+     .group = safety_group},
+    {.id = OPTION_YES,
+     .name = "yes",
+     .help = "do not ask before writing; answers no other question",
+     .commands = MEASURING,
+     .group = safety_group},
+    {.id = OPTION_CONFIRM,
+     .name = "confirm",
+     .argument = "SERIAL",
+     .help = "do not ask before writing, but refuse a device with any other "
+             "serial number (or name, where it has none)",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_ALLOW_VIRTUAL,
+     .name = "allow-virtual",
+     .help = "accept loop, ram and other virtual disks",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_HELP,
+     .name = "help",
+     .letter = 'h',
+     .help = "this text; after a sub-command, only what concerns it",
+     .commands = ANY,
+     .group = other_group},
+    {.id = OPTION_VERSION,
+     .name = "version",
+     .help = "the program's version",
+     .commands = ANY,
+     .group = other_group},
+};
+
+const size_t ssdprobe_options_count =
+    sizeof(ssdprobe_options) / sizeof(ssdprobe_options[0]);
+
+static int malformed(const struct option_given *option, int error,
+                     const char *expected, struct fault *why)
+{
+    if (error == -ERANGE)
+        expected = "a smaller number";
+    return fault_set(why, FAULT_USAGE, -EINVAL,
+                     "--%s=%.200s is not understood: expected %s",
+                     option->row->name, option->value, expected);
+}
+
+/* The place of `text` in a list that ends in NULL; -EINVAL: not there. */
+static int word_index(const char *text, const char *const words[])
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    return -EINVAL;
+}
+
+static int read_region(const struct option_given *option,
+                       struct settings *settings, struct fault *why)
+{
+    char offset[64];
+    const char *comma = strchr(option->value, ',');
+    size_t length = comma ? (size_t)(comma - option->value) : sizeof(offset);
+    int error = length < sizeof(offset) ? 0 : -EINVAL;
+
+    if (!error) {
+        memcpy(offset, option->value, length);
+        offset[length] = '\0';
+        error = parse_bytes(offset, &settings->region_offset_bytes);
+    }
+    if (!error)
+        error = parse_bytes(comma + 1, &settings->region_length_bytes);
+    /* 0 would come to mean "to the end" further down. */
+    if (!error && settings->region_length_bytes == 0)
+        error = -EINVAL;
+    return error ? malformed(option, error,
+                             "OFFSET,LENGTH, for example 1GiB,16GiB", why)
+                 : 0;
+}
+
+/* What would break a header line of the CSV. */
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+static int read_assume(const struct option_given *option,
+                       struct settings *settings, struct fault *why)
+{
+    const char *text = option->value;
+    size_t name_length = strcspn(text, "=");
+    size_t used = strlen(settings->assume_text);
+    struct assume *assume = &settings->assumes[settings->assumes_count];
+
+    if (settings->assumes_count == ASSUMES_MAX ||
+        used + strlen(text) + 2 > sizeof(settings->assume_text))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "there are too many --assume options");
+    if (!text[name_length] || name_length == 0 || !text[name_length + 1] ||
+        name_length >= sizeof(assume->parameter) ||
+        strlen(text + name_length + 1) >= sizeof(assume->value) ||
+        !is_plain(text))
+        return malformed(option, -EINVAL,
+                         "PARAMETER=VALUE, for example clustered_page=16384",
+                         why);
+    memcpy(assume->parameter, text, name_length);
+    assume->parameter[name_length] = '\0';
+    memcpy(assume->value, text + name_length + 1,
+           strlen(text + name_length + 1) + 1);
+    settings->assumes_count++;
+    snprintf(settings->assume_text + used, sizeof(settings->assume_text) - used,
+             "%s%s", used ? " " : "", text);
+    return 0;
+}
+
+static int read_words(const struct option_given *option,
+                      struct settings *settings, struct fault *why)
+{
+    static const char *const methods[] = {"adaptive", "paper", NULL};
+    static const char *const progress[] = {"auto", "bar",  "plain",
+                                           "json", "none", NULL};
+    int index;
+
+    switch (option->row->id) {
+    case OPTION_METHOD:
+        index = word_index(option->value, methods);
+        if (index < 0)
+            return malformed(option, index, "adaptive or paper", why);
+        settings->method = index ? METHOD_PAPER : METHOD_ADAPTIVE;
+        return 0;
+    case OPTION_PROGRESS:
+        index = word_index(option->value, progress);
+        if (index < 0)
+            return malformed(option, index, "auto, bar, plain, json or none",
+                             why);
+        settings->progress = (enum progress_mode)index;
+        return 0;
+    default:
+        if (flush_method_parse(option->value, &settings->flush))
+            return malformed(option, -EINVAL,
+                             "auto, ata, scsi, nvme, sync or none", why);
+        return 0;
+    }
+}
+
+static int read_number(const struct option_given *option,
+                       struct settings *settings, struct fault *why)
+{
+    const char *expected;
+    int error;
+
+    if (option->row->id == OPTION_SEED) {
+        expected = "a whole number";
+        error = parse_integer(option->value, &settings->seed);
+    } else if (option->row->id == OPTION_TIME_LIMIT) {
+        expected = "a time greater than 0, for example 90s, 30min or 2h";
+        error = parse_ns(option->value, &settings->time_limit_ns);
+        if (!error && settings->time_limit_ns == 0)
+            error = -EINVAL;
+    } else {
+        expected = "a size greater than 0, for example 512MiB or 16GB; "
+                   "--read-only writes nothing at all";
+        error = parse_bytes(option->value, &settings->write_budget_bytes);
+        if (!error && settings->write_budget_bytes == 0)
+            error = -EINVAL;
+    }
+    return error ? malformed(option, error, expected, why) : 0;
+}
+
+/* Options without an argument: the member that becomes true. */
+static bool *flag_of(struct settings *settings, int id)
+{
+    switch (id) {
+    case OPTION_BYTES:
+        return &settings->plain_bytes;
+    case OPTION_NO_SERIAL:
+        return &settings->no_serial;
+    case OPTION_QUIET:
+        return &settings->quiet;
+    case OPTION_VERBOSE:
+        return &settings->verbose;
+    case OPTION_READ_ONLY:
+        return &settings->read_only;
+    case OPTION_DRY_RUN:
+        return &settings->dry_run;
+    case OPTION_YES:
+        return &settings->yes;
+    case OPTION_ALLOW_VIRTUAL:
+        return &settings->allow_virtual;
+    default:
+        return NULL;
+    }
+}
+
+static int read_option(const struct option_given *option,
+                       struct settings *settings, struct fault *why)
+{
+    bool *flag = flag_of(settings, option->row->id);
+
+    if (flag) {
+        *flag = true;
+        return 0;
+    }
+    switch (option->row->id) {
+    case OPTION_CSV:
+        settings->csv_path =
+            option->value && option->value[0] ? option->value : "-";
+        return 0;
+    case OPTION_CONFIRM:
+        settings->confirm = option->value;
+        return 0;
+    case OPTION_REGION:
+        return read_region(option, settings, why);
+    case OPTION_ASSUME:
+        return read_assume(option, settings, why);
+    case OPTION_METHOD:
+    case OPTION_PROGRESS:
+    case OPTION_FLUSH:
+        return read_words(option, settings, why);
+    case OPTION_SEED:
+    case OPTION_TIME_LIMIT:
+    case OPTION_WRITE_BUDGET:
+        return read_number(option, settings, why);
+    default: /* --json, --help, --version: seen to before */
+        return 0;
+    }
+}
+
+int settings_read(const struct options_given *given, struct settings *settings,
+                  struct fault *why)
+{
+    int error = 0;
+
+    memset(settings, 0, sizeof(*settings));
+    settings->seed = 1;
+    settings->flush = FLUSH_AUTO;
+    for (size_t i = 0; i < given->options_count && !error; i++)
+        error = read_option(&given->options[i], settings, why);
+    return error;
+}

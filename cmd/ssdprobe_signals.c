@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe_signals.h"
+
+#include <string.h>
+
+/* The one mutable global: a handler has nowhere else to write. */
+static volatile sig_atomic_t caught_signal;
+
+static void remember(int signal_number)
+{
+    caught_signal = signal_number;
+}
+
+void signals_catch(void)
+{
+    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = remember;
+    action.sa_flags = SA_RESTART;
+    for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++) {
+        struct sigaction before;
+        /* nohup means it; a script's background job, whose SIGINT the shell
+         * ignores, does not. */
+        if (asking[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
+            before.sa_handler == SIG_IGN)
+            continue;
+        sigaction(asking[i], &action, NULL);
+    }
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+const volatile sig_atomic_t *signals_flag(void)
+{
+    return &caught_signal;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_SIGNALS_H
+#define SSDPROBE_CMD_SSDPROBE_SIGNALS_H
+
+#include <signal.h>
+
+/*
+ * SIGINT, SIGTERM and SIGHUP ask the run to end; they interrupt no write, so
+ * that a second one cannot cut an output short. SIGPIPE is ignored: a closed
+ * pipe is a write error like any other.
+ */
+void signals_catch(void);
+
+/* The last signal that asked, or 0. */
+const volatile sig_atomic_t *signals_flag(void);
+
+#endif
