@@ -128,6 +128,8 @@ static void attend(struct place *place, struct served *served,
     struct attendant_report report = {.request_limit_bytes = 0};
     int error = attach(place, &report.fault);
     if (!error) {
+        /* Without a detour over the processor that asked. */
+        loop_queue_set(&place->loop, "rq_affinity", 0);
         report.request_limit_bytes =
             limit_bound(&place->loop, drive_limit_bytes);
         error = learn_limit(served, &place->loop, &report.request_limit_bytes,

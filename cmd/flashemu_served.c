@@ -35,7 +35,15 @@ enum {
     SPIN_MIN_NS = 15 * 1000,
     SPIN_MAX_NS = 250 * 1000,
     /* poll() may be late by this share of its timeout (timer slack). */
-    TIMER_SLACK_SHARE = 1000
+    TIMER_SLACK_SHARE = 1000,
+    /* With nobody waiting, the model's own events need no better than this. */
+    HOUSEKEEPING_NS = 1000 * 1000,
+    /* The cost of an answer is learnt for each power of two of sleep. */
+    SLEEP_CLASSES = 16,
+    SLEEP_CLASS_0_SHIFT = 14,
+    /* Of answers whose cost is not copying, and not an accident. */
+    LEARN_ANSWER_BYTES = 16 * 1024,
+    LEAD_MAX_NS = 50 * 1000
 };
 
 static const double NEVER_EXPIRES_S = 1e9;
@@ -77,7 +85,11 @@ struct served {
     struct request *free;
     struct request *incoming; /* being received */
     bool accepted;            /* incoming is for the model */
-    uint64_t lateness_ns;     /* of wake-ups, as learnt */
+    size_t outstanding_count;
+    uint64_t model_ns;    /* what the model was last told: never runs back */
+    uint64_t lateness_ns; /* of wake-ups, as learnt */
+    uint64_t slept_ns;    /* since the last answer */
+    uint64_t answer_cost_ns[SLEEP_CLASSES]; /* as learnt, by slept_ns */
     void *zeros;
 };
 
@@ -114,25 +126,67 @@ static void give_slot(struct served *served, struct request *request)
     served->free = request;
 }
 
-static void answer(struct served *served, struct request *request, int error)
+static uint64_t model_now_ns(const struct served *served)
 {
-    uint64_t length_bytes = request->flash.length_bytes;
+    uint64_t now = now_ns();
+    return now > served->model_ns ? now : served->model_ns;
+}
+
+/*
+ * Answering takes time, and takes longer the longer the processors slept. An
+ * answer is begun so much earlier, so that it arrives when it is due.
+ */
+static uint64_t *answer_cost(struct served *served)
+{
+    uint64_t slept = served->slept_ns >> SLEEP_CLASS_0_SHIFT;
+    size_t index = 0;
+    while (slept && index < SLEEP_CLASSES - 1) {
+        slept >>= 1;
+        index++;
+    }
+    return &served->answer_cost_ns[index];
+}
+
+static void learn_answer_cost(struct served *served, uint64_t cost_ns)
+{
+    uint64_t *known_ns = answer_cost(served);
+    if (cost_ns > LEAD_MAX_NS)
+        cost_ns = LEAD_MAX_NS;
+    *known_ns = (7 * *known_ns + cost_ns) / 8;
+}
+
+static void reply(struct request *request, int error)
+{
+    const struct flash_request *flash = &request->flash;
     if (error)
         fuse_reply_err(request->fuse, -error);
-    else if (request->is_sized && request->flash.operation == FLASH_READ)
-        fuse_reply_buf(request->fuse, request->flash.data, length_bytes);
+    else if (request->is_sized && flash->operation == FLASH_READ)
+        fuse_reply_buf(request->fuse, flash->data, flash->length_bytes);
     else if (request->is_sized)
-        fuse_reply_write(request->fuse, length_bytes);
+        fuse_reply_write(request->fuse, flash->length_bytes);
     else
         fuse_reply_err(request->fuse, 0);
+}
+
+static void answer(struct served *served, struct request *request, int error)
+{
+    uint64_t start_ns = now_ns();
+    reply(request, error);
+    if (request->flash.length_bytes <= LEARN_ANSWER_BYTES)
+        learn_answer_cost(served, now_ns() - start_ns);
+    served->slept_ns = 0;
     give_slot(served, request);
 }
 
 static void submit(struct served *served, struct request *request)
 {
-    int error = flash_submit(served->flash, now_ns(), &request->flash);
+    int error;
+    served->model_ns = model_now_ns(served);
+    error = flash_submit(served->flash, served->model_ns, &request->flash);
     if (error)
         answer(served, request, error == -ERANGE ? -EINVAL : error);
+    else
+        served->outstanding_count++;
 }
 
 /* The next chunk of a long write of zeros. */
@@ -146,22 +200,32 @@ static void continue_zeros(struct served *served, struct request *request)
     submit(served, request);
 }
 
+static void complete(struct served *served, const struct flash_done *done)
+{
+    struct request *request = served->slots[done->tag];
+    served->outstanding_count--;
+    if (request->zeros_left_bytes && !done->error)
+        continue_zeros(served, request);
+    else
+        answer(served, request, done->error);
+}
+
 static void complete_due(struct served *served)
 {
     struct flash_done done[DONE_MAX];
     size_t count;
-    uint64_t now = now_ns();
-    if (flash_next_event_ns(served->flash) > now)
+    uint64_t until_ns = model_now_ns(served);
+    uint64_t next_ns = flash_next_event_ns(served->flash);
+    uint64_t lead_ns = served->outstanding_count ? *answer_cost(served) : 0;
+    if (next_ns > until_ns + lead_ns)
         return;
+    if (next_ns > until_ns)
+        until_ns = next_ns;
+    served->model_ns = until_ns;
     do {
-        flash_advance(served->flash, now, done, DONE_MAX, &count);
-        for (size_t i = 0; i < count; i++) {
-            struct request *request = served->slots[done[i].tag];
-            if (request->zeros_left_bytes && !done[i].error)
-                continue_zeros(served, request);
-            else
-                answer(served, request, done[i].error);
-        }
+        flash_advance(served->flash, served->model_ns, done, DONE_MAX, &count);
+        for (size_t i = 0; i < count; i++)
+            complete(served, &done[i]);
     } while (count == DONE_MAX);
 }
 
@@ -374,31 +438,45 @@ static void learn_lateness(struct served *served, uint64_t late_ns)
         served->lateness_ns -= (served->lateness_ns - late_ns) / 64;
 }
 
+/* How long to sleep now; 0: spin; UINT64_MAX: until something arrives. */
+static uint64_t sleep_length_ns(struct served *served, uint64_t start_ns)
+{
+    uint64_t next_ns = flash_next_event_ns(served->flash);
+    uint64_t wait_ns = next_ns > start_ns ? next_ns - start_ns : 0;
+    uint64_t margin_ns = SPIN_MIN_NS + served->lateness_ns +
+                         *answer_cost(served) + wait_ns / TIMER_SLACK_SHARE;
+    if (next_ns == UINT64_MAX)
+        return UINT64_MAX;
+    if (!served->outstanding_count)
+        return wait_ns > HOUSEKEEPING_NS ? wait_ns : HOUSEKEEPING_NS;
+    return wait_ns > margin_ns ? wait_ns - margin_ns : 0;
+}
+
 /* Blocks until something arrives or shortly before the next event. */
 static void wait_for_work(struct served *served)
 {
     struct pollfd fds[] = {
         {.fd = fuse_session_fd(served->session), .events = POLLIN},
         {.fd = served->stop_fd, .events = POLLIN}};
-    uint64_t next_ns = flash_next_event_ns(served->flash);
     uint64_t start_ns = now_ns();
-    uint64_t margin_ns = SPIN_MIN_NS + served->lateness_ns;
-    uint64_t wait_ns = next_ns > start_ns ? next_ns - start_ns : 0;
-    struct timespec timeout;
+    uint64_t sleep_ns = sleep_length_ns(served, start_ns);
+    struct timespec timeout = {.tv_sec = (time_t)(sleep_ns / 1000000000u),
+                               .tv_nsec = (long)(sleep_ns % 1000000000u)};
+    uint64_t slept_ns;
+    if (sleep_ns == 0)
+        return;
     if (!served->incoming && !served->free && served->slots_count == SLOTS_MAX)
-        fds[0].events = 0;
-    if (next_ns == UINT64_MAX) {
+        fds[0].events = 0; /* no room before the next answer */
+    if (sleep_ns == UINT64_MAX) {
         ppoll(fds, 2, NULL, NULL);
         return;
     }
-    margin_ns += wait_ns / TIMER_SLACK_SHARE;
-    if (wait_ns <= margin_ns)
-        return; /* spin */
-    wait_ns -= margin_ns;
-    timeout.tv_sec = (time_t)(wait_ns / 1000000000u);
-    timeout.tv_nsec = (long)(wait_ns % 1000000000u);
-    if (ppoll(fds, 2, &timeout, NULL) == 0)
-        learn_lateness(served, now_ns() - (start_ns + wait_ns));
+    if (ppoll(fds, 2, &timeout, NULL) != 0)
+        sleep_ns = UINT64_MAX; /* not woken by the timer */
+    slept_ns = now_ns() - start_ns;
+    served->slept_ns += slept_ns;
+    if (slept_ns > sleep_ns)
+        learn_lateness(served, slept_ns - sleep_ns);
 }
 
 static void *serve(void *data)
