@@ -112,19 +112,21 @@ static int learn_limit(struct served *served, const struct loop *loop,
     return error;
 }
 
-static void wait_for_release(int leash_fd)
+/* True when the server says so; false when it died. */
+static bool wait_for_release(int leash_fd)
 {
     char byte;
     ssize_t got;
     do
         got = read(leash_fd, &byte, 1);
-    while (got > 0 || (got < 0 && errno == EINTR));
+    while (got < 0 && errno == EINTR);
+    return got == 1;
 }
 
 static void attend(struct place *place, struct served *served,
-                   uint64_t drive_limit_bytes, const struct attendant *pipes,
-                   pid_t server)
+                   uint64_t drive_limit_bytes, const struct attendant *pipes)
 {
+    bool is_released = false;
     struct attendant_report report = {.request_limit_bytes = 0};
     int error = attach(place, &report.fault);
     if (!error) {
@@ -139,10 +141,10 @@ static void attend(struct place *place, struct served *served,
     if (!error)
         report.fault.kind = FAULT_NONE;
     if (write(pipes->report_fd, &report, sizeof(report)) == sizeof(report))
-        wait_for_release(pipes->leash_fd);
+        is_released = wait_for_release(pipes->leash_fd);
     loop_detach(&place->loop);
-    if (getppid() == server)
-        return; /* it lives and removes the rest itself */
+    if (is_released)
+        return; /* the server lives and removes the rest itself */
     umount2(place->mount_path, MNT_DETACH);
     place_close(place);
 }
@@ -152,7 +154,6 @@ int attendant_start(struct place *place, struct served *served,
                     struct fault *why)
 {
     int report[2], leash[2] = {-1, -1};
-    pid_t server = getpid();
     if (pipe2(report, O_CLOEXEC) < 0)
         return fault_set(why, FAULT_OPEN, -errno, "cannot make a pipe (%s)",
                          strerror(errno));
@@ -166,7 +167,7 @@ int attendant_start(struct place *place, struct served *served,
         close(report[0]);
         close(leash[1]);
         served_forget_in_child(served);
-        attend(place, served, request_limit_bytes, &pipes, server);
+        attend(place, served, request_limit_bytes, &pipes);
         _exit(0);
     }
     close(report[1]);
@@ -195,8 +196,12 @@ int attendant_read(const struct attendant *attendant,
 
 void attendant_release(struct attendant *attendant)
 {
-    if (attendant->leash_fd >= 0)
-        close(attendant->leash_fd);
+    if (attendant->leash_fd < 0)
+        return;
+    /* Fails only when there is nobody left to be told. */
+    ssize_t told = write(attendant->leash_fd, "", 1);
+    (void)told;
+    close(attendant->leash_fd);
     attendant->leash_fd = -1;
 }
 

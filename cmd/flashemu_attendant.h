@@ -20,7 +20,7 @@
 struct attendant {
     pid_t pid;
     int report_fd; /* readable when ready, failed or ended */
-    int leash_fd;  /* closing it is the sign to end */
+    int leash_fd;  /* a byte: end; its end of file: the server died */
 };
 
 /* The drive is ready, or could not be made so. */
