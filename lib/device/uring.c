@@ -16,11 +16,13 @@ static const unsigned setup_flags[] = {
 int uring_create(struct uring *uring, int fd, unsigned depth_count)
 {
     const size_t count = sizeof(setup_flags) / sizeof(*setup_flags);
+    const unsigned entries_count = depth_count + 1; /* and the beat */
     int error = -EINVAL;
 
     *uring = (struct uring){.fd = fd};
     for (size_t i = 0; i < count && error == -EINVAL; i++)
-        error = io_uring_queue_init(depth_count, &uring->ring, setup_flags[i]);
+        error =
+            io_uring_queue_init(entries_count, &uring->ring, setup_flags[i]);
     if (error)
         return error;
     uring->fixed_file = io_uring_register_files(&uring->ring, &fd, 1) == 0;
@@ -55,12 +57,18 @@ void uring_register(struct uring *uring, const struct memory *memory)
         io_uring_register_buffers(&uring->ring, &vector, 1) == 0;
 }
 
-static void prepare(struct uring *uring, struct io_uring_sqe *sqe,
-                    struct io *io)
+/* Puts the held request into the submission ring, unless it is there. */
+static void prepare(struct uring *uring)
 {
+    struct io *io = uring->held;
+    if (!io || uring->held_prepared)
+        return;
+    uring->held_prepared = true;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
     const int fd = uring->fixed_file ? 0 : uring->fd;
     const bool read = io->kind == IO_READ;
 
+    assert(sqe); /* there is room for it and the beat */
     if (uring->fixed_buffer && read)
         io_uring_prep_read_fixed(sqe, fd, io->data, io->length_bytes,
                                  io->offset_bytes, 0);
@@ -78,25 +86,37 @@ static void prepare(struct uring *uring, struct io_uring_sqe *sqe,
     io_uring_sqe_set_data(sqe, io);
 }
 
-/* Did the kernel take the held request? */
-static void note_sent(struct uring *uring)
+static bool is_passing(int error)
 {
-    if (uring->held && io_uring_sq_ready(&uring->ring) == 0) {
-        uring->held = NULL;
-        uring->in_flight_count++;
+    return error == -EINTR || error == -EAGAIN;
+}
+
+/* Sends what is prepared and waits for `wait_count`. 0, or -errno when it could
+ * not be sent, or not be waited for. */
+static int enter(struct uring *uring, unsigned wait_count)
+{
+    for (;;) {
+        if (uring->held)
+            uring->held->submit_ns = clock_now_ns();
+        const int result = io_uring_submit_and_wait(&uring->ring, wait_count);
+        if (uring->held_prepared && io_uring_sq_ready(&uring->ring) == 0) {
+            uring->held_prepared = false;
+            uring->held = NULL;
+            uring->in_flight_count++;
+        }
+        if (result >= 0 || (is_passing(result) && !uring->held))
+            return 0;
+        if (!is_passing(result))
+            return result;
     }
 }
 
 int uring_push(struct uring *uring)
 {
-    while (uring->held) {
-        uring->held->submit_ns = clock_now_ns();
-        const int sent = io_uring_submit(&uring->ring);
-        note_sent(uring);
-        if (uring->held && sent < 0 && sent != -EINTR && sent != -EAGAIN)
-            return sent;
-    }
-    return 0;
+    if (!uring->held)
+        return 0;
+    prepare(uring);
+    return enter(uring, 0);
 }
 
 int uring_submit(struct uring *uring, struct io *io)
@@ -105,9 +125,6 @@ int uring_submit(struct uring *uring, struct io *io)
     const int error = uring_push(uring);
     if (error)
         return error;
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
-    assert(sqe); /* the one held was sent, and the ring has room for one */
-    prepare(uring, sqe, io);
     uring->held = io;
     return 0;
 }
@@ -122,11 +139,17 @@ static unsigned harvest(struct uring *uring, struct ready *ready,
                         uint64_t now_ns)
 {
     struct io_uring_cqe *cqe;
-    unsigned head, count = 0;
+    unsigned head, seen_count = 0, count = 0;
 
     io_uring_for_each_cqe(&uring->ring, head, cqe)
     {
         struct io *io = io_uring_cqe_get_data(cqe);
+        seen_count++;
+        if (!io) {
+            uring->beat_armed = false;
+            uring->silent_beats_count++;
+            continue;
+        }
         io->complete_ns = now_ns;
         if (cqe->res < 0)
             io->error = cqe->res;
@@ -135,30 +158,53 @@ static unsigned harvest(struct uring *uring, struct ready *ready,
         ready_push(ready, io);
         count++;
     }
-    io_uring_cq_advance(&uring->ring, count);
+    io_uring_cq_advance(&uring->ring, seen_count);
     uring->in_flight_count -= count;
+    if (count > 0)
+        uring->silent_beats_count = 0;
     return count;
+}
+
+/*
+ * A wait with a time limit costs most of a microsecond each; a timer that lies
+ * in the ring costs nothing until it goes off. It is armed by a call of its
+ * own, before the request's time starts.
+ */
+static int arm_beat(struct uring *uring)
+{
+    static const struct __kernel_timespec second = {.tv_sec = 1};
+
+    if (uring->beat_armed || uring->held_prepared)
+        return 0;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
+    assert(sqe);
+    io_uring_prep_timeout(sqe, (struct __kernel_timespec *)&second, 0, 0);
+    io_uring_sqe_set_data(sqe, NULL);
+    uring->beat_armed = true; /* if not by this call, then with the next */
+    const int sent = io_uring_submit(&uring->ring);
+    return sent < 0 && !is_passing(sent) ? sent : 0;
 }
 
 int uring_wait(struct uring *uring, struct ready *ready)
 {
+    enum { SILENT_BEATS_MAX = 2 }; /* one may go off at any moment */
     assert(uring_outstanding_count(uring) > 0);
-    struct __kernel_timespec patience = {.tv_sec = URING_PATIENCE_SECONDS};
 
     /* What is back already needs no system call, unless one is due anyway. */
     if (!uring->held && harvest(uring, ready, clock_now_ns()) > 0)
         return 0;
-    for (;;) {
-        struct io_uring_cqe *cqe = NULL;
-        if (uring->held)
-            uring->held->submit_ns = clock_now_ns();
-        const int result = io_uring_submit_and_wait_timeout(&uring->ring, &cqe,
-                                                            1, &patience, NULL);
+    while (uring->silent_beats_count < SILENT_BEATS_MAX) {
+        int error = arm_beat(uring);
+        if (error)
+            return error;
+        prepare(uring);
+        error = enter(uring, 1);
         const uint64_t now_ns = clock_now_ns();
-        note_sent(uring);
         if (harvest(uring, ready, now_ns) > 0)
             return 0;
-        if (result < 0 && result != -EINTR && result != -EAGAIN)
-            return result;
+        if (error)
+            return error;
     }
+    uring->silent_beats_count = 0;
+    return -ETIME;
 }

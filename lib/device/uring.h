@@ -22,7 +22,10 @@ struct uring {
     int fd;
     bool fixed_file, fixed_buffer;
     struct io *held;
+    bool held_prepared; /* it is in the submission ring */
     unsigned in_flight_count;
+    bool beat_armed; /* a timer in the ring that ends a wait for ever */
+    unsigned silent_beats_count;
 };
 
 /* 0; -ENOSYS, -EPERM and such where io_uring is not to be had. */
@@ -43,10 +46,9 @@ unsigned uring_outstanding_count(const struct uring *uring);
 
 /*
  * Waits until at least one request is done and moves all that are to `ready`.
- * -ETIME when none came back within URING_PATIENCE_SECONDS: ask again.
- * Something must be outstanding.
+ * -ETIME when none has come back for a second or two: look whether the disk is
+ * still there, and ask again. Something must be outstanding.
  */
-enum { URING_PATIENCE_SECONDS = 1 };
 int uring_wait(struct uring *uring, struct ready *ready);
 
 #endif
