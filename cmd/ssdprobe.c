@@ -2,6 +2,7 @@
 /* ssdprobe: finds out what is inside a flash drive by timing it. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/common_json.h"
@@ -98,13 +99,16 @@ static bool is_probe_link(const char *program)
     return strncmp(slash ? slash + 1 : program, "ssdprobe-", 9) == 0;
 }
 
-static int dispatch(const struct program_table *program, int argc, char **argv)
+/* `argv` as the user wrote it; `words` is a copy that getopt may reorder. */
+static int dispatch(const struct program_table *program, int argc, char **argv,
+                    char **words)
 {
     struct options_given given;
     struct fault why = {FAULT_NONE, ""};
 
-    if (options_parse(program, argc, argv, &given, &why))
+    if (options_parse(program, argc, words, &given, &why))
         return usage_error(argc, argv, &why);
+    given.argv = argv;
     if (is_probe_link(argv[0]) || !options_take_command(&given))
         given.command = &all_command;
     if (options_find(&given, OPTION_HELP))
@@ -134,9 +138,18 @@ int main(int argc, char **argv)
         .options = ssdprobe_options,
         .options_count = ssdprobe_options_count};
 
+    char **words;
+    int status;
+
     if (argc < 1)
         return 1;
     output_secure_standard_files();
     signals_catch();
-    return dispatch(&program, argc, argv);
+    words = calloc((size_t)argc + 1, sizeof(*words));
+    if (!words)
+        return 2;
+    memcpy(words, argv, (size_t)argc * sizeof(*words));
+    status = dispatch(&program, argc, argv, words);
+    free(words);
+    return status;
 }

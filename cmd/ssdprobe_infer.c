@@ -87,25 +87,32 @@ static void add_findings(struct output *output, const struct findings *findings,
     json_object_put(array);
 }
 
+struct recording {
+    struct device_info device;
+    struct report_cost cost;
+    struct findings findings;
+};
+
 /* One file: its report, and its part of the document. */
 static int infer_file(struct invocation *invocation, const char *path,
-                      struct findings *findings, struct fault *why)
+                      struct recording *recording, struct fault *why)
 {
+    struct findings *findings = &recording->findings;
     struct output *output = &invocation->output;
     bool several = invocation->given->operands_count > 1;
     struct csv_rows rows;
     int error;
 
     memset(&rows, 0, sizeof(rows));
-    if (output_is_json_file(output, path))
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "--json names the recording itself: %.200s", path);
     error = conclude(path, &rows, findings, why);
     if (!error) {
-        struct device_info device = device_of(&rows.header);
-        struct report_cost cost = cost_of(&rows);
-        struct report report = {
-            .device = &device, .findings = findings, .cost = &cost};
+        recording->device = device_of(&rows.header);
+        recording->cost = cost_of(&rows);
+        struct report report = {.device = &recording->device,
+                                .findings = findings,
+                                .cost = &recording->cost};
+        if (!several) /* else the document has no one device to name */
+            invocation->report = report;
         if (output->text && several)
             fprintf(output->text, "%s:\n", path);
         if (output->text)
@@ -119,23 +126,43 @@ static int infer_file(struct invocation *invocation, const char *path,
     return error;
 }
 
+/* A document that is written over its own recording, even to say that this
+ * cannot be, would destroy it. */
+static int protect_recordings(struct output *output,
+                              const struct options_given *given,
+                              struct fault *why)
+{
+    for (int i = 0; i < given->operands_count; i++) {
+        if (!output_is_json_file(output, given->operands[i]))
+            continue;
+        output_drop_document(output);
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--json names the recording itself: %.200s",
+                         given->operands[i]);
+    }
+    return 0;
+}
+
 int command_infer(const struct options_given *given)
 {
     struct invocation invocation;
     struct fault why = {FAULT_NONE, ""};
-    struct findings *findings = calloc(1, sizeof(*findings));
-    int worst = 0;
+    struct recording *recording = calloc(1, sizeof(*recording));
+    int worst = 0, status;
     int error = invocation_begin(&invocation, given, &why);
 
-    if (!findings && !error)
+    if (!error)
+        error = protect_recordings(&invocation.output, given, &why);
+    if (!recording && !error)
         error = -ENOMEM;
     invocation.output.text_done = true;
     for (int i = 0; i < given->operands_count && !error; i++) {
-        error = infer_file(&invocation, given->operands[i], findings, &why);
-        int status = invocation_status(error, &why, findings, false);
+        error = infer_file(&invocation, given->operands[i], recording, &why);
+        status = invocation_status(error, &why, &recording->findings, false);
         worst = status > worst ? status : worst;
     }
-    free(findings);
-    return error ? invocation_fail(&invocation, error, &why)
-                 : invocation_end(&invocation, worst);
+    status = error ? invocation_fail(&invocation, error, &why)
+                   : invocation_end(&invocation, worst);
+    free(recording);
+    return status;
 }

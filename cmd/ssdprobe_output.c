@@ -13,7 +13,7 @@
 
 static const char program_key[] = "ssdprobe";
 
-enum { STATUS_OUTPUT = 2, ARGUMENTS_MAX = 256, CSV_BUFFER_BYTES = 1 << 20 };
+enum { STATUS_OUTPUT = 2, ARGUMENTS_MAX = 256 };
 
 void output_secure_standard_files(void)
 {
@@ -154,7 +154,6 @@ int output_open(struct output *output, const struct settings *settings,
         csv_on_stdout ? stdout : open_file(output->csv_path, why);
     if (!output->csv_file)
         return -EIO;
-    setvbuf(output->csv_file, NULL, _IOFBF, CSV_BUFFER_BYTES);
     if (!csv_on_stdout && ftruncate(fileno(output->csv_file), 0) != 0 &&
         errno != EINVAL) /* a pipe or /dev/null has no length */
         return fault_set(why, FAULT_OPEN, -errno,
@@ -184,6 +183,15 @@ bool output_is_json_file(const struct output *output, const char *path)
     return output->json_path && output->json_file &&
            fstat(fileno(output->json_file), &a) == 0 && stat(path, &b) == 0 &&
            S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void output_drop_document(struct output *output)
+{
+    if (output->json_path && output->json_file)
+        fclose(output->json_file);
+    json_object_put(output->document);
+    output->json_file = NULL;
+    output->document = NULL;
 }
 
 /* Says that an output is not whole; the run cannot count as done. */

@@ -54,6 +54,9 @@ void output_message(struct output *output, const char *severity,
 /* Is `path` the file that the document goes to? */
 bool output_is_json_file(const struct output *output, const char *path);
 
+/* Leaves the file of the document as it is: there will be no document. */
+void output_drop_document(struct output *output);
+
 /*
  * Writes report and document and closes everything. Returns the exit status:
  * `status`, or 2 where an output could not be written.

@@ -22,6 +22,7 @@ struct run {
     struct session *session;
     struct report_plan plan;
     struct report_cost cost;
+    struct device_info shown; /* by `check` */
     struct csv_writer csv;
     struct progress progress;
     struct fault why;
@@ -149,10 +150,12 @@ static void describe(struct run *run, struct csv_header *header)
 
 static int csv_fault(struct run *run, int error)
 {
+    const char *path = run->invocation.output.csv_path;
+
     return fault_set(&run->why, FAULT_OPEN, error,
-                     "%.200s cannot be written: "
-                     "%s",
-                     run->invocation.output.csv_path, strerror(-error));
+                     "the samples cannot be written to %.200s: %s",
+                     strcmp(path, "-") == 0 ? "stdout" : path,
+                     strerror(-error));
 }
 
 static void read_cost(struct run *run, uint64_t wall_ns)
@@ -309,6 +312,13 @@ static int do_check(struct run *run, const char *spec)
                           spec);
     if (!error)
         error = check_budget(run);
+    /* Opened for reading, where no flush can pass: that says nothing about the
+     * method that a run would find. */
+    if (!error) {
+        run->shown = *device_info(run->device);
+        run->shown.flush[0] = '\0';
+        invocation->report.device = &run->shown;
+    }
     if (!error && output->text) {
         report_text(output->text, &invocation->report, &output->style);
         confirm_print_plan(output->text, settings, device_info(run->device),

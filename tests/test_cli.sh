@@ -1,0 +1,269 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ssdprobe from the outside: outputs, exit codes, safety.
+# Usage: test_cli.sh SOURCE_FOLDER BUILD_FOLDER
+set -u
+export LC_ALL=C
+source_folder=$1
+ssdprobe=$2/ssdprobe
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+# check NAME COMMAND...: the command must succeed.
+check()
+{
+    local name=$1
+    shift
+    if "$@" >check.log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+        sed 's/^/    /' check.log | head -n 20
+    fi
+}
+
+# The Python that has the validator: Debian's, or the first in the path.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import jsonschema' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+check "python3-jsonschema is installed" test -n "$python"
+
+cat >valid.py <<'END'
+import json, sys
+import jsonschema
+
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+text = open(sys.argv[2], encoding="utf-8").read()
+decoder = json.JSONDecoder()
+document, end = decoder.raw_decode(text)
+assert not text[end:].strip(), "more than one document"
+jsonschema.Draft202012Validator(schema).validate(document)
+for expression in sys.argv[3:]:
+    assert eval(expression, {"d": document, "json": json}), expression
+END
+
+# expect NAME STATUS [EXPRESSION...] -- ARGUMENTS...: runs ssdprobe, compares
+# the exit status, and validates stdout as a document. `d` is the document.
+expect()
+{
+    local name=$1 status=$2 conditions=()
+    shift 2
+    while [ "$1" != -- ]; do
+        conditions+=("$1")
+        shift
+    done
+    shift
+    timeout 120 "$ssdprobe" "$@" >out 2>err </dev/null
+    local got=$?
+    check "$name: exit status $got, expected $status" test "$got" = "$status"
+    check "$name: document" "${python:-false}" valid.py \
+        "$source_folder/lib/report/ssdprobe.schema.json" out \
+        "d['ssdprobe']['exit_status'] == $status" "${conditions[@]}"
+}
+
+# status NAME STATUS ARGUMENTS...: the exit status alone.
+status()
+{
+    local name=$1 status=$2
+    shift 2
+    timeout 120 "$ssdprobe" "$@" >out 2>err </dev/null
+    local got=$?
+    check "$name: exit status $got, expected $status" test "$got" = "$status"
+}
+
+device=sim:ssd-a
+probes=$("$ssdprobe" list --json | "${python:-false}" -c '
+import json, sys
+for probe in json.load(sys.stdin)["probes"]:
+    print(probe["name"], "writes" if probe["writes"] else "reads")')
+reading=$(echo "$probes" | sed -n 's/ reads$//p' | head -n 1)
+writing=$(echo "$probes" | sed -n 's/ writes$//p' | head -n 1)
+check "a probe that reads" test -n "$reading"
+check "a probe that writes" test -n "$writing"
+
+## Every output validates, failures included.
+expect "list" 0 "len(d['probes']) >= 2" "d['findings'] == []" -- list --json
+expect "check" 0 "d['plan']['requests'] > 0" "d['device']['path'] == '$device'" \
+    "d['cost'] is None" -- check --json $device
+expect "version" 0 -- --version --json
+expect "dry run" 0 "d['plan'] and d['cost'] is None" "d['findings'] == []" \
+    -- --dry-run --json $device
+expect "no such option" 1 -- --json --frobnicate $device
+expect "option without its argument" 1 -- --json $device --seed
+expect "nothing to do" 1 -- --json
+expect "too much to do" 1 -- --json $device $device
+expect "no such probe" 1 "'list' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json run no-such-probe $device
+expect "a probe twice" 1 -- --json run "$reading,$reading" $device
+expect "option of another command" 1 -- --json list --seed=1
+expect "JSON and CSV on one stream" 1 -- --json --csv $device
+for wrong in --seed=-1 --seed=1x --seed=99999999999999999999 --region=1G \
+    --region=0,0 --region=1,2,3 --region=0,1TiB --region=1,4096 \
+    --write-budget=0 --write-budget=1.5 --time-limit=0 --time-limit=1x \
+    --method=magic --progress=loud --flush=twice --assume=clustered_page \
+    --assume==1 --assume=no_such_thing=1; do
+    expect "$wrong" 1 "d['ssdprobe']['messages'][0]['severity'] == 'error'" \
+        -- --json "$wrong" $device
+done
+expect "no such drive" 2 "d['device'] is None" -- --json sim:no-such-drive
+expect "no such device" 2 "d['device'] is None" -- --json /dev/no-such-device
+expect "an ordinary file" 2 "d['device'] is None" \
+    -- --json "$source_folder/LICENSE"
+expect "no recording" 2 -- --json infer no-such-file
+printf 'run,sequence\n' >short.csv
+expect "a file that is no recording" 2 \
+    "'short.csv:1:' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json infer short.csv
+expect "more than the budget" 3 "d['findings'] == []" \
+    -- --json --write-budget=4096 run "$writing" $device
+expect "another device" 3 -- --json --confirm=0000 $device
+status "an odd argument" 1 --json $'--\xff\xfe'
+check "an odd argument is documented in UTF-8" "${python:-false}" valid.py \
+    "$source_folder/lib/report/ssdprobe.schema.json" out
+
+## A run, and the same run again: to the byte.
+expect "a run" "${run_status:-0}" "d['cost']['wall_seconds'] is None" \
+    "d['ssdprobe']['argv'][1:] == ['run', '--csv=a.csv', '$reading', '--json', '$device']" \
+    "all(f['probe'] == '$reading' for f in d['findings'])" \
+    -- run --csv=a.csv "$reading" --json $device
+cp out a.json
+mv a.csv first.csv
+"$ssdprobe" run --csv=a.csv "$reading" --json $device >b.json 2>err
+check "the same document again" cmp a.json b.json
+check "the same samples again" cmp a.csv first.csv
+"$ssdprobe" run --seed=2 --csv=c.csv "$reading" -q $device >c.txt 2>err
+check "another seed has another run" bash -c '! cmp -s a.csv c.csv'
+check "-q leaves stderr empty" test ! -s err
+
+## Concluding again gives the same findings to the byte.
+"$ssdprobe" infer --json a.csv >infer.json 2>err
+findings='json.dumps(json.load(open(F))["findings"])'
+check "infer gives the same findings" "${python:-false}" -c "
+import json
+a, b = (json.dumps(json.load(open(f))['findings']) for f in ('a.json', 'infer.json'))
+assert a == b, (a, b)"
+expect "infer of two" "$("$ssdprobe" infer a.csv >/dev/null 2>&1; echo $?)" \
+    "{f['file'] for f in d['findings']} == {'a.csv', 'first.csv'}" \
+    -- infer --json a.csv first.csv
+sed '20s/.$/9/' a.csv >edited.csv
+expect "infer of an edited file" 2 "'edited.csv' in json.dumps(d)" \
+    -- infer --json edited.csv
+head -c 3000 a.csv >cut.csv
+expect "infer of a cut file" 2 "'cut.csv' in json.dumps(d)" \
+    -- infer --json cut.csv
+cp a.csv kept.csv
+status "infer onto its own input" 1 infer --json=kept.csv kept.csv
+check "the input is unharmed" cmp a.csv kept.csv
+
+## Reading only.
+expect "read-only" "$("$ssdprobe" run "$reading" $device >/dev/null 2>&1; echo $?)" \
+    "d['cost']['bytes_written'] == 0" \
+    "all(f['verdict'] == 'skipped' and f['why'] for f in d['findings'] if f['probe'] == '$writing')" \
+    "any(f['probe'] == '$writing' for f in d['findings'])" \
+    -- --json --read-only $device
+expect "a writing probe asked for by name, read-only" 5 \
+    -- --json --read-only run "$writing" $device
+
+## Streams.
+status "text" "$("$ssdprobe" run "$reading" $device >/dev/null 2>&1; echo $?)" \
+    run "$reading" $device
+check "the report names its columns" grep -q '^PARAMETER.*VERDICT$' out
+check "the plan is on stderr" grep -q '^Plan for' err
+check "no colour without a terminal" bash -c '! grep -q $'"'\\033'"' out err'
+check "no line is longer than 80 columns" bash -c '! grep -qE "^.{81}" out'
+"$ssdprobe" run "$reading" -q --csv $device >csv.out 2>csv.err
+check "--csv streams samples alone" cmp csv.out a.csv
+check "the report makes room for samples" grep -q '^PARAMETER' csv.err
+status "a document in a file" "$("$ssdprobe" run "$reading" $device >/dev/null 2>&1; echo $?)" \
+    run "$reading" --json=file.json $device
+check "the report is on stdout beside a document" grep -q '^PARAMETER' out
+check "the document is in its file" "${python:-false}" valid.py \
+    "$source_folder/lib/report/ssdprobe.schema.json" file.json
+"$ssdprobe" run "$reading" --bytes --progress=json $device >bytes.txt 2>progress.txt
+check "--bytes" grep -qE '[0-9] B in blocks of 512 B' bytes.txt
+
+## Outputs that cannot be written.
+status "a full disk, JSON" 2 run "$reading" --json=/dev/full $device
+check "a sentence about the full disk" grep -q '/dev/full.*No space left' err
+status "a full disk, CSV" 2 run "$reading" --csv=/dev/full $device
+check "a sentence about the full samples" grep -q '/dev/full: No space left' err
+status "no such folder" 2 run "$reading" --csv=/no/such/file $device
+expect "no such folder, documented" 2 -- run "$reading" --json --csv=/no/such/file $device
+for arguments in "run $reading $device" "--json run $reading $device" list \
+    "--csv run $reading $device"; do
+    # shellcheck disable=SC2086
+    "$ssdprobe" $arguments >/dev/full 2>err
+    check "stdout is full: $arguments" test $? = 2
+    # shellcheck disable=SC2086
+    "$ssdprobe" $arguments >&- 2>err
+    check "stdout is closed: $arguments" test $? = 2
+done
+"$ssdprobe" run "$reading" --csv $device 2>err | head -n 1 >/dev/null
+check "a closed pipe is no crash" test "${PIPESTATUS[0]}" = 2
+
+## Signals: a partial, valid result. A recording cut short is still whole.
+# The samples go into a pipe that is not emptied until the signals are sent, so
+# that the run is certainly under way. The second signal must do no harm.
+interrupt()
+{
+    local signal=$1 expected=$2
+    rm -f pipe part.csv go
+    mkfifo pipe
+    {
+        head -c 4096
+        touch started
+        until [ -e go ]; do sleep 0.01; done
+        cat
+    } <pipe >part.csv &
+    local reader=$!
+    "$ssdprobe" -q --csv=pipe --json=part.json $device >/dev/null 2>part.err &
+    local process=$!
+    until [ -e started ]; do sleep 0.01; done
+    kill -"$signal" $process
+    kill -"$signal" $process
+    touch go
+    wait $process
+    local got=$?
+    wait $reader
+    rm -f started
+    check "SIG$signal: exit status $got" test $got = "$expected"
+    check "SIG$signal: document" "${python:-false}" valid.py \
+        "$source_folder/lib/report/ssdprobe.schema.json" part.json \
+        "d['ssdprobe']['exit_status'] == $expected" "d['cost']" \
+        "len(d['findings']) > 0"
+    "$ssdprobe" infer part.csv >out 2>err
+    check "SIG$signal: samples" test $? != 2
+}
+interrupt INT 130
+interrupt TERM 143
+interrupt HUP 129
+
+## Help and links.
+status "help" 0 --help
+check "help names every command" bash -c \
+    'for c in list check run infer; do grep -q "^  $c" out || exit 1; done'
+status "help of a command" 0 run --help
+check "help of a command shows its options" grep -q -- '--write-budget=SIZE' out
+check "help is no wider than 80 columns" bash -c '! grep -qE "^.{81}" out'
+for name in $(echo "$probes" | cut -d ' ' -f 1); do
+    check "ssdprobe-$name exists" test -x "$2/ssdprobe-$name"
+done
+"$2/ssdprobe-$reading" -q --json $device >link.json 2>err
+check "a link is a run of its probe" "${python:-false}" -c "
+import json
+a, b = (json.load(open(f))['findings'] for f in ('a.json', 'link.json'))
+assert a == b"
+ln -s "$ssdprobe" ssdprobe-nonsense
+./ssdprobe-nonsense $device >out 2>err
+check "a link to no probe" test $? = 1
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
