@@ -145,7 +145,6 @@ check "-q leaves stderr empty" test ! -s err
 
 ## Concluding again gives the same findings to the byte.
 "$ssdprobe" infer --json a.csv >infer.json 2>err
-findings='json.dumps(json.load(open(F))["findings"])'
 check "infer gives the same findings" "${python:-false}" -c "
 import json
 a, b = (json.dumps(json.load(open(f))['findings']) for f in ('a.json', 'infer.json'))
@@ -245,6 +244,80 @@ interrupt()
 interrupt INT 130
 interrupt TERM 143
 interrupt HUP 129
+
+## A real block device: nothing is written until someone says so.
+cat >ask.py <<'END'
+import os, pty, signal, sys
+
+answer, arguments = sys.argv[1], sys.argv[2:]
+process, terminal = pty.fork()
+if process == 0:
+    os.execv(arguments[0], arguments)
+seen = b""
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    asked = b"to go on: " in seen
+    seen += data
+    if not asked and b"to go on: " in seen:
+        if answer == "SIGINT":
+            os.kill(process, signal.SIGINT)
+        else:
+            os.write(terminal, answer.encode() + b"\n")
+sys.stdout.write(seen.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+END
+
+# asked NAME STATUS ANSWER ARGUMENTS...: with a terminal, and someone there.
+asked()
+{
+    local name=$1 status=$2
+    shift 2
+    timeout 300 "${python:-false}" ask.py "$1" "$ssdprobe" "${@:2}" >out 2>err
+    local got=$?
+    check "$name: exit status $got, expected $status" test "$got" = "$status"
+}
+
+untouched()
+{
+    cmp -s image <(head -c "$(stat -c %s image)" /dev/zero)
+}
+
+loop=
+truncate -s 64M image
+if loop=$(losetup --find --show image 2>/dev/null); then
+    trap 'losetup -d "$loop"; rm -rf "$work"' EXIT
+    name=${loop##*/}
+    expect "a virtual disk" 3 -- --json "$loop"
+    expect "no terminal" 3 "'--yes' in d['ssdprobe']['messages'][-1]['text']" \
+        -- --json --allow-virtual run "$writing" "$loop"
+    expect "a wrong --confirm" 3 -- --json --allow-virtual --yes \
+        --confirm=another run "$writing" "$loop"
+    expect "check" 0 "d['device']['bus']" \
+        -- --json check --allow-virtual "$loop"
+    expect "a dry run" 0 -- --json --dry-run --allow-virtual "$loop"
+    asked "a wrong answer" 3 no --allow-virtual run "$writing" "$loop"
+    check "what is at stake is shown" grep -q OVERWRITES out
+    asked "Ctrl-C in place of an answer" 130 SIGINT --allow-virtual \
+        run "$writing" "$loop"
+    check "nothing was written" untouched
+    "$ssdprobe" -q --yes --allow-virtual --time-limit=2s run "$writing" \
+        "$loop" >out 2>err </dev/null
+    check "--yes writes" bash -c '[ $0 != 3 ]' $?
+    check "it was written to" bash -c "! cmp -s image <(head -c 67108864 /dev/zero)"
+    asked "the right answer" "$("$ssdprobe" -q --confirm="$name" \
+        --allow-virtual --time-limit=1ns run "$writing" "$loop" \
+        >out 2>err </dev/null; echo $?)" "$name" \
+        --allow-virtual --time-limit=1ns run "$writing" "$loop"
+    losetup -d "$loop"
+    trap 'rm -rf "$work"' EXIT
+else
+    echo "note: no loop device here, so the question before a write is not tested"
+fi
 
 ## Help and links.
 status "help" 0 --help
