@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ATTACH_ATTEMPTS = 64, LIMIT_ATTEMPTS = 16 };
+enum { PROMPT_READS = 64, HELD_READS = 12 };
 
 static int attach(struct place *place, struct fault *why)
 {
@@ -93,8 +95,65 @@ static int find_limit(struct served *served, const struct loop *loop,
     return error;
 }
 
-static int learn_limit(struct served *served, const struct loop *loop,
-                       uint64_t *limit_bytes, struct fault *why)
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median time of a small read. */
+static int time_reads(int device, size_t count, uint64_t *median_ns)
+{
+    static _Alignas(4096) char data[4096];
+    uint64_t took_ns[PROMPT_READS];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start_ns = now_ns();
+        if (pread(device, data, sizeof(data), 0) != sizeof(data))
+            return -EIO;
+        took_ns[i] = now_ns() - start_ns;
+    }
+    qsort(took_ns, count, sizeof(took_ns[0]), ascending);
+    *median_ns = took_ns[count / 2];
+    return 0;
+}
+
+/*
+ * What comes after a pause takes longer: processors went to sleep, their
+ * caches were taken. The server is told by how much, compared with answers
+ * that are not held back, so that it can make up for it.
+ */
+static int learn_lateness(struct served *served, int device)
+{
+    static const uint64_t holds_ns[] = {2500000, 5000000, 10000000, 20000000};
+    uint64_t prompt_ns, median_ns;
+    int error;
+    served_measure_begin(served);
+    error = time_reads(device, PROMPT_READS, &prompt_ns);
+    for (size_t i = 0; !error && i < sizeof(holds_ns) / sizeof(holds_ns[0]);
+         i++) {
+        served_measure_hold(served, holds_ns[i]);
+        error = time_reads(device, HELD_READS, &median_ns);
+        prompt_ns += holds_ns[i];
+        if (!error)
+            served_note_lateness(served, holds_ns[i],
+                                 median_ns > prompt_ns ? median_ns - prompt_ns
+                                                       : 0);
+        prompt_ns -= holds_ns[i];
+    }
+    served_measure_hold(served, 0);
+    served_measure_end(served);
+    return error;
+}
+
+static int learn(struct served *served, const struct loop *loop,
+                 uint64_t *limit_bytes, struct fault *why)
 {
     char path[32];
     int error;
@@ -104,11 +163,13 @@ static int learn_limit(struct served *served, const struct loop *loop,
         return fault_set(why, FAULT_OPEN, -errno, "cannot open %s (%s)", path,
                          strerror(errno));
     error = find_limit(served, loop, device, limit_bytes);
+    if (!error)
+        error = learn_lateness(served, device);
     close(device);
     if (error)
         fault_set(why, FAULT_OPEN, error,
-                  "cannot find out how large a request %s passes whole (%s)",
-                  path, strerror(-error));
+                  "cannot measure how %s passes requests on (%s)", path,
+                  strerror(-error));
     return error;
 }
 
@@ -134,8 +195,8 @@ static void attend(struct place *place, struct served *served,
         loop_queue_set(&place->loop, "rq_affinity", 0);
         report.request_limit_bytes =
             limit_bound(&place->loop, drive_limit_bytes);
-        error = learn_limit(served, &place->loop, &report.request_limit_bytes,
-                            &report.fault);
+        error = learn(served, &place->loop, &report.request_limit_bytes,
+                      &report.fault);
     }
     report.loop = place->loop;
     if (!error)

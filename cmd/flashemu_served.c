@@ -8,6 +8,7 @@
 #include <linux/falloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ enum {
     /* More than the loop driver ever sends: it holds back, not FUSE. */
     SLOTS_MAX = 1024,
     THREAD_NICE = -10,
+    SLICE_NS = 100 * 1000,
     /* Bounds of how long before a due time the thread starts to spin. */
     SPIN_MIN_NS = 15 * 1000,
     SPIN_MAX_NS = 250 * 1000,
@@ -43,7 +45,9 @@ enum {
     SLEEP_CLASS_0_SHIFT = 14,
     /* Of answers whose cost is not copying, and not an accident. */
     LEARN_ANSWER_BYTES = 16 * 1024,
-    LEAD_MAX_NS = 50 * 1000
+    LEAD_MAX_NS = 50 * 1000,
+    /* A sleep ends by so much at most before the answer is due. */
+    SLEEP_SHORTER_NS = 400 * 1000
 };
 
 static const double NEVER_EXPIRES_S = 1e9;
@@ -64,6 +68,8 @@ struct request {
 struct measurement {
     atomic_bool on;
     atomic_uint_fast64_t read_bytes, write_bytes; /* the largest */
+    atomic_uint_fast64_t hold_ns;
+    atomic_uint_fast64_t lateness_ns[SLEEP_CLASSES]; /* seen by a client */
 };
 
 struct served {
@@ -85,6 +91,8 @@ struct served {
     struct request *free;
     struct request *incoming; /* being received */
     bool accepted;            /* incoming is for the model */
+    struct request *held;     /* while measuring, until held_until_ns */
+    uint64_t held_until_ns;
     size_t outstanding_count;
     uint64_t model_ns;    /* what the model was last told: never runs back */
     uint64_t lateness_ns; /* of wake-ups, as learnt */
@@ -132,27 +140,35 @@ static uint64_t model_now_ns(const struct served *served)
     return now > served->model_ns ? now : served->model_ns;
 }
 
-/*
- * Answering takes time, and takes longer the longer the processors slept. An
- * answer is begun so much earlier, so that it arrives when it is due.
- */
-static uint64_t *answer_cost(struct served *served)
+static size_t sleep_class(uint64_t slept_ns)
 {
-    uint64_t slept = served->slept_ns >> SLEEP_CLASS_0_SHIFT;
+    uint64_t rest = slept_ns >> SLEEP_CLASS_0_SHIFT;
     size_t index = 0;
-    while (slept && index < SLEEP_CLASSES - 1) {
-        slept >>= 1;
+    while (rest && index < SLEEP_CLASSES - 1) {
+        rest >>= 1;
         index++;
     }
-    return &served->answer_cost_ns[index];
+    return index;
+}
+
+/*
+ * Answering takes time, and so does waking the client; both take longer the
+ * longer the processors slept. An answer is begun so much earlier, so that it
+ * arrives when it is due.
+ */
+static uint64_t answer_lead_ns(const struct served *served)
+{
+    size_t index = sleep_class(served->slept_ns);
+    return served->answer_cost_ns[index] +
+           atomic_load(&served->measurement->lateness_ns[index]);
 }
 
 static void learn_answer_cost(struct served *served, uint64_t cost_ns)
 {
-    uint64_t *known_ns = answer_cost(served);
+    uint64_t *known_ns = &served->answer_cost_ns[sleep_class(served->slept_ns)];
     if (cost_ns > LEAD_MAX_NS)
         cost_ns = LEAD_MAX_NS;
-    *known_ns = (7 * *known_ns + cost_ns) / 8;
+    *known_ns = *known_ns ? (7 * *known_ns + cost_ns) / 8 : cost_ns;
 }
 
 static void reply(struct request *request, int error)
@@ -210,15 +226,32 @@ static void complete(struct served *served, const struct flash_done *done)
         answer(served, request, done->error);
 }
 
+static uint64_t next_due_ns(const struct served *served)
+{
+    return served->held ? served->held_until_ns
+                        : flash_next_event_ns(served->flash);
+}
+
+static void complete_held(struct served *served)
+{
+    served->outstanding_count--;
+    answer(served, served->held, 0);
+    served->held = NULL;
+}
+
 static void complete_due(struct served *served)
 {
     struct flash_done done[DONE_MAX];
     size_t count;
     uint64_t until_ns = model_now_ns(served);
-    uint64_t next_ns = flash_next_event_ns(served->flash);
-    uint64_t lead_ns = served->outstanding_count ? *answer_cost(served) : 0;
+    uint64_t next_ns = next_due_ns(served);
+    uint64_t lead_ns = served->outstanding_count ? answer_lead_ns(served) : 0;
     if (next_ns > until_ns + lead_ns)
         return;
+    if (served->held) {
+        complete_held(served);
+        return;
+    }
     if (next_ns > until_ns)
         until_ns = next_ns;
     served->model_ns = until_ns;
@@ -400,6 +433,19 @@ static void on_fallocate(fuse_req_t fuse, fuse_ino_t inode, int mode,
 
 /* ---- the thread ------------------------------------------------------ */
 
+/* At once, or after the hold asked for. */
+static void answer_measured(struct served *served, struct request *request)
+{
+    uint64_t hold_ns = atomic_load(&served->measurement->hold_ns);
+    if (!hold_ns || served->held) {
+        answer(served, request, 0);
+        return;
+    }
+    served->held = request;
+    served->held_until_ns = now_ns() + hold_ns;
+    served->outstanding_count++;
+}
+
 /* Was there a request? */
 static bool receive_one(struct served *served)
 {
@@ -421,7 +467,7 @@ static bool receive_one(struct served *served)
         return true;
     served->incoming = NULL;
     if (atomic_load(&served->measurement->on))
-        answer(served, request, 0);
+        answer_measured(served, request);
     else
         submit(served, request);
     return true;
@@ -441,10 +487,10 @@ static void learn_lateness(struct served *served, uint64_t late_ns)
 /* How long to sleep now; 0: spin; UINT64_MAX: until something arrives. */
 static uint64_t sleep_length_ns(struct served *served, uint64_t start_ns)
 {
-    uint64_t next_ns = flash_next_event_ns(served->flash);
+    uint64_t next_ns = next_due_ns(served);
     uint64_t wait_ns = next_ns > start_ns ? next_ns - start_ns : 0;
     uint64_t margin_ns = SPIN_MIN_NS + served->lateness_ns +
-                         *answer_cost(served) + wait_ns / TIMER_SLACK_SHARE;
+                         answer_lead_ns(served) + wait_ns / TIMER_SLACK_SHARE;
     if (next_ns == UINT64_MAX)
         return UINT64_MAX;
     if (!served->outstanding_count)
@@ -479,14 +525,37 @@ static void wait_for_work(struct served *served)
         learn_lateness(served, slept_ns - sleep_ns);
 }
 
+/* The kernel's struct sched_attr: its header clashes with the C library's. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/*
+ * Other programs must not keep the thread from waking in time: a short slice
+ * lets it preempt (Linux 6.12; older ones ignore it), so does its niceness.
+ * What cannot be had is done without.
+ */
+static void hurry(void)
+{
+    struct scheduling urgent = {.size = sizeof(urgent),
+                                .policy = SCHED_OTHER,
+                                .nice = THREAD_NICE,
+                                .runtime_ns = SLICE_NS};
+    prctl(PR_SET_TIMERSLACK, 1);
+    /* Memory for a request must not be had by writing to this very drive. */
+    prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+    syscall(SYS_sched_setattr, 0, &urgent, 0);
+}
+
 static void *serve(void *data)
 {
     struct served *served = data;
     uint64_t one = 1;
-    prctl(PR_SET_TIMERSLACK, 1);
-    /* Memory for a request must not be had by writing to this very drive. */
-    prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
-    setpriority(PRIO_PROCESS, 0, THREAD_NICE); /* of this thread, on Linux */
+    hurry();
     while (!atomic_load(&served->stop)) {
         bool arrived = receive_one(served);
         complete_due(served);
@@ -600,8 +669,25 @@ int served_ended_fd(const struct served *served)
     return served->ended_fd;
 }
 
+void served_measure_hold(struct served *served, uint64_t hold_ns)
+{
+    atomic_store(&served->measurement->hold_ns, hold_ns);
+}
+
+void served_note_lateness(struct served *served, uint64_t hold_ns,
+                          uint64_t late_ns)
+{
+    uint64_t slept_ns =
+        hold_ns > SLEEP_SHORTER_NS ? hold_ns - SLEEP_SHORTER_NS : 0;
+    if (late_ns > LEAD_MAX_NS)
+        late_ns = LEAD_MAX_NS;
+    for (size_t i = sleep_class(slept_ns); i < SLEEP_CLASSES; i++)
+        atomic_store(&served->measurement->lateness_ns[i], late_ns);
+}
+
 void served_measure_begin(struct served *served)
 {
+    atomic_store(&served->measurement->hold_ns, 0);
     atomic_store(&served->measurement->read_bytes, 0);
     atomic_store(&served->measurement->write_bytes, 0);
     atomic_store(&served->measurement->on, true);

@@ -54,6 +54,16 @@ void served_forget_in_child(struct served *served);
 void served_measure_begin(struct served *served);
 struct served_sizes served_measure_end(struct served *served);
 
+/* While measuring: answer requests after this time, not at once. */
+void served_measure_hold(struct served *served, uint64_t hold_ns);
+
+/*
+ * By how much answers after holds of this length and longer reach a client too
+ * late: later ones leave so much earlier. In rising order of `hold_ns`.
+ */
+void served_note_lateness(struct served *served, uint64_t hold_ns,
+                          uint64_t late_ns);
+
 /* Stops the thread: what is outstanding and what follows fails. */
 void served_stop(struct served *served);
 

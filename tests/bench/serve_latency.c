@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +81,26 @@ static int64_t quantile(const struct client *client, double share)
     return (int64_t)client->took_ns[(size_t)(share * (double)client->count)];
 }
 
+/* The kernel's struct sched_attr: its header clashes with the C library's. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/* Other programs must not delay the one that measures (Linux 6.12). */
+static void hurry(void)
+{
+    struct scheduling urgent = {.size = sizeof(urgent),
+                                .policy = SCHED_OTHER,
+                                .nice = -10,
+                                .runtime_ns = 100000};
+    prctl(PR_SET_TIMERSLACK, 1);
+    syscall(SYS_sched_setattr, 0, &urgent, 0);
+}
+
 static int measure(struct client clients[2], size_t samples, uint64_t pause_ns)
 {
     struct timespec pause = {.tv_sec = (time_t)(pause_ns / 1000000000u),
@@ -115,7 +137,7 @@ int main(int argc, char **argv)
     if (client_open(&clients[0], argv[1], samples) ||
         client_open(&clients[1], argv[2], samples))
         return 2;
-    prctl(PR_SET_TIMERSLACK, 1);
+    hurry();
     if (measure(clients, samples, pause_ns)) {
         fprintf(stderr, "serve_latency: a read failed\n");
         return 4;
