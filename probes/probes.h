@@ -4,6 +4,10 @@
 
 #include "lib/infer/probe.h"
 
+extern const struct probe probe_clustered_page;
+extern const struct probe probe_read_buffer;
+extern const struct probe probe_write_buffer;
+
 /* Every probe, in the order in which a full run asks them; ends in NULL. */
 extern const struct probe *const probes[];
 

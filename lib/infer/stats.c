@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/infer/stats.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void stats_sort(double values[], size_t count)
+{
+    qsort(values, count, sizeof(values[0]), compare);
+}
+
+static void sorted_copy(const double values[], size_t count,
+                        double sorted[STATS_MAX])
+{
+    assert(count >= 1 && count <= STATS_MAX);
+    memcpy(sorted, values, count * sizeof(values[0]));
+    stats_sort(sorted, count);
+}
+
+double stats_median(const double values[], size_t count)
+{
+    double sorted[STATS_MAX];
+
+    sorted_copy(values, count, sorted);
+    if (count % 2)
+        return sorted[count / 2];
+    return (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+double stats_lower_half_mean(const double values[], size_t count)
+{
+    double sorted[STATS_MAX], sum = 0;
+    size_t half = (count + 1) / 2;
+
+    sorted_copy(values, count, sorted);
+    for (size_t i = 0; i < half; i++)
+        sum += sorted[i];
+    return sum / (double)half;
+}
+
+double stats_spread(const double values[], size_t count)
+{
+    const double normal = 1.482602218505602; /* 1 / (3/4 quantile) */
+    double distances[STATS_MAX];
+    double middle = stats_median(values, count);
+
+    for (size_t i = 0; i < count; i++)
+        distances[i] = fabs(values[i] - middle);
+    return normal * stats_median(distances, count);
+}
+
+size_t stats_median_rank(size_t count, double alpha)
+{
+    /* term = P(Binomial = k); fine in doubles up to a count of 1000. */
+    double term = pow(0.5, (double)count), sum = 0;
+    size_t k = 0;
+
+    for (;;) {
+        sum += term;
+        if (sum > alpha || k > count / 2)
+            return k;
+        term *= (double)(count - k) / (double)(k + 1);
+        k++;
+    }
+}
+
+struct interval stats_median_interval(const double values[], size_t count,
+                                      double alpha)
+{
+    double sorted[STATS_MAX];
+    size_t k = stats_median_rank(count, alpha);
+
+    if (k == 0)
+        return (struct interval){-INFINITY, INFINITY};
+    sorted_copy(values, count, sorted);
+    return (struct interval){sorted[k - 1], sorted[count - k]};
+}
+
+double stats_sign_test(size_t hits, size_t count)
+{
+    /* Sum the upper tail from its small end. */
+    double term = pow(0.5, (double)count), sum = 0;
+
+    for (size_t k = count; k + 1 > hits && k + 1 > 0; k--) {
+        sum += term;
+        if (k == 0)
+            break;
+        term *= (double)k / (double)(count - k + 1);
+    }
+    return sum < 1 ? sum : 1;
+}
+
+double stats_normal_cdf(double z)
+{
+    return 0.5 * erfc(-z * 0.70710678118654752);
+}
+
+struct line stats_line(const double x[], const double y[], size_t count)
+{
+    double s = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
+    double lowest_slope = INFINITY, lowest = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        double weight = 1 / (y[i] * y[i]);
+        s += weight;
+        sx += weight * x[i];
+        sxx += weight * x[i] * x[i];
+        sy += weight * y[i];
+        sxy += weight * x[i] * y[i];
+        if (y[i] < lowest)
+            lowest = y[i];
+        if (x[i] > 0 && y[i] / x[i] < lowest_slope)
+            lowest_slope = y[i] / x[i];
+    }
+    double determinant = s * sxx - sx * sx;
+    struct line line = {lowest, 0};
+    if (determinant > 0) {
+        line.slope = (s * sxy - sx * sy) / determinant;
+        line.intercept = (sy - line.slope * sx) / s;
+    }
+    if (line.slope < 0)
+        line = (struct line){stats_median(y, count), 0};
+    if (line.intercept < 0)
+        line = (struct line){0, sxx > 0 ? sxy / sxx : lowest_slope};
+    return line;
+}

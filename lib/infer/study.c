@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/infer/study.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/infer/parameter.h"
+#include "lib/infer/bisect.h"
+#include "lib/infer/parameter.h"
+#include "lib/infer/stats.h"
+
+/* Most drives are decided at the first look; the noisy ones pay for theirs. */
+const uint32_t claim_looks[] = {18, 22, 28, 36, 48, 64, 90, 128, 0};
+const uint32_t claim_long_looks[] = {18, 22,  28,  36,  48, 64,
+                                     90, 128, 180, 256, 0};
+/* From 8 rounds on, an interval from least to most errs with 0.4 % a side. */
+const uint32_t search_looks[] = {8, 12, 16, 24, 32, 48, 64, 0};
+
+void study_init(struct study *study, const struct probe *probe,
+                const struct study_ops *ops, const struct setting *setting)
+{
+    memset(study, 0, sizeof(*study));
+    study->probe = probe;
+    study->ops = ops;
+    study->setting = *setting;
+    study->seed = random_mix(setting->seed ^ random_hash(probe->name));
+}
+
+void study_free(struct study *study)
+{
+    ledger_free(&study->ledger);
+    free(study->asked);
+    study->asked = NULL;
+}
+
+void study_ask(struct study *study, const struct step *step)
+{
+    if (study->asked_count == study->asked_size) {
+        size_t size = study->asked_size ? 2 * study->asked_size : 256;
+        struct step *asked = realloc(study->asked, size * sizeof(*asked));
+        if (!asked) {
+            study->failed = true;
+            return;
+        }
+        study->asked = asked;
+        study->asked_size = size;
+    }
+    study->asked[study->asked_count++] = *step;
+}
+
+bool study_next(struct study *study, struct step *step)
+{
+    if (study->asked_head == study->asked_count) {
+        study_drop_asked(study);
+        return false;
+    }
+    *step = study->asked[study->asked_head++];
+    return true;
+}
+
+void study_drop_asked(struct study *study)
+{
+    study->asked_head = study->asked_count = 0;
+}
+
+int study_probe_feed(void *state, const struct sample *sample)
+{
+    struct study *study = state;
+
+    study->rows_count++;
+    if (sample->error)
+        study->io_failed = true;
+    return ledger_add(&study->ledger, sample);
+}
+
+enum probe_next study_probe_next(void *state, struct step *step)
+{
+    struct study *study = state;
+    struct findings *scratch;
+
+    if (study_next(study, step))
+        return PROBE_STEP;
+    if (study->concluded || study->failed || study->io_failed)
+        return PROBE_DONE;
+    scratch = calloc(1, sizeof(*scratch));
+    if (!scratch) {
+        study->failed = true;
+        return PROBE_DONE;
+    }
+    study->concluded = study->ops->think(study, scratch);
+    free(scratch);
+    if (study->concluded)
+        study_drop_asked(study);
+    return study_next(study, step) ? PROBE_STEP : PROBE_DONE;
+}
+
+static void say_unfinished(const struct study *study, struct finding *finding)
+{
+    if (study->io_failed)
+        finding_why(finding, "a request failed, so the measurement is not "
+                             "whole; look at the drive's errors first");
+    else if (study->failed)
+        finding_why(finding, "there was no memory to go on");
+    else
+        finding_why(finding,
+                    "the measurement ended after %llu requests, before they "
+                    "carried an answer",
+                    (unsigned long long)study->rows_count);
+}
+
+void study_probe_conclude(void *state, struct findings *findings)
+{
+    struct study *study = state;
+    const struct probe *probe = study->probe;
+    bool concluded = !study->failed && !study->io_failed &&
+                     study->ops->think(study, findings);
+
+    study_drop_asked(study);
+    for (int i = 0; !concluded && probe->answers[i]; i++)
+        say_unfinished(study,
+                       findings_add(findings, probe->name, probe->answers[i],
+                                    parameter_unit(probe->answers[i])));
+}
+
+void study_probe_finish(void *state)
+{
+    if (state)
+        study_free(state);
+    free(state);
+}
+
+double study_probe_progress(const void *state)
+{
+    const struct study *study = state;
+    struct probe_plan plan;
+
+    study->probe->plan(&study->setting, &plan);
+    if (study->concluded || plan.requests == 0)
+        return 1;
+    double share = (double)study->rows_count / (double)plan.requests;
+    return share < 0.99 ? share : 0.99;
+}
+
+void study_random(const struct study *study, const char *phase,
+                  const char *name, uint32_t round, struct random *random)
+{
+    random_seed(random, study->seed ^ random_hash(phase) ^
+                            random_mix(random_hash(name) + round));
+}
+
+static bool get_ratio(const struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      double *ratio)
+{
+    struct random random;
+
+    study_random(study, phase, contrast->name, round, &random);
+    return study->ops->value(study, phase, contrast, round, &random, ratio) &&
+           isfinite(*ratio);
+}
+
+static void ask_round(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round)
+{
+    struct random random;
+
+    study_random(study, phase, contrast->name, round, &random);
+    study->ops->emit(study, phase, contrast, round, &random);
+}
+
+bool study_ratios(struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t rounds,
+                  double ratios[])
+{
+    bool all = true;
+
+    for (uint32_t round = 0; round < rounds; round++) {
+        if (get_ratio(study, phase, contrast, round, &ratios[round]))
+            continue;
+        ask_round(study, phase, contrast, round);
+        all = false;
+    }
+    return all;
+}
+
+/* Asks for the missing rounds of the open contrasts; true when there are none.
+ */
+static bool measured(struct study *study, const char *phase,
+                     const struct contrast contrasts[], size_t count,
+                     uint32_t rounds)
+{
+    enum { OPEN_MAX = 128 };
+    size_t order[OPEN_MAX];
+    bool all = true;
+
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct random random;
+        study_random(study, phase, "order", round, &random);
+        random_order(&random, order, count < OPEN_MAX ? count : OPEN_MAX);
+        for (size_t i = 0; i < count; i++) {
+            const struct contrast *contrast =
+                &contrasts[i < OPEN_MAX ? order[i] : i];
+            double ratio;
+            if (contrast->side != SIDE_OPEN ||
+                get_ratio(study, phase, contrast, round, &ratio))
+                continue;
+            ask_round(study, phase, contrast, round);
+            all = false;
+        }
+    }
+    return all;
+}
+
+/* How surely the median lies beyond the threshold: an exact sign test. */
+static double sign_error(const double ratios[], size_t count, double threshold,
+                         bool above)
+{
+    size_t hits = 0;
+
+    for (size_t i = 0; i < count; i++)
+        hits += above ? ratios[i] > threshold : ratios[i] < threshold;
+    return stats_sign_test(hits, count);
+}
+
+static void summarise(const struct study *study, const char *phase,
+                      struct contrast *contrast, uint32_t rounds,
+                      double ratios[])
+{
+    for (uint32_t round = 0; round < rounds; round++)
+        get_ratio(study, phase, contrast, round, &ratios[round]);
+    contrast->rounds_count = rounds;
+    contrast->median = stats_median(ratios, rounds);
+}
+
+static void decide(struct contrast *contrast, const double ratios[],
+                   double alpha)
+{
+    contrast->interval =
+        stats_median_interval(ratios, contrast->rounds_count, alpha);
+    if (contrast->interval.low > contrast->low) {
+        contrast->side = SIDE_ABOVE;
+        contrast->error_rate =
+            sign_error(ratios, contrast->rounds_count, contrast->low, true);
+    } else if (contrast->interval.high < contrast->high) {
+        contrast->side = SIDE_BELOW;
+        contrast->error_rate =
+            sign_error(ratios, contrast->rounds_count, contrast->high, false);
+    }
+}
+
+static size_t looks_count(const struct claim_rule *rule)
+{
+    size_t count = 0;
+
+    while (rule->looks[count])
+        count++;
+    return count;
+}
+
+static bool fell(const struct contrast *contrast)
+{
+    return contrast->side != SIDE_OPEN && contrast->expected != SIDE_OPEN &&
+           contrast->side != contrast->expected;
+}
+
+const struct contrast *claim_culprit(const struct contrast contrasts[],
+                                     size_t count)
+{
+    const struct contrast *open = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (fell(&contrasts[i]))
+            return &contrasts[i];
+        if (contrasts[i].side == SIDE_OPEN && !open)
+            open = &contrasts[i];
+    }
+    return open;
+}
+
+enum claim study_claim(struct study *study, const char *phase,
+                       struct contrast contrasts[], size_t count,
+                       const struct claim_rule *rule)
+{
+    double alpha = rule->alpha / (double)(count * looks_count(rule));
+    double ratios[CONTRAST_ROUNDS_MAX];
+
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i].side = SIDE_OPEN;
+        contrasts[i].rounds_count = 0;
+        contrasts[i].median = 0;
+        contrasts[i].error_rate = 1;
+    }
+    for (const uint32_t *look = rule->looks; *look; look++) {
+        bool open = false;
+        if (!measured(study, phase, contrasts, count, *look))
+            return CLAIM_MEASURING;
+        for (size_t i = 0; i < count; i++)
+            if (contrasts[i].side == SIDE_OPEN)
+                summarise(study, phase, &contrasts[i], *look, ratios);
+        if (rule->adapt)
+            rule->adapt(contrasts, count);
+        for (size_t i = 0; i < count; i++) {
+            if (contrasts[i].side != SIDE_OPEN)
+                continue;
+            summarise(study, phase, &contrasts[i], *look, ratios);
+            decide(&contrasts[i], ratios, alpha);
+            open = open || contrasts[i].side == SIDE_OPEN;
+        }
+        for (size_t i = 0; i < count; i++)
+            if (fell(&contrasts[i]) && (!rule->to_the_end || !open))
+                return CLAIM_FALLS;
+        if (!open)
+            return CLAIM_HOLDS;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (fell(&contrasts[i]))
+            return CLAIM_FALLS;
+    return CLAIM_OPEN;
+}
+
+double claim_confidence(const struct contrast contrasts[], size_t count,
+                        const struct claim_rule *rule)
+{
+    double error = 0;
+
+    for (size_t i = 0; i < count; i++)
+        error += contrasts[i].error_rate;
+    error *= (double)looks_count(rule);
+    return error < 1 ? 1 - error : 0;
+}
+
+enum claim study_search(struct study *study, const char *phase,
+                        const struct threshold_search *search,
+                        uint64_t *place_bytes)
+{
+    const double certain = 0.98;
+    double reliability = search->reliability, probability = 0;
+    struct bisect bisect;
+    enum claim claim = CLAIM_HOLDS;
+
+    reliability = reliability > 0.92 ? 0.92 : reliability;
+    reliability = reliability < 0.65 ? 0.65 : reliability;
+    if (bisect_init(&bisect, search->low_bytes, search->high_bytes,
+                    search->step_bytes, reliability)) {
+        study->failed = true;
+        return CLAIM_OPEN;
+    }
+    /* Several times what a sound reliability needs; the certificate decides. */
+    uint32_t most = 60 + 12 * (uint32_t)log2((double)bisect.count + 1);
+    for (uint32_t i = 0; i < most; i++) {
+        bool holds;
+        *place_bytes = bisect_best(&bisect, &probability);
+        if (probability > certain || bisect.count < 2)
+            break;
+        uint64_t query = bisect_query(&bisect);
+        if (!search->answer(search->context, phase, i, query, &holds)) {
+            claim = CLAIM_MEASURING;
+            break;
+        }
+        bisect_answer(&bisect, query, holds);
+    }
+    bisect_free(&bisect);
+    return claim;
+}

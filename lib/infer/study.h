@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_INFER_STUDY_H
+#define SSDPROBE_INFER_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/random.h"
+#include "lib/infer/ledger.h"
+#include "lib/infer/probe.h"
+#include "lib/infer/stats.h"
+
+/*
+ * What every probe stands on. A claim is a set of contrasts, each with a side
+ * on which it must fall: "the clustered page is P" means that shifting a write
+ * of P by P/2 costs more, and shifting a write of 2P by P does not. A contrast
+ * is the log ratio of two cells measured side by side in random order, so that
+ * drift and background load hit both; its median has an exact rank interval;
+ * looks are sequential, and the error rate is shared among looks and contrasts.
+ *
+ * A probe writes down its reasoning as one function from the ledger to either
+ * "measure these first" or findings. It runs again from the top whenever what
+ * it asked for has been measured, so nothing it knows is anywhere but in the
+ * rows, and a recording leads to the same findings as the run that made it.
+ */
+
+enum side {
+    SIDE_OPEN,  /* not decided */
+    SIDE_ABOVE, /* the whole interval lies above `low` */
+    SIDE_BELOW  /* the whole interval lies below `high` */
+};
+
+enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 256 };
+
+/* One comparison. The first block is the probe's; the second is filled in. */
+struct contrast {
+    char name[CONTRAST_NAME_MAX]; /* unique in its phase */
+    int kind;                     /* the probe's own meaning */
+    uint64_t size_bytes, other_bytes, shift_bytes, pitch_bytes;
+    double predicted;   /* log ratio that no effect would give */
+    uint32_t repeats;   /* requests a cell, about */
+    enum side expected; /* SIDE_OPEN: either will do */
+    double low, high;   /* thresholds on the median log ratio, low <= high */
+
+    enum side side;
+    double median;
+    struct interval interval;
+    uint32_t rounds_count;
+    double error_rate; /* at which it would still have been decided so */
+};
+
+struct study;
+
+struct study_ops {
+    /* The reasoning: from the ledger to findings (true), or to what must be
+     * measured first (false: something was asked for, and nothing was found).
+     */
+    bool (*think)(struct study *study, struct findings *findings);
+    /* Asks for one round of a contrast with study_ask(). `random` is the same
+     * for the same seed, phase, contrast and round. */
+    void (*emit)(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random);
+    /* The log ratio of that round from the ledger. False when it is not
+     * (wholly) there, or a request failed. `random` as for emit. */
+    bool (*value)(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio);
+};
+
+struct study {
+    struct setting setting;
+    const struct probe *probe;
+    const struct study_ops *ops;
+    uint64_t seed; /* of this probe: differs from that of the others */
+    struct ledger ledger;
+    struct step *asked; /* a queue of what to do next */
+    size_t asked_head, asked_count, asked_size;
+    bool failed;    /* out of memory: conclude with what there is */
+    bool io_failed; /* a request of this probe had an error */
+    bool concluded; /* the rows carry a conclusion: nothing more to ask */
+    uint64_t rows_count;
+};
+
+void study_init(struct study *study, const struct probe *probe,
+                const struct study_ops *ops, const struct setting *setting);
+void study_free(struct study *study);
+
+/* Appends a step to what is asked for. */
+void study_ask(struct study *study, const struct step *step);
+/* Takes the next step; false when nothing is left to do. */
+bool study_next(struct study *study, struct step *step);
+/* Forgets what is still asked for. */
+void study_drop_asked(struct study *study);
+
+/*
+ * struct probe's functions for a probe whose state begins with a struct study:
+ * what is left for the probe to write is `start` (which calls study_init),
+ * `plan`, and the three of its study_ops. Rows that do not reach a conclusion
+ * make it inconclusive for each parameter, with the reason.
+ */
+enum probe_next study_probe_next(void *state, struct step *step);
+int study_probe_feed(void *state, const struct sample *sample);
+void study_probe_conclude(void *state, struct findings *findings);
+void study_probe_finish(void *state);
+double study_probe_progress(const void *state);
+
+/* The chance that belongs to one round: not to when it is measured. */
+void study_random(const struct study *study, const char *phase,
+                  const char *name, uint32_t round, struct random *random);
+
+/*
+ * Sees to it that the first `rounds` rounds of a contrast are measured. True
+ * when they are: then ratios[0 .. rounds) hold them. Otherwise asks for the
+ * missing ones and returns false. rounds <= CONTRAST_ROUNDS_MAX.
+ */
+bool study_ratios(struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t rounds,
+                  double ratios[]);
+
+enum claim {
+    CLAIM_MEASURING, /* rounds were asked for; come back */
+    CLAIM_HOLDS,     /* every contrast fell on its expected side */
+    CLAIM_FALLS,     /* one fell on the other side */
+    CLAIM_OPEN       /* one could not be decided */
+};
+
+struct claim_rule {
+    double alpha;          /* error rate of the whole claim */
+    const uint32_t *looks; /* rising counts of rounds, ending in 0 */
+    /* Before each look: sets thresholds relative to effects measured so far
+     * (`median` and `rounds_count` of each contrast). NULL: they stay. */
+    void (*adapt)(struct contrast contrasts[], size_t count);
+    bool to_the_end; /* decide every contrast even after one fell */
+};
+
+/* The looks of a claim, and those of a quick search. */
+extern const uint32_t claim_looks[], claim_long_looks[], search_looks[];
+
+/* Decides contrasts by sequential looks; all that are open are visited in a
+ * fresh random order each round. */
+enum claim study_claim(struct study *study, const char *phase,
+                       struct contrast contrasts[], size_t count,
+                       const struct claim_rule *rule);
+
+/* One minus the error rate at which the claim would still have been decided as
+ * it was: the sum over its contrasts, times the looks. */
+double claim_confidence(const struct contrast contrasts[], size_t count,
+                        const struct claim_rule *rule);
+
+/*
+ * Searches the largest multiple of `step` above `low_bytes` at which something
+ * holds, by probabilistic bisection: it holds at `low_bytes` and not at
+ * `high_bytes`, and one answer is right with `reliability` (kept within 0.65
+ * and 0.92). `answer` measures query `index` at `place_bytes`: false when it
+ * asked for rows first.
+ */
+struct threshold_search {
+    uint64_t low_bytes, high_bytes, step_bytes;
+    double reliability;
+    bool (*answer)(void *context, const char *phase, uint32_t index,
+                   uint64_t place_bytes, bool *holds);
+    void *context;
+};
+
+/* CLAIM_MEASURING, or CLAIM_HOLDS with the likeliest place: not yet certified.
+ * CLAIM_OPEN when memory ran out. */
+enum claim study_search(struct study *study, const char *phase,
+                        const struct threshold_search *search,
+                        uint64_t *place_bytes);
+
+/* The contrast that fell on the wrong side, or stayed open; NULL when none. */
+const struct contrast *claim_culprit(const struct contrast contrasts[],
+                                     size_t count);
+
+#endif

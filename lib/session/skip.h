@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_SKIP_H
+#define SSDPROBE_SESSION_SKIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/fault.h"
+#include "lib/infer/probe.h"
+
+/*
+ * Can this probe run at all? True, with the reason in `text` (when not NULL),
+ * if not: it would write on a read-only run, the region is too small, or a
+ * finding that it needs is missing.
+ */
+bool skip_reason(const struct probe *probe, const struct setting *setting,
+                 const struct findings *known, char *text, size_t size);
+
+/* Why a probe has no rows at all although nothing kept it from running. */
+extern const char skip_not_begun[];
+
+/* Adds a skipped finding for each parameter that the probe answers. */
+void skip_probe(const struct probe *probe, const char *reason,
+                struct findings *findings);
+
+/* Adds a finding that the user vouches for. 0 or -EINVAL with `why`. */
+int skip_assume(struct findings *findings, const char *parameter,
+                const char *value, struct fault *why);
+
+#endif

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-page: in which unit does the drive write? (Kim et al. III-B)
+ *
+ * Idea: a write that covers only a part of a clustered page makes the drive
+ * read the rest first. A write of one page that is shifted by a part of it
+ * touches two pages, each in part; shifted by a whole page it touches none in
+ * part.
+ *
+ * Assumes: the drive has been written, flush works, the pages begin at offset
+ * 0.
+ *
+ *   cost of a write of s at slot + s/2,
+ *   over that at slot             *         the smallest s with an effect is
+ * the
+ *                                 *   o     candidate; it must survive shifts
+ * by 1.0 ---- o ---- o ---- o ---- | --------- P/2 (dear), and by P inside
+ * writes s = 2K   4K     8K    16K  32K   of 2P, 3P, 5P (free)
+ *
+ * A drive that updates single sectors (Kim's SSD-C) shows no such effect. Then
+ * one sector more than a page costs one more program: a staircase over sizes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/infer/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum { SIZES_MAX = 64, REPEATS_MAX = 16, CANDIDATES_MAX = 3 };
+
+/* Error rate of one claim; the smallest effect that matters, and the largest
+ * that may pass for none. */
+static const double alpha = 1e-4, effect_low = 0.05, effect_none = 0.12;
+/* The search may err: what it finds is certified on fresh data. */
+static const double search_error = 0.004;
+static const uint64_t largest_bytes = MIB;
+
+enum { SHIFTED, LONGER };
+
+struct state {
+    struct study study;
+    uint64_t base_bytes, block_bytes;
+};
+
+/* What was learnt about one candidate. */
+struct verdict_on {
+    enum claim claim;
+    double effect, confidence;
+};
+
+static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
+                               uint64_t unit_bytes, enum side expected)
+{
+    uint64_t reach = size_bytes + shift_bytes;
+    struct contrast contrast = {
+        .kind = SHIFTED,
+        .size_bytes = size_bytes,
+        .other_bytes = size_bytes,
+        .shift_bytes = shift_bytes,
+        .pitch_bytes = (reach + unit_bytes - 1) / unit_bytes * unit_bytes,
+        .repeats = placing_repeats(size_bytes, 2, 8, MIB),
+        .expected = expected,
+        .low = effect_low,
+        .high = effect_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu+%llu",
+             (unsigned long long)size_bytes, (unsigned long long)shift_bytes);
+    return contrast;
+}
+
+static struct contrast longer(const struct state *state, uint64_t size_bytes,
+                              enum side expected)
+{
+    uint64_t pitch = size_bytes;
+    struct contrast contrast = {.kind = LONGER,
+                                .size_bytes = size_bytes,
+                                .other_bytes = size_bytes + state->block_bytes,
+                                .repeats = 8,
+                                .expected = expected,
+                                .low = 0.02,
+                                .high = 0.02};
+
+    while (pitch < contrast.other_bytes)
+        pitch += size_bytes;
+    contrast.pitch_bytes = pitch;
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-longer",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* A few requests more or less, so that a cell does not lock on to the pattern
+ * of fast and slow pages. The first number of the round's chance. */
+static uint32_t repeats_of(const struct contrast *contrast,
+                           struct random *random)
+{
+    uint32_t dither = (uint32_t)random_below(random, 3);
+    return contrast->repeats < 4 ? contrast->repeats
+                                 : contrast->repeats - 1 + dither;
+}
+
+static uint64_t slots_of(const struct state *state,
+                         const struct contrast *contrast)
+{
+    uint64_t pitch = contrast->pitch_bytes;
+    uint64_t window = 16 * pitch;
+    uint64_t end = state->study.setting.region_offset_bytes +
+                   state->study.setting.region_length_bytes;
+
+    /* Few blocks, or every write would merge another one. */
+    window = window < 256 * KIB ? 256 * KIB : window;
+    window = window > 4 * MIB ? 4 * MIB : window;
+    window = window < 2 * pitch ? 2 * pitch : window;
+    if (window > end - state->base_bytes)
+        window = end - state->base_bytes;
+    return window / pitch > 0 ? window / pitch : 1;
+}
+
+static void emit_cell(struct study *study, const char *phase,
+                      const struct contrast *contrast, bool second,
+                      uint32_t round, uint32_t repeats, struct random *random)
+{
+    const struct state *state = (const struct state *)study;
+    uint64_t slots = slots_of(state, contrast);
+
+    for (uint32_t i = 0; i < repeats; i++) {
+        uint64_t offset = state->base_bytes +
+                          contrast->pitch_bytes * random_below(random, slots);
+        struct step step = placing_step(
+            OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
+            second ? contrast->other_bytes : contrast->size_bytes, phase,
+            contrast, second ? 'b' : 'a', round);
+        study_ask(study, &step);
+        step.operation = OPERATION_FLUSH;
+        step.offset_bytes = step.length_bytes = 0;
+        study_ask(study, &step);
+    }
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    uint32_t repeats = repeats_of(contrast, random);
+    bool second = random_below(random, 2) == 1;
+
+    emit_cell(study, phase, contrast, second, round, repeats, random);
+    emit_cell(study, phase, contrast, !second, round, repeats, random);
+}
+
+/* A write and its flush count as one. */
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, uint32_t repeats, double *cost)
+{
+    double costs[REPEATS_MAX];
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, 2 * repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < repeats; i++)
+        costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
+    *cost = stats_lower_half_mean(costs, repeats);
+    return true;
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    uint32_t repeats = repeats_of(contrast, random);
+    double a, b;
+
+    if (!cell_cost(study, phase, contrast, 'a', round, repeats, &a) ||
+        !cell_cost(study, phase, contrast, 'b', round, repeats, &b))
+        return false;
+    *ratio = log(b / a);
+    return true;
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+/* Sizes multiple x 2^k from two blocks up to `most`. */
+static size_t ladder(const struct state *state, uint64_t multiple,
+                     uint64_t most_bytes, uint64_t sizes[SIZES_MAX])
+{
+    size_t count = 0;
+
+    for (uint64_t size = 2 * state->block_bytes * multiple;
+         size <= most_bytes && count < SIZES_MAX; size *= 2)
+        sizes[count++] = size;
+    return count;
+}
+
+/*
+ * Is `page` the period? A shift by page / q is dear for each prime q that
+ * divides it (else a part of it would be the period), a shift by the whole of
+ * it is free in longer writes (else the period would be a multiple, or foreign
+ * to it).
+ */
+static enum claim certify(struct state *state, const char *phase,
+                          uint64_t page_bytes, struct verdict_on *verdict);
+
+enum { CONTRASTS_MAX = 24, FIRST_FREE = 16 };
+
+static void free_within_half_effect(struct contrast contrasts[], size_t count)
+{
+    double extra = exp(contrasts[0].median) - 1;
+
+    /* Half of what a shift costs one page, spread over q of them. */
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_BELOW)
+            continue;
+        double q =
+            (double)contrasts[i].size_bytes / (double)contrasts[i].shift_bytes;
+        double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
+        threshold = threshold < 0.06 ? 0.06 : threshold;
+        threshold = threshold > 0.40 ? 0.40 : threshold;
+        contrasts[i].low = contrasts[i].high = threshold;
+    }
+}
+
+static enum claim certify(struct state *state, const char *phase,
+                          uint64_t page_bytes, struct verdict_on *verdict)
+{
+    static const uint64_t multiples[] = {2, 3, 5};
+    const struct claim_rule rule = {.alpha = alpha,
+                                    .looks = claim_long_looks,
+                                    .adapt = free_within_half_effect};
+    struct contrast contrasts[CONTRASTS_MAX];
+    size_t count = 0;
+    uint64_t blocks = page_bytes / state->block_bytes;
+
+    for (uint64_t q = 2; blocks > 1 && count < FIRST_FREE; q++) {
+        if (blocks % q)
+            continue;
+        while (blocks % q == 0)
+            blocks /= q;
+        contrasts[count++] =
+            shifted(page_bytes, page_bytes / q, page_bytes, SIDE_ABOVE);
+    }
+    for (size_t i = 0; i < 3; i++)
+        contrasts[count++] = shifted(multiples[i] * page_bytes, page_bytes,
+                                     page_bytes, SIDE_BELOW);
+    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    verdict->effect = exp(contrasts[0].median);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    return verdict->claim;
+}
+
+/* Does no smaller size show an effect? Else *smaller is the least that does. */
+static enum claim none_smaller(struct state *state, const char *phase,
+                               uint64_t page_bytes, struct verdict_on *verdict,
+                               uint64_t *smaller)
+{
+    const struct claim_rule rule = {
+        .alpha = alpha, .looks = claim_looks, .to_the_end = true};
+    struct contrast contrasts[CONTRASTS_MAX];
+    uint64_t sizes[SIZES_MAX], odd = page_bytes / state->block_bytes;
+    size_t count = 0;
+
+    while (odd % 2 == 0)
+        odd /= 2;
+    for (uint64_t multiple = 1;; multiple = odd) {
+        size_t n = ladder(state, multiple, page_bytes / 2, sizes);
+        for (size_t i = 0; i < n && count < CONTRASTS_MAX; i++)
+            contrasts[count++] =
+                shifted(sizes[i], sizes[i] / 2, page_bytes, SIDE_BELOW);
+        if (multiple == odd)
+            break;
+    }
+    *smaller = 0;
+    if (count == 0)
+        return CLAIM_HOLDS;
+    enum claim claim =
+        study_claim(&state->study, phase, contrasts, count, &rule);
+    for (size_t i = 0; claim == CLAIM_FALLS && i < count; i++)
+        if (contrasts[i].side == SIDE_ABOVE &&
+            (*smaller == 0 || contrasts[i].size_bytes < *smaller))
+            *smaller = contrasts[i].size_bytes;
+    double confidence = claim_confidence(contrasts, count, &rule);
+    if (confidence < verdict->confidence)
+        verdict->confidence = confidence;
+    return claim;
+}
+
+/* Candidate and nothing below it. On HOLDS, *page_bytes is the page: it may
+ * have become a smaller one. */
+static enum claim settle(struct state *state, uint64_t *page_bytes,
+                         struct verdict_on *verdict)
+{
+    char phase[LABEL_PHASE_MAX];
+    uint64_t smaller;
+
+    for (int descent = 0; descent < 2; descent++) {
+        snprintf(phase, sizeof(phase), "certify-%llu",
+                 (unsigned long long)*page_bytes);
+        enum claim claim = certify(state, phase, *page_bytes, verdict);
+        if (claim != CLAIM_HOLDS)
+            return claim;
+        snprintf(phase, sizeof(phase), "smaller-%llu",
+                 (unsigned long long)*page_bytes);
+        claim = none_smaller(state, phase, *page_bytes, verdict, &smaller);
+        if (claim != CLAIM_FALLS)
+            return claim;
+        *page_bytes = smaller;
+    }
+    return CLAIM_OPEN;
+}
+
+/* Certainty that no test of one run can pass: the drive may be odd in a way
+ * that no contrast looks at. */
+static double stated(double confidence)
+{
+    return confidence > 0.999 ? 0.999 : confidence;
+}
+
+static void say_found(struct findings *findings, uint64_t page_bytes,
+                      const struct verdict_on *verdict)
+{
+    struct finding *page =
+        findings_add(findings, "clustered-page", "clustered_page",
+                     parameter_unit("clustered_page"));
+    struct finding *rmw =
+        findings_add(findings, "clustered-page", "read_modify_write",
+                     parameter_unit("read_modify_write"));
+    char size[24];
+
+    page->verdict = rmw->verdict = VERDICT_FOUND;
+    page->value = page->low = page->high = value_integer(page_bytes);
+    page->confidence = rmw->confidence = stated(verdict->confidence);
+    format_bytes(page_bytes, size, sizeof(size));
+    finding_why(
+        page,
+        "a write of %s costs %.2f times as much when it is shifted by a "
+        "part of %s, longer writes shifted by the whole of it cost the "
+        "same, and no smaller size shows the effect",
+        size, verdict->effect, size);
+    rmw->value = rmw->low = rmw->high = value_boolean(true);
+    finding_why(rmw,
+                "a write that covers a part of a %s page costs more than one "
+                "that covers all of it, because the rest is read first",
+                size);
+}
+
+static void say_open(struct findings *findings, const char *reason)
+{
+    static const char *const parameters[] = {"clustered_page",
+                                             "read_modify_write"};
+
+    for (int i = 0; i < 2; i++)
+        finding_why(findings_add(findings, "clustered-page", parameters[i],
+                                 parameter_unit(parameters[i])),
+                    "%s", reason);
+}
+
+/* Quick look at one ladder of sizes. True when it has been measured: then the
+ * sizes with an effect are in `found`, ascending. */
+static bool search(struct state *state, uint64_t multiple,
+                   uint64_t found[SIZES_MAX], size_t *found_count)
+{
+    struct contrast contrasts[SIZES_MAX];
+    uint64_t sizes[SIZES_MAX];
+    char phase[LABEL_PHASE_MAX];
+    size_t count = ladder(state, multiple, largest_bytes, sizes);
+    const struct claim_rule rule = {.alpha = search_error * 7 * (double)count,
+                                    .looks = search_looks};
+
+    for (size_t i = 0; i < count; i++)
+        contrasts[i] = shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
+    snprintf(phase, sizeof(phase), "search-%u", (unsigned)multiple);
+    if (count == 0)
+        return true;
+    if (study_claim(&state->study, phase, contrasts, count, &rule) ==
+        CLAIM_MEASURING)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_ABOVE)
+            found[(*found_count)++] = sizes[i];
+    return true;
+}
+
+enum outcome { OUTCOME_MEASURING, OUTCOME_SAID, OUTCOME_GO_ON };
+
+static enum outcome try_candidates(struct state *state, uint64_t multiple,
+                                   bool *unresolved, struct findings *findings)
+{
+    uint64_t found[SIZES_MAX];
+    size_t count = 0;
+
+    if (!search(state, multiple, found, &count))
+        return OUTCOME_MEASURING;
+    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) {
+        struct verdict_on verdict;
+        uint64_t page_bytes = found[i];
+        switch (settle(state, &page_bytes, &verdict)) {
+        case CLAIM_MEASURING:
+            return OUTCOME_MEASURING;
+        case CLAIM_HOLDS:
+            /* Structures nest: something smaller that stayed open could be the
+             * page as well. */
+            if (*unresolved)
+                say_open(findings, "an effect at a smaller size could not be "
+                                   "settled, so the larger one proves nothing");
+            else
+                say_found(findings, page_bytes, &verdict);
+            return OUTCOME_SAID;
+        case CLAIM_OPEN:
+            *unresolved = true;
+            break;
+        case CLAIM_FALLS:
+            break;
+        }
+    }
+    return OUTCOME_GO_ON;
+}
+
+/* No size in either ladder shows an effect that would matter. */
+static enum claim no_effect(struct state *state, struct verdict_on *verdict)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrasts[2 * SIZES_MAX];
+    uint64_t sizes[SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t multiple = 1; multiple <= 3; multiple += 2) {
+        size_t n = ladder(state, multiple, largest_bytes, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] =
+                shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_BELOW);
+            contrasts[count++].high = sizes[i] < 128 * KIB ? 0.15 : 0.25;
+        }
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-effect", contrasts, count, &rule);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+/* ---- the staircase of a drive without read-modify-write ---------------- */
+
+static void steps_within_half(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.03 ? 0.03 : threshold;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].expected == SIDE_BELOW)
+            contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P.
+ */
+static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
+                                 struct verdict_on *verdict)
+{
+    const struct claim_rule rule = {
+        .alpha = alpha, .looks = claim_looks, .adapt = steps_within_half};
+    const uint64_t quarter = page_bytes / 4;
+    struct contrast contrasts[6];
+    size_t count = 0;
+
+    contrasts[count++] = longer(state, page_bytes, SIDE_ABOVE);
+    contrasts[count++] = longer(state, 2 * page_bytes, SIDE_ABOVE);
+    contrasts[count++] = longer(state, 6 * quarter, SIDE_BELOW);
+    contrasts[count++] = longer(state, 2 * quarter, SIDE_BELOW);
+    if (quarter >= 2 * state->block_bytes) {
+        contrasts[count++] = longer(state, quarter, SIDE_BELOW);
+        contrasts[count++] = longer(state, 3 * quarter, SIDE_BELOW);
+    }
+    verdict->claim =
+        study_claim(&state->study, "certify-stairs", contrasts, count, &rule);
+    verdict->effect = exp(contrasts[0].median);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    return verdict->claim;
+}
+
+static bool search_stairs(struct state *state, uint64_t *page_bytes)
+{
+    struct contrast contrasts[SIZES_MAX];
+    uint64_t sizes[SIZES_MAX];
+    size_t count = ladder(state, 1, 256 * KIB, sizes);
+    const struct claim_rule rule = {.alpha = search_error * 7 * (double)count,
+                                    .looks = search_looks};
+
+    *page_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i] = longer(state, sizes[i], SIDE_OPEN);
+        contrasts[i].low = 0.06;
+        contrasts[i].high = 0.08;
+    }
+    if (study_claim(&state->study, "search-stairs", contrasts, count, &rule) ==
+        CLAIM_MEASURING)
+        return false;
+    for (size_t i = count; i > 0; i--)
+        if (contrasts[i - 1].side == SIDE_ABOVE)
+            *page_bytes = sizes[i - 1];
+    return true;
+}
+
+static void say_no_rmw(struct findings *findings, uint64_t page_bytes,
+                       enum claim stairs, double rmw_confidence,
+                       const struct verdict_on *verdict)
+{
+    struct finding *page =
+        findings_add(findings, "clustered-page", "clustered_page",
+                     parameter_unit("clustered_page"));
+    struct finding *rmw =
+        findings_add(findings, "clustered-page", "read_modify_write",
+                     parameter_unit("read_modify_write"));
+    char size[24];
+
+    rmw->confidence = stated(rmw_confidence);
+    finding_why(rmw, "shifting a write by half its size costs nothing that "
+                     "would matter, for every size up to 1 MiB");
+    if (page_bytes && stairs == CLAIM_HOLDS) {
+        page->verdict = rmw->verdict = VERDICT_FOUND;
+        rmw->value = rmw->low = rmw->high = value_boolean(false);
+        page->value = page->low = page->high = value_integer(page_bytes);
+        page->confidence = stated(verdict->confidence);
+        finding_why(page,
+                    "one sector more than %s costs %.2f times as much, as at "
+                    "twice that size and not between, though partial writes "
+                    "read nothing first",
+                    format_bytes(page_bytes, size, sizeof(size)),
+                    verdict->effect);
+    } else if (page_bytes) {
+        rmw->verdict = VERDICT_FOUND;
+        rmw->value = rmw->low = rmw->high = value_boolean(false);
+        finding_why(page, "partial writes cost nothing more, and the steps in "
+                          "the cost of longer writes fit no page size");
+    } else {
+        page->verdict = rmw->verdict = VERDICT_ABSENT;
+        page->confidence = stated(rmw_confidence);
+        finding_why(page, "neither a shift by half the size nor one sector "
+                          "more costs anything that would matter, up to 1 MiB");
+    }
+}
+
+static bool think_without_rmw(struct state *state, double confidence,
+                              struct findings *findings)
+{
+    struct verdict_on verdict = {.claim = CLAIM_OPEN};
+    uint64_t page_bytes;
+
+    if (!search_stairs(state, &page_bytes))
+        return false;
+    enum claim stairs = CLAIM_OPEN;
+    if (page_bytes) {
+        stairs = certify_stairs(state, page_bytes, &verdict);
+        if (stairs == CLAIM_MEASURING)
+            return false;
+    }
+    say_no_rmw(findings, page_bytes, stairs, confidence, &verdict);
+    return true;
+}
+
+static bool think(struct study *study, struct findings *findings)
+{
+    static const uint64_t multiples[] = {1, 3, 5, 7};
+    struct state *state = (struct state *)study;
+    struct verdict_on verdict;
+    bool unresolved = false;
+
+    for (size_t i = 0; i < 4; i++) {
+        switch (try_candidates(state, multiples[i], &unresolved, findings)) {
+        case OUTCOME_MEASURING:
+            return false;
+        case OUTCOME_SAID:
+            return true;
+        case OUTCOME_GO_ON:
+            break;
+        }
+    }
+    switch (no_effect(state, &verdict)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        return think_without_rmw(state, verdict.confidence, findings);
+    case CLAIM_FALLS:
+        say_open(findings, "some shifted writes cost more, but no page size "
+                           "explains which");
+        return true;
+    case CLAIM_OPEN:
+        break;
+    }
+    say_open(findings, "the noise is too large to tell whether shifted writes "
+                       "cost more; try a quieter host or another port");
+    return true;
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    /* Expected: one ladder and one certificate; at most: all, to the end. */
+    plan->requests = 9000;
+    plan->requests_max = 400000;
+    plan->bytes_written = 220 * MIB;
+    plan->bytes_written_max = 12000 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct state *state = calloc(1, sizeof(*state));
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    study_init(&state->study, &probe_clustered_page, &ops, setting);
+    state->block_bytes = setting->logical_block_bytes;
+    state->base_bytes = placing_base(setting, state->study.seed, 32 * MIB);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_clustered_page = {
+    .name = "clustered-page",
+    .question = "In which unit does the drive write?",
+    .idea = "A write that covers only a part of a clustered page makes the "
+            "drive read the rest first, so a write of one page costs more when "
+            "it is shifted by a part of it.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"clustered_page", "read_modify_write"},
+    .plan = plan,
+    .start = start,
+    .next = study_probe_next,
+    .feed = study_probe_feed,
+    .conclude = study_probe_conclude,
+    .finish = study_probe_finish,
+    .progress = study_probe_progress,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/placing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+uint64_t placing_base(const struct setting *setting, uint64_t seed,
+                      uint64_t window_bytes)
+{
+    static const uint64_t multiples[] = {105 * MIB, 15 * MIB, MIB, 4096};
+    uint64_t first = setting->region_offset_bytes;
+    uint64_t last = first + setting->region_length_bytes - window_bytes;
+
+    if (window_bytes > setting->region_length_bytes)
+        return first;
+    for (size_t i = 0; i < sizeof(multiples) / sizeof(multiples[0]); i++) {
+        uint64_t low = (first + multiples[i] - 1) / multiples[i];
+        uint64_t high = last / multiples[i];
+        /* Some choice, but not the far end of a huge disk. */
+        if (high < low)
+            continue;
+        uint64_t choices = high - low + 1 < 20 ? high - low + 1 : 20;
+        return (low + random_mix(seed) % choices) * multiples[i];
+    }
+    return first;
+}
+
+uint64_t placing_grain(const struct setting *setting)
+{
+    return setting->logical_block_bytes > 1024 ? setting->logical_block_bytes
+                                               : 1024;
+}
+
+uint32_t placing_repeats(uint64_t size_bytes, uint32_t least, uint32_t most,
+                         uint64_t total_bytes)
+{
+    uint64_t repeats = total_bytes / size_bytes;
+
+    if (repeats < least)
+        return least;
+    return repeats < most ? (uint32_t)repeats : most;
+}
+
+static void set_label(struct label *label, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round)
+{
+    snprintf(label->phase, sizeof(label->phase), "%s", phase);
+    snprintf(label->cell, sizeof(label->cell), "%s-%c", contrast->name, suffix);
+    label->round = round;
+}
+
+struct step placing_step(enum operation operation, uint64_t offset_bytes,
+                         uint64_t length_bytes, const char *phase,
+                         const struct contrast *contrast, char suffix,
+                         uint32_t round)
+{
+    struct step step = {.operation = operation,
+                        .offset_bytes = offset_bytes,
+                        .length_bytes = length_bytes};
+
+    set_label(&step.label, phase, contrast, suffix, round);
+    return step;
+}
+
+struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
+                               uint64_t length_bytes, const char *phase,
+                               uint32_t round)
+{
+    struct step step = {.operation = operation,
+                        .offset_bytes = offset_bytes,
+                        .length_bytes = length_bytes};
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    step.label.round = round;
+    return step;
+}
+
+const struct timing *placing_rows(const struct study *study, const char *phase,
+                                  const struct contrast *contrast, char suffix,
+                                  uint32_t round, uint32_t count)
+{
+    struct label label;
+
+    set_label(&label, phase, contrast, suffix, round);
+    const struct ledger_entry *entry =
+        ledger_get(&study->ledger, phase, label.cell, round);
+    if (!entry || entry->failed || entry->count != count)
+        return NULL;
+    return entry->timings;
+}

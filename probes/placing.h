@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_PLACING_H
+#define SSDPROBE_PROBES_PLACING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/probe.h"
+#include "lib/infer/study.h"
+
+/*
+ * Where requests go, and how long they are: what several probes share.
+ */
+
+/*
+ * An offset in the region from which at least `window_bytes` follow, at a
+ * multiple of 105 MiB where the region has room (105 = 3 x 5 x 7: aligned for
+ * pages and blocks of those factors as well), else of a smaller multiple.
+ */
+uint64_t placing_base(const struct setting *setting, uint64_t seed,
+                      uint64_t window_bytes);
+
+/* The grain in which sizes are searched: 1 KiB, or the logical block. */
+uint64_t placing_grain(const struct setting *setting);
+
+/* How many requests of a size make one cell: `most` small ones, at least
+ * `least` large ones, about `total_bytes` in all. */
+uint32_t placing_repeats(uint64_t size_bytes, uint32_t least, uint32_t most,
+                         uint64_t total_bytes);
+
+/* A step that is measured, labelled "<contrast>-<suffix>". */
+struct step placing_step(enum operation operation, uint64_t offset_bytes,
+                         uint64_t length_bytes, const char *phase,
+                         const struct contrast *contrast, char suffix,
+                         uint32_t round);
+
+/* One that only prepares: it has no cell. */
+struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
+                               uint64_t length_bytes, const char *phase,
+                               uint32_t round);
+
+/* The rows of cell "<contrast>-<suffix>"; NULL unless all `count` are there and
+ * none failed. */
+const struct timing *placing_rows(const struct study *study, const char *phase,
+                                  const struct contrast *contrast, char suffix,
+                                  uint32_t round, uint32_t count);
+
+#endif

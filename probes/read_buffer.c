@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * read-buffer: how many bytes does the drive keep from what it read last? (Kim
+ * et al. III-E)
+ *
+ * Idea: read a fresh random place twice. The second read is served from the
+ * buffer as long as it fits: first / second is large up to the buffer's size,
+ * and 1 beyond, because a longer read pushes its own beginning out.
+ *
+ * Assumes: the places read were written; a small read far away comes first, so
+ * that nothing of the place is there already.
+ *
+ *   first / second
+ *      2.0 -------------+
+ *                       |
+ *      1.0              +-----------
+ *               size -> buffer
+ *
+ * A profit that begins only at some size gives the smallest request that uses
+ * the buffer (Kim's SSD-C: 512 KiB, SSD-D: 16 KiB).
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/infer/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum { SIZES_MAX = 32, REPEATS_MAX = 8, ATTEMPTS_MAX = 5, PILOT_ROUNDS = 3 };
+
+static const double alpha = 1e-4;
+/* A second read 5 % faster is a profit; up to 15 % may pass for none. */
+static const double profit_low = 0.05, profit_none = 0.15;
+static const double search_error = 0.004;
+/* One request must not take longer than this, or a slow drive takes hours. */
+static const double longest_ns = 250e6;
+
+struct state {
+    struct study study;
+    uint64_t grain_bytes, largest_bytes;
+};
+
+static struct contrast twice(uint64_t size_bytes, enum side expected)
+{
+    struct contrast contrast = {.size_bytes = size_bytes,
+                                .repeats =
+                                    placing_repeats(size_bytes, 1, 6, 4 * MIB),
+                                .expected = expected,
+                                .low = profit_low,
+                                .high = profit_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "r%llu",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* A place for a read of that size, aligned to 1 MiB or to the size. */
+static uint64_t place(const struct setting *setting, uint64_t size_bytes,
+                      struct random *random)
+{
+    uint64_t pitch = MIB;
+    uint64_t first = setting->region_offset_bytes;
+
+    while (pitch < size_bytes)
+        pitch *= 2;
+    uint64_t low = (first + pitch - 1) / pitch;
+    uint64_t high = (first + setting->region_length_bytes) / pitch;
+    return (low + random_below(random, high > low ? high - low : 1)) * pitch;
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    const struct setting *setting = &study->setting;
+    uint64_t first = setting->region_offset_bytes;
+    uint64_t length = setting->region_length_bytes;
+
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t offset = place(setting, contrast->size_bytes, random);
+        uint64_t far = (offset - first + length / 2) % length;
+        far -= far % setting->logical_block_bytes;
+        if (far + 4 * KIB > length)
+            far = 0;
+        struct step away = placing_unmeasured(OPERATION_READ, first + far,
+                                              4 * KIB, phase, round);
+        struct step read =
+            placing_step(OPERATION_READ, offset, contrast->size_bytes, phase,
+                         contrast, 'a', round);
+        study_ask(study, &away);
+        study_ask(study, &read);
+        study_ask(study, &read);
+    }
+}
+
+static bool costs(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  double *first_ns, double *second_ns)
+{
+    double first[REPEATS_MAX], second[REPEATS_MAX];
+    uint32_t repeats = contrast->repeats;
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, 'a', round, 2 * repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < repeats; i++) {
+        first[i] = (double)rows[2 * i].ns;
+        second[i] = (double)rows[2 * i + 1].ns;
+    }
+    *first_ns = stats_lower_half_mean(first, repeats);
+    *second_ns = stats_lower_half_mean(second, repeats);
+    return true;
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    double first, second;
+
+    (void)random;
+    if (!costs(study, phase, contrast, round, &first, &second))
+        return false;
+    *ratio = log(first / second);
+    return true;
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "read-buffer", "read_buffer",
+                        parameter_unit("read_buffer"));
+}
+
+/* The largest size to look at: a 16th of the region, 16 MiB, and short enough.
+ */
+static bool pilot(struct state *state, uint64_t *largest_bytes)
+{
+    struct contrast contrast = twice(MIB, SIDE_OPEN);
+    double ratios[PILOT_ROUNDS], first, second;
+
+    if (!study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS, ratios))
+        return false;
+    costs(&state->study, "pilot", &contrast, 0, &first, &second);
+    *largest_bytes = 16 * MIB;
+    while (*largest_bytes > MIB &&
+           (*largest_bytes > state->study.setting.region_length_bytes / 16 ||
+            (double)(*largest_bytes / MIB) * first > longest_ns))
+        *largest_bytes /= 2;
+    return true;
+}
+
+/* What the quick look over all sizes saw. */
+struct survey {
+    struct contrast sizes[SIZES_MAX];
+    size_t count;
+    size_t first, last; /* the run of sizes that profit */
+    bool any, open;     /* some profit; some undecided */
+    bool broken;        /* a size inside the run does not */
+};
+
+static bool look_over(struct state *state, uint64_t largest_bytes,
+                      struct survey *survey)
+{
+    survey->count = 0;
+    for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
+        survey->sizes[survey->count++] = twice(size, SIDE_OPEN);
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+    if (study_claim(&state->study, "survey", survey->sizes, survey->count,
+                    &rule) == CLAIM_MEASURING)
+        return false;
+    survey->any = survey->open = survey->broken = false;
+    for (size_t i = 0; i < survey->count; i++) {
+        enum side side = survey->sizes[i].side;
+        if (side == SIDE_ABOVE) {
+            survey->first = survey->any ? survey->first : i;
+            survey->last = i;
+            survey->any = true;
+        }
+        survey->open = survey->open || side == SIDE_OPEN;
+    }
+    for (size_t i = survey->first; survey->any && i < survey->last; i++)
+        survey->broken = survey->broken || survey->sizes[i].side == SIDE_BELOW;
+    return true;
+}
+
+static bool conclude_none(struct state *state, const struct survey *survey,
+                          struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = 10 * alpha, .looks = claim_looks};
+    struct contrast contrasts[SIZES_MAX];
+    char most[24];
+
+    for (size_t i = 0; i < survey->count; i++)
+        contrasts[i] = twice(survey->sizes[i].size_bytes, SIDE_BELOW);
+    enum claim claim = study_claim(&state->study, "no-profit", contrasts,
+                                   survey->count, &rule);
+    if (claim == CLAIM_MEASURING)
+        return false;
+    struct finding *finding = add(findings);
+    format_bytes(contrasts[survey->count - 1].size_bytes, most, sizeof(most));
+    if (claim == CLAIM_HOLDS) {
+        double confidence = claim_confidence(contrasts, survey->count, &rule);
+        finding->verdict = VERDICT_ABSENT;
+        finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+        finding_why(finding,
+                    "a second read of the same place is not faster than the "
+                    "first, for every size up to %s",
+                    most);
+    } else {
+        finding_why(finding,
+                    "second reads of the same place are sometimes faster and "
+                    "sometimes not, too irregularly for a size");
+    }
+    return true;
+}
+
+/* One search for the edge of the run of sizes that profit. */
+struct edge {
+    uint64_t low_bytes, high_bytes; /* on the two sides of the edge */
+    bool profits_below;             /* the upper edge: the buffer's size */
+    double gain;                    /* log ratio where it profits */
+    double spread;
+};
+
+struct edge_query {
+    struct study *study;
+    double threshold;
+    bool profits_below;
+};
+
+static bool ask_edge(void *context, const char *phase, uint32_t index,
+                     uint64_t place_bytes, bool *holds)
+{
+    const struct edge_query *query = context;
+    struct contrast contrast = twice(place_bytes, SIDE_OPEN);
+    double ratio;
+
+    snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
+             (unsigned long long)place_bytes);
+    if (!study_ratios(query->study, phase, &contrast, 1, &ratio))
+        return false;
+    *holds = (ratio > query->threshold) == query->profits_below;
+    return true;
+}
+
+static enum claim bisect_edge(struct state *state, const struct edge *edge,
+                              const char *phase, uint64_t *place_bytes)
+{
+    struct edge_query query = {.study = &state->study,
+                               .threshold = edge->gain / 2,
+                               .profits_below = edge->profits_below};
+    const struct threshold_search search = {
+        .low_bytes = edge->low_bytes,
+        .high_bytes = edge->high_bytes,
+        .step_bytes = state->grain_bytes,
+        .reliability = stats_normal_cdf(query.threshold / edge->spread) - 0.02,
+        .answer = ask_edge,
+        .context = &query};
+
+    return study_search(&state->study, phase, &search, place_bytes);
+}
+
+enum { EDGE_CONTRASTS_MAX = 6 };
+
+/* Fresh data on both sides of the edge at `place`: near it and farther off. */
+static size_t edge_contrasts(const struct state *state, const struct edge *edge,
+                             uint64_t place_bytes,
+                             struct contrast contrasts[EDGE_CONTRASTS_MAX])
+{
+    uint64_t grain = state->grain_bytes;
+    enum side in = edge->profits_below ? SIDE_ABOVE : SIDE_BELOW;
+    enum side out = edge->profits_below ? SIDE_BELOW : SIDE_ABOVE;
+    size_t count = 0;
+
+    contrasts[count++] = twice(place_bytes, in);
+    contrasts[count++] = twice(place_bytes + grain, out);
+    if (place_bytes >= edge->low_bytes + grain)
+        contrasts[count++] = twice(place_bytes - grain, in);
+    contrasts[count++] = twice(place_bytes + 2 * grain, out);
+    if (edge->profits_below) {
+        uint64_t far = place_bytes + place_bytes / 20 * 7;
+        uint64_t farther = place_bytes + place_bytes / 10 * 9;
+        contrasts[count++] = twice(far - far % grain, out);
+        contrasts[count++] = twice(farther - farther % grain, out);
+    }
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i].low = contrasts[i].high = edge->gain / 2;
+        if (contrasts[i].repeats < 2)
+            contrasts[i].repeats = 2;
+    }
+    return count;
+}
+
+/* Narrows the bracket to the side that the failed certificate spoke for. */
+static void reopen(const struct state *state, struct edge *edge,
+                   const struct edge *whole, const struct contrast contrasts[],
+                   size_t count, uint64_t place_bytes)
+{
+    uint64_t grain = state->grain_bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct contrast *contrast = &contrasts[i];
+        if (contrast->side == SIDE_OPEN || contrast->side == contrast->expected)
+            continue;
+        bool holds = (contrast->side == SIDE_ABOVE) == edge->profits_below;
+        if (holds && contrast->size_bytes > edge->low_bytes)
+            edge->low_bytes = contrast->size_bytes;
+        if (!holds && contrast->size_bytes < edge->high_bytes)
+            edge->high_bytes = contrast->size_bytes;
+    }
+    if (edge->low_bytes < edge->high_bytes)
+        return;
+    /* The answers contradict each other: look again around the place. */
+    edge->low_bytes = place_bytes / 3 * 2 / grain * grain;
+    edge->high_bytes = place_bytes / 2 * 3 / grain * grain + grain;
+    if (edge->low_bytes < whole->low_bytes)
+        edge->low_bytes = whole->low_bytes;
+    if (edge->high_bytes > whole->high_bytes)
+        edge->high_bytes = whole->high_bytes;
+}
+
+/* The last size on the near side of the edge, certified. */
+static enum claim find_edge(struct state *state, const struct edge *whole,
+                            const char *name, uint64_t *place_bytes,
+                            double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
+                                    .looks = claim_long_looks};
+    struct edge edge = *whole;
+    char phase[LABEL_PHASE_MAX];
+
+    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        struct contrast contrasts[EDGE_CONTRASTS_MAX];
+        snprintf(phase, sizeof(phase), "%s-bisect-%d", name, attempt);
+        if (bisect_edge(state, &edge, phase, place_bytes) == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        size_t count = edge_contrasts(state, whole, *place_bytes, contrasts);
+        snprintf(phase, sizeof(phase), "%s-certify-%d", name, attempt);
+        enum claim claim =
+            study_claim(&state->study, phase, contrasts, count, &rule);
+        *confidence = claim_confidence(contrasts, count, &rule);
+        if (claim != CLAIM_FALLS)
+            return claim;
+        reopen(state, &edge, whole, contrasts, count, *place_bytes);
+    }
+    return CLAIM_OPEN;
+}
+
+static struct edge edge_between(struct state *state, struct contrast *below,
+                                struct contrast *above, bool profits_below)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    struct contrast *profit = profits_below ? below : above;
+    struct edge edge = {.low_bytes = below->size_bytes,
+                        .high_bytes = above->size_bytes,
+                        .profits_below = profits_below,
+                        .gain = profit->median};
+
+    study_ratios(&state->study, "survey", profit, profit->rounds_count, ratios);
+    edge.spread = stats_spread(ratios, profit->rounds_count) + 1e-3;
+    return edge;
+}
+
+static void say_size(struct state *state, uint64_t bytes, double confidence,
+                     double gain, uint64_t smallest_bytes,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings);
+    char size[24], next[24];
+
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = value_integer(bytes);
+    finding->high = value_integer(bytes + state->grain_bytes - 1);
+    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+    if (smallest_bytes)
+        finding_extra(finding, "smallest_request",
+                      value_integer(smallest_bytes));
+    finding_why(
+        finding,
+        "a second read of the same place is up to %.2f times as fast as "
+        "the first up to %s, and no faster from %s on",
+        exp(gain), format_bytes(bytes, size, sizeof(size)),
+        format_bytes(bytes + state->grain_bytes, next, sizeof(next)));
+}
+
+static bool conclude_run(struct state *state, struct survey *survey,
+                         struct findings *findings)
+{
+    struct contrast *sizes = survey->sizes;
+    size_t after = survey->last + 1;
+    uint64_t bytes, before_bytes = 0;
+    double confidence, smallest_confidence = 1;
+
+    while (after < survey->count && sizes[after].side != SIDE_BELOW)
+        after++;
+    if (survey->broken || after == survey->count) {
+        char most[24];
+        finding_why(
+            add(findings),
+            survey->broken
+                ? "some sizes profit from a second read and some between them "
+                  "do not, so no one buffer size explains them%s"
+                : "a second read is faster up to the largest size tried, %s; "
+                  "what keeps the data may be larger, or the host's cache",
+            survey->broken ? ""
+                           : format_bytes(sizes[survey->count - 1].size_bytes,
+                                          most, sizeof(most)));
+        return true;
+    }
+    struct edge upper =
+        edge_between(state, &sizes[survey->last], &sizes[after], true);
+    enum claim claim = find_edge(state, &upper, "size", &bytes, &confidence);
+    if (claim == CLAIM_HOLDS && survey->first > 0 &&
+        sizes[survey->first - 1].side == SIDE_BELOW) {
+        struct edge lower = edge_between(state, &sizes[survey->first - 1],
+                                         &sizes[survey->first], false);
+        claim = find_edge(state, &lower, "least", &before_bytes,
+                          &smallest_confidence);
+        before_bytes += state->grain_bytes;
+    }
+    if (claim == CLAIM_MEASURING)
+        return false;
+    if (claim == CLAIM_HOLDS)
+        say_size(state, bytes,
+                 confidence < smallest_confidence ? confidence
+                                                  : smallest_confidence,
+                 upper.gain, before_bytes, findings);
+    else
+        finding_why(add(findings),
+                    "second reads are faster up to somewhere around %llu KiB, "
+                    "but the exact size did not stand up to fresh data",
+                    (unsigned long long)(bytes / KIB));
+    return true;
+}
+
+static bool think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+    struct survey survey;
+    uint64_t largest_bytes;
+
+    if (!pilot(state, &largest_bytes) ||
+        !look_over(state, largest_bytes, &survey))
+        return false;
+    if (survey.any)
+        return conclude_run(state, &survey, findings);
+    return conclude_none(state, &survey, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 4000;
+    plan->requests_max = 200000;
+    plan->bytes_read = 1600 * MIB;
+    plan->bytes_read_max = 64000 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct state *state = calloc(1, sizeof(*state));
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    study_init(&state->study, &probe_read_buffer, &ops, setting);
+    state->grain_bytes = placing_grain(setting);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_read_buffer = {
+    .name = "read-buffer",
+    .question = "How many bytes does the drive keep from what it read last?",
+    .idea = "A second read of the same place is faster than the first as long "
+            "as it fits into the read buffer.",
+    .writes = false,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"read_buffer"},
+    .plan = plan,
+    .start = start,
+    .next = study_probe_next,
+    .feed = study_probe_feed,
+    .conclude = study_probe_conclude,
+    .finish = study_probe_finish,
+    .progress = study_probe_progress,
+};

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: how many bytes of writes does the drive absorb? (Kim et al.
+ * III-F)
+ *
+ * Idea: a write into an empty buffer costs a fixed overhead and so much a byte;
+ * one that does not fit waits for the flash. Flushes between the writes empty
+ * the buffer.
+ *
+ * Assumes: flush writes everything out; it is tested first: after a write it
+ * must take longer than after nothing. If it does not, writes go straight
+ * through (no buffer), or the flush is not what it says.
+ *
+ *   write time
+ *        |                    .  '  the excess over the line at small sizes
+ *        |                  |
+ *        |        . - - ' - +
+ *        | . - '             size -> buffer
+ *
+ * The edge is certified by a step between T and T + 1 KiB, no step below it,
+ * and a flush that costs no more beyond it: a host that splits requests also
+ * makes steps, but not that one.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/infer/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum { REPEATS_MAX = 16, FAST_MAX = 24, ATTEMPTS_MAX = 6, FLUSH_SIZES = 4 };
+
+static const double alpha = 1e-4, search_error = 0.004;
+/* A flush after a write must take a quarter longer than one after nothing. */
+static const double flush_effect = 0.2231; /* log 1.25 */
+/* Leaving the line: 5 % above it for sure; staying: 10 % at most. */
+static const double leave_low = 0.05, stay_high = 0.10;
+/* The least step that the edge must show over one grain. */
+static const double step_least = 0.04;
+static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
+static const uint64_t window_bytes = 16 * MIB;
+
+enum kind {
+    FLUSH_AFTER, /* flush after nothing : flush after a write of size */
+    WRITE_TIME,  /* write of other : write of size */
+    FLUSH_TIME,  /* flush after a write of other : after one of size */
+    WRITE_READ   /* read of size : write of size */
+};
+
+struct state {
+    struct study study;
+    uint64_t base_bytes, grain_bytes;
+};
+
+/* The time of a write that fits, relative to one of reference_bytes. */
+struct fit {
+    double sizes[FAST_MAX], times[FAST_MAX];
+    size_t count;
+    struct line line;
+    double spread; /* of one log ratio */
+    uint32_t rounds_count;
+};
+
+static struct contrast compare(enum kind kind, uint64_t size_bytes,
+                               uint64_t other_bytes, uint32_t repeats,
+                               enum side expected)
+{
+    static const char *const prefixes[] = {"flush", "write", "drain", "read"};
+    struct contrast contrast = {.kind = (int)kind,
+                                .size_bytes = size_bytes,
+                                .other_bytes = other_bytes,
+                                .repeats = repeats,
+                                .expected = expected};
+
+    snprintf(contrast.name, sizeof(contrast.name), "%s%llu-%llu",
+             prefixes[kind], (unsigned long long)size_bytes,
+             (unsigned long long)other_bytes);
+    return contrast;
+}
+
+static uint32_t usual_repeats(uint64_t size_bytes)
+{
+    return placing_repeats(size_bytes, 4, 8, MIB);
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+static uint64_t somewhere(const struct state *state, uint64_t size_bytes,
+                          struct random *random)
+{
+    uint64_t pitch = 4 * KIB;
+
+    while (pitch < size_bytes)
+        pitch *= 2;
+    uint64_t slots = window_bytes / pitch;
+    return state->base_bytes + pitch * random_below(random, slots);
+}
+
+/* One cell: writes into an empty buffer, each followed by a flush. A size of 0
+ * is a flush alone, after one that has emptied the buffer. */
+static void emit_cell(struct study *study, const char *phase,
+                      const struct contrast *contrast, bool second,
+                      uint32_t round, struct random *random)
+{
+    const struct state *state = (const struct state *)study;
+    enum kind kind = (enum kind)contrast->kind;
+    uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
+    char suffix = second ? 'b' : 'a';
+
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        struct step step =
+            placing_step(OPERATION_WRITE, somewhere(state, size, random), size,
+                         phase, contrast, suffix, round);
+        if (kind == WRITE_READ && !second) {
+            step.operation = OPERATION_READ;
+            step.length_bytes = contrast->size_bytes;
+            study_ask(study, &step);
+            continue;
+        }
+        if (size)
+            study_ask(study, &step);
+        step.operation = OPERATION_FLUSH;
+        step.offset_bytes = step.length_bytes = 0;
+        study_ask(study, &step);
+    }
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    bool second = random_below(random, 2) == 1;
+    struct step empty = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
+
+    study_ask(study, &empty);
+    emit_cell(study, phase, contrast, second, round, random);
+    emit_cell(study, phase, contrast, !second, round, random);
+}
+
+/* Which operation's time a cell of this kind is about. */
+static enum operation measured_in(enum kind kind, bool second)
+{
+    switch (kind) {
+    case FLUSH_AFTER:
+    case FLUSH_TIME:
+        return OPERATION_FLUSH;
+    case WRITE_READ:
+        return second ? OPERATION_WRITE : OPERATION_READ;
+    case WRITE_TIME:
+        break;
+    }
+    return OPERATION_WRITE;
+}
+
+static uint32_t rows_each(const struct contrast *contrast, bool second)
+{
+    uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
+
+    if (contrast->kind == WRITE_READ && !second)
+        return 1;
+    return size ? 2 : 1;
+}
+
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, bool second,
+                      uint32_t round, double *cost)
+{
+    double costs[REPEATS_MAX];
+    uint32_t each = rows_each(contrast, second), n = 0;
+    enum operation wanted = measured_in((enum kind)contrast->kind, second);
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, second ? 'b' : 'a', round,
+                     each * contrast->repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < each * contrast->repeats; i++)
+        if (rows[i].operation == wanted && n < REPEATS_MAX)
+            costs[n++] = (double)rows[i].ns;
+    if (n == 0)
+        return false;
+    *cost = stats_lower_half_mean(costs, n);
+    return true;
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    double a, b;
+
+    (void)random;
+    if (!cell_cost(study, phase, contrast, false, round, &a) ||
+        !cell_cost(study, phase, contrast, true, round, &b))
+        return false;
+    *ratio = log(b / a) - contrast->predicted;
+    return true;
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "write-buffer", "write_buffer",
+                        parameter_unit("write_buffer"));
+}
+
+static bool say_open(struct findings *findings, const char *reason)
+{
+    finding_why(add(findings), "%s", reason);
+    return true;
+}
+
+static void state_confidence(struct finding *finding, double confidence)
+{
+    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+}
+
+/* ---- is there a buffer that a flush empties? --------------------------- */
+
+enum flushing {
+    FLUSHING_MEASURING,
+    FLUSHING_BUFFERED,
+    FLUSHING_NOTHING,
+    FLUSHING_UNCLEAR
+};
+
+static enum flushing look_at_flush(struct state *state)
+{
+    static const uint64_t sizes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
+                                                64 * KIB};
+    const struct claim_rule search = {.alpha = search_error * 7 * FLUSH_SIZES,
+                                      .looks = search_looks};
+    const struct claim_rule proof = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrasts[FLUSH_SIZES];
+
+    for (int i = 0; i < FLUSH_SIZES; i++) {
+        contrasts[i] = compare(FLUSH_AFTER, sizes[i], 0, 8, SIDE_OPEN);
+        contrasts[i].low = contrasts[i].high = flush_effect;
+    }
+    enum claim claim =
+        study_claim(&state->study, "flush", contrasts, FLUSH_SIZES, &search);
+    if (claim == CLAIM_MEASURING)
+        return FLUSHING_MEASURING;
+    for (int i = 0; i < FLUSH_SIZES; i++)
+        if (contrasts[i].side == SIDE_ABOVE)
+            return FLUSHING_BUFFERED;
+    if (claim != CLAIM_HOLDS)
+        return FLUSHING_UNCLEAR;
+    for (int i = 0; i < FLUSH_SIZES; i++)
+        contrasts[i].expected = SIDE_BELOW;
+    claim = study_claim(&state->study, "flush-nothing", contrasts, FLUSH_SIZES,
+                        &proof);
+    if (claim == CLAIM_MEASURING)
+        return FLUSHING_MEASURING;
+    return claim == CLAIM_HOLDS ? FLUSHING_NOTHING : FLUSHING_UNCLEAR;
+}
+
+/* A flush that does nothing: written through, or not what it says? */
+static bool conclude_unbuffered(struct state *state, struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrast =
+        compare(WRITE_READ, 4 * KIB, 4 * KIB, 8, SIDE_OPEN);
+
+    contrast.low = log(1.5);
+    contrast.high = log(1.1);
+    switch (study_claim(&state->study, "through", &contrast, 1, &rule)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        break;
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        return say_open(
+            findings, "a flush takes no longer after a write than after "
+                      "nothing, and writes are not clearly slower than reads, "
+                      "so it cannot be told whether anything is buffered");
+    }
+    if (contrast.side == SIDE_BELOW)
+        return say_open(
+            findings, "a flush takes no longer after a write than after "
+                      "nothing, yet writes are fast: the flush is ignored, or "
+                      "the buffer needs none, so its size stays hidden");
+    struct finding *finding = add(findings);
+    finding->verdict = VERDICT_ABSENT;
+    state_confidence(finding, claim_confidence(&contrast, 1, &rule));
+    finding_why(
+        finding,
+        "a write of 4 KiB takes %.1f times as long as a read and leaves "
+        "nothing for a flush to do: it goes straight to the flash, past "
+        "any buffer",
+        exp(contrast.median));
+    return true;
+}
+
+/* ---- the line of the writes that fit ----------------------------------- */
+
+/* Measures `rounds` log ratios of a write of a size to the reference. */
+static bool measure_size(struct state *state, uint64_t size_bytes,
+                         uint32_t rounds, double ratios[])
+{
+    struct contrast contrast = compare(WRITE_TIME, size_bytes, reference_bytes,
+                                       usual_repeats(size_bytes), SIDE_OPEN);
+
+    return study_ratios(&state->study, "line", &contrast, rounds, ratios);
+}
+
+static void refit(struct fit *fit)
+{
+    fit->line = stats_line(fit->sizes, fit->times, fit->count);
+}
+
+static void add_fast(struct fit *fit, uint64_t size_bytes, double log_ratio)
+{
+    if (fit->count == FAST_MAX)
+        return;
+    fit->sizes[fit->count] = (double)size_bytes;
+    fit->times[fit->count++] = exp(log_ratio);
+    refit(fit);
+}
+
+static double expected_log(const struct fit *fit, uint64_t size_bytes)
+{
+    return log(fit->line.intercept + fit->line.slope * (double)size_bytes);
+}
+
+/* Rounds so that a median is known to about 1 %. */
+static uint32_t rounds_for(double spread)
+{
+    double need = ceil(pow(1.2533 * spread / 0.012, 2));
+
+    return need < 12 ? 12 : need > 128 ? 128 : (uint32_t)need;
+}
+
+enum { SMALL_SIZES = 6 };
+
+static bool fit_small(struct state *state, struct fit *fit)
+{
+    static const uint64_t fine[SMALL_SIZES] = {4, 6, 8, 10, 12, 16};
+    static const uint64_t coarse[SMALL_SIZES] = {4, 8, 12, 16, 20, 24};
+    const uint64_t *sizes =
+        state->grain_bytes > 2 * KIB ? coarse : fine; /* KiB */
+    double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX], spreads[SMALL_SIZES];
+    uint32_t rounds = 12;
+    bool all = true;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < SMALL_SIZES; i++)
+            all &= measure_size(state, sizes[i] * KIB, rounds, ratios[i]);
+        if (!all)
+            return false;
+        for (int i = 0; i < SMALL_SIZES; i++)
+            spreads[i] = stats_spread(ratios[i], rounds);
+        fit->spread = stats_median(spreads, SMALL_SIZES) + 1e-3;
+        rounds = rounds_for(fit->spread);
+    }
+    fit->rounds_count = rounds_for(fit->spread);
+    fit->count = 0;
+    for (int i = 0; i < SMALL_SIZES; i++)
+        add_fast(fit, sizes[i] * KIB, stats_median(ratios[i], rounds));
+    return true;
+}
+
+/* Does any of the small sizes already leave the line? */
+static bool is_straight(const struct fit *fit)
+{
+    double error = 3 * 1.2533 * fit->spread / sqrt((double)fit->rounds_count);
+
+    for (size_t i = 0; i < fit->count; i++) {
+        double off =
+            log(fit->times[i]) - expected_log(fit, (uint64_t)fit->sizes[i]);
+        if (fabs(off) > 0.08 + error)
+            return false;
+    }
+    return true;
+}
+
+enum stay { STAY_MEASURING, STAY_FAST, STAY_SLOW, STAY_UNSURE };
+
+/* Does a write of this size stay on the line? */
+static enum stay stays(struct state *state, const struct fit *fit,
+                       uint64_t size_bytes, double *excess, double *median)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t most = 2 * (fit->rounds_count > 24 ? fit->rounds_count : 24);
+
+    for (uint32_t rounds = 12;; rounds += 12) {
+        if (!measure_size(state, size_bytes, rounds, ratios))
+            return STAY_MEASURING;
+        double spread = stats_spread(ratios, rounds);
+        if (spread < 0.7 * fit->spread)
+            spread = 0.7 * fit->spread;
+        double error = 1.2533 * spread / sqrt((double)rounds);
+        *median = stats_median(ratios, rounds);
+        *excess = *median - expected_log(fit, size_bytes);
+        if (*excess - 4 * error > leave_low)
+            return STAY_SLOW;
+        if (*excess + 3 * error < stay_high)
+            return STAY_FAST;
+        if (rounds + 12 > most || rounds + 12 > CONTRAST_ROUNDS_MAX)
+            return STAY_UNSURE;
+    }
+}
+
+/* Gallops along the line. STAY_SLOW: *low_bytes is fast and *high_bytes slow.
+ */
+static enum stay gallop(struct state *state, struct fit *fit,
+                        uint64_t *low_bytes, uint64_t *high_bytes,
+                        double *excess)
+{
+    uint64_t most = state->study.setting.region_length_bytes / 16;
+    double median;
+
+    most = most < largest_bytes ? most : largest_bytes;
+    *low_bytes = 16 * KIB;
+    for (uint64_t size = 32 * KIB; size <= most; size *= 2) {
+        enum stay stay = stays(state, fit, size, excess, &median);
+        if (stay == STAY_MEASURING)
+            return stay;
+        if (stay == STAY_FAST) {
+            add_fast(fit, size, median);
+            /* One power of two back: the line must not bend into the edge. */
+            *low_bytes = size / 2;
+            continue;
+        }
+        *high_bytes = stay == STAY_UNSURE ? 2 * size : size;
+        return stays(state, fit, 2 * size, excess, &median) == STAY_MEASURING
+                   ? STAY_MEASURING
+                   : stays(state, fit, *high_bytes, excess, &median);
+    }
+    *high_bytes = most;
+    return STAY_FAST;
+}
+
+/* ---- the edge ---------------------------------------------------------- */
+
+struct edge_query {
+    struct state *state;
+    const struct fit *fit;
+    double threshold;
+    uint32_t repeats;
+};
+
+static bool ask_edge(void *context, const char *phase, uint32_t index,
+                     uint64_t place_bytes, bool *holds)
+{
+    const struct edge_query *query = context;
+    struct contrast contrast = compare(WRITE_TIME, place_bytes, reference_bytes,
+                                       query->repeats, SIDE_OPEN);
+    double ratio;
+
+    snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
+             (unsigned long long)place_bytes);
+    if (!study_ratios(&query->state->study, phase, &contrast, 1, &ratio))
+        return false;
+    *holds = ratio - expected_log(query->fit, place_bytes) < query->threshold;
+    return true;
+}
+
+/* A step between T and T + grain; none between parts of T and T. */
+enum { EDGE_CONTRASTS = 5 };
+
+static void half_of_step(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.03 ? 0.03 : threshold;
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
+
+static size_t edge_contrasts(const struct state *state, const struct fit *fit,
+                             uint64_t edge_bytes, uint32_t repeats,
+                             struct contrast contrasts[EDGE_CONTRASTS])
+{
+    static const uint64_t percents[] = {97, 90, 80, 50};
+    uint64_t grain = state->grain_bytes;
+    size_t count = 0;
+
+    contrasts[count++] = compare(WRITE_TIME, edge_bytes + grain, edge_bytes,
+                                 repeats, SIDE_ABOVE);
+    contrasts[0].low = contrasts[0].high = step_least;
+    for (int i = 0; i < 4; i++) {
+        uint64_t part = edge_bytes * percents[i] / 100 / grain * grain;
+        if (part < grain || part == edge_bytes)
+            continue;
+        contrasts[count] =
+            compare(WRITE_TIME, edge_bytes, part, repeats, SIDE_BELOW);
+        contrasts[count].low = contrasts[count].high = step_least;
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].predicted = expected_log(fit, contrasts[i].size_bytes) -
+                                 expected_log(fit, contrasts[i].other_bytes);
+    return count;
+}
+
+struct bracket {
+    uint64_t low_bytes, high_bytes;
+};
+
+/* The certificate failed: where does the edge lie instead? */
+static void reopen(struct bracket *bracket, const struct bracket *whole,
+                   const struct contrast contrasts[], size_t count,
+                   uint64_t edge_bytes, uint64_t grain)
+{
+    if (contrasts[0].side == SIDE_BELOW)
+        bracket->low_bytes = edge_bytes + grain; /* no step here: above it */
+    for (size_t i = 1; i < count; i++) {
+        if (contrasts[i].side != SIDE_ABOVE)
+            continue;
+        /* Already slow at T, not at this part of it. */
+        bracket->high_bytes = edge_bytes;
+        if (bracket->low_bytes >= edge_bytes)
+            bracket->low_bytes = contrasts[i].other_bytes;
+    }
+    if (bracket->low_bytes < bracket->high_bytes)
+        return;
+    *bracket = (struct bracket){edge_bytes * 3 / 4 / grain * grain,
+                                edge_bytes * 13 / 10 / grain * grain + grain};
+    if (bracket->low_bytes < whole->low_bytes)
+        bracket->low_bytes = whole->low_bytes;
+    if (bracket->high_bytes > whole->high_bytes)
+        bracket->high_bytes = whole->high_bytes;
+}
+
+struct edge {
+    uint64_t bytes;
+    double step, confidence;
+};
+
+static enum claim find_edge(struct state *state, const struct fit *fit,
+                            const struct bracket *whole, double excess,
+                            struct edge *edge)
+{
+    const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
+                                    .looks = claim_long_looks,
+                                    .adapt = half_of_step};
+    struct bracket bracket = *whole;
+    uint32_t repeats = 4;
+
+    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        struct contrast contrasts[EDGE_CONTRASTS];
+        char phase[LABEL_PHASE_MAX];
+        double spread = fit->spread * sqrt(8.0 / repeats);
+        struct edge_query query = {.state = state,
+                                   .fit = fit,
+                                   .repeats = repeats,
+                                   .threshold = 0.15 * excess};
+        if (query.threshold < 1.5 * spread)
+            query.threshold = 1.5 * spread;
+        if (query.threshold < step_least)
+            query.threshold = step_least;
+        if (query.threshold > 0.5 * excess)
+            query.threshold = 0.5 * excess;
+        const struct threshold_search search = {
+            .low_bytes = bracket.low_bytes,
+            .high_bytes = bracket.high_bytes,
+            .step_bytes = state->grain_bytes,
+            .reliability = stats_normal_cdf(query.threshold / spread) - 0.03,
+            .answer = ask_edge,
+            .context = &query};
+        snprintf(phase, sizeof(phase), "bisect-%d", attempt);
+        if (study_search(&state->study, phase, &search, &edge->bytes) !=
+            CLAIM_HOLDS)
+            return CLAIM_MEASURING;
+        size_t count =
+            edge_contrasts(state, fit, edge->bytes, repeats, contrasts);
+        snprintf(phase, sizeof(phase), "certify-%d", attempt);
+        enum claim claim =
+            study_claim(&state->study, phase, contrasts, count, &rule);
+        edge->step = exp(contrasts[0].median);
+        edge->confidence = claim_confidence(contrasts, count, &rule);
+        if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
+            return claim;
+        reopen(&bracket, whole, contrasts, count, edge->bytes,
+               state->grain_bytes);
+        repeats = 8;
+    }
+    return CLAIM_OPEN;
+}
+
+/* A buffer's limit also ends the growth of the flush; a host's split does not.
+ */
+static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
+{
+    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    struct contrast contrast =
+        compare(FLUSH_TIME, 3 * edge_bytes, edge_bytes, 4, SIDE_BELOW);
+
+    contrast.low = contrast.high = 0.5;
+    return study_claim(&state->study, "growth", &contrast, 1, &rule);
+}
+
+static bool say_edge(struct state *state, const struct edge *edge,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings);
+    char size[24], next[24];
+
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = value_integer(edge->bytes);
+    finding->high = value_integer(edge->bytes + state->grain_bytes - 1);
+    state_confidence(finding, edge->confidence);
+    finding_why(
+        finding,
+        "writes of up to %s into an empty buffer follow one line, and "
+        "one of %s takes %.2f times as long; the flush that follows "
+        "costs no more beyond that size",
+        format_bytes(edge->bytes, size, sizeof(size)),
+        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        edge->step);
+    return true;
+}
+
+static bool conclude_edge(struct state *state, const struct fit *fit,
+                          const struct bracket *bracket, double excess,
+                          struct findings *findings)
+{
+    struct edge edge = {0};
+    char low[24], high[24];
+
+    switch (find_edge(state, fit, bracket, excess, &edge)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        finding_why(add(findings),
+                    "writes leave their line between %s and %s, but no single "
+                    "step stands up to fresh data: the buffer drains while it "
+                    "fills, or the noise is too large",
+                    format_bytes(bracket->low_bytes, low, sizeof(low)),
+                    format_bytes(bracket->high_bytes, high, sizeof(high)));
+        return true;
+    case CLAIM_HOLDS:
+        break;
+    }
+    switch (flush_stops_growing(state, edge.bytes)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        return say_edge(state, &edge, findings);
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        break;
+    }
+    finding_why(
+        add(findings),
+        "there is a step at %s, but the flush goes on growing beyond it, "
+        "so it may be the host that splits requests there",
+        format_bytes(edge.bytes, low, sizeof(low)));
+    return true;
+}
+
+static bool conclude_buffered(struct state *state, struct findings *findings)
+{
+    struct fit fit;
+    struct bracket bracket = {0, 0};
+    double excess = 0;
+    char most[24];
+
+    if (!fit_small(state, &fit))
+        return false;
+    if (!is_straight(&fit))
+        return say_open(findings,
+                        "the times of writes up to 16 KiB follow no line, so "
+                        "the end of one cannot be seen");
+    switch (
+        gallop(state, &fit, &bracket.low_bytes, &bracket.high_bytes, &excess)) {
+    case STAY_MEASURING:
+        return false;
+    case STAY_SLOW:
+        return conclude_edge(state, &fit, &bracket, excess, findings);
+    case STAY_FAST:
+        finding_why(add(findings),
+                    "writes follow one line up to the largest size tried, %s; "
+                    "a buffer may be larger, or it may be the host's memory",
+                    format_bytes(bracket.high_bytes, most, sizeof(most)));
+        return true;
+    case STAY_UNSURE:
+        break;
+    }
+    return say_open(findings, "the noise is too large to see where writes "
+                              "leave their line");
+}
+
+static bool think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+
+    switch (look_at_flush(state)) {
+    case FLUSHING_MEASURING:
+        return false;
+    case FLUSHING_BUFFERED:
+        return conclude_buffered(state, findings);
+    case FLUSHING_NOTHING:
+        return conclude_unbuffered(state, findings);
+    case FLUSHING_UNCLEAR:
+        break;
+    }
+    return say_open(findings, "it cannot be told whether a flush takes longer "
+                              "after a write than after nothing, so it is not "
+                              "known when the buffer is empty");
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 9000;
+    plan->requests_max = 400000;
+    plan->bytes_written = 600 * MIB;
+    plan->bytes_written_max = 32000 * MIB;
+    plan->bytes_read = 2 * MIB;
+    plan->bytes_read_max = 2 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct state *state = calloc(1, sizeof(*state));
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    study_init(&state->study, &probe_write_buffer, &ops, setting);
+    state->grain_bytes = placing_grain(setting);
+    state->base_bytes =
+        placing_base(setting, state->study.seed, 2 * window_bytes);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_write_buffer = {
+    .name = "write-buffer",
+    .question = "How many bytes of writes does the drive absorb?",
+    .idea = "A write into an empty buffer follows a line of overhead and rate; "
+            "one that does not fit waits for the flash and leaves the line.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"write_buffer"},
+    .plan = plan,
+    .start = start,
+    .next = study_probe_next,
+    .feed = study_probe_feed,
+    .conclude = study_probe_conclude,
+    .finish = study_probe_finish,
+    .progress = study_probe_progress,
+};
