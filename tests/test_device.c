@@ -8,6 +8,8 @@
 #include "lib/device/disk.h"
 #include "lib/device/flush.h"
 #include "lib/device/limit.h"
+#include "lib/device/memory.h"
+#include "lib/device/sysfs.h"
 #include "tests/device_loop.h"
 
 enum {
@@ -176,7 +178,7 @@ START_TEST(test_malformed_requests_are_refused)
 {
     bench_open(_i, 1);
     unsigned char *buffer = bench.buffer;
-    unsigned char elsewhere[512];
+    static unsigned char elsewhere[512];
     const struct io bad[] = {
         {.kind = IO_READ, .length_bytes = 100, .data = buffer},
         {.kind = IO_READ, .length_bytes = 0, .data = buffer},
@@ -465,6 +467,9 @@ START_TEST(test_flush_among_requests_disturbs_none)
             ck_assert_int_eq(done[i]->error, 0);
         back += count;
     }
+    /* On a disk the flush is a blocking call: it must hold up nobody's time. */
+    for (size_t i = 0; i < 5 && !bench.subject->spec; i++)
+        ck_assert_uint_le(ios[i].complete_ns, ios[5].submit_ns);
     bench_close();
 }
 END_TEST
@@ -510,6 +515,22 @@ START_TEST(test_split_requests_are_counted)
     device_counters(bench.device, &counters);
     ck_assert_uint_eq(counters.split_count, 1);
     ck_assert_uint_eq(counters.requests_count, 2);
+    bench_close();
+}
+END_TEST
+
+START_TEST(test_split_request_is_done_when_its_last_part_is)
+{
+    bench_open(_i, 1);
+    const uint32_t limit = device_info(bench.device)->request_limit_bytes;
+    struct io one = request(IO_READ, 0, limit);
+    struct io two = request(IO_READ, 0, 2 * limit);
+    ck_assert_int_eq(device_do(bench.device, &one), 0);
+    ck_assert_int_eq(device_do(bench.device, &two), 0);
+    ck_assert_uint_eq(two.parts_count, 2);
+    if (device_info(bench.device)->virtual_clock) /* others are noisy */
+        ck_assert_uint_gt(two.complete_ns - two.submit_ns,
+                          one.complete_ns - one.submit_ns);
     bench_close();
 }
 END_TEST
@@ -731,6 +752,37 @@ START_TEST(test_parts_follow_every_limit)
 }
 END_TEST
 
+START_TEST(test_limit_is_believed_only_when_proved)
+{
+    struct disk disk;
+    struct fault why;
+    struct memory memory;
+    bench = (struct bench){.subject = &subjects[0]};
+    loop_open(&bench.loop, DISK_BYTES, LO_FLAGS_DIRECT_IO);
+    ck_assert_int_eq(disk_find(bench.loop.path, &disk, &why), 0);
+    ck_assert_int_eq(memory_create(&memory, BUFFER_BYTES), 0);
+    const int fd = open(bench.loop.path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+
+    /* Passes whatever the memory is like; cannot pass, being above what sysfs
+     * states; and a disk that is smaller than the request. */
+    struct limit limit = {.assured_bytes = 65536, .hoped_bytes = 262144};
+    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, DISK_BYTES, &memory),
+                      262144);
+    limit.hoped_bytes =
+        1024 * sysfs_number(bench.loop.folder, "queue/max_sectors_kb", 0) +
+        65536;
+    ck_assert_uint_le(limit.hoped_bytes, BUFFER_BYTES);
+    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, DISK_BYTES, &memory),
+                      65536);
+    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, 4096, &memory), 65536);
+
+    close(fd);
+    memory_destroy(&memory);
+    loop_close(&bench.loop);
+}
+END_TEST
+
 static const TTest *behaviours(size_t index)
 {
     const TTest *const all[] = {
@@ -753,6 +805,7 @@ static const TTest *behaviours(size_t index)
         test_flush_among_requests_disturbs_none,
         test_discard_counts_as_a_write,
         test_split_requests_are_counted,
+        test_split_request_is_done_when_its_last_part_is,
         test_close_with_requests_outstanding,
         test_buffer_can_be_replaced,
         test_disk_that_shrinks_fails_and_does_not_hang,
@@ -775,6 +828,7 @@ static Suite *device_suite(void)
     tcase_add_test(single, test_another_disk_in_its_place_is_noticed);
     tcase_add_test(single, test_flush_methods_have_names);
     tcase_add_test(single, test_scsi_answers_are_understood);
+    tcase_add_test(single, test_limit_is_believed_only_when_proved);
     tcase_add_test(single, test_parts_follow_every_limit);
     suite_add_tcase(suite, single);
     return suite;

@@ -170,7 +170,7 @@ static int look_at_piece(struct piece *piece, char *user, size_t size)
 
 int users_find(const struct disk *disk, char *user, size_t size)
 {
-    struct piece piece;
+    struct piece piece = {0};
     memcpy(piece.folder, disk->folder, sizeof(piece.folder));
     int found = look_at_piece(&piece, user, size);
     if (found != 0)
