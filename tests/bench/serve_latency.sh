@@ -42,7 +42,7 @@ ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$source_dir" \
 
 serve ram-disk,direct_ns=0us
 zero=$device
-echo "target      zero p50   zero p99   late p50   late p99   verdict"
+echo "target      zero p50    zero p99    late p50    late p99  verdict"
 met=0
 missed=0
 for row in 50us:6000 100us:6000 200us:4000 500us:2000 1ms:1500 2ms:1000 \
@@ -55,9 +55,11 @@ for row in 50us:6000 100us:6000 200us:4000 500us:2000 1ms:1500 2ms:1000 \
     wait "$server"
     if echo "$figures" | awk -v goal_p50=$goal_p50_us -v goal_p99=$goal_p99_us \
         -v target="$target" '{
-            good = $4 <= goal_p50 * 1000 && $5 <= goal_p99 * 1000
-            printf "%-8s %8.1f us %+7.1f us %+7.1f us %+7.1f us   %s\n",
-                target, $2 / 1e3, $3 / 1e3, $4 / 1e3, $5 / 1e3,
+            late_p50 = ($3 - $1) / 1e3
+            late_p99 = ($4 - $2) / 1e3
+            good = late_p50 <= goal_p50 && late_p99 <= goal_p99
+            printf "%-8s %8.1f us %8.1f us %+8.1f us %+8.1f us  %s\n",
+                target, $1 / 1e3, $2 / 1e3, late_p50, late_p99,
                 good ? "met" : "MISSED"
             exit !good }'; then
         met=$((met + 1))
@@ -65,6 +67,7 @@ for row in 50us:6000 100us:6000 200us:4000 500us:2000 1ms:1500 2ms:1000 \
         missed=$((missed + 1))
     fi
 done
-echo "goal: at most $goal_p50_us us late at p50, $goal_p99_us us at p99"
+echo "late: than the latency asked for, beyond the zero drive's same quantile;"
+echo "goal: at most $goal_p50_us us at p50, $goal_p99_us us at p99"
 echo "$met met, $missed missed"
 [ "$missed" -eq 0 ]
