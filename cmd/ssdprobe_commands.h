@@ -33,6 +33,9 @@ int invocation_fail(struct invocation *invocation, int error,
 /* Writes the outputs, returns the exit status. */
 int invocation_end(struct invocation *invocation, int status);
 
+/* Did the run end at its time limit or its write budget? */
+bool invocation_is_limit(int error);
+
 /*
  * The exit status of a run that ended with `error` and `why`. `every`: each
  * parameter was asked for by name, so that a skipped one is no answer.

@@ -39,14 +39,19 @@ int invocation_end(struct invocation *invocation, int status)
     return output_finish(&invocation->output, &invocation->report, status);
 }
 
+bool invocation_is_limit(int error)
+{
+    return error == -ETIME || error == -EDQUOT;
+}
+
 int invocation_status(int error, const struct fault *why,
                       const struct findings *findings, bool every)
 {
     int signal_number = *signals_flag();
 
     /* What could not be put back, or broke, outranks the signal that came on
-     * top of it. */
-    if (error && error != -EINTR && error != -ETIME)
+     * top of it; a limit that was reached is no failure of the device. */
+    if (error && error != -EINTR && !invocation_is_limit(error))
         return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
     if (error == -EINTR)
         return STATUS_SIGNAL + (signal_number ? signal_number : SIGINT);

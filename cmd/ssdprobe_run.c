@@ -208,14 +208,18 @@ static void say_how_it_ended(struct run *run, int error)
         output_message(output, "warning",
                        "interrupted: the findings are those that the samples "
                        "so far carry");
-    else if (error == -ETIME)
+    else if (invocation_is_limit(error))
         output_message(output, "warning",
-                       "the time limit was reached: the findings are those "
-                       "that the samples so far carry");
+                       error == -ETIME
+                           ? "the time limit was reached: the findings are "
+                             "those that the samples so far carry"
+                           : "the write budget is used up: the findings are "
+                             "those that the samples so far carry; "
+                             "--write-budget allows more");
     else if (error && run->why.kind == FAULT_NONE)
         fault_set(&run->why, FAULT_IO, error, "the run failed: %s",
                   strerror(-error));
-    if (error && error != -EINTR && error != -ETIME)
+    if (error && error != -EINTR && !invocation_is_limit(error))
         output_message(output, "error", run->why.text);
 }
 

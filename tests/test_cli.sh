@@ -124,6 +124,8 @@ expect "a file that is no recording" 2 \
     -- --json infer short.csv
 expect "more than the budget" 3 "d['findings'] == []" \
     -- --json --write-budget=4096 run "$writing" $device
+expect "out of time" 5 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
+    -- --json --time-limit=1ms run "$writing" $device
 expect "another device" 3 -- --json --confirm=0000 $device
 status "an odd argument" 1 --json $'--\xff\xfe'
 check "an odd argument is documented in UTF-8" "${python:-false}" valid.py \
@@ -307,7 +309,12 @@ if loop=$(losetup --find --show image 2>/dev/null); then
     check "nothing was written" untouched
     "$ssdprobe" -q --yes --allow-virtual --time-limit=2s run "$writing" \
         "$loop" >out 2>err </dev/null
-    check "--yes writes" bash -c '[ $0 != 3 ]' $?
+    yes_status=$?
+    expect "the default budget ends a run" 5 \
+        "'budget' in d['ssdprobe']['messages'][-1]['text']" \
+        "d['cost']['bytes_written'] <= 64 << 20" \
+        -- -q --json --yes --allow-virtual run "$writing" "$loop"
+    check "--yes writes" test "$yes_status" != 3
     check "it was written to" bash -c "! cmp -s image <(head -c 67108864 /dev/zero)"
     asked "the right answer" "$("$ssdprobe" -q --confirm="$name" \
         --allow-virtual --time-limit=1ns run "$writing" "$loop" \
