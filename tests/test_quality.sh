@@ -44,6 +44,8 @@ readme    break_readme_option    no-such-option
 readme    break_readme_status    exit
 readme    break_readme_output    differs
 readme    break_readme_path      no/such/path
+readme    break_readme_probe_lost     lacks the probe read-buffer
+readme    break_readme_probe_made_up  no probe mind-reading
 '
 
 # sources TREE [FOLDER...]: C files, relative to the tree.
@@ -55,16 +57,17 @@ sources()
     (cd -- "$tree" && find "$@" -name '*.[ch]' 2>/dev/null | sort)
 }
 
-passed=0 failed=0
+passed=0 failed=0 failures=''
 
-# verdict WHAT COMPLAINTS: passes when there are none.
+# verdict WHAT COMPLAINTS: passes when there are none. Failures come last, where
+# they are seen.
 verdict()
 {
     if [[ -z $2 ]]; then
         echo "ok   $1"
         ((passed += 1))
     else
-        printf 'FAIL %s\n%s\n' "$1" "$2"
+        failures+="FAIL $1"$'\n'$2$'\n'
         ((failed += 1))
     fi
 }
@@ -97,5 +100,6 @@ while read -r check how what; do
     [[ -z $check ]] || breaks "$check" "$how" "$what"
 done <<<"$self_tests"
 
+printf '%s' "$failures"
 echo "$passed passed, $failed failed"
 ((failed == 0))

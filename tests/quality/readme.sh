@@ -6,6 +6,9 @@
 check_readme()
 {
     local tree=$1 line command='' output=''
+    # One command may leave a file for the next.
+    rm -rf -- "$scratch/readme"
+    mkdir "$scratch/readme"
     if [[ ! -r $tree/README.md ]]; then
         echo "there is no README.md"
         return
@@ -21,11 +24,29 @@ check_readme()
         esac
     done < <(sed -n '/^```console/,/^```$/{/^```console/!p}' \
         "$tree/README.md")
-    grep -oE '`[a-z.][A-Za-z0-9_./-]*/`' "$tree/README.md" | tr -d '`' |
-        sort -u | while read -r line; do
-        [[ $line == build/* || -d $tree/$line ]] ||
-            echo "README.md: there is no $line"
+    readme_paths "$tree"
+    readme_probes "$tree"
+}
+
+# Do the folders exist that it names?
+readme_paths()
+{
+    grep -oE '`[a-z.][A-Za-z0-9_./-]*/`' "$1/README.md" | tr -d '`' |
+        sort -u | while read -r path; do
+        [[ $path == build/* || -d $1/$path ]] ||
+            echo "README.md: there is no $path"
     done
+}
+
+# Does its table of questions hold each probe, and no other?
+readme_probes()
+{
+    diff <(sed -n '/^| question/,/^$/s/.*| \([a-z-]*\) |$/\1/p' \
+        "$1/README.md" | grep -vx -e probe -e '-*' | sort) \
+        <(sed -n 's/^const struct probe probe_\([a-z0-9_]*\) = {.*/\1/p' \
+            "$1"/probes/*.c 2>/dev/null | tr _ - | sort) |
+        sed -n 's/^</README.md: there is no probe/p
+            s/^>/README.md: its table lacks the probe/p'
 }
 
 # readme_command COMMAND OUTPUT: where it may, runs it.
@@ -68,13 +89,14 @@ readme_run()
 {
     local folder status=0
     folder=$(mktemp -d -p "$scratch")
-    (cd -- "$folder" && timeout 120 bash -c "$1" </dev/null >output \
-        2>messages) || status=$?
+    (cd -- "$scratch/readme" && timeout 120 bash -c "$1" </dev/null \
+        >"$folder/output" 2>"$folder/messages") || status=$?
     if ((status != $3)); then
         echo "README.md: '$1': exit status $status, not $3"
         sed 's/^/    /' "$folder/messages"
     elif [[ -n $2 ]] && ! shown "$2" "$folder/output"; then
-        echo "README.md: '$1': its output differs from what is shown"
+        echo "README.md: '$1': its output differs from what is shown; it is:"
+        cat -- "$folder/output"
     fi
 }
 
@@ -124,4 +146,14 @@ break_readme_path()
 {
     # shellcheck disable=SC2016
     echo 'See `no/such/path/`.' >README.md
+}
+
+break_readme_probe_lost()
+{
+    sed -i '/| read-buffer |$/d' README.md
+}
+
+break_readme_probe_made_up()
+{
+    sed -i 's/| read-buffer |$/| mind-reading |/' README.md
 }

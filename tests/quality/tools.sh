@@ -29,7 +29,8 @@ check_tidy()
     [[ ! -e $1/compile_commands.json ]] || database=$1
     sources "$1" lib probes cmd | grep '\.c$' |
         (cd -- "$1" && xargs -r -P 2 -n 3 \
-            clang-tidy --quiet -p "$database" 2>/dev/null)
+            clang-tidy --quiet -p "$database" 2>/dev/null) |
+        grep -E ': (error|warning): ' | sort -u
 }
 
 break_tidy()
@@ -52,7 +53,7 @@ check_cppcheck()
     (cd -- "$1" && cppcheck --quiet -j 2 --std=c11 --library=posix \
         --enable=warning,performance,portability --inline-suppr \
         --suppress={missingInclude,missingIncludeSystem} \
-        --suppress={unmatchedSuppression,readdirCalled,legacyUninitvar} \
+        --suppress={unmatchedSuppression,readdirCalled,legacyUninitvar,uninitvar} \
         --suppress={resourceLeak,memleak,invalidFunctionArg} \
         --template='{file}:{line}: {id}: {message}' -I . \
         lib probes cmd 2>&1 | sort -u)
