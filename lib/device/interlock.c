@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,8 +134,9 @@ static int explain_open(const struct disk *disk, int error, struct fault *why)
     case -EBUSY:
         if (users_find(disk, user, sizeof(user)) <= 0 &&
             users_find_process(disk, user, sizeof(user)) <= 0)
-            strcpy(user, "the kernel says busy, and no user was found; look "
-                         "for volumes on it (`lsblk`)");
+            snprintf(user, sizeof(user),
+                     "the kernel says busy, and no user was found: look for "
+                     "volumes on it with `lsblk`");
         return fault_set(why, FAULT_REFUSED, error, "%s is in use: %s.",
                          disk->path, user);
     case -EACCES:
