@@ -173,11 +173,11 @@ int place_note_loop(struct place *place, int number, struct fault *why)
     return error;
 }
 
-void place_leave(struct place *place)
+void place_detach_loop(const struct place *place)
 {
-    if (place->state_fd >= 0)
-        close(place->state_fd);
-    place->state_fd = -1;
+    struct loop loop;
+    if (read_state(place->state_fd, &loop))
+        loop_detach(&loop);
 }
 
 void place_close(struct place *place)
@@ -186,6 +186,7 @@ void place_close(struct place *place)
         unlink(place->mount_path);
     if (place->state_path[0])
         unlink(place->state_path);
-    place_leave(place);
+    if (place->state_fd >= 0)
+        close(place->state_fd);
     rmdir(place->folder); /* stays while another server is in it */
 }

@@ -25,8 +25,11 @@ int place_open(struct place *place, struct fault *why);
 /* Writes down the loop device about to be used. */
 int place_note_loop(struct place *place, int number, struct fault *why);
 
-/* Lets go of the record without removing anything. */
-void place_leave(struct place *place);
+/*
+ * Detaches the loop device written down, if it is still ours. Waits for what
+ * the kernel writes back: only where that is answered, or fails.
+ */
+void place_detach_loop(const struct place *place);
 
 /* Removes record and file; the mount and loop device must be gone. */
 void place_close(struct place *place);

@@ -196,7 +196,10 @@ static int serve_until_signal(struct server *server, struct fault *why)
         take_down(server);
     }
     served_stop(server->served);
-    if (attendant_join(&server->attendant) != 0 && !error)
+    if (attendant_join(&server->attendant) == 0)
+        return error;
+    place_detach_loop(&server->place); /* what is left of it fails by now */
+    if (!error)
         error = fault_set(why, FAULT_IO, -EIO,
                           "the process that tends the loop device was killed");
     return error;

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/flashemu_pace.h"
+
 #ifndef PR_SET_IO_FLUSHER
 #define PR_SET_IO_FLUSHER 57
 #endif
@@ -33,21 +35,10 @@ enum {
     SLOTS_MAX = 1024,
     THREAD_NICE = -10,
     SLICE_NS = 100 * 1000,
-    /* Bounds of how long before a due time the thread starts to spin. */
-    SPIN_MIN_NS = 15 * 1000,
-    SPIN_MAX_NS = 250 * 1000,
-    /* poll() may be late by this share of its timeout (timer slack). */
-    TIMER_SLACK_SHARE = 1000,
     /* With nobody waiting, the model's own events need no better than this. */
     HOUSEKEEPING_NS = 1000 * 1000,
-    /* The cost of an answer is learnt for each power of two of sleep. */
-    SLEEP_CLASSES = 16,
-    SLEEP_CLASS_0_SHIFT = 14,
-    /* Of answers whose cost is not copying, and not an accident. */
-    LEARN_ANSWER_BYTES = 16 * 1024,
-    LEAD_MAX_NS = 50 * 1000,
-    /* A sleep ends by so much at most before the answer is due. */
-    SLEEP_SHORTER_NS = 400 * 1000
+    /* The cost of a larger answer is copying. */
+    TYPICAL_ANSWER_BYTES = 16 * 1024
 };
 
 static const double NEVER_EXPIRES_S = 1e9;
@@ -60,16 +51,17 @@ struct request {
     /* As received; a write's data are in here, a read's go in here. */
     struct fuse_buf buffer;
     struct flash_request flash;
-    bool is_sized; /* the answer carries a length: reads and writes */
+    bool is_measured; /* not for the model */
+    bool is_sized;    /* the answer carries a length: reads and writes */
     uint64_t zeros_left_bytes; /* to write after the current chunk */
 };
 
 /* Shared with the child process that measures. */
-struct measurement {
-    atomic_bool on;
+struct shared {
+    atomic_bool is_measuring;
     atomic_uint_fast64_t read_bytes, write_bytes; /* the largest */
     atomic_uint_fast64_t hold_ns;
-    atomic_uint_fast64_t lateness_ns[SLEEP_CLASSES]; /* seen by a client */
+    struct pace pace;
 };
 
 struct served {
@@ -83,7 +75,7 @@ struct served {
     atomic_bool stop;
     int stop_fd, ended_fd;
 
-    struct measurement *measurement;
+    struct shared *shared;
 
     /* The thread's own. */
     struct request *slots[SLOTS_MAX];
@@ -94,10 +86,7 @@ struct served {
     struct request *held;     /* while measuring, until held_until_ns */
     uint64_t held_until_ns;
     size_t outstanding_count;
-    uint64_t model_ns;    /* what the model was last told: never runs back */
-    uint64_t lateness_ns; /* of wake-ups, as learnt */
-    uint64_t slept_ns;    /* since the last answer */
-    uint64_t answer_cost_ns[SLEEP_CLASSES]; /* as learnt, by slept_ns */
+    uint64_t model_ns; /* what the model was last told: never runs back */
     void *zeros;
 };
 
@@ -140,37 +129,6 @@ static uint64_t model_now_ns(const struct served *served)
     return now > served->model_ns ? now : served->model_ns;
 }
 
-static size_t sleep_class(uint64_t slept_ns)
-{
-    uint64_t rest = slept_ns >> SLEEP_CLASS_0_SHIFT;
-    size_t index = 0;
-    while (rest && index < SLEEP_CLASSES - 1) {
-        rest >>= 1;
-        index++;
-    }
-    return index;
-}
-
-/*
- * Answering takes time, and so does waking the client; both take longer the
- * longer the processors slept. An answer is begun so much earlier, so that it
- * arrives when it is due.
- */
-static uint64_t answer_lead_ns(const struct served *served)
-{
-    size_t index = sleep_class(served->slept_ns);
-    return served->answer_cost_ns[index] +
-           atomic_load(&served->measurement->lateness_ns[index]);
-}
-
-static void learn_answer_cost(struct served *served, uint64_t cost_ns)
-{
-    uint64_t *known_ns = &served->answer_cost_ns[sleep_class(served->slept_ns)];
-    if (cost_ns > LEAD_MAX_NS)
-        cost_ns = LEAD_MAX_NS;
-    *known_ns = *known_ns ? (7 * *known_ns + cost_ns) / 8 : cost_ns;
-}
-
 static void reply(struct request *request, int error)
 {
     const struct flash_request *flash = &request->flash;
@@ -188,9 +146,8 @@ static void answer(struct served *served, struct request *request, int error)
 {
     uint64_t start_ns = now_ns();
     reply(request, error);
-    if (request->flash.length_bytes <= LEARN_ANSWER_BYTES)
-        learn_answer_cost(served, now_ns() - start_ns);
-    served->slept_ns = 0;
+    pace_answered(&served->shared->pace, now_ns() - start_ns,
+                  request->flash.length_bytes <= TYPICAL_ANSWER_BYTES);
     give_slot(served, request);
 }
 
@@ -245,7 +202,8 @@ static void complete_due(struct served *served)
     size_t count;
     uint64_t until_ns = model_now_ns(served);
     uint64_t next_ns = next_due_ns(served);
-    uint64_t lead_ns = served->outstanding_count ? answer_lead_ns(served) : 0;
+    uint64_t lead_ns =
+        served->outstanding_count ? pace_lead_ns(&served->shared->pace) : 0;
     if (next_ns > until_ns + lead_ns)
         return;
     if (served->held) {
@@ -281,13 +239,14 @@ static void accept_request(struct served *served, fuse_req_t fuse,
     request->flash = flash;
     request->flash.tag = request->slot;
     served->accepted = true;
-    if (!atomic_load(&served->measurement->on))
+    request->is_measured = atomic_load(&served->shared->is_measuring);
+    if (!request->is_measured)
         return;
     if (flash.operation == FLASH_READ) {
-        note_largest(&served->measurement->read_bytes, flash.length_bytes);
+        note_largest(&served->shared->read_bytes, flash.length_bytes);
         memset(flash.data, 0, flash.length_bytes);
     } else if (flash.operation == FLASH_WRITE) {
-        note_largest(&served->measurement->write_bytes, flash.length_bytes);
+        note_largest(&served->shared->write_bytes, flash.length_bytes);
     }
 }
 
@@ -436,7 +395,7 @@ static void on_fallocate(fuse_req_t fuse, fuse_ino_t inode, int mode,
 /* At once, or after the hold asked for. */
 static void answer_measured(struct served *served, struct request *request)
 {
-    uint64_t hold_ns = atomic_load(&served->measurement->hold_ns);
+    uint64_t hold_ns = atomic_load(&served->shared->hold_ns);
     if (!hold_ns || served->held) {
         answer(served, request, 0);
         return;
@@ -466,36 +425,23 @@ static bool receive_one(struct served *served)
     if (!served->accepted)
         return true;
     served->incoming = NULL;
-    if (atomic_load(&served->measurement->on))
+    if (request->is_measured)
         answer_measured(served, request);
     else
         submit(served, request);
     return true;
 }
 
-/* Follows the worst of recent wake-ups: quickly up, slowly down. */
-static void learn_lateness(struct served *served, uint64_t late_ns)
-{
-    if (late_ns > SPIN_MAX_NS)
-        late_ns = SPIN_MAX_NS; /* that was the machine, not the timer */
-    if (late_ns > served->lateness_ns)
-        served->lateness_ns += (late_ns - served->lateness_ns) / 4;
-    else
-        served->lateness_ns -= (served->lateness_ns - late_ns) / 64;
-}
-
 /* How long to sleep now; 0: spin; UINT64_MAX: until something arrives. */
-static uint64_t sleep_length_ns(struct served *served, uint64_t start_ns)
+static uint64_t sleep_length_ns(const struct served *served, uint64_t start_ns)
 {
     uint64_t next_ns = next_due_ns(served);
     uint64_t wait_ns = next_ns > start_ns ? next_ns - start_ns : 0;
-    uint64_t margin_ns = SPIN_MIN_NS + served->lateness_ns +
-                         answer_lead_ns(served) + wait_ns / TIMER_SLACK_SHARE;
     if (next_ns == UINT64_MAX)
         return UINT64_MAX;
     if (!served->outstanding_count)
         return wait_ns > HOUSEKEEPING_NS ? wait_ns : HOUSEKEEPING_NS;
-    return wait_ns > margin_ns ? wait_ns - margin_ns : 0;
+    return pace_sleep_ns(&served->shared->pace, wait_ns);
 }
 
 /* Blocks until something arrives or shortly before the next event. */
@@ -508,7 +454,6 @@ static void wait_for_work(struct served *served)
     uint64_t sleep_ns = sleep_length_ns(served, start_ns);
     struct timespec timeout = {.tv_sec = (time_t)(sleep_ns / 1000000000u),
                                .tv_nsec = (long)(sleep_ns % 1000000000u)};
-    uint64_t slept_ns;
     if (sleep_ns == 0)
         return;
     if (!served->incoming && !served->free && served->slots_count == SLOTS_MAX)
@@ -517,12 +462,8 @@ static void wait_for_work(struct served *served)
         ppoll(fds, 2, NULL, NULL);
         return;
     }
-    if (ppoll(fds, 2, &timeout, NULL) != 0)
-        sleep_ns = UINT64_MAX; /* not woken by the timer */
-    slept_ns = now_ns() - start_ns;
-    served->slept_ns += slept_ns;
-    if (slept_ns > sleep_ns)
-        learn_lateness(served, slept_ns - sleep_ns);
+    ppoll(fds, 2, &timeout, NULL);
+    pace_slept(&served->shared->pace, sleep_ns, now_ns() - start_ns);
 }
 
 /* The kernel's struct sched_attr: its header clashes with the C library's. */
@@ -612,11 +553,10 @@ static int make_non_blocking(int fd)
     return 0;
 }
 
-static struct measurement *share_measurement(void)
+static struct shared *share(void)
 {
-    struct measurement *shared =
-        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return shared == MAP_FAILED ? NULL : shared;
 }
 
@@ -632,9 +572,9 @@ int served_open(struct flash *flash, const char *mount_path,
     served->stop_fd = eventfd(0, EFD_CLOEXEC);
     served->ended_fd = eventfd(0, EFD_CLOEXEC);
     served->zeros = calloc(1, ZERO_CHUNK_BYTES);
-    served->measurement = share_measurement();
+    served->shared = share();
     if (served->stop_fd < 0 || served->ended_fd < 0 || !served->zeros ||
-        !served->measurement) {
+        !served->shared) {
         fault_set(why, FAULT_OPEN, error, "out of memory or descriptors");
         goto fail;
     }
@@ -671,35 +611,30 @@ int served_ended_fd(const struct served *served)
 
 void served_measure_hold(struct served *served, uint64_t hold_ns)
 {
-    atomic_store(&served->measurement->hold_ns, hold_ns);
+    atomic_store(&served->shared->hold_ns, hold_ns);
 }
 
 void served_note_lateness(struct served *served, uint64_t hold_ns,
                           uint64_t late_ns)
 {
-    uint64_t slept_ns =
-        hold_ns > SLEEP_SHORTER_NS ? hold_ns - SLEEP_SHORTER_NS : 0;
-    if (late_ns > LEAD_MAX_NS)
-        late_ns = LEAD_MAX_NS;
-    for (size_t i = sleep_class(slept_ns); i < SLEEP_CLASSES; i++)
-        atomic_store(&served->measurement->lateness_ns[i], late_ns);
+    pace_client_is_late(&served->shared->pace, hold_ns, late_ns);
 }
 
 void served_measure_begin(struct served *served)
 {
-    atomic_store(&served->measurement->hold_ns, 0);
-    atomic_store(&served->measurement->read_bytes, 0);
-    atomic_store(&served->measurement->write_bytes, 0);
-    atomic_store(&served->measurement->on, true);
+    atomic_store(&served->shared->hold_ns, 0);
+    atomic_store(&served->shared->read_bytes, 0);
+    atomic_store(&served->shared->write_bytes, 0);
+    atomic_store(&served->shared->is_measuring, true);
 }
 
 struct served_sizes served_measure_end(struct served *served)
 {
-    struct measurement *measurement = served->measurement;
-    atomic_store(&measurement->on, false);
-    return (struct served_sizes){
-        .read_bytes = atomic_load(&measurement->read_bytes),
-        .write_bytes = atomic_load(&measurement->write_bytes)};
+    struct shared *shared = served->shared;
+    atomic_store(&shared->is_measuring, false);
+    return (struct served_sizes){.read_bytes = atomic_load(&shared->read_bytes),
+                                 .write_bytes =
+                                     atomic_load(&shared->write_bytes)};
 }
 
 void served_forget_in_child(struct served *served)
@@ -747,8 +682,8 @@ void served_close(struct served *served)
         close(served->stop_fd);
     if (served->ended_fd >= 0)
         close(served->ended_fd);
-    if (served->measurement)
-        munmap(served->measurement, sizeof(*served->measurement));
+    if (served->shared)
+        munmap(served->shared, sizeof(*served->shared));
     free(served->zeros);
     free(served);
 }
