@@ -189,21 +189,22 @@ bool options_named(const struct program_table *program, int argc, char **argv,
     return false;
 }
 
-/* Fills lines from HELP_COLUMN to LINE_COLUMNS; the cursor is at `column`. */
-static void print_wrapped(FILE *out, size_t column, const char *text)
+/* Fills lines from column `indent` to the last; the cursor is at `column`. */
+static void print_wrapped(FILE *out, size_t column, size_t indent,
+                          const char *text)
 {
-    if (column + 1 > HELP_COLUMN) {
+    if (column && column + 1 > indent) {
         fputc('\n', out);
         column = 0;
     }
-    fprintf(out, "%*s", (int)(HELP_COLUMN - column), "");
-    column = HELP_COLUMN;
+    fprintf(out, "%*s", (int)(indent - column), "");
+    column = indent;
     while (*text) {
         size_t length = strcspn(text, " ");
-        if (column > HELP_COLUMN && column + 1 + length >= LINE_COLUMNS) {
-            fprintf(out, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        } else if (column > HELP_COLUMN) {
+        if (column > indent && column + 1 + length >= LINE_COLUMNS) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
             fputc(' ', out);
             column++;
         }
@@ -229,7 +230,7 @@ static void print_option(FILE *out, const struct option_row *row)
                              : "",
              optional ? argument + 1 : argument);
     fputs(left, out);
-    print_wrapped(out, strlen(left), row->help);
+    print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
 }
 
 static void print_options(FILE *out, const struct program_table *program,
@@ -256,7 +257,7 @@ static void print_commands(FILE *out, const struct program_table *program)
         snprintf(left, sizeof(left), "  %s%s%s", row->name,
                  row->arguments[0] ? " " : "", row->arguments);
         fputs(left, out);
-        print_wrapped(out, strlen(left), row->help);
+        print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
     }
 }
 
@@ -264,14 +265,15 @@ void options_print_help(FILE *out, const struct program_table *program,
                         const struct command_row *command)
 {
     if (command) {
-        fprintf(out, "Usage: %s %s [OPTIONS]%s%s\n\n%s.\n", program->name,
+        fprintf(out, "Usage: %s %s [OPTIONS]%s%s\n\n", program->name,
                 command->name, command->arguments[0] ? " " : "",
-                command->arguments, command->help);
+                command->arguments);
+        print_wrapped(out, 0, 0, command->help);
         print_options(out, program, command->bit);
         return;
     }
-    fprintf(out, "Usage: %s %s\n\n%s.\n", program->name, program->usage,
-            program->description);
+    fprintf(out, "Usage: %s %s\n\n", program->name, program->usage);
+    print_wrapped(out, 0, 0, program->description);
     print_commands(out, program);
     print_options(out, program, ~0u);
 }

@@ -210,8 +210,8 @@ static const struct program_table flashemu = {
     .name = PROGRAM,
     .usage = "COMMAND [OPTIONS] [DRIVE]",
     .description =
-        "Emulated flash drives with known parameters. A DRIVE is a name from\n"
-        "'flashemu list' or the path of a drive file, with changes if wanted:\n"
+        "Emulated flash drives with known parameters. A DRIVE is a name from "
+        "'flashemu list' or the path of a drive file, with changes if wanted: "
         "ssd-a,noise=realistic,seed=7",
     .commands = commands,
     .commands_count = sizeof(commands) / sizeof(commands[0]),

@@ -83,21 +83,6 @@ int loop_attach(const struct loop *loop, int file, struct fault *why)
     return error;
 }
 
-void loop_detach(const struct loop *loop)
-{
-    char path[32];
-    uint32_t flags;
-    int device;
-    if (loop->number < 0)
-        return;
-    device = open(loop_path(loop, path, sizeof(path)), O_RDWR | O_CLOEXEC);
-    if (device < 0)
-        return;
-    if (carries_label(loop, device, &flags))
-        ioctl(device, LOOP_CLR_FD, 0);
-    close(device);
-}
-
 static int open_queue(const struct loop *loop, const char *name, int flags)
 {
     char path[96];
@@ -135,4 +120,32 @@ int loop_queue_set(const struct loop *loop, const char *name, uint64_t value)
         error = -errno;
     close(fd);
     return error;
+}
+
+/* The kernel keeps these settings for whoever has the device next. */
+static void forget_queue(const struct loop *loop)
+{
+    uint64_t value;
+    loop_queue_set(loop, "rq_affinity", 1);
+    /* 0 is the default, where the kernel knows that. */
+    if (loop_queue_set(loop, "max_sectors_kb", 0) != 0 &&
+        loop_queue_get(loop, "max_hw_sectors_kb", &value) == 0)
+        loop_queue_set(loop, "max_sectors_kb", value);
+}
+
+void loop_detach(const struct loop *loop)
+{
+    char path[32];
+    uint32_t flags;
+    int device;
+    if (loop->number < 0)
+        return;
+    device = open(loop_path(loop, path, sizeof(path)), O_RDWR | O_CLOEXEC);
+    if (device < 0)
+        return;
+    if (carries_label(loop, device, &flags)) {
+        forget_queue(loop);
+        ioctl(device, LOOP_CLR_FD, 0);
+    }
+    close(device);
 }

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -521,12 +522,22 @@ static const struct fuse_lowlevel_ops operations = {
     .fallocate = on_fallocate,
 };
 
+/* Libfuse would print; what went wrong is said once, by whoever called. */
+static void keep_quiet(enum fuse_log_level level, const char *format,
+                       va_list arguments)
+{
+    (void)level;
+    (void)format;
+    (void)arguments;
+}
+
 static int mount_session(struct served *served, const char *mount_path,
                          struct fault *why)
 {
     char options[96];
     char *words[] = {(char[]){"flashemu"}, (char[]){"-o"}, options, NULL};
     struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
+    fuse_set_log_func(keep_quiet);
     snprintf(options, sizeof(options),
              "fsname=flashemu,subtype=flashemu,max_read=%d",
              SERVED_REQUEST_MAX_BYTES);

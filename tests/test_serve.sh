@@ -146,6 +146,14 @@ check "32 requests at once keep their contents" timeout 20 fio --name=v \
 kill -TERM "$server"
 check "SIGTERM removes everything" soon 5 nothing_left
 
+serve ram-disk,request_limit_bytes=128KiB --size=16M
+check "the drive's own request limit is set" \
+    test "$(cat "/sys/block/$name/queue/max_sectors_kb")" -eq 128
+kill -TERM "$server"
+check "SIGTERM removes everything again" soon 5 nothing_left
+check "the next user of the loop device has no such limit" \
+    test "$(cat "/sys/block/$name/queue/max_sectors_kb")" -gt 512
+
 echo "# queue depth: reads of 10 ms from many banks overlap"
 serve ssd-a,read_ns=10ms
 start=$(date +%s%N)
