@@ -35,7 +35,7 @@ void uring_destroy(struct uring *uring)
     /* The kernel takes a ring apart later, at its leisure: what is registered
      * would hold the disk, and O_EXCL with it, until then. Some kernels wait
      * here for what is in flight: for ever, if the disk has vanished. */
-    const bool idle = uring_outstanding_count(uring) == 0;
+    const bool idle = uring->in_flight_count == 0;
     if (idle && uring->fixed_buffer)
         (void)io_uring_unregister_buffers(&uring->ring);
     if (idle && uring->fixed_file)
@@ -45,7 +45,7 @@ void uring_destroy(struct uring *uring)
 
 void uring_register(struct uring *uring, const struct memory *memory)
 {
-    assert(uring_outstanding_count(uring) == 0);
+    assert(uring->in_flight_count == 0);
     if (uring->fixed_buffer)
         (void)io_uring_unregister_buffers(&uring->ring);
     uring->fixed_buffer = false;
@@ -57,18 +57,50 @@ void uring_register(struct uring *uring, const struct memory *memory)
         io_uring_register_buffers(&uring->ring, &vector, 1) == 0;
 }
 
-/* Puts the held request into the submission ring, unless it is there. */
-static void prepare(struct uring *uring)
+static bool is_passing(int error)
 {
-    struct io *io = uring->held;
-    if (!io || uring->held_prepared)
-        return;
-    uring->held_prepared = true;
+    return error == -EINTR || error == -EAGAIN;
+}
+
+/* Sends what is in the submission ring; what cannot be sent stays there, so
+ * nothing can be sent after it. */
+static int send_prepared(struct uring *uring)
+{
+    int result;
+    do {
+        result = io_uring_submit(&uring->ring);
+    } while (is_passing(result) ||
+             (result >= 0 && io_uring_sq_ready(&uring->ring) > 0));
+    if (result < 0)
+        uring->broken = result;
+    return uring->broken;
+}
+
+/*
+ * A wait with a time limit costs most of a microsecond each; a timer that lies
+ * in the ring costs nothing until it goes off.
+ */
+static int arm_beat(struct uring *uring)
+{
+    static const struct __kernel_timespec second = {.tv_sec = 1};
+
+    if (uring->broken || uring->beat_armed)
+        return uring->broken;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
+    assert(sqe); /* whatever was prepared has been sent */
+    io_uring_prep_timeout(sqe, (struct __kernel_timespec *)&second, 0, 0);
+    io_uring_sqe_set_data(sqe, NULL);
+    uring->beat_armed = true;
+    return send_prepared(uring);
+}
+
+static void prepare(struct uring *uring, struct io *io)
+{
     struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
     const int fd = uring->fixed_file ? 0 : uring->fd;
     const bool read = io->kind == IO_READ;
 
-    assert(sqe); /* there is room for it and the beat */
+    assert(sqe); /* whatever was prepared has been sent */
     if (uring->fixed_buffer && read)
         io_uring_prep_read_fixed(sqe, fd, io->data, io->length_bytes,
                                  io->offset_bytes, 0);
@@ -86,52 +118,18 @@ static void prepare(struct uring *uring)
     io_uring_sqe_set_data(sqe, io);
 }
 
-static bool is_passing(int error)
-{
-    return error == -EINTR || error == -EAGAIN;
-}
-
-/* Sends what is prepared and waits for `wait_count`. 0, or -errno when it could
- * not be sent, or not be waited for. */
-static int enter(struct uring *uring, unsigned wait_count)
-{
-    for (;;) {
-        if (uring->held)
-            uring->held->submit_ns = clock_now_ns();
-        const int result = io_uring_submit_and_wait(&uring->ring, wait_count);
-        if (uring->held_prepared && io_uring_sq_ready(&uring->ring) == 0) {
-            uring->held_prepared = false;
-            uring->held = NULL;
-            uring->in_flight_count++;
-        }
-        if (result >= 0 || (is_passing(result) && !uring->held))
-            return 0;
-        if (!is_passing(result))
-            return result;
-    }
-}
-
-int uring_push(struct uring *uring)
-{
-    if (!uring->held)
-        return 0;
-    prepare(uring);
-    return enter(uring, 0);
-}
-
 int uring_submit(struct uring *uring, struct io *io)
 {
     assert(io->kind == IO_READ || io->kind == IO_WRITE);
-    const int error = uring_push(uring);
+    int error = arm_beat(uring); /* before the request's time starts */
     if (error)
         return error;
-    uring->held = io;
-    return 0;
-}
-
-unsigned uring_outstanding_count(const struct uring *uring)
-{
-    return uring->in_flight_count + (uring->held ? 1 : 0);
+    prepare(uring, io);
+    io->submit_ns = clock_now_ns();
+    error = send_prepared(uring);
+    if (!error)
+        uring->in_flight_count++;
+    return error;
 }
 
 /* Moves what has come back to `ready`; returns how many. */
@@ -165,44 +163,23 @@ static unsigned harvest(struct uring *uring, struct ready *ready,
     return count;
 }
 
-/*
- * A wait with a time limit costs most of a microsecond each; a timer that lies
- * in the ring costs nothing until it goes off. It is armed by a call of its
- * own, before the request's time starts.
- */
-static int arm_beat(struct uring *uring)
-{
-    static const struct __kernel_timespec second = {.tv_sec = 1};
-
-    if (uring->beat_armed || uring->held_prepared)
-        return 0;
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&uring->ring);
-    assert(sqe);
-    io_uring_prep_timeout(sqe, (struct __kernel_timespec *)&second, 0, 0);
-    io_uring_sqe_set_data(sqe, NULL);
-    uring->beat_armed = true; /* if not by this call, then with the next */
-    const int sent = io_uring_submit(&uring->ring);
-    return sent < 0 && !is_passing(sent) ? sent : 0;
-}
-
 int uring_wait(struct uring *uring, struct ready *ready)
 {
     enum { SILENT_BEATS_MAX = 2 }; /* one may go off at any moment */
-    assert(uring_outstanding_count(uring) > 0);
+    assert(uring->in_flight_count > 0);
 
-    /* What is back already needs no system call, unless one is due anyway. */
-    if (!uring->held && harvest(uring, ready, clock_now_ns()) > 0)
+    /* What is back already needs no system call. */
+    if (harvest(uring, ready, clock_now_ns()) > 0)
         return 0;
     while (uring->silent_beats_count < SILENT_BEATS_MAX) {
         int error = arm_beat(uring);
         if (error)
             return error;
-        prepare(uring);
-        error = enter(uring, 1);
+        error = io_uring_submit_and_wait(&uring->ring, 1);
         const uint64_t now_ns = clock_now_ns();
         if (harvest(uring, ready, now_ns) > 0)
             return 0;
-        if (error)
+        if (error < 0 && !is_passing(error))
             return error;
     }
     uring->silent_beats_count = 0;

@@ -11,9 +11,12 @@
 /*
  * Reads and writes through io_uring, stamped as close to the kernel as can be:
  * submit_ns right before the system call that sends the request, complete_ns
- * right after the one that brings it back. The latest request is held until the
- * caller sends another, waits, or pushes: so at depth 1 one call does both, and
- * at any depth each request has a stamp of its own.
+ * right after the one that brings it back.
+ *
+ * Sending and waiting are two calls, although one could do both: measured on a
+ * loop disk of a busy machine the one call has a p99 of 4 ms, the two have
+ * 0.2 ms, at the same median. The first call's return lets the kernel's worker
+ * run before we lie down.
  *
  * One thread only: the ring belongs to the thread that made it.
  */
@@ -21,9 +24,8 @@ struct uring {
     struct io_uring ring;
     int fd;
     bool fixed_file, fixed_buffer;
-    struct io *held;
-    bool held_prepared; /* it is in the submission ring */
     unsigned in_flight_count;
+    int broken;      /* 0, or the -errno after which nothing can be sent */
     bool beat_armed; /* a timer in the ring that ends a wait for ever */
     unsigned silent_beats_count;
 };
@@ -36,18 +38,13 @@ void uring_destroy(struct uring *uring);
  * Nothing may be in flight. */
 void uring_register(struct uring *uring, const struct memory *memory);
 
-/* Takes a read or a write; sends the one held before. 0 or -errno. */
+/* Sends a read or a write. 0 or -errno: not sent. */
 int uring_submit(struct uring *uring, struct io *io);
-
-/* Sends the one held, if any. 0 or -errno. */
-int uring_push(struct uring *uring);
-
-unsigned uring_outstanding_count(const struct uring *uring);
 
 /*
  * Waits until at least one request is done and moves all that are to `ready`.
  * -ETIME when none has come back for a second or two: look whether the disk is
- * still there, and ask again. Something must be outstanding.
+ * still there, and ask again. Something must be in flight.
  */
 int uring_wait(struct uring *uring, struct ready *ready);
 
