@@ -21,6 +21,7 @@ trap finish EXIT
 
 # Sets `device` and `server`.
 serve() { # SPEC
+    rm -f "$work/out"
     timeout --foreground 300 "$build_dir/flashemu" serve "$1" --size=64M \
         >"$work/out" 2>"$work/err" &
     server=$!
