@@ -9,8 +9,8 @@
 # Goal: the 95 % bound of the median ratio of medians is at most 1.02.
 set -u
 build_dir=$2
-pairs=${3:-25}
-reads=${4:-8000}
+pairs=${3:-61}
+reads=${4:-2000}
 goal=1.02
 size_mib=256
 work=$(mktemp -d /var/tmp/overhead.XXXXXX)
