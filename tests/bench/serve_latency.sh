@@ -50,7 +50,8 @@ for row in 50us:6000 100us:6000 200us:4000 500us:2000 1ms:1500 2ms:1000 \
     5ms:600 10ms:500 20ms:500; do
     target=${row%:*}
     serve "ram-disk,direct_ns=$target"
-    figures=$("$work/client" "$zero" "$device" "$target" "${row#*:}" $pause) ||
+    figures=$("$work/client" "$zero" "$device" "$target" "${row#*:}" \
+        ${pause:+"$pause"}) ||
         exit 4
     kill "$server"
     wait "$server"
