@@ -81,7 +81,7 @@ static int find_limit(struct served *served, const struct loop *loop,
         return -ENOMEM;
     madvise(data, size, MADV_NOHUGEPAGE);
     for (int attempt = 0; attempt < LIMIT_ATTEMPTS; attempt++) {
-        uint64_t whole_bytes;
+        uint64_t whole_bytes = 0;
         error = loop_queue_set(loop, "max_sectors_kb", size / 1024);
         if (!error)
             error = measure(served, device, data, size, &whole_bytes);
@@ -112,7 +112,7 @@ static int ascending(const void *left, const void *right)
 static int time_reads(int device, size_t count, uint64_t *median_ns)
 {
     static _Alignas(4096) char data[4096];
-    uint64_t took_ns[PROMPT_READS];
+    uint64_t took_ns[PROMPT_READS] = {0};
     for (size_t i = 0; i < count; i++) {
         uint64_t start_ns = now_ns();
         if (pread(device, data, sizeof(data), 0) != sizeof(data))
