@@ -26,7 +26,6 @@ static void make_tables(const struct program_table *program,
 {
     char *letter = tables->shorts;
     assert(program->options_count <= ROWS_MAX);
-    memset(tables, 0, sizeof(*tables));
     *letter++ = ':'; /* tells a missing argument from an unknown option */
     for (size_t i = 0; i < program->options_count; i++) {
         const struct option_row *row = &program->options[i];
@@ -111,7 +110,7 @@ static int take_option(int code, char **argv, struct options_given *given,
 int options_parse(const struct program_table *program, int argc, char **argv,
                   struct options_given *given, struct fault *why)
 {
-    struct getopt_tables tables;
+    struct getopt_tables tables = {.shorts = ""};
     int code, error;
     make_tables(program, &tables);
     *given =
