@@ -24,7 +24,7 @@ fi
 clean_up()
 {
     local mount
-    for mount in "$fresh/dev" "$fresh/sys" "$fresh/proc"; do
+    for mount in "$fresh/dev" "$fresh/sys" "$fresh/proc" "$fresh"; do
         ! mountpoint -q -- "$mount" || umount -R -- "$mount" ||
             umount -R --lazy -- "$mount"
     done
@@ -70,7 +70,9 @@ make_debian()
         >"$work/debootstrap.log" 2>&1 || return
     apt-config dump | grep '^Acquire::' >"$fresh/etc/apt/apt.conf.d/90host"
     cp -L /etc/resolv.conf /etc/hosts "$fresh/etc/"
-    mount -t proc proc "$fresh/proc" &&
+    # Some tests make their mounts private, which only a mount point allows.
+    mount --bind "$fresh" "$fresh" &&
+        mount -t proc proc "$fresh/proc" &&
         mount --rbind /sys "$fresh/sys" &&
         mount --rbind /dev "$fresh/dev" &&
         chroot "$fresh" useradd --create-home someone
@@ -129,7 +131,8 @@ inside root './.ci/run' >"$work/output" 2>"$work/messages"
 status=$?
 verdict "./bootstrap test there: $SECONDS s, $(tail -n 1 "$work/output")" \
     $((status != 0))
-((status == 0)) || tail -n 60 "$work/messages" "$work/output"
+((status == 0)) || grep -vE '^(release|debug) .* 0 failed|\| ok ' \
+    "$work/output" | tail -n 60
 
 echo "$passed passed, $failed failed"
 ((failed == 0))
