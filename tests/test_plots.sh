@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_plots.sh SOURCE_DIR BUILD_DIR: does each probe's plot draw the
+# samples of its probe?
+set -u
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd -- "$scratch" || exit
+# Axes and the key have some marks of their own.
+marks_min=50
+passed=0 failed=0
+
+# verdict STATUS WHAT
+verdict()
+{
+    if (($1 == 0)); then
+        echo "ok   $2"
+        ((passed += 1))
+    else
+        echo "FAIL $2"
+        tail -n 20 said 2>/dev/null | sed 's/^/    | /'
+        ((failed += 1))
+    fi
+}
+
+# draws SCRIPT CSV: without a complaint, and more than the frame?
+draws()
+{
+    rm -f plot.svg
+    timeout 60 gnuplot -c "$1" "$2" plot.svg >said 2>&1 || return
+    [[ ! -s said ]] || return
+    python3 -c 'import sys, xml.etree.ElementTree as tree
+marks = [e for e in tree.parse("plot.svg").iter() if e.tag.endswith("}use")]
+print(len(marks), "marks")
+sys.exit(len(marks) < int(sys.argv[1]))' "$marks_min" >>said 2>&1
+}
+
+for script in "$source_dir"/plots/*.gp; do
+    stem=$(basename -- "$script" .gp)
+    # Published figures have scripts too; they bring their own tests.
+    [[ -e $source_dir/probes/$stem.c ]] || continue
+    "$build_dir/ssdprobe" run "${stem//_/-}" sim:ssd-a --quiet \
+        --csv=samples.csv </dev/null >said 2>&1
+    verdict $? "$stem: samples"
+    draws "$script" samples.csv
+    verdict $? "$stem: a plot"
+    awk '/^#/ { print; next } !header++' samples.csv >empty.csv
+    ! draws "$script" empty.csv
+    verdict $? "$stem: without samples it is noticed that nothing is drawn"
+done
+
+echo "$passed passed, $failed failed"
+((failed == 0))
