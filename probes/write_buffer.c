@@ -343,27 +343,41 @@ static uint32_t rounds_for(double spread)
 
 enum { SMALL_SIZES = 6 };
 
+/* The first `rounds` rounds of the small sizes, and the spread of one ratio. */
+static bool measure_small(struct state *state,
+                          const uint64_t sizes_kib[SMALL_SIZES],
+                          uint32_t rounds,
+                          double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX],
+                          double *spread)
+{
+    double spreads[SMALL_SIZES];
+    bool all = true;
+
+    for (int i = 0; i < SMALL_SIZES; i++)
+        all &= measure_size(state, sizes_kib[i] * KIB, rounds, ratios[i]);
+    if (!all)
+        return false;
+    for (int i = 0; i < SMALL_SIZES; i++)
+        spreads[i] = stats_spread(ratios[i], rounds);
+    *spread = stats_median(spreads, SMALL_SIZES) + 1e-3;
+    return true;
+}
+
 static bool fit_small(struct state *state, struct fit *fit)
 {
     static const uint64_t fine[SMALL_SIZES] = {4, 6, 8, 10, 12, 16};
     static const uint64_t coarse[SMALL_SIZES] = {4, 8, 12, 16, 20, 24};
     const uint64_t *sizes =
         state->grain_bytes > 2 * KIB ? coarse : fine; /* KiB */
-    double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX], spreads[SMALL_SIZES];
+    double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX];
     uint32_t rounds = 12;
-    bool all = true;
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < SMALL_SIZES; i++)
-            all &= measure_size(state, sizes[i] * KIB, rounds, ratios[i]);
-        if (!all)
-            return false;
-        for (int i = 0; i < SMALL_SIZES; i++)
-            spreads[i] = stats_spread(ratios[i], rounds);
-        fit->spread = stats_median(spreads, SMALL_SIZES) + 1e-3;
-        rounds = rounds_for(fit->spread);
-    }
-    fit->rounds_count = rounds_for(fit->spread);
+    if (!measure_small(state, sizes, rounds, ratios, &fit->spread))
+        return false;
+    rounds = rounds_for(fit->spread);
+    if (!measure_small(state, sizes, rounds, ratios, &fit->spread))
+        return false;
+    fit->rounds_count = rounds;
     fit->count = 0;
     for (int i = 0; i < SMALL_SIZES; i++)
         add_fast(fit, sizes[i] * KIB, stats_median(ratios[i], rounds));
@@ -432,10 +446,16 @@ static enum stay gallop(struct state *state, struct fit *fit,
             *low_bytes = size / 2;
             continue;
         }
-        *high_bytes = stay == STAY_UNSURE ? 2 * size : size;
-        return stays(state, fit, 2 * size, excess, &median) == STAY_MEASURING
-                   ? STAY_MEASURING
-                   : stays(state, fit, *high_bytes, excess, &median);
+        /* The edge is real only if twice the size is slow as well. */
+        double further;
+        enum stay twice = stays(state, fit, 2 * size, &further, &median);
+        if (twice == STAY_MEASURING || twice == STAY_UNSURE)
+            return twice;
+        if (twice == STAY_FAST)
+            continue;
+        *high_bytes = stay == STAY_SLOW ? size : 2 * size;
+        *excess = stay == STAY_SLOW ? *excess : further;
+        return STAY_SLOW;
     }
     *high_bytes = most;
     return STAY_FAST;
@@ -509,9 +529,8 @@ struct bracket {
 };
 
 /* The certificate failed: where does the edge lie instead? */
-static void reopen(struct bracket *bracket, const struct bracket *whole,
-                   const struct contrast contrasts[], size_t count,
-                   uint64_t edge_bytes, uint64_t grain)
+static void reopen(struct bracket *bracket, const struct contrast contrasts[],
+                   size_t count, uint64_t edge_bytes, uint64_t grain)
 {
     if (contrasts[0].side == SIDE_BELOW)
         bracket->low_bytes = edge_bytes + grain; /* no step here: above it */
@@ -525,12 +544,9 @@ static void reopen(struct bracket *bracket, const struct bracket *whole,
     }
     if (bracket->low_bytes < bracket->high_bytes)
         return;
+    /* The answers contradict each other: look again around the place. */
     *bracket = (struct bracket){edge_bytes * 3 / 4 / grain * grain,
                                 edge_bytes * 13 / 10 / grain * grain + grain};
-    if (bracket->low_bytes < whole->low_bytes)
-        bracket->low_bytes = whole->low_bytes;
-    if (bracket->high_bytes > whole->high_bytes)
-        bracket->high_bytes = whole->high_bytes;
 }
 
 struct edge {
@@ -582,8 +598,7 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
         edge->confidence = claim_confidence(contrasts, count, &rule);
         if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
             return claim;
-        reopen(&bracket, whole, contrasts, count, edge->bytes,
-               state->grain_bytes);
+        reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes);
         repeats = 8;
     }
     return CLAIM_OPEN;
