@@ -165,8 +165,12 @@ static int do_request(struct session *session, const struct step *step,
     sample->submit_ns = io.submit_ns;
     sample->complete_ns = io.complete_ns;
     sample->parts_count = io.parts_count;
-    sample->error = error;
-    session->cost.requests_count++;
+    /* What the device layer refused was never sent: no row tells of it. */
+    bool sent = io.parts_count > 0;
+    sample->error = sent ? error : 0;
+    if (sample->complete_ns < sample->submit_ns)
+        sample->complete_ns = sample->submit_ns; /* it never came back */
+    session->cost.requests_count += sent;
     session->cost.split_count += io.parts_count > 1;
     if (error == 0) {
         if (io.kind == IO_READ)
@@ -236,7 +240,7 @@ static int may_go_on(const struct session *session, const struct step *step,
     if (step->operation == OPERATION_WRITE &&
         session->probe_written_bytes + step->length_bytes >
             session->probe_written_max_bytes)
-        return -EDQUOT; /* the probe would pass its own plan */
+        return -EOVERFLOW; /* the probe would pass its own plan */
     return 0;
 }
 
@@ -273,7 +277,7 @@ static int measure(struct session *session, void *state, uint64_t *rows,
         struct sample sample = {.parts_count = 0};
         int error = do_step(session, &step, &sample, why);
         if (error && !sample.error)
-            return error == -EDQUOT ? 0 : error;
+            return error == -EOVERFLOW ? 0 : error;
         int recorded =
             options->row ? options->row(options->context, probe->name, &sample)
                          : 0;
@@ -328,6 +332,12 @@ static void allow_writes(struct session *session)
         device_limit(session->device, &limits);
 }
 
+/* Without a budget, probes that only read still run: it is not forgotten. */
+static int later_error(int earlier, int error)
+{
+    return error ? error : earlier;
+}
+
 int session_run(struct session *session, const struct probe *const probes[],
                 struct fault *why)
 {
@@ -343,13 +353,13 @@ int session_run(struct session *session, const struct probe *const probes[],
         struct setting setting;
         session->probe = *probes;
         session_setting(session, *probes, &setting);
-        if (error)
+        if (error && !(error == -EDQUOT && !(*probes)->writes))
             skip_probe(*probes, skip_not_begun, &session->findings);
         else if (skip_reason(*probes, &setting, &session->findings, reason,
                              sizeof(reason)))
             skip_probe(*probes, reason, &session->findings);
         else
-            error = run_probe(session, why);
+            error = later_error(error, run_probe(session, why));
     }
     session->cost.device_seconds =
         (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
