@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The emulated drive's times: closed forms to the nanosecond, published
+ * throughput, what buffers hold, and what noise does. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/base/random.h"
+#include "lib/flash/array.h"
+#include "tests/flash_bench.h"
+
+/* ssd-a, by hand from its file: 16 KiB over a bus of 64 bits at 40 MHz, and
+ * over a link of 250 MB/s. */
+enum {
+    COMMAND_NS = 145000,
+    FLUSH_NS = 20000,
+    SENSE_NS = 25000,
+    PROGRAM_NS = 200000,
+    BUS_NS = 51200,
+    CONTROLLER_READ_NS = 144000,
+    CONTROLLER_WRITE_NS = 103000,
+    LINK_SECTOR_NS = 2048,
+    PAGE_BYTES = 16384,
+    PAGE_LINK_NS = 65536,
+    PAGE_READ_NS = SENSE_NS + BUS_NS + CONTROLLER_READ_NS,
+    PAGE_WRITE_NS = CONTROLLER_WRITE_NS + BUS_NS + PROGRAM_NS
+};
+
+START_TEST(a_read_costs_command_array_bus_controller_and_link)
+{
+    struct bench bench = bench_on("ssd-a");
+
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE_BYTES),
+                      COMMAND_NS + PAGE_READ_NS + PAGE_LINK_NS);
+    /* The array gives whole pages, the link takes what was asked for. */
+    ck_assert_uint_eq(bench_read(&bench, BENCH_MIB, 4096),
+                      COMMAND_NS + PAGE_READ_NS + PAGE_LINK_NS / 4);
+    ck_assert_uint_eq(bench_read(&bench, 2 * BENCH_MIB + 512, 512),
+                      COMMAND_NS + PAGE_READ_NS + LINK_SECTOR_NS);
+    /* Two halves of two pages: two banks, one controller. */
+    ck_assert_uint_eq(bench_read(&bench, 3 * BENCH_MIB + 8192, PAGE_BYTES),
+                      COMMAND_NS + PAGE_READ_NS + CONTROLLER_READ_NS +
+                          PAGE_LINK_NS / 2);
+    ck_assert_uint_eq(bench_count(&bench).pages_read_count, 5);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_write_into_the_buffer_costs_command_and_link)
+{
+    struct bench bench = bench_on("ssd-a");
+
+    ck_assert_uint_eq(bench_write(&bench, 0, PAGE_BYTES),
+                      COMMAND_NS + PAGE_LINK_NS);
+    ck_assert_uint_eq(bench_write(&bench, PAGE_BYTES + 512, 512),
+                      COMMAND_NS + LINK_SECTOR_NS);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, 0);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_flush_costs_what_it_programs)
+{
+    struct bench bench = bench_on("ssd-a");
+
+    ck_assert_uint_eq(bench_flush(&bench), COMMAND_NS + FLUSH_NS);
+    bench_write(&bench, 0, PAGE_BYTES);
+    ck_assert_uint_eq(bench_flush(&bench),
+                      COMMAND_NS + FLUSH_NS + PAGE_WRITE_NS);
+    ck_assert_uint_eq(bench_flush(&bench), COMMAND_NS + FLUSH_NS);
+    /* Four pages in four banks on four channels: only the controller waits. */
+    bench_write(&bench, PAGE_BYTES, 4 * PAGE_BYTES);
+    ck_assert_uint_eq(bench_flush(&bench), COMMAND_NS + FLUSH_NS +
+                                               PAGE_WRITE_NS +
+                                               3 * CONTROLLER_WRITE_NS);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, 5);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_partial_write_costs_the_read_of_the_rest)
+{
+    struct bench bench = bench_on("ssd-a");
+    const uint64_t whole_ns = COMMAND_NS + FLUSH_NS + PAGE_WRITE_NS;
+
+    bench_write(&bench, 0, PAGE_BYTES - 512);
+    ck_assert_uint_eq(bench_flush(&bench), whole_ns + PAGE_READ_NS);
+    ck_assert_uint_eq(bench_count(&bench).pages_read_count, 1);
+    /* Two parts that make a whole page need nothing read. */
+    bench_write(&bench, PAGE_BYTES, PAGE_BYTES / 2);
+    bench_write(&bench, PAGE_BYTES + PAGE_BYTES / 2, PAGE_BYTES / 2);
+    ck_assert_uint_eq(bench_flush(&bench), whole_ns);
+    ck_assert_uint_eq(bench_count(&bench).pages_read_count, 1);
+    bench_close(&bench);
+}
+END_TEST
+
+/* A bare array of the usual chips: 25 us, 200 us, 1500 us, 3 us. */
+static struct array bare_array(const struct drive *drive, uint32_t blocks,
+                               struct flash_statistics *statistics)
+{
+    struct array array;
+
+    memset(statistics, 0, sizeof(*statistics));
+    ck_assert_int_eq(array_create(&array, drive, blocks, statistics), 0);
+    return array;
+}
+
+START_TEST(copies_inside_a_bank_are_pipelined)
+{
+    enum { MOVES = 32 };
+    struct array_move moves[MOVES];
+    struct flash_statistics statistics;
+    struct drive drive = drive_of("ram-disk");
+    struct array array = bare_array(&drive, 2, &statistics);
+
+    for (uint32_t i = 0; i < MOVES; i++)
+        moves[i] = (struct array_move){0, 2 * i, i};
+    /* Dirik 6.8: 25 us + 32 x (200 + 3) us. */
+    ck_assert_uint_eq(array_copy(&array, moves, MOVES, 1, true, 1000),
+                      1000 + 6521000);
+    ck_assert_uint_eq(statistics.pages_copied_count, MOVES);
+    ck_assert_uint_eq(array_erase(&array, 0, 0), 1000 + 6521000 + 1500000);
+    array_destroy(&array);
+}
+END_TEST
+
+START_TEST(copies_over_the_bus_go_out_and_in)
+{
+    const struct array_move move = {0, 0, 0};
+    struct flash_statistics statistics;
+    struct drive drive = drive_of("ram-disk");
+    struct array array = bare_array(&drive, 2, &statistics);
+
+    /* 2 KiB over 8 bits at 40 MHz. */
+    ck_assert_uint_eq(array_copy(&array, &move, 1, 1, false, 0),
+                      25000 + 2 * UINT64_C(51200) + 200000);
+    array_destroy(&array);
+}
+END_TEST
+
+/* ---- bandwidth --------------------------------------------------------- */
+
+static const struct organisation {
+    uint64_t channels_count, banks_count;
+} organisations[] = {{1, 1}, {1, 2}, {1, 4}, {1, 8}, {2, 1}, {2, 4}, {4, 8}};
+
+/* Bytes a second of page-sized requests in order, 32 at a time. */
+static double saturated(const struct drive *drive,
+                        enum flash_operation operation, uint64_t requests)
+{
+    struct bench bench = bench_of(drive);
+    uint64_t sent = 0, finished = 0, first_ns = 0, begun = requests / 4;
+    struct flash_done done[32];
+    size_t count = drive->queue_depth_count;
+
+    while (finished < requests) {
+        for (; count > 0 && sent < requests; count--, sent++) {
+            struct flash_request request = {.operation = operation,
+                                            .offset_bytes =
+                                                sent * drive->page_bytes,
+                                            .length_bytes = drive->page_bytes};
+            ck_assert_int_eq(flash_submit(bench.flash, bench.now_ns, &request),
+                             0);
+        }
+        bench.now_ns = flash_next_event_ns(bench.flash);
+        flash_advance(bench.flash, bench.now_ns, done, 32, &count);
+        if (finished < begun && finished + count >= begun) {
+            begun = finished + count;
+            first_ns = bench.now_ns;
+        }
+        finished += count;
+    }
+    double seconds = (double)(bench.now_ns - first_ns) / 1e9;
+    bench_close(&bench);
+    return (double)((requests - begun) * drive->page_bytes) / seconds;
+}
+
+static struct drive organised(const struct organisation *organisation)
+{
+    struct drive drive = drive_of("ram-disk");
+
+    drive.mapping = MAPPING_PAGE;
+    drive.initial_state = INITIAL_FRESH;
+    drive.channels_count = organisation->channels_count;
+    drive.banks_per_channel_count = organisation->banks_count;
+    drive.stripe_banks_count =
+        organisation->channels_count * organisation->banks_count;
+    drive.command_ns = 0;
+    drive.interface_bytes_per_second = UINT64_C(1000000000000);
+    drive.capacity_bytes = 64 * BENCH_MIB;
+    drive.queue_depth_count = 32;
+    return drive;
+}
+
+START_TEST(channels_and_banks_give_the_bandwidth_that_they_should)
+{
+    const struct organisation *organisation = &organisations[_i];
+    struct drive drive = organised(organisation);
+    const double bus_ns = 51200, page_bytes = (double)drive.page_bytes;
+    const double banks = (double)organisation->banks_count;
+    double rates[2];
+
+    for (int i = 0; i < 2; i++) {
+        double array_ns = i == 0 ? (double)drive.read_ns : 200000;
+        /* A bank is held for the transfer too; a bus has one at a time. */
+        double cycle_ns = (array_ns + bus_ns) / banks;
+        rates[i] = (double)organisation->channels_count * page_bytes * 1e9 /
+                   (cycle_ns > bus_ns ? cycle_ns : bus_ns);
+    }
+    double written = saturated(&drive, FLASH_WRITE, 8192);
+    ck_assert_double_eq_tol(written / rates[1], 1, 0.01);
+    drive.initial_state = INITIAL_WRITTEN;
+    double read = saturated(&drive, FLASH_READ, 8192);
+    ck_assert_double_eq_tol(read / rates[0], 1, 0.01);
+}
+END_TEST
+
+/* Kim et al., table II, in MB/s: sequential with 1 MiB, random with 4 KiB. */
+static const struct throughput {
+    enum flash_operation operation;
+    bool random;
+    double mb_per_second;
+} table_ii[] = {{FLASH_READ, false, 110},
+                {FLASH_WRITE, false, 85},
+                {FLASH_READ, true, 10.73},
+                {FLASH_WRITE, true, 0.28}};
+
+START_TEST(ssd_a_has_the_throughput_of_table_ii)
+{
+    const struct throughput *row = &table_ii[_i];
+    const uint64_t size = row->random ? 4096 : BENCH_MIB;
+    const uint64_t warm = 500, requests = 2000;
+    struct bench bench = bench_on("ssd-a");
+    struct random random;
+    uint64_t begin_ns = 0;
+
+    random_seed(&random, 1);
+    for (uint64_t i = 0; i < warm + requests; i++) {
+        uint64_t place =
+            row->random ? random_below(&random,
+                                       flash_capacity_bytes(bench.flash) / size)
+                        : i;
+        if (i == warm)
+            begin_ns = bench.now_ns;
+        bench_do(&bench, row->operation, place * size, size, NULL);
+    }
+    double rate =
+        (double)(requests * size) * 1e3 / (double)(bench.now_ns - begin_ns);
+    ck_assert_msg(rate > 0.9 * row->mb_per_second &&
+                      rate < 1.1 * row->mb_per_second,
+                  "%g MB/s instead of %g", rate, row->mb_per_second);
+    bench_close(&bench);
+}
+END_TEST
+
+/* ---- buffers ----------------------------------------------------------- */
+
+/* Hits when `bytes` are read twice in order, far from anything read before. */
+static uint64_t hits_of_second_pass(const char *spec, uint64_t bytes,
+                                    uint64_t request_bytes)
+{
+    struct bench bench = bench_on(spec);
+    uint64_t hits = 0;
+
+    bench_read(&bench, 512 * BENCH_MIB, 512);
+    for (int pass = 0; pass < 2; pass++) {
+        hits = bench_count(&bench).read_buffer_hits_count;
+        for (uint64_t at = 0; at < bytes; at += request_bytes)
+            bench_read(&bench, at, request_bytes);
+    }
+    hits = bench_count(&bench).read_buffer_hits_count - hits;
+    bench_close(&bench);
+    return hits;
+}
+
+START_TEST(the_read_buffer_holds_exactly_its_bytes)
+{
+    const uint64_t pages = 16; /* 256 KiB */
+
+    for (uint64_t n = 1; n <= pages; n++)
+        ck_assert_uint_eq(
+            hits_of_second_pass("ssd-a", n * PAGE_BYTES, PAGE_BYTES), n);
+    /* One page more, and each pushes out the next one to be asked for. */
+    for (uint64_t n = pages + 1; n < pages + 4; n++)
+        ck_assert_uint_eq(
+            hits_of_second_pass("ssd-a", n * PAGE_BYTES, PAGE_BYTES), 0);
+    ck_assert_uint_eq(hits_of_second_pass("ssd-a,read_buffer_bytes=0",
+                                          PAGE_BYTES, PAGE_BYTES),
+                      0);
+}
+END_TEST
+
+START_TEST(a_hit_costs_command_and_link_until_the_page_is_written)
+{
+    struct bench bench = bench_on("ssd-a");
+    const uint64_t hit_ns = COMMAND_NS + PAGE_LINK_NS;
+
+    bench_read(&bench, 0, PAGE_BYTES);
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE_BYTES), hit_ns);
+    bench_write(&bench, 0, 512);
+    /* 512 bytes lie in the write buffer, the rest must come from the array. */
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE_BYTES), hit_ns + PAGE_READ_NS);
+    ck_assert_uint_eq(bench_read(&bench, 0, 512), COMMAND_NS + LINK_SECTOR_NS);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(short_runs_of_reads_pass_the_read_buffer_by)
+{
+    const char *spec = "ssd-a,read_buffer_smallest_request_bytes=64KiB";
+
+    ck_assert_uint_eq(hits_of_second_pass(spec, 3 * PAGE_BYTES, 3 * PAGE_BYTES),
+                      0);
+    ck_assert_uint_eq(hits_of_second_pass(spec, 4 * PAGE_BYTES, 4 * PAGE_BYTES),
+                      4);
+    /* A contiguous run counts as one request; it is long enough at its end. */
+    ck_assert_uint_eq(hits_of_second_pass(spec, 4 * PAGE_BYTES, PAGE_BYTES), 1);
+}
+END_TEST
+
+START_TEST(the_write_buffer_ends_exactly_at_its_capacity)
+{
+    const uint64_t capacity = 255 * BENCH_KIB;
+
+    for (uint64_t size = capacity - 2048; size <= capacity + 2048;
+         size += 512) {
+        struct bench bench = bench_on("ssd-a");
+        uint64_t ns = bench_write(&bench, 0, size);
+        uint64_t plain_ns = COMMAND_NS + size / 512 * LINK_SECTOR_NS;
+        if (size <= capacity)
+            ck_assert_uint_eq(ns, plain_ns);
+        else
+            ck_assert_uint_gt(ns, plain_ns + PAGE_WRITE_NS);
+        bench_close(&bench);
+    }
+    struct bench bench = bench_on("ssd-a,write_buffer_bytes=0");
+    ck_assert_uint_eq(bench_write(&bench, 0, PAGE_BYTES),
+                      COMMAND_NS + PAGE_LINK_NS + PAGE_WRITE_NS);
+    bench_close(&bench);
+}
+END_TEST
+
+/* A buffer of 8 pages, full; what does one page more cost? */
+static uint64_t overflowing_ns(const char *spec, uint64_t *programmed)
+{
+    struct bench bench = bench_on(spec);
+
+    ck_assert_uint_eq(bench_write(&bench, 0, 8 * PAGE_BYTES),
+                      COMMAND_NS + 8 * PAGE_LINK_NS);
+    uint64_t ns = bench_write(&bench, 8 * PAGE_BYTES, PAGE_BYTES);
+    *programmed = bench_count(&bench).pages_programmed_count;
+    bench_close(&bench);
+    return ns;
+}
+
+START_TEST(overflow_drains_one_page_or_everything)
+{
+    const uint64_t plain_ns = COMMAND_NS + PAGE_LINK_NS + PAGE_WRITE_NS;
+    uint64_t programmed;
+
+    ck_assert_uint_eq(overflowing_ns("ssd-a,write_buffer_bytes=128KiB,"
+                                     "write_buffer_overflow=make-room",
+                                     &programmed),
+                      plain_ns);
+    ck_assert_uint_eq(programmed, 1);
+    ck_assert_uint_eq(overflowing_ns("ssd-a,write_buffer_bytes=128KiB,"
+                                     "write_buffer_overflow=empty",
+                                     &programmed),
+                      plain_ns + 7 * CONTROLLER_WRITE_NS);
+    ck_assert_uint_eq(programmed, 8);
+}
+END_TEST
+
+START_TEST(an_eager_buffer_empties_itself_and_a_lazy_one_does_not)
+{
+    static const char *const specs[] = {"ssd-a,write_buffer_drain=lazy",
+                                        "ssd-a,write_buffer_drain=eager"};
+    const uint64_t size = 240 * BENCH_KIB, second_ns = 1000000000;
+
+    for (int eager = 0; eager < 2; eager++) {
+        struct bench bench = bench_on(specs[eager]);
+        uint64_t first = bench_write(&bench, 0, size);
+        bench_idle(&bench, second_ns);
+        uint64_t second = bench_write(&bench, BENCH_MIB, size);
+        uint64_t programmed = bench_count(&bench).pages_programmed_count;
+        if (eager) {
+            ck_assert_uint_eq(second, first);
+            ck_assert_uint_eq(programmed, size / PAGE_BYTES);
+        } else {
+            ck_assert_uint_gt(second, first + PAGE_WRITE_NS);
+        }
+        /* And a flush after a pause finds nothing left to do. */
+        bench_idle(&bench, second_ns);
+        uint64_t flush_ns = bench_flush(&bench);
+        if (eager)
+            ck_assert_uint_eq(flush_ns, COMMAND_NS + FLUSH_NS);
+        else
+            ck_assert_uint_gt(flush_ns, COMMAND_NS + FLUSH_NS);
+        bench_close(&bench);
+    }
+}
+END_TEST
+
+/* ---- noise ------------------------------------------------------------- */
+
+enum { NOISY_READS = 20000 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Times of single reads over what they would be without noise, sorted. */
+static void noisy_reads(const char *spec, double ratios[NOISY_READS])
+{
+    const uint64_t quiet_ns = COMMAND_NS + PAGE_READ_NS + PAGE_LINK_NS;
+    struct bench bench = bench_on(spec);
+
+    for (uint64_t i = 0; i < NOISY_READS; i++)
+        ratios[i] = (double)bench_read(&bench, i * 3 * PAGE_BYTES, PAGE_BYTES) /
+                    (double)quiet_ns;
+    qsort(ratios, NOISY_READS, sizeof(ratios[0]), compare);
+    bench_close(&bench);
+}
+
+START_TEST(without_noise_every_read_is_exact)
+{
+    static double ratios[NOISY_READS];
+
+    noisy_reads("ssd-a,noise=none", ratios);
+    ck_assert_double_eq(ratios[0], 1);
+    ck_assert_double_eq(ratios[NOISY_READS - 1], 1);
+}
+END_TEST
+
+START_TEST(jitter_is_log_normal_about_one)
+{
+    static double ratios[NOISY_READS];
+
+    noisy_reads("ssd-a,jitter_sigma=0.1", ratios);
+    /* Median 1, quartiles at exp(+-0.6745 sigma); a standard error of either
+     * is below 0.1 % x 1.4. */
+    ck_assert_double_eq_tol(ratios[NOISY_READS / 2], 1, 0.005);
+    ck_assert_double_eq_tol(ratios[NOISY_READS / 4], 0.93478, 0.005);
+    ck_assert_double_eq_tol(ratios[NOISY_READS / 4 * 3], 1.06977, 0.005);
+}
+END_TEST
+
+START_TEST(outliers_are_as_many_and_as_long_as_set)
+{
+    static double ratios[NOISY_READS];
+    const double share = 0.05;
+    size_t quiet = 0;
+
+    noisy_reads("ssd-a,outlier_share=0.05,outlier_factor_low=10,"
+                "outlier_factor_high=50",
+                ratios);
+    while (quiet < NOISY_READS && ratios[quiet] < 2)
+        quiet++;
+    /* 1,000 expected, with a deviation of 31. */
+    ck_assert_double_eq_tol((double)(NOISY_READS - quiet), share * NOISY_READS,
+                            125);
+    ck_assert_double_eq(ratios[quiet - 1], 1);
+    ck_assert_double_ge(ratios[quiet], 9.999);
+    ck_assert_double_le(ratios[NOISY_READS - 1], 50.001);
+    /* Log-uniform: the middle one is at sqrt(10 x 50). */
+    ck_assert_double_eq_tol(ratios[(quiet + NOISY_READS) / 2], 22.36, 2.5);
+}
+END_TEST
+
+START_TEST(drift_swings_by_its_share)
+{
+    static double ratios[NOISY_READS];
+
+    noisy_reads("ssd-a,drift_share=0.2,drift_period_ns=1s", ratios);
+    ck_assert_double_eq_tol(ratios[0], 0.8187, 0.002);
+    ck_assert_double_eq_tol(ratios[NOISY_READS - 1], 1.2214, 0.002);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flash");
+    TCase *cases = tcase_create("flash");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_test(cases, a_read_costs_command_array_bus_controller_and_link);
+    tcase_add_test(cases, a_write_into_the_buffer_costs_command_and_link);
+    tcase_add_test(cases, a_flush_costs_what_it_programs);
+    tcase_add_test(cases, a_partial_write_costs_the_read_of_the_rest);
+    tcase_add_test(cases, copies_inside_a_bank_are_pipelined);
+    tcase_add_test(cases, copies_over_the_bus_go_out_and_in);
+    tcase_add_loop_test(cases,
+                        channels_and_banks_give_the_bandwidth_that_they_should,
+                        0, sizeof(organisations) / sizeof(organisations[0]));
+    tcase_add_loop_test(cases, ssd_a_has_the_throughput_of_table_ii, 0,
+                        sizeof(table_ii) / sizeof(table_ii[0]));
+    tcase_add_test(cases, the_read_buffer_holds_exactly_its_bytes);
+    tcase_add_test(cases,
+                   a_hit_costs_command_and_link_until_the_page_is_written);
+    tcase_add_test(cases, short_runs_of_reads_pass_the_read_buffer_by);
+    tcase_add_test(cases, the_write_buffer_ends_exactly_at_its_capacity);
+    tcase_add_test(cases, overflow_drains_one_page_or_everything);
+    tcase_add_test(cases,
+                   an_eager_buffer_empties_itself_and_a_lazy_one_does_not);
+    tcase_add_test(cases, without_noise_every_read_is_exact);
+    tcase_add_test(cases, jitter_is_log_normal_about_one);
+    tcase_add_test(cases, outliers_are_as_many_and_as_long_as_set);
+    tcase_add_test(cases, drift_swings_by_its_share);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
