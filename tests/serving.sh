@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# For suites that serve a drive through the kernel; sourced by them, after they
+# have set `flashemu`, the program. Sees to it that nothing is left behind.
+# shellcheck shell=bash
+work=$(mktemp -d)
+passed=0
+failed=0
+servers=()
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $1" >&2
+}
+# check SENTENCE COMMAND...: the sentence is true when the command succeeds.
+check() {
+    local sentence=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        pass
+    else
+        fail "$sentence ($*: $(tail -c 300 "$work/log" | tr '\n' ' '))"
+    fi
+}
+summary() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}
+finish() {
+    for pid in "${servers[@]}"; do kill -KILL -- "-$pid" 2>/dev/null; done
+    wait 2>/dev/null
+    # A new server clears away what the killed ones left.
+    timeout -s TERM 2 "$flashemu" serve ram-disk --size=1M >/dev/null 2>&1
+    rm -rf "$work"
+}
+trap finish EXIT
+
+# Starts a server in a process group of its own; sets `device`, `server` (the
+# flashemu process), `attendant` (its child) and `group`.
+serve() { # SPEC [OPTION...]
+    rm -f "$work/path"
+    setsid timeout -k 5 "${serve_seconds:-60}" "$flashemu" serve "$@" \
+        >"$work/path" 2>"$work/messages" &
+    group=$!
+    servers+=("$group")
+    for _ in $(seq 200); do
+        [ -s "$work/path" ] && break
+        kill -0 "$group" 2>/dev/null || break
+        sleep 0.05
+    done
+    device=$(head -1 "$work/path")
+    server=$(pgrep -P "$group" | head -1)
+    attendant=$(pgrep -P "${server:-0}" | head -1)
+    name=${device#/dev/}
+    if [ ! -b "$device" ]; then
+        fail "serve $* makes a block device ($(cat "$work/messages"))"
+        summary
+        exit 1
+    fi
+    pass
+}
+
+# Becomes true within some seconds?
+soon() { # SECONDS COMMAND...
+    local tries=$(($1 * 20))
+    shift
+    while [ "$tries" -gt 0 ]; do
+        "$@" >/dev/null 2>&1 && return 0
+        tries=$((tries - 1))
+        sleep 0.05
+    done
+    "$@"
+}
+# A dead process that nobody has waited for yet is dead all the same.
+is_dead() { ! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
+# Other servers may be at work on this machine: only what is PID's counts.
+has_files() { compgen -G "/run/flashemu/flashemu-$1-*" >/dev/null; }

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The whole road: ssdprobe on real block devices. The findings of a served ssd-a,
+# five times in a row; none on a plain file; a drive that vanishes, and
+# interruption at twenty random moments, leave a valid document and nothing else.
+#   test_road.sh SOURCE_DIR BUILD_DIR
+set -u
+flashemu=$2/flashemu
+ssdprobe=$2/ssdprobe
+serve_seconds=550
+# shellcheck source=tests/serving.sh
+. "$1/tests/serving.sh"
+
+three=clustered-page,read-buffer,write-buffer
+
+# run FILE ARGUMENT...: the three probes on $device; sets `status`.
+run() {
+    local file=$1
+    shift
+    timeout -k 5 200 "$ssdprobe" run "$three" --yes --allow-virtual \
+        --progress=none --json="$file" "$@" "$device" \
+        >"$work/report" 2>"$work/stderr"
+    status=$?
+}
+
+# says FILE: 'parameter verdict value', a line each.
+says() {
+    python3 - "$1" <<'PYTHON'
+import json
+import sys
+
+for f in json.load(open(sys.argv[1]))["findings"]:
+    print(f["parameter"], f["verdict"], f["value"])
+PYTHON
+}
+
+is_valid() {
+    python3 - "$1" "$schema" <<'PYTHON'
+import json
+import sys
+
+import jsonschema
+
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))
+PYTHON
+}
+schema=$1/lib/report/ssdprobe.schema.json
+
+five_times() {
+    local i
+    serve ssd-a --via loop
+    for i in 1 2 3 4 5; do
+        run "$work/found.json" --seed="$i"
+        says "$work/found.json" >"$work/found"
+        check "run $i on $device ends well" test "$status" -eq 0
+        check "run $i finds the page: $(cat "$work/found")" \
+            grep -qx 'clustered_page found 16384' "$work/found"
+        check "run $i finds the read buffer: $(cat "$work/found")" \
+            grep -qx 'read_buffer found 262144' "$work/found"
+        check "run $i finds the write buffer: $(cat "$work/found")" \
+            grep -qx 'write_buffer found 261120' "$work/found"
+    done
+    check "the document of a real disk is valid" is_valid "$work/found.json"
+    kill -TERM "$server"
+    check "the server ends" soon 10 is_dead "$server"
+}
+
+# A loop device over an ordinary file shows nothing of flash.
+plain_file() {
+    truncate -s 1G "$work/plain.img"
+    device=$(losetup -f --show "$work/plain.img")
+    check "there is a loop device" test -b "$device"
+    run "$work/plain.json" --seed=1
+    losetup -d "$device"
+    check "nothing is found on a plain file: $(says "$work/plain.json")" \
+        eval "! says '$work/plain.json' | grep -q ' found '"
+    check "every parameter has a verdict" \
+        test "$(says "$work/plain.json" | wc -l)" -eq 4
+    rm -f "$work/plain.img"
+}
+
+ram_disk() {
+    device=sim:ram-disk
+    run "$work/ram.json" --seed=1
+    check "nothing is found on a RAM disk: $(says "$work/ram.json")" \
+        eval "! says '$work/ram.json' | grep -q ' found '"
+}
+
+vanishing() {
+    local probing
+    serve ssd-a --via loop
+    timeout -k 5 60 "$ssdprobe" run "$three" --yes --allow-virtual \
+        --progress=none --json="$work/gone.json" "$device" \
+        >"$work/report" 2>"$work/stderr" &
+    probing=$!
+    sleep 2
+    kill -KILL "$server"
+    wait "$probing"
+    status=$?
+    check "a vanished device ends in status 4 (it was $status)" \
+        test "$status" -eq 4
+    check "one sentence says so: $(cat "$work/stderr")" \
+        grep -q "$device.*failed" "$work/stderr"
+    check "its document is valid" is_valid "$work/gone.json"
+    check "no finding came of it" \
+        eval "! says '$work/gone.json' | grep -q ' found '"
+    check "the helper goes as well" soon 20 is_dead "$attendant"
+}
+
+# SIGINT while probes write to a served drive.
+interrupted() {
+    local i probing pause
+    serve ssd-a --via loop
+    RANDOM=20
+    for i in $(seq 20); do
+        pause=$(printf '0.%03d' $((RANDOM % 1000)))
+        rm -f "$work/partial.json"
+        "$ssdprobe" run "$three" --yes --allow-virtual --progress=none \
+            --json="$work/partial.json" --seed="$i" "$device" \
+            >"$work/report" 2>"$work/stderr" &
+        probing=$!
+        sleep "$pause"
+        # Not before it can catch the signal: exec and a look at the tables.
+        soon 5 grep -q '^SigCgt:.*[2367abef]$' "/proc/$probing/status"
+        kill -INT "$probing"
+        wait "$probing"
+        status=$?
+        check "SIGINT after $pause s ends in 130 (it was $status)" \
+            test "$status" -eq 130
+        check "SIGINT after $pause s leaves a valid document" \
+            is_valid "$work/partial.json"
+    done
+    kill -INT "$server"
+    check "the server ends after SIGINT" soon 10 is_dead "$server"
+    check "the loop device is gone" \
+        eval "! losetup -l -n -O NAME | grep -qx '$device'"
+    check "no file of the server is left" eval "! has_files '$server'"
+}
+
+if [ "$(id -u)" -ne 0 ] || [ ! -c /dev/fuse ] || [ ! -e /dev/loop-control ]
+then
+    fail "these tests need root, /dev/fuse and /dev/loop-control"
+    summary
+    exit 1
+fi
+ram_disk
+plain_file
+vanishing
+interrupted
+five_times
+summary
