@@ -7,19 +7,19 @@
  * touches two pages, each in part; shifted by a whole page it touches none in
  * part.
  *
- * Assumes: the drive has been written, flush works, the pages begin at offset
- * 0.
+ * Assumes: the drive has been written, flush works, pages begin at offset 0.
  *
- *   cost of a write of s at slot + s/2,
- *   over that at slot             *         the smallest s with an effect is
- * the
- *                                 *   o     candidate; it must survive shifts
- * by 1.0 ---- o ---- o ---- o ---- | --------- P/2 (dear), and by P inside
- * writes s = 2K   4K     8K    16K  32K   of 2P, 3P, 5P (free)
+ *   cost of a write of s at slot + s/2, over that at slot
+ *
+ *   1.6                     *           The smallest s with an effect is the
+ *                           |   o       candidate P. It must survive: shifts by
+ *   1.0  o    o    o    o   |   |   o   P/2 are dear, shifts by P are free in
+ *     s = 1K   2K   4K   8K  16K 32K 64K  writes of 2P, 3P and 5P.
  *
  * A drive that updates single sectors (Kim's SSD-C) shows no such effect. Then
  * one sector more than a page costs one more program: a staircase over sizes.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -314,6 +314,7 @@ static enum claim settle(struct state *state, uint64_t *page_bytes,
         claim = none_smaller(state, phase, *page_bytes, verdict, &smaller);
         if (claim != CLAIM_FALLS)
             return claim;
+        assert(smaller > 0);
         *page_bytes = smaller;
     }
     return CLAIM_OPEN;

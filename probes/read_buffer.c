@@ -151,13 +151,14 @@ static bool pilot(struct state *state, uint64_t *largest_bytes)
     struct contrast contrast = twice(MIB, SIDE_OPEN);
     double ratios[PILOT_ROUNDS], first, second;
 
-    if (!study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS, ratios))
+    if (!study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS,
+                      ratios) ||
+        !costs(&state->study, "pilot", &contrast, 0, &first, &second))
         return false;
-    costs(&state->study, "pilot", &contrast, 0, &first, &second);
     *largest_bytes = 16 * MIB;
     while (*largest_bytes > MIB &&
            (*largest_bytes > state->study.setting.region_length_bytes / 16 ||
-            (double)(*largest_bytes / MIB) * first > longest_ns))
+            (double)*largest_bytes / (double)MIB * first > longest_ns))
         *largest_bytes /= 2;
     return true;
 }

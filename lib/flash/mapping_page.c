@@ -81,9 +81,9 @@ static void release(struct page_mapping *map, uint32_t block)
 
 static uint32_t take_free(struct page_mapping *map)
 {
+    assert(map->free_count > 0 && map->base.array->blocks_count > 0);
     uint32_t block = map->free_blocks[map->free_head];
 
-    assert(map->free_count > 0);
     map->free_head = (map->free_head + 1) % map->base.array->blocks_count;
     map->free_count--;
     return block;
@@ -288,12 +288,13 @@ static int create(const struct drive *drive, struct array *array,
         return -ENOMEM;
     mapping_init(&map->base, &mapping_page_ops, drive, array);
     uint32_t units = map->base.block_units_count;
+    assert(units > 0 && array->blocks_count > 0);
     size_t slots = (size_t)array->blocks_count * units;
     map->slot_of_unit = malloc(map->base.units_count * sizeof(uint32_t));
     map->unit_of_slot = malloc(slots * sizeof(uint32_t));
     map->blocks = calloc(array->blocks_count, sizeof(*map->blocks));
     map->first_with_valid = malloc((units + 1) * sizeof(uint32_t));
-    map->free_blocks = malloc(array->blocks_count * sizeof(uint32_t));
+    map->free_blocks = calloc(array->blocks_count, sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
     if (!map->slot_of_unit || !map->unit_of_slot || !map->blocks ||
         !map->first_with_valid || !map->free_blocks || !map->moves) {

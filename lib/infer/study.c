@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/infer/parameter.h"
 #include "lib/infer/bisect.h"
 #include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
