@@ -21,6 +21,3 @@ foreach(link ${probe_links})
   install(FILES ${CMAKE_BINARY_DIR}/${link}
           DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
-
-install(FILES ${CMAKE_SOURCE_DIR}/lib/report/ssdprobe.schema.json
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/ssdprobe)

@@ -85,8 +85,8 @@ static int parse_suffixed(const char *text, const struct suffix *suffix,
 
     if (error)
         return error;
-    while (*text == ' ')
-        text++;
+    if (text[0] == ' ' && text[1] != '\0')
+        text++; /* "16 KiB" */
     while (suffix->text && strcmp(suffix->text, text) != 0)
         suffix++;
     if (!suffix->text)
