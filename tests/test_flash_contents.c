@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The emulated drive keeps what is written, whatever its geometry, while it
+ * merges and cleans; and it cleans as often as greedy cleaning must. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/base/random.h"
+#include "tests/flash_bench.h"
+
+enum { BATCH = 4, REQUEST_SECTORS_MAX = 256, POOL_BYTES = 1 << 20 };
+
+/* What the drive should hold, and requests that are under way. */
+struct shadow {
+    struct bench bench;
+    struct random random;
+    unsigned char *bytes, *pool;
+    uint64_t capacity_bytes, written_bytes;
+    struct in_work {
+        struct flash_request request;
+        unsigned char data[512 * REQUEST_SECTORS_MAX];
+        unsigned char expected[512 * REQUEST_SECTORS_MAX];
+    } batch[BATCH];
+};
+
+static struct shadow *shadow_of(const struct drive *drive, uint64_t seed)
+{
+    struct shadow *shadow = calloc(1, sizeof(*shadow));
+
+    ck_assert_ptr_nonnull(shadow);
+    random_seed(&shadow->random, seed);
+    shadow->bench = bench_of(drive);
+    shadow->capacity_bytes = flash_capacity_bytes(shadow->bench.flash);
+    ck_assert_uint_eq(shadow->capacity_bytes, drive->capacity_bytes);
+    shadow->bytes = calloc(1, shadow->capacity_bytes);
+    shadow->pool = malloc(POOL_BYTES);
+    ck_assert(shadow->bytes && shadow->pool);
+    for (size_t i = 0; i < POOL_BYTES; i++)
+        shadow->pool[i] = (unsigned char)random_u64(&shadow->random);
+    return shadow;
+}
+
+static void shadow_close(struct shadow *shadow)
+{
+    bench_close(&shadow->bench);
+    free(shadow->bytes);
+    free(shadow->pool);
+    free(shadow);
+}
+
+/* Zeros, a repeated word, random bytes: each is stored in its own way. */
+static void fill(struct shadow *shadow, unsigned char *data, size_t length)
+{
+    uint64_t word = random_u64(&shadow->random);
+
+    switch (word % 4) {
+    case 0:
+        memset(data, 0, length);
+        break;
+    case 1:
+        for (size_t i = 0; i < length; i += sizeof(word))
+            memcpy(data + i, &word, sizeof(word));
+        break;
+    default:
+        memcpy(data,
+               shadow->pool +
+                   random_below(&shadow->random, POOL_BYTES - length + 1),
+               length);
+    }
+}
+
+/* Where and how much: many small ones, some that go on where one ended. */
+static void place(struct shadow *shadow, struct flash_request *request)
+{
+    struct random *random = &shadow->random;
+    uint64_t capacity = shadow->capacity_bytes / 512;
+    uint64_t most = UINT64_C(1) << random_below(random, 9);
+    uint64_t length = 1 + random_below(random, most);
+    uint64_t offset = random_below(random, capacity - length + 1);
+
+    if (random_below(random, 4) == 0) {
+        offset = offset / 64 * 64;
+        length = offset + 64 <= capacity ? 64 : length;
+    }
+    request->offset_bytes = 512 * offset;
+    request->length_bytes = 512 * length;
+}
+
+static void begin(struct shadow *shadow, struct in_work *work)
+{
+    uint64_t kind = random_below(&shadow->random, 100);
+    struct flash_request *request = &work->request;
+
+    *request = (struct flash_request){.operation = FLASH_FLUSH};
+    if (kind >= 3)
+        place(shadow, request);
+    unsigned char *there = shadow->bytes + request->offset_bytes;
+    if (kind >= 3 && kind < 65) {
+        request->operation = FLASH_WRITE;
+        request->data = work->data;
+        fill(shadow, work->data, request->length_bytes);
+        memcpy(there, work->data, request->length_bytes);
+        shadow->written_bytes += request->length_bytes;
+    } else if (kind >= 65 && kind < 95) {
+        request->operation = FLASH_READ;
+        request->data = work->data;
+        memset(work->data, 0x5a, request->length_bytes);
+        memcpy(work->expected, there, request->length_bytes);
+    } else if (kind >= 95) {
+        request->operation = FLASH_DISCARD;
+        memset(there, 0, request->length_bytes);
+    }
+    request->tag = (uint64_t)(work - shadow->batch);
+    ck_assert_int_eq(
+        flash_submit(shadow->bench.flash, shadow->bench.now_ns, request), 0);
+}
+
+/* A few requests at once; every read must return what was there when it was
+ * submitted. */
+static void step(struct shadow *shadow)
+{
+    size_t submitted = 1 + random_below(&shadow->random, BATCH), count;
+    struct flash_done done[BATCH];
+
+    for (size_t i = 0; i < submitted; i++)
+        begin(shadow, &shadow->batch[i]);
+    for (size_t finished = 0; finished < submitted; finished += count) {
+        shadow->bench.now_ns = flash_next_event_ns(shadow->bench.flash);
+        flash_advance(shadow->bench.flash, shadow->bench.now_ns, done, BATCH,
+                      &count);
+        ck_assert_uint_gt(count, 0);
+        for (size_t i = 0; i < count; i++) {
+            const struct in_work *work = &shadow->batch[done[i].tag];
+            ck_assert_int_eq(done[i].error, 0);
+            if (work->request.operation == FLASH_READ)
+                ck_assert_mem_eq(work->data, work->expected,
+                                 work->request.length_bytes);
+        }
+    }
+}
+
+static void read_it_all(struct shadow *shadow)
+{
+    const uint64_t size = sizeof(shadow->batch[0].data);
+    unsigned char *data = shadow->batch[0].data;
+
+    for (uint64_t at = 0; at < shadow->capacity_bytes; at += size) {
+        uint64_t rest = shadow->capacity_bytes - at;
+        uint64_t length = rest < size ? rest : size;
+        bench_do(&shadow->bench, FLASH_READ, at, length, data);
+        ck_assert_mem_eq(data, shadow->bytes + at, length);
+    }
+}
+
+static struct flash_statistics used(const struct drive *drive, uint64_t seed,
+                                    uint64_t capacities)
+{
+    struct shadow *shadow = shadow_of(drive, seed);
+
+    while (shadow->written_bytes < capacities * shadow->capacity_bytes)
+        step(shadow);
+    read_it_all(shadow);
+    struct flash_statistics statistics = bench_count(&shadow->bench);
+    ck_assert_uint_eq(statistics.written_bytes, shadow->written_bytes);
+    shadow_close(shadow);
+    return statistics;
+}
+
+static const char page_mapped[] =
+    "[drive]\ncapacity_bytes = 32MiB\n"
+    "[array]\nchannels_count = 2\nbanks_per_channel_count = 2\n"
+    "page_bytes = 2KiB\npages_per_block_count = 16\nspare_permille = 100\n"
+    "[mapping]\nmapping = page\nclustered_page_bytes = 4KiB\n"
+    "stripe_banks_count = 2\n"
+    "[read_buffer]\nread_buffer_bytes = 64KiB\n"
+    "[write_buffer]\nwrite_buffer_bytes = 50KiB\n";
+
+static const char log_block[] =
+    "[drive]\ncapacity_bytes = 32MiB\n"
+    "[array]\nbanks_per_channel_count = 2\n"
+    "page_bytes = 2KiB\npages_per_block_count = 32\n"
+    "[mapping]\nmapping = log-block\nclustered_page_bytes = 4KiB\n"
+    "stripe_banks_count = 2\nlog_blocks_count = 5\n";
+
+START_TEST(page_mapping_keeps_every_byte_while_it_cleans)
+{
+    struct drive drive = drive_of_text(page_mapped);
+    struct flash_statistics statistics = used(&drive, 1, 10);
+
+    ck_assert_uint_gt(statistics.blocks_erased_count, 10 * 32 * 1024 / 64);
+    ck_assert_uint_gt(statistics.pages_copied_count, 10000);
+}
+END_TEST
+
+START_TEST(log_blocks_keep_every_byte_through_every_kind_of_merge)
+{
+    struct drive drive = drive_of_text(log_block);
+    struct flash_statistics statistics = used(&drive, 2, 10);
+
+    ck_assert_uint_gt(statistics.merges_full_count, 100);
+    ck_assert_uint_gt(statistics.merges_partial_count, 0);
+    drive.switch_merge = 0;
+    statistics = used(&drive, 3, 1);
+    ck_assert_uint_gt(statistics.merges_full_count, 100);
+    ck_assert_uint_eq(statistics.merges_partial_count, 0);
+    ck_assert_uint_eq(statistics.merges_switch_count, 0);
+}
+END_TEST
+
+/* How many units of a block of 32 are written, in which order: what follows
+ * when another five blocks want the logs. */
+START_TEST(the_kind_of_merge_follows_from_the_order_of_writes)
+{
+    struct drive drive = drive_of_text(log_block);
+    const uint64_t unit = 4096, block = 32 * unit;
+
+    for (uint64_t kind = 0; kind < 3; kind++) {
+        struct bench bench = bench_of(&drive);
+        uint64_t units = kind == 0 ? 32 : 20;
+        for (uint64_t i = 0; i < units; i++)
+            bench_write(&bench, (kind == 2 ? units - 1 - i : i) * unit, unit);
+        for (uint64_t i = 1; i <= 5; i++)
+            bench_write(&bench, i * block, unit);
+        struct flash_statistics now = bench_count(&bench);
+        ck_assert_uint_eq(now.merges_switch_count, kind == 0);
+        ck_assert_uint_eq(now.merges_partial_count, kind == 1);
+        ck_assert_uint_eq(now.merges_full_count, kind == 2);
+        /* Two pages a unit; a full merge copies also what the log holds. */
+        uint64_t copied = kind == 0 ? 0 : kind == 1 ? 12 : 32;
+        ck_assert_uint_eq(now.pages_copied_count, 2 * copied);
+        ck_assert_uint_eq(now.blocks_erased_count, kind == 2 ? 2 : 1);
+        bench_close(&bench);
+    }
+}
+END_TEST
+
+static uint64_t pick(struct random *random, const uint64_t choices[],
+                     size_t count)
+{
+    return choices[random_below(random, count)];
+}
+
+#define PICK(random, ...)                                                      \
+    pick(random, (const uint64_t[]){__VA_ARGS__},                              \
+         sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static struct drive random_drive(uint64_t seed)
+{
+    struct drive drive = drive_of("ram-disk");
+    struct random random;
+
+    random_seed(&random, seed);
+    drive.mapping = PICK(&random, MAPPING_PAGE, MAPPING_LOG_BLOCK);
+    drive.channels_count = PICK(&random, 1, 2, 3, 4);
+    drive.banks_per_channel_count = PICK(&random, 1, 2, 3);
+    drive.superblock_chips_count = PICK(&random, 1, 2, 3);
+    drive.page_bytes = PICK(&random, 512, 2048, 4096);
+    drive.pages_per_block_count = 4 + random_below(&random, 30);
+    uint64_t banks = drive.channels_count * drive.banks_per_channel_count;
+    do
+        drive.stripe_banks_count = 1 + random_below(&random, banks);
+    while (banks % drive.stripe_banks_count);
+    uint64_t bank_page = drive.page_bytes * drive.superblock_chips_count;
+    uint64_t pages = drive.pages_per_block_count * drive.stripe_banks_count;
+    uint64_t together;
+    do
+        together = 1 + random_below(&random, pages < 12 ? pages : 12);
+    while (pages % together);
+    drive.clustered_page_bytes = bank_page * together;
+    uint64_t bytes = (8 + random_below(&random, 24)) * bank_page * pages;
+    bytes = (bytes + random_below(&random, 3) * 4096 + 4095) / 4096 * 4096;
+    drive.capacity_bytes = bytes < BENCH_MIB ? BENCH_MIB : bytes;
+    drive.spare_permille = random_below(&random, 400);
+    drive.initial_state = random_below(&random, 2);
+    drive.log_blocks_count = 1 + random_below(&random, 9);
+    drive.switch_merge = random_below(&random, 2);
+    drive.merge_copy = random_below(&random, 2);
+    drive.free_blocks_threshold_count = 2 + random_below(&random, 6);
+    drive.read_buffer_bytes = PICK(&random, 0, 4096, 20000, 262144);
+    drive.write_buffer_bytes = PICK(&random, 0, 512, 1000, 16384, 261120);
+    drive.write_buffer_drain = random_below(&random, 2);
+    drive.write_buffer_overflow = random_below(&random, 2);
+    drive.queue_depth_count = PICK(&random, 1, 2, 32);
+    drive.program_levels_count = 1 + random_below(&random, 4);
+    drive.jitter_sigma = random_below(&random, 2) ? 0.3 : 0;
+    return drive;
+}
+
+/* Twice the capacity each; set SSDPROBE_TEST_LONG for more of them. */
+START_TEST(random_geometries_keep_every_byte)
+{
+    const uint64_t drives = getenv("SSDPROBE_TEST_LONG") ? 5000 : 200;
+    uint64_t copied = 0, merges = 0;
+
+    for (uint64_t seed = 1; seed <= drives; seed++) {
+        struct drive drive = random_drive(seed);
+        struct flash_statistics statistics =
+            used(&drive, seed, drive.capacity_bytes < 8 * BENCH_MIB ? 2 : 1);
+        copied += statistics.pages_copied_count;
+        merges += statistics.merges_full_count;
+    }
+    ck_assert_uint_gt(copied, 1000 * drives);
+    ck_assert_uint_gt(merges, 100 * drives);
+}
+END_TEST
+
+START_TEST(contents_can_be_switched_off)
+{
+    struct drive drive = drive_of_text(page_mapped);
+    unsigned char data[512];
+
+    drive.contents = 0;
+    struct bench bench = bench_of(&drive);
+    memset(data, 1, sizeof(data));
+    uint64_t write_ns = bench_do(&bench, FLASH_WRITE, 0, 512, data);
+    memset(data, 2, sizeof(data));
+    bench_do(&bench, FLASH_READ, 0, 512, data);
+    for (size_t i = 0; i < sizeof(data); i++)
+        ck_assert_uint_eq(data[i], 2);
+    bench_close(&bench);
+    drive.contents = 1;
+    bench = bench_of(&drive);
+    ck_assert_uint_eq(bench_do(&bench, FLASH_WRITE, 0, 512, data), write_ns);
+    bench_close(&bench);
+}
+END_TEST
+
+/* ---- greedy cleaning --------------------------------------------------- */
+
+enum { UNITS = 32, LOGICAL_BLOCKS = 1024, THRESHOLD = 3, PASSES = 5 };
+
+/* Units and blocks, nothing else: host writes go to one open block, what is
+ * left of the emptiest block to another, three blocks are kept free. */
+struct reference {
+    uint32_t blocks;
+    uint32_t *block_of_unit, *unit_at, *valid, *fill;
+    uint32_t host, cleaning;
+    uint64_t programmed;
+};
+
+static void put(struct reference *reference, uint32_t block, uint32_t unit)
+{
+    uint32_t at = block * UNITS + reference->fill[block]++;
+
+    reference->unit_at[at] = unit;
+    reference->block_of_unit[unit] = at;
+    reference->valid[block]++;
+    reference->programmed++;
+}
+
+static uint32_t empty_blocks(const struct reference *reference, uint32_t *one)
+{
+    uint32_t count = 0;
+
+    for (uint32_t block = 0; block < reference->blocks; block++) {
+        if (reference->fill[block] || block == reference->host ||
+            block == reference->cleaning)
+            continue;
+        *one = block;
+        count++;
+    }
+    return count;
+}
+
+static void clean(struct reference *reference)
+{
+    uint32_t victim = UINT32_MAX;
+
+    for (uint32_t block = 0; block < reference->blocks; block++)
+        if (reference->fill[block] == UNITS && block != reference->cleaning &&
+            (victim == UINT32_MAX ||
+             reference->valid[block] < reference->valid[victim]))
+            victim = block;
+    for (uint32_t at = victim * UNITS; at < (victim + 1) * UNITS; at++) {
+        uint32_t unit = reference->unit_at[at];
+        if (reference->block_of_unit[unit] != at)
+            continue;
+        if (reference->fill[reference->cleaning] == UNITS)
+            empty_blocks(reference, &reference->cleaning);
+        put(reference, reference->cleaning, unit);
+    }
+    reference->valid[victim] = reference->fill[victim] = 0;
+}
+
+static void reference_write(struct reference *reference, uint32_t unit)
+{
+    uint32_t none = 0;
+
+    if (reference->fill[reference->host] == UNITS) {
+        while (empty_blocks(reference, &none) < THRESHOLD)
+            clean(reference);
+        empty_blocks(reference, &reference->host);
+    }
+    reference->valid[reference->block_of_unit[unit] / UNITS]--;
+    put(reference, reference->host, unit);
+}
+
+static void reference_fill(struct reference *reference, uint32_t blocks)
+{
+    *reference = (struct reference){.blocks = blocks};
+    reference->block_of_unit = calloc(UNITS * LOGICAL_BLOCKS, 4);
+    reference->unit_at = calloc((size_t)UNITS * blocks, 4);
+    reference->valid = calloc(blocks, 4);
+    reference->fill = calloc(blocks, 4);
+    reference->host = reference->cleaning = UINT32_MAX;
+    for (uint32_t unit = 0; unit < UNITS * LOGICAL_BLOCKS; unit++)
+        put(reference, unit / UNITS, unit);
+    empty_blocks(reference, &reference->host);
+    empty_blocks(reference, &reference->cleaning);
+    reference->programmed = 0;
+}
+
+/* Programs a write, once the drive has settled. */
+static double reference_amplification(uint32_t blocks)
+{
+    const uint64_t units = (uint64_t)UNITS * LOGICAL_BLOCKS;
+    struct reference reference;
+    struct random random;
+    uint64_t before = 0;
+
+    reference_fill(&reference, blocks);
+    random_seed(&random, 11);
+    for (uint64_t i = 0; i < 2 * PASSES * units; i++) {
+        if (i == PASSES * units)
+            before = reference.programmed;
+        reference_write(&reference, (uint32_t)random_below(&random, units));
+    }
+    free(reference.block_of_unit);
+    free(reference.unit_at);
+    free(reference.valid);
+    free(reference.fill);
+    return (double)(reference.programmed - before) / (double)(PASSES * units);
+}
+
+static double model_amplification(uint64_t spare_permille)
+{
+    const uint64_t units = (uint64_t)UNITS * LOGICAL_BLOCKS;
+    struct drive drive = drive_of("ram-disk");
+    struct random random;
+    uint64_t before = 0;
+
+    drive.mapping = MAPPING_PAGE;
+    drive.contents = 0;
+    drive.page_bytes = drive.clustered_page_bytes = 4096;
+    drive.pages_per_block_count = UNITS;
+    drive.capacity_bytes = units * 4096;
+    drive.spare_permille = spare_permille;
+    drive.free_blocks_threshold_count = THRESHOLD;
+    struct bench bench = bench_of(&drive);
+    random_seed(&random, 12);
+    for (uint64_t i = 0; i < 2 * PASSES * units; i++) {
+        if (i == PASSES * units)
+            before = bench_count(&bench).pages_programmed_count;
+        bench_write(&bench, 4096 * random_below(&random, units), 4096);
+    }
+    uint64_t after = bench_count(&bench).pages_programmed_count;
+    bench_close(&bench);
+    return (double)(after - before) / (double)(PASSES * units);
+}
+
+static const uint64_t spares_permille[] = {70, 150, 280};
+
+START_TEST(greedy_cleaning_writes_as_much_as_it_must)
+{
+    uint64_t spare = spares_permille[_i];
+    double r = (double)spare / 1000, known = (1 + r) / (2 * r);
+    double model = model_amplification(spare);
+    double reference = reference_amplification(
+        (uint32_t)(LOGICAL_BLOCKS + LOGICAL_BLOCKS * spare / 1000));
+
+    printf("spare %.0f %%: %.3f, reference %.3f, formula %.3f\n", 100 * r,
+           model, reference, known);
+    ck_assert_double_eq_tol(model / reference, 1, 0.03);
+    ck_assert_double_eq_tol(model / known, 1, 0.15);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flash_contents");
+    TCase *cases = tcase_create("flash_contents");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(cases, 120);
+    suite_add_tcase(suite, cases);
+    tcase_add_test(cases, page_mapping_keeps_every_byte_while_it_cleans);
+    tcase_add_test(cases,
+                   log_blocks_keep_every_byte_through_every_kind_of_merge);
+    tcase_add_test(cases, the_kind_of_merge_follows_from_the_order_of_writes);
+    tcase_add_test(cases, random_geometries_keep_every_byte);
+    tcase_add_test(cases, contents_can_be_switched_off);
+    tcase_add_loop_test(cases, greedy_cleaning_writes_as_much_as_it_must, 0,
+                        sizeof(spares_permille) / sizeof(spares_permille[0]));
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
