@@ -38,6 +38,12 @@ int array_create(struct array *array, const struct drive *drive,
     array->cache_copy_ns = drive->cache_copy_ns;
     array->controller_read_ns = drive->controller_read_page_ns;
     array->controller_write_ns = drive->controller_write_page_ns;
+    array->controller_copy_ns = drive->controller_copy_page_ns;
+    array->zero_copy_ns = drive->zero_copy_ns;
+    array->page_parts_count =
+        drive->content_unit_bytes
+            ? (uint32_t)(array->page_bytes / drive->content_unit_bytes)
+            : 1;
     array->bus_ns =
         array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
     array->slowness = 1.0;
@@ -53,6 +59,15 @@ int array_create(struct array *array, const struct drive *drive,
         array_destroy(array);
         return -ENOMEM;
     }
+    if (drive->content_unit_bytes) {
+        size_t pages = (size_t)blocks_count * array->stripe_pages_count;
+        array->zero_parts = malloc(pages);
+        if (!array->zero_parts) {
+            array_destroy(array);
+            return -ENOMEM;
+        }
+        memset(array->zero_parts, (int)array->page_parts_count, pages);
+    }
     for (uint32_t i = 0; i < array->pages_per_block_count; i++)
         array->program_ns[i] =
             drive->program_ns[i % drive->program_levels_count];
@@ -66,6 +81,7 @@ void array_destroy(struct array *array)
     free(array->channel_free_ns);
     free(array->blocks);
     free(array->sensing);
+    free(array->zero_parts);
     memset(array, 0, sizeof(*array));
 }
 
@@ -73,7 +89,10 @@ uint64_t array_memory_bytes(const struct array *array)
 {
     return array->pages_per_block_count * sizeof(uint64_t) +
            (array->banks_count + array->channels_count) * sizeof(uint64_t) +
-           array->blocks_count * sizeof(*array->blocks);
+           array->blocks_count * sizeof(*array->blocks) +
+           (array->zero_parts
+                ? (uint64_t)array->blocks_count * array->stripe_pages_count
+                : 0);
 }
 
 uint32_t array_group(const struct array *array, uint32_t block)
@@ -125,13 +144,26 @@ static uint64_t fetch(struct array *array, uint32_t bank, uint64_t begin_ns)
     return out;
 }
 
-static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
-                      uint64_t begin_ns)
+/* How long a step takes that leaves out the parts that are zeros. */
+static uint64_t without_zeros(const struct array *array, uint64_t ns,
+                              uint32_t zero_parts)
 {
+    uint32_t parts = array->page_parts_count;
+
+    return zero_parts ? ns * (parts - zero_parts) / parts : ns;
+}
+
+static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
+                      uint32_t zero_parts, uint64_t begin_ns)
+{
+    uint64_t bus_ns = without_zeros(array, array->bus_ns, zero_parts);
+    uint64_t program_ns =
+        without_zeros(array, array->program_ns[position], zero_parts) +
+        array->zero_copy_ns * zero_parts / array->page_parts_count;
     uint64_t *channel = channel_of(array, bank);
     uint64_t in = later(later(begin_ns, *channel), array->bank_free_ns[bank]) +
-                  lasting(array, array->bus_ns);
-    uint64_t done = in + lasting(array, array->program_ns[position]);
+                  lasting(array, bus_ns);
+    uint64_t done = in + lasting(array, program_ns);
 
     *channel = in;
     array->bank_free_ns[bank] = done;
@@ -156,7 +188,7 @@ uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
     array->controller_free_ns = later(begin_ns, array->controller_free_ns) +
                                 lasting(array, array->controller_write_ns);
     return store(array, bank_of(array, block, page), position_of(array, page),
-                 array->controller_free_ns);
+                 0, array->controller_free_ns);
 }
 
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
@@ -168,10 +200,14 @@ void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
 /* The first copy of a run waits for its sense; the later ones are sensed while
  * the one before is programmed. */
 static uint64_t copy_inside(struct array *array, uint32_t bank,
-                            uint32_t position, bool *sensing, uint64_t begin_ns)
+                            uint32_t position, uint32_t zero_parts,
+                            bool *sensing, uint64_t begin_ns)
 {
     uint64_t *free_ns = &array->bank_free_ns[bank];
-    uint64_t program_ns = array->program_ns[position] + array->cache_copy_ns;
+    uint64_t program_ns =
+        without_zeros(array, array->program_ns[position], zero_parts) +
+        array->zero_copy_ns * zero_parts / array->page_parts_count +
+        array->cache_copy_ns;
 
     if (!*sensing)
         *free_ns = later(*free_ns, begin_ns) + lasting(array, array->read_ns);
@@ -179,6 +215,46 @@ static uint64_t copy_inside(struct array *array, uint32_t bank,
     *free_ns += lasting(array, program_ns);
     array->statistics->pages_read_count++;
     return *free_ns;
+}
+
+static uint8_t *zero_parts_of(const struct array *array, uint32_t block,
+                              uint32_t page)
+{
+    return &array->zero_parts[(size_t)block * array->stripe_pages_count + page];
+}
+
+void array_set_zero_parts(struct array *array, uint32_t block, uint32_t page,
+                          uint32_t count)
+{
+    *zero_parts_of(array, block, page) = (uint8_t)count;
+}
+
+/* A copy has the contents of its source. */
+static uint32_t carry_zero_parts(struct array *array,
+                                 const struct array_move *move,
+                                 uint32_t to_block)
+{
+    if (!array->zero_parts)
+        return 0;
+    uint8_t parts = *zero_parts_of(array, move->from_block, move->from_page);
+    *zero_parts_of(array, to_block, move->to_page) = parts;
+    return parts;
+}
+
+/* Out over the bus, through the controller, and in again. */
+static uint64_t copy_outside(struct array *array, const struct array_move *move,
+                             uint32_t bank, uint32_t position,
+                             uint32_t zero_parts, uint64_t begin_ns)
+{
+    uint64_t out = fetch(
+        array, bank_of(array, move->from_block, move->from_page), begin_ns);
+
+    if (array->controller_copy_ns)
+        out = array->controller_free_ns =
+            later(out, array->controller_free_ns) +
+            lasting(array, without_zeros(array, array->controller_copy_ns,
+                                         zero_parts));
+    return store(array, bank, position, zero_parts, out);
 }
 
 uint64_t array_copy(struct array *array, const struct array_move moves[],
@@ -195,22 +271,30 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
         uint32_t position = position_of(array, move->to_page);
         uint32_t bank = bank_of(array, to_block, move->to_page);
         uint64_t stored;
+        uint32_t zero_parts = carry_zero_parts(array, move, to_block);
         note_program(array, to_block, move->to_page);
         array->statistics->pages_copied_count++;
         if (inside && array_group(array, move->from_block) == group &&
             move->from_page % stripe == move->to_page % stripe)
             stored =
-                copy_inside(array, bank, position,
+                copy_inside(array, bank, position, zero_parts,
                             &array->sensing[move->to_page % stripe], begin_ns);
         else
-            stored = store(
-                array, bank, position,
-                fetch(array, bank_of(array, move->from_block, move->from_page),
-                      begin_ns));
+            stored =
+                copy_outside(array, move, bank, position, zero_parts, begin_ns);
         done = later(done, stored);
     }
     array->programmed_ns = later(array->programmed_ns, done);
     return done;
+}
+
+uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns)
+{
+    if (ns == 0)
+        return begin_ns;
+    array->controller_free_ns =
+        later(begin_ns, array->controller_free_ns) + lasting(array, ns);
+    return array->controller_free_ns;
 }
 
 uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)

@@ -36,8 +36,10 @@ struct array {
     uint64_t block_bytes;           /* of one clustered block */
 
     uint64_t read_ns, erase_ns, cache_copy_ns, bus_ns;
-    uint64_t controller_read_ns, controller_write_ns;
-    uint64_t *program_ns; /* by position in the block */
+    uint64_t controller_read_ns, controller_write_ns, controller_copy_ns;
+    uint64_t zero_copy_ns;     /* of a whole page of zeros */
+    uint32_t page_parts_count; /* judged apart by content; 1: not at all */
+    uint64_t *program_ns;      /* by position in the block */
     /* Every duration is multiplied by this: the noise of the moment. 1 when
      * there is none, and then durations are exact. */
     double slowness;
@@ -46,7 +48,8 @@ struct array {
     uint64_t controller_free_ns;
     uint64_t programmed_ns; /* when every program asked for so far is done */
     struct array_block *blocks;
-    bool *sensing; /* scratch of array_copy, one a bank of a stripe */
+    uint8_t *zero_parts; /* of each page; NULL: contents do not matter */
+    bool *sensing;       /* scratch of array_copy, one a bank of a stripe */
     struct flash_statistics *statistics; /* the flash's; counted here */
 };
 
@@ -70,6 +73,11 @@ uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
 /* Marks pages as programmed without taking time (the initial state). */
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count);
 
+/* Says how many parts of a page just programmed hold only zeros: it will cost
+ * less to put down when it is copied. */
+void array_set_zero_parts(struct array *array, uint32_t block, uint32_t page,
+                          uint32_t count);
+
 /* One page to be moved by cleaning or a merge. */
 struct array_move {
     uint32_t from_block, from_page, to_page;
@@ -78,11 +86,15 @@ struct array_move {
 /*
  * Moves pages to `to_block`, `to_page` ascending. With `inside`, pages that
  * stay in their bank are copied there, pipelined: tR + n x (tPROG + tCACHE) per
- * bank (Dirik 3.3.2); all others go out and in over the bus.
+ * bank (Dirik 3.3.2); all others go out and in over the bus, one after the
+ * other through the controller.
  */
 uint64_t array_copy(struct array *array, const struct array_move moves[],
                     uint32_t count, uint32_t to_block, bool inside,
                     uint64_t begin_ns);
+
+/* The controller thinks: serial with all that it does. */
+uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns);
 
 /* Erases a clustered block: in all its banks at once. */
 uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns);

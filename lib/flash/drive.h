@@ -21,6 +21,8 @@ enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
 enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
+enum initial_phase_kind { PHASE_START, PHASE_SEED };
+enum log_victim_kind { LOG_OLDEST, LOG_LEAST_RECENT };
 
 /* What a probe should find; text as in the file ("16384", "absent",
  * "unidentifiable", "SLC"). */
@@ -34,6 +36,7 @@ struct drive {
     char description[160];
     uint64_t capacity_bytes;
     uint64_t initial_state;
+    uint64_t initial_phase;
     uint64_t contents; /* 1: keep what is written; 0: only time matters */
     uint64_t seed;
 
@@ -48,12 +51,15 @@ struct drive {
     uint64_t program_ns[DRIVE_LEVELS_MAX];
     uint64_t bus_width_bits, bus_mhz;
     uint64_t controller_read_page_ns, controller_write_page_ns;
+    uint64_t controller_copy_page_ns;
 
     /* [mapping] */
     uint64_t mapping;
     uint64_t clustered_page_bytes;
     uint64_t stripe_banks_count; /* banks that one clustered block spans */
-    uint64_t log_blocks_count, switch_merge, merge_copy;
+    uint64_t sector_update;      /* 1: no read-modify-write */
+    uint64_t log_blocks_count, log_victim, log_switch_ns;
+    uint64_t switch_merge, merge_copy;
     uint64_t direct_ns, direct_bytes_per_second;
 
     /* [cleaning] */
@@ -62,11 +68,16 @@ struct drive {
     /* [read_buffer], [write_buffer] */
     uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;
     uint64_t write_buffer_bytes, write_buffer_drain, write_buffer_overflow;
+    uint64_t write_buffer_bypass_bytes;
 
     /* [host] */
     uint64_t interface_bytes_per_second;
-    uint64_t command_ns, flush_ns;
+    uint64_t command_ns, write_command_ns, flush_ns;
     uint64_t request_limit_bytes, queue_depth_count;
+
+    /* [quirks] (Sun & Zhang 4) */
+    uint64_t segment_groups_count, segment_group_bytes, group_switch_ns;
+    uint64_t content_unit_bytes, zero_copy_ns;
 
     /* [noise] */
     double jitter_sigma;

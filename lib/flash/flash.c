@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/flash/array.h"
+#include "lib/flash/content.h"
 #include "lib/flash/drive.h"
 #include "lib/flash/mapping.h"
 #include "lib/flash/noise.h"
@@ -36,6 +37,7 @@ struct flash {
     struct read_buffer *read_buffer;   /* NULL: none */
     struct write_buffer *write_buffer; /* NULL: none */
     struct store *store;               /* NULL: contents off */
+    struct content *content;           /* NULL: contents do not matter */
     struct noise noise;
     struct flash_statistics statistics;
 
@@ -44,6 +46,7 @@ struct flash {
     uint64_t held_until_ns; /* an outlier keeps the whole drive busy */
     /* The contiguous run of reads that the last read continued or began. */
     uint64_t run_end_bytes, run_length_bytes;
+    uint64_t group;         /* of the last request (quirks) */
     uint64_t drain_free_ns; /* when an eager drain may take the next run */
 
     struct waiting *waiting; /* a ring, grown when full */
@@ -90,10 +93,43 @@ static uint64_t link_transfer(struct flash *flash, uint64_t begin_ns,
     return flash->link_free_ns;
 }
 
-static uint64_t accept_command(struct flash *flash, uint64_t begin_ns)
+/* Which segment group an address lies in (Sun & Zhang 4.1). */
+static uint64_t segment_group(const struct flash *flash, uint64_t offset_bytes)
+{
+    const struct drive *drive = &flash->drive;
+    uint64_t groups = drive->segment_groups_count;
+    uint64_t size = drive->segment_group_bytes;
+
+    if (size == 0)
+        size = (drive->capacity_bytes + groups - 1) / groups;
+    return offset_bytes / size % groups;
+}
+
+/* What the command processor spends on a request before anything moves. */
+static uint64_t overhead_ns(struct flash *flash,
+                            const struct flash_request *request)
+{
+    uint64_t ns = flash->drive.command_ns;
+
+    if (request->operation == FLASH_WRITE)
+        ns += flash->drive.write_command_ns;
+    if (flash->drive.segment_groups_count > 1 && request->length_bytes > 0) {
+        uint64_t group = segment_group(flash, request->offset_bytes);
+        if (request->operation == FLASH_READ && group != flash->group)
+            ns += flash->drive.group_switch_ns;
+        flash->group =
+            segment_group(flash, request->offset_bytes + request->length_bytes -
+                                     SECTOR_BYTES);
+    }
+    return ns;
+}
+
+static uint64_t accept_command(struct flash *flash,
+                               const struct flash_request *request,
+                               uint64_t begin_ns)
 {
     flash->command_free_ns = later(begin_ns, flash->command_free_ns) +
-                             lasting(flash, flash->drive.command_ns);
+                             lasting(flash, overhead_ns(flash, request));
     return flash->command_free_ns;
 }
 
@@ -170,11 +206,11 @@ static void drop_read_pages(struct flash *flash, uint64_t offset_bytes,
 
 /* One piece of a write, within a unit: over the link, then on its way. */
 static uint64_t write_run(struct flash *flash, const struct dirty *run,
-                          uint64_t begin_ns)
+                          bool buffered, uint64_t begin_ns)
 {
     struct write_buffer *buffer = flash->write_buffer;
 
-    if (!buffer) {
+    if (!buffered) {
         uint64_t arrived = link_transfer(flash, begin_ns, run->length_bytes);
         return flash->mapping->ops->write(flash->mapping, run->unit,
                                           run->first_byte, run->length_bytes,
@@ -198,8 +234,11 @@ static uint64_t serve_write(struct flash *flash,
     uint64_t offset = request->offset_bytes;
     uint64_t end = offset + request->length_bytes;
     uint32_t unit_bytes = flash->mapping->unit_bytes;
+    bool buffered =
+        flash->write_buffer &&
+        request->length_bytes > flash->drive.write_buffer_bypass_bytes;
     uint64_t piece_max =
-        flash->write_buffer && flash->drive.write_buffer_bytes < unit_bytes
+        buffered && flash->drive.write_buffer_bytes < unit_bytes
             ? flash->drive.write_buffer_bytes
             : unit_bytes;
     uint64_t done = begin_ns;
@@ -212,7 +251,7 @@ static uint64_t serve_write(struct flash *flash,
         piece = piece < end - offset ? piece : end - offset;
         piece = piece < piece_max ? piece : piece_max;
         run.length_bytes = (uint32_t)piece;
-        done = later(done, write_run(flash, &run, begin_ns));
+        done = later(done, write_run(flash, &run, buffered, begin_ns));
         offset += piece;
     }
     return done;
@@ -327,7 +366,7 @@ static uint64_t serve_direct(struct flash *flash,
 static uint64_t serve(struct flash *flash, const struct flash_request *request,
                       uint64_t begin_ns)
 {
-    begin_ns = accept_command(flash, begin_ns);
+    begin_ns = accept_command(flash, request, begin_ns);
     if (!flash->mapping)
         return serve_direct(flash, request, begin_ns);
     if (flash->write_buffer)
@@ -348,6 +387,12 @@ static uint64_t serve(struct flash *flash, const struct flash_request *request,
 /* Contents move at dispatch, in order, so that reads see earlier writes. */
 static int move_data(struct flash *flash, const struct flash_request *request)
 {
+    if (flash->content && request->operation == FLASH_WRITE)
+        content_write(flash->content, request->offset_bytes,
+                      request->length_bytes, request->data);
+    if (flash->content && request->operation == FLASH_DISCARD)
+        content_discard(flash->content, request->offset_bytes,
+                        request->length_bytes);
     if (!flash->store)
         return 0;
     switch (request->operation) {
@@ -593,6 +638,11 @@ static int create_flash(struct flash *flash, struct fault *why)
     if (!error && drive->write_buffer_bytes >= SECTOR_BYTES)
         error = write_buffer_create(drive->write_buffer_bytes,
                                     &flash->write_buffer);
+    if (!error && drive->content_unit_bytes) {
+        error = content_create(drive->capacity_bytes, drive->content_unit_bytes,
+                               &flash->content);
+        flash->mapping->content = flash->content;
+    }
     return error;
 }
 
@@ -629,6 +679,7 @@ void flash_destroy(struct flash *flash)
     if (!flash)
         return;
     store_destroy(flash->store);
+    content_destroy(flash->content);
     write_buffer_destroy(flash->write_buffer);
     read_buffer_destroy(flash->read_buffer);
     if (flash->mapping)
@@ -648,4 +699,6 @@ void flash_statistics(const struct flash *flash,
     if (flash->mapping)
         statistics->memory_bytes +=
             flash->mapping->ops->memory_bytes(flash->mapping);
+    if (flash->content)
+        statistics->memory_bytes += content_memory_bytes(flash->content);
 }

@@ -44,6 +44,7 @@ void mapping_init(struct mapping *mapping, const struct mapping_ops *ops,
     mapping->block_units_count = (uint32_t)(array->block_bytes / unit_bytes);
     mapping->units_count =
         (drive->capacity_bytes + unit_bytes - 1) / unit_bytes;
+    mapping->reads_rest = !drive->sector_update;
     mapping->copy_inside = drive->merge_copy == MERGE_COPY_BANK;
 }
 
@@ -54,6 +55,8 @@ uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
     uint64_t page_bytes = mapping->array->page_bytes;
     uint64_t done = begin_ns;
 
+    if (!mapping->reads_rest || length_bytes == mapping->unit_bytes)
+        return begin_ns;
     for (uint32_t page = 0; page < mapping->unit_pages_count; page++) {
         uint64_t from = page * page_bytes, to = from + page_bytes;
         uint32_t block, block_page;
@@ -65,6 +68,22 @@ uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
         done = read > done ? read : done;
     }
     return done;
+}
+
+void mapping_note_content(struct mapping *mapping, uint64_t unit,
+                          uint32_t block, uint32_t slot)
+{
+    uint64_t page_bytes = mapping->array->page_bytes;
+    uint32_t pages = mapping->unit_pages_count;
+
+    if (!mapping->content)
+        return;
+    for (uint32_t page = 0; page < pages; page++)
+        array_set_zero_parts(
+            mapping->array, block, slot * pages + page,
+            content_zero_units(mapping->content,
+                               unit * mapping->unit_bytes + page * page_bytes,
+                               page_bytes));
 }
 
 uint64_t mapping_program(struct mapping *mapping, uint32_t block, uint32_t slot,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/flash/array.h"
+#include "lib/flash/content.h"
 #include "lib/flash/drive.h"
 
 /*
@@ -43,7 +44,8 @@ struct mapping {
     struct array *array;
     uint32_t unit_bytes, unit_pages_count, block_units_count;
     uint64_t units_count;
-    bool copy_inside;
+    bool copy_inside, reads_rest;
+    const struct content *content; /* NULL: contents do not matter */
 };
 
 /* The scheme of `drive`; NULL for MAPPING_DIRECT, which has no flash. */
@@ -59,7 +61,8 @@ uint32_t mapping_spared_blocks(const struct drive *drive);
 
 /*
  * Reads the pages of a unit that a write of [first, first + length) does not
- * cover wholly (read-modify-write, Kim III-B). Returns when they are there.
+ * cover wholly (read-modify-write, Kim III-B), unless the drive updates single
+ * sectors. Returns when they are there.
  */
 uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
                            uint32_t first_byte, uint32_t length_bytes,
@@ -68,6 +71,11 @@ uint64_t mapping_read_rest(struct mapping *mapping, uint64_t unit,
 /* Programs the pages of unit slot `slot` of `block`; returns when all are. */
 uint64_t mapping_program(struct mapping *mapping, uint32_t block, uint32_t slot,
                          uint64_t begin_ns);
+
+/* Tells the array what a unit put into slot `slot` of `block` holds, where
+ * contents matter. */
+void mapping_note_content(struct mapping *mapping, uint64_t unit,
+                          uint32_t block, uint32_t slot);
 
 extern const struct mapping_ops mapping_page_ops, mapping_log_ops;
 

@@ -20,7 +20,7 @@ struct log {
     uint32_t logical, block; /* NOWHERE: the log is not in use */
     uint32_t used_count;     /* units written into it */
     bool in_order;           /* unit i lies in slot i, for every slot */
-    uint64_t opened;         /* the oldest is merged first */
+    uint64_t age_stamp;      /* the lowest is merged first */
     uint32_t *slot_of_unit;  /* NOWHERE: the data block has the unit */
 };
 
@@ -31,7 +31,10 @@ struct log_mapping {
     uint32_t *log_of_logical; /* index of its log, or NOWHERE */
     struct log *logs;
     uint32_t logs_count;
-    uint64_t opened_count;
+    uint64_t stamps_count;
+    uint32_t last_log; /* that was written into, or NOWHERE */
+    uint64_t switch_ns;
+    bool victim_least_recent;
     uint32_t **free_blocks; /* a ring for each group of banks */
     uint32_t *free_head, *free_count, ring_size;
     struct array_move *moves; /* scratch of one merge */
@@ -135,13 +138,15 @@ static uint64_t merge(struct log_mapping *map, struct log *log,
         retire(map, old, done);
         retire(map, log->block, done);
     }
+    if (map->last_log == (uint32_t)(log - map->logs))
+        map->last_log = NOWHERE;
     map->log_of_logical[log->logical] = NOWHERE;
     log->logical = NOWHERE;
     map->merge_free_ns = done;
     return done;
 }
 
-/* An unused log, or the oldest after its merge. */
+/* An unused log, or the oldest (by opening or by use) after its merge. */
 static struct log *free_log(struct log_mapping *map, uint64_t *begin_ns)
 {
     struct log *oldest = &map->logs[0];
@@ -150,7 +155,7 @@ static struct log *free_log(struct log_mapping *map, uint64_t *begin_ns)
         struct log *log = &map->logs[i];
         if (log->logical == NOWHERE)
             return log;
-        if (log->opened < oldest->opened)
+        if (log->age_stamp < oldest->age_stamp)
             oldest = log;
     }
     *begin_ns = merge(map, oldest, *begin_ns);
@@ -173,7 +178,7 @@ static struct log *log_with_room(struct log_mapping *map, uint32_t logical,
     log->block = take_free(map, logical);
     log->used_count = 0;
     log->in_order = true;
-    log->opened = ++map->opened_count;
+    log->age_stamp = ++map->stamps_count;
     for (uint32_t unit = 0; unit < units; unit++)
         log->slot_of_unit[unit] = NOWHERE;
     map->log_of_logical[logical] = (uint32_t)(log - map->logs);
@@ -211,10 +216,16 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
     begin_ns =
         mapping_read_rest(mapping, unit, first_byte, length_bytes, begin_ns);
     struct log *log = log_with_room(map, logical, &begin_ns);
+    if (map->victim_least_recent)
+        log->age_stamp = ++map->stamps_count;
+    if (map->last_log != (uint32_t)(log - map->logs))
+        begin_ns = array_delay(map->base.array, map->switch_ns, begin_ns);
+    map->last_log = (uint32_t)(log - map->logs);
     uint32_t slot = log->used_count++;
     log->slot_of_unit[in_block] = slot;
     if (slot != in_block)
         log->in_order = false;
+    mapping_note_content(mapping, unit, log->block, slot);
     return mapping_program(mapping, log->block, slot, begin_ns);
 }
 
@@ -323,6 +334,9 @@ static int create(const struct drive *drive, struct array *array,
     map->logical_count = mapping_logical_blocks(drive);
     map->logs_count = (uint32_t)drive->log_blocks_count;
     map->switch_merge = drive->switch_merge != 0;
+    map->switch_ns = drive->log_switch_ns;
+    map->victim_least_recent = drive->log_victim == LOG_LEAST_RECENT;
+    map->last_log = NOWHERE;
     map->data_block = calloc(map->logical_count, sizeof(uint32_t));
     map->log_of_logical = calloc(map->logical_count, sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));

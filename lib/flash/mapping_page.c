@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/base/random.h"
+
 #define NOWHERE UINT32_MAX
 
 struct block_state {
@@ -32,6 +34,7 @@ struct page_mapping {
     } host, cleaning;
     struct array_move *moves; /* scratch of one victim */
     uint32_t threshold_count;
+    uint32_t first_slot; /* of the first write: the phase of the blocks */
     uint64_t cleaning_free_ns;
 };
 
@@ -210,6 +213,7 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
     begin_ns = make_room(map, begin_ns);
     invalidate(map, unit);
     validate(map, unit, map->host.block, map->host.slot);
+    mapping_note_content(mapping, unit, map->host.block, map->host.slot);
     return mapping_program(mapping, map->host.block, map->host.slot++,
                            begin_ns);
 }
@@ -262,6 +266,7 @@ static void lay_out(struct page_mapping *map, bool written)
     }
     map->host.block = take_free(map);
     map->cleaning.block = take_free(map);
+    map->host.slot = map->first_slot;
 }
 
 static void destroy(struct mapping *mapping)
@@ -309,6 +314,8 @@ static int create(const struct drive *drive, struct array *array,
         map->first_with_valid[i] = NOWHERE;
     map->lowest_valid = units;
     map->threshold_count = (uint32_t)drive->free_blocks_threshold_count;
+    if (drive->initial_phase == PHASE_SEED)
+        map->first_slot = (uint32_t)(random_mix(drive->seed) % units);
     lay_out(map, drive->initial_state == INITIAL_WRITTEN);
     *mapping = &map->base;
     return 0;

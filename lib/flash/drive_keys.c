@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/drive_keys.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+
+enum key_kind { KEY_COUNT, KEY_BYTES, KEY_NS, KEY_CHOICE, KEY_REAL, KEY_TEXT };
+
+struct key_row {
+    const char *section, *name;
+    size_t offset;
+    enum key_kind kind;
+    double low, high; /* of the number; the size of a text */
+    const char *normal;
+    const char *choices[8]; /* KEY_CHOICE: by value */
+    const char *help;
+};
+
+#define KIB 1024.0
+#define GIB (1024.0 * 1024.0 * 1024.0)
+#define SECOND 1e9
+
+/* A row whose key is called otherwise than its field. */
+#define NAMED(kind, section, name, field, low, high, normal, help)             \
+    {                                                                          \
+        section, name, offsetof(struct drive, field), KEY_##kind, low, high,   \
+            normal, {NULL}, help                                               \
+    }
+#define ROW(kind, section, field, low, high, normal, help)                     \
+    NAMED(kind, section, #field, field, low, high, normal, help)
+#define COUNT(...) ROW(COUNT, __VA_ARGS__)
+#define BYTES(...) ROW(BYTES, __VA_ARGS__)
+#define NS(...) ROW(NS, __VA_ARGS__)
+#define REAL(...) ROW(REAL, __VA_ARGS__)
+#define TEXT(section, field, normal, help)                                     \
+    ROW(TEXT, section, field, 1, sizeof(((struct drive *)0)->field), normal,   \
+        help)
+#define CHOICES(...)                                                           \
+    {                                                                          \
+        __VA_ARGS__, NULL                                                      \
+    }
+#define CHOICE(section, field, normal, choices, help)                          \
+    {                                                                          \
+        section, #field, offsetof(struct drive, field), KEY_CHOICE, 0, 0,      \
+            normal, choices, help                                              \
+    }
+
+/* Every key of a drive file: the one place for limits, defaults and help. */
+static const struct key_row keys[] = {
+    TEXT("drive", name, "unnamed", "what the drive is called"),
+    TEXT("drive", description, "-", "where its figures are from"),
+    BYTES("drive", capacity_bytes, 1024 * KIB, 16384 * GIB, "1GiB",
+          "what the host can address"),
+    CHOICE("drive", initial_state, "written", CHOICES("written", "fresh"),
+           "written: every unit mapped by one sequential pass; fresh: none"),
+    CHOICE("drive", initial_phase, "start", CHOICES("start", "seed"),
+           "page: where in the open block the first write falls"),
+    CHOICE("drive", contents, "on", CHOICES("off", "on"),
+           "keep what is written, or only its timing"),
+    COUNT("drive", seed, 0, 9e15, "1", "of noise and every other chance"),
+
+    COUNT("array", channels_count, 1, 64, "1",
+          "independent buses to the flash"),
+    COUNT("array", banks_per_channel_count, 1, 256, "1",
+          "banks that share one bus"),
+    COUNT("array", superblock_chips_count, 1, 64, "1",
+          "chips of a bank that work in lock step"),
+    BYTES("array", page_bytes, 512, 64 * KIB, "2KiB", "page of one chip"),
+    COUNT("array", pages_per_block_count, 4, 8192, "64",
+          "pages of one erase block"),
+    COUNT("array", spare_permille, 0, 2000, "70",
+          "(physical - logical) / logical"),
+
+    NS("timing", read_ns, 0, SECOND, "25us", "array to register (tR)"),
+    NS("timing", erase_ns, 0, SECOND, "1500us", "erase of one block (tBERS)"),
+    NS("timing", cache_copy_ns, 0, SECOND, "3us",
+       "register to cache register, per page copied inside a bank"),
+    COUNT("timing", program_levels_count, 1, DRIVE_LEVELS_MAX, "1",
+          "bits per cell: page positions repeat this many program times"),
+    NAMED(NS, "timing", "program_ns", program_ns[0], 0, SECOND, "200us",
+          "program time of the first pages (tPROG)"),
+    NAMED(NS, "timing", "program_second_ns", program_ns[1], 0, SECOND, "200us",
+          "of the second pages (MLC and above)"),
+    NAMED(NS, "timing", "program_third_ns", program_ns[2], 0, SECOND, "200us",
+          "of the third pages (TLC and above)"),
+    NAMED(NS, "timing", "program_fourth_ns", program_ns[3], 0, SECOND, "200us",
+          "of the fourth pages (QLC)"),
+    COUNT("timing", bus_width_bits, 8, 1024, "8", "of one channel"),
+    COUNT("timing", bus_mhz, 1, 2000, "40",
+          "transfers a microsecond on the bus"),
+    NS("timing", controller_read_page_ns, 0, SECOND, "0",
+       "serial cost in the controller, per page read"),
+    NS("timing", controller_write_page_ns, 0, SECOND, "0",
+       "serial cost in the controller, per page programmed"),
+    NS("timing", controller_copy_page_ns, 0, SECOND, "0",
+       "serial cost in the controller, per page copied over the bus"),
+
+    CHOICE("mapping", mapping, "page", CHOICES("direct", "page", "log-block"),
+           "direct: no flash at all (a control); page: any page anywhere; "
+           "log-block: BAST"),
+    BYTES("mapping", clustered_page_bytes, 512, 16384 * KIB, "2KiB",
+          "unit of mapping and of programming"),
+    COUNT("mapping", stripe_banks_count, 1, 4096, "1",
+          "banks that one clustered block spans"),
+    CHOICE("mapping", sector_update, "off", CHOICES("off", "on"),
+           "part of a unit is written without reading the rest"),
+    COUNT("mapping", log_blocks_count, 1, 4096, "4",
+          "log-block: blocks that take updates"),
+    CHOICE("mapping", log_victim, "oldest", CHOICES("oldest", "lru"),
+           "log-block: which log is merged when all are in use"),
+    NS("mapping", log_switch_ns, 0, SECOND, "0",
+       "log-block: a write into another log than the last one"),
+    CHOICE("mapping", switch_merge, "on", CHOICES("off", "on"),
+           "log-block: a log written in order becomes the data block"),
+    CHOICE("mapping", merge_copy, "bank", CHOICES("bank", "bus"),
+           "valid pages move inside their bank, or out and in over the bus"),
+    NS("mapping", direct_ns, 0, 10 * SECOND, "10us",
+       "direct: cost of a request"),
+    BYTES("mapping", direct_bytes_per_second, 1000, 1e12, "1GB",
+          "direct: rate of the medium"),
+
+    COUNT("cleaning", free_blocks_threshold_count, 2, 1e6, "3",
+          "page: cleaning starts when fewer blocks are free"),
+
+    BYTES("read_buffer", read_buffer_bytes, 0, GIB, "0",
+          "keeps the pages read last"),
+    BYTES("read_buffer", read_buffer_smallest_request_bytes, 0, GIB, "0",
+          "shorter contiguous runs of reads pass it by"),
+
+    BYTES("write_buffer", write_buffer_bytes, 0, GIB, "0",
+          "takes writes before they are programmed"),
+    CHOICE("write_buffer", write_buffer_drain, "lazy", CHOICES("lazy", "eager"),
+           "lazy: emptied by a flush or when full; eager: as soon as possible"),
+    BYTES("write_buffer", write_buffer_bypass_bytes, 0, GIB, "0",
+          "requests up to this length pass it by"),
+    CHOICE("write_buffer", write_buffer_overflow, "make-room",
+           CHOICES("make-room", "empty"),
+           "when a write does not fit: drain just enough, or everything"),
+
+    BYTES("host", interface_bytes_per_second, 1000, 1e12, "250MB",
+          "rate of the host's link"),
+    NS("host", command_ns, 0, 10 * SECOND, "20us",
+       "serial overhead of every command"),
+    NS("host", write_command_ns, 0, 10 * SECOND, "0", "more of it for a write"),
+    NS("host", flush_ns, 0, 10 * SECOND, "20us",
+       "of a flush with nothing to write"),
+    BYTES("host", request_limit_bytes, 4096, 1024.0 * 1024 * KIB, "1280KiB",
+          "larger requests reach the drive in parts"),
+    COUNT("host", queue_depth_count, 1, 1024, "32",
+          "requests the drive works on at once"),
+
+    COUNT("quirks", segment_groups_count, 1, 1024, "1",
+          "parts of the drive between which reads switch"),
+    BYTES("quirks", segment_group_bytes, 0, 16384 * GIB, "0",
+          "run of addresses in one group; 0: capacity / groups"),
+    NS("quirks", group_switch_ns, 0, SECOND, "0",
+       "a read in another group than the last request"),
+    BYTES("quirks", content_unit_bytes, 0, 64 * KIB, "0",
+          "what is judged as all zeros; 0: contents do not matter"),
+    NS("quirks", zero_copy_ns, 0, SECOND, "0",
+       "to put down a page of zeros in a copy, in place of bus and program"),
+
+    REAL("noise", jitter_sigma, 0, 2, "0",
+         "log-normal spread of every duration"),
+    REAL("noise", outlier_share, 0, 0.5, "0",
+         "share of requests that take much longer"),
+    REAL("noise", outlier_factor_low, 1, 1000, "10",
+         "how much longer, at least"),
+    REAL("noise", outlier_factor_high, 1, 1000, "50",
+         "how much longer, at most"),
+    REAL("noise", drift_share, 0, 1, "0", "slow change of every duration"),
+    NS("noise", drift_period_ns, 1e6, 3600 * SECOND, "60s",
+       "of the slow change"),
+};
+
+enum { KEYS_COUNT = sizeof(keys) / sizeof(keys[0]) };
+
+static uint64_t *integer_at(struct drive *drive, const struct key_row *row)
+{
+    return (uint64_t *)(void *)((char *)drive + row->offset);
+}
+
+static double *real_at(struct drive *drive, const struct key_row *row)
+{
+    return (double *)(void *)((char *)drive + row->offset);
+}
+
+static void format_key(const struct key_row *row, uint64_t integer, double real,
+                       char *text, size_t size)
+{
+    switch (row->kind) {
+    case KEY_BYTES:
+        if (integer && integer % 1024 == 0)
+            snprintf(text, size, "%" PRIu64 "KiB", integer / 1024);
+        else
+            snprintf(text, size, "%" PRIu64, integer);
+        break;
+    case KEY_NS:
+        if (integer && integer % 1000 == 0)
+            snprintf(text, size, "%" PRIu64 "us", integer / 1000);
+        else
+            snprintf(text, size, "%" PRIu64 "ns", integer);
+        break;
+    case KEY_CHOICE:
+        snprintf(text, size, "%s", row->choices[integer]);
+        break;
+    case KEY_REAL:
+        snprintf(text, size, "%g", real);
+        break;
+    case KEY_COUNT:
+    case KEY_TEXT:
+        snprintf(text, size, "%" PRIu64, integer);
+        break;
+    }
+}
+
+static void format_range(const struct key_row *row, char *text, size_t size)
+{
+    char low[32], high[32];
+
+    if (row->kind == KEY_CHOICE) {
+        size_t used = 0;
+        text[0] = '\0';
+        for (int i = 0; row->choices[i]; i++)
+            used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                     i ? " | " : "", row->choices[i]);
+        return;
+    }
+    if (row->kind == KEY_TEXT) {
+        snprintf(text, size, "1 to %d characters", (int)row->high - 1);
+        return;
+    }
+    format_key(row, (uint64_t)row->low, row->low, low, sizeof(low));
+    format_key(row, (uint64_t)row->high, row->high, high, sizeof(high));
+    snprintf(text, size, "%s to %s", low, high);
+}
+
+static const char *unit_hint(const struct key_row *row)
+{
+    switch (row->kind) {
+    case KEY_BYTES:
+        return "a size such as 4096, 16KiB or 64GB";
+    case KEY_NS:
+        return "a time such as 25us, 1.5ms or 250 (ns)";
+    case KEY_REAL:
+        return "a number such as 0.05";
+    case KEY_COUNT:
+        return "a whole number";
+    case KEY_CHOICE:
+        return "one of its choices";
+    case KEY_TEXT:
+        return "a short text";
+    }
+    return "";
+}
+
+/* Writes one value. The sentence in `why` lacks file and line. */
+static int set_key(struct drive *drive, const struct key_row *row,
+                   const char *value, struct fault *why)
+{
+    char range[96];
+    uint64_t integer = 0;
+    double real = 0;
+    int error = 0;
+
+    format_range(row, range, sizeof(range));
+    switch (row->kind) {
+    case KEY_TEXT:
+        if (!*value || strlen(value) >= (size_t)row->high)
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "%s must have %s, not '%s'", row->name, range,
+                             value);
+        snprintf((char *)drive + row->offset, (size_t)row->high, "%s", value);
+        return 0;
+    case KEY_CHOICE:
+        for (integer = 0; row->choices[integer]; integer++)
+            if (strcmp(row->choices[integer], value) == 0)
+                break;
+        error = row->choices[integer] ? 0 : -EINVAL;
+        break;
+    case KEY_BYTES:
+        error = parse_bytes(value, &integer);
+        break;
+    case KEY_NS:
+        error = parse_ns(value, &integer);
+        break;
+    case KEY_COUNT:
+        error = parse_integer(value, &integer);
+        break;
+    case KEY_REAL:
+        error = parse_real(value, &real);
+        break;
+    }
+    if (error == -EINVAL)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s = %s: expected %s (allowed: %s)", row->name, value,
+                         unit_hint(row), range);
+    double number = row->kind == KEY_REAL ? real : (double)integer;
+    if (error ||
+        (row->kind != KEY_CHOICE && (number < row->low || number > row->high)))
+        return fault_set(why, FAULT_OPEN, -ERANGE,
+                         "%s = %s is out of range (allowed: %s)", row->name,
+                         value, range);
+    if (row->kind == KEY_REAL)
+        *real_at(drive, row) = real;
+    else
+        *integer_at(drive, row) = integer;
+    return 0;
+}
+
+/* The part of a key before its unit: "read" of "read_ns" and of "read_us". */
+static size_t stem_length(const char *name)
+{
+    static const char *const units[] = {"_ns",       "_us",
+                                        "_ms",       "_s",
+                                        "_bytes",    "_kib",
+                                        "_mib",      "_kb",
+                                        "_mb",       "_gb",
+                                        "_count",    "_bits",
+                                        "_mhz",      "_bytes_per_second",
+                                        "_permille", "_percent",
+                                        "_share",    "_sigma"};
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t unit = strlen(units[i]);
+        if (length > unit && strcmp(name + length - unit, units[i]) == 0)
+            return length - unit;
+    }
+    return length;
+}
+
+static int unknown_key(const char *section, const char *name, struct fault *why)
+{
+    size_t stem = stem_length(name);
+
+    for (size_t i = 0; i < KEYS_COUNT; i++)
+        if (stem_length(keys[i].name) == stem &&
+            strncmp(keys[i].name, name, stem) == 0)
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "'%s' has %s unit: write %s, %s", name,
+                             name[stem] ? "the wrong" : "no", keys[i].name,
+                             unit_hint(&keys[i]));
+    return fault_set(
+        why, FAULT_OPEN, -EINVAL,
+        "unknown key '%s'%s%s (flashemu show ssd-a lists them all)", name,
+        section ? " in section " : "", section ? section : "");
+}
+
+int drive_key_set(struct drive *drive, const char *section, const char *name,
+                  const char *value, struct fault *why)
+{
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        if (strcmp(keys[i].name, name) != 0)
+            continue;
+        if (section && strcmp(keys[i].section, section) != 0)
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "'%s' belongs in section [%s], not in [%s]", name,
+                             keys[i].section, section);
+        return set_key(drive, &keys[i], value, why);
+    }
+    return unknown_key(section, name, why);
+}
+
+int drive_key_defaults(struct drive *drive, struct fault *why)
+{
+    int error = 0;
+
+    memset(drive, 0, sizeof(*drive));
+    for (size_t i = 0; i < KEYS_COUNT && !error; i++)
+        error = set_key(drive, &keys[i], keys[i].normal, why);
+    return error;
+}
+
+bool drive_key_at(const struct drive *drive, size_t index,
+                  struct drive_key *key)
+{
+    if (index >= KEYS_COUNT)
+        return false;
+    const struct key_row *row = &keys[index];
+    const char *at = (const char *)drive + row->offset;
+    uint64_t integer = 0;
+    double real = 0;
+
+    key->section = row->section;
+    key->name = row->name;
+    key->help = row->help;
+    format_range(row, key->range, sizeof(key->range));
+    if (row->kind == KEY_TEXT) {
+        snprintf(key->value, sizeof(key->value), "%.*s",
+                 (int)sizeof(key->value) - 1, at);
+        return true;
+    }
+    if (row->kind == KEY_REAL)
+        memcpy(&real, at, sizeof(real));
+    else
+        memcpy(&integer, at, sizeof(integer));
+    format_key(row, integer, real, key->value, sizeof(key->value));
+    return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRIVE_KEYS_H
+#define SSDPROBE_FLASH_DRIVE_KEYS_H
+
+#include "lib/base/fault.h"
+#include "lib/flash/drive.h"
+
+/* The table of keys: sections, units, limits, defaults and help in one place.
+ * drive.h's drive_key_at reads it. */
+
+/* Every key at its default. 0, or the fault of a broken table. */
+int drive_key_defaults(struct drive *drive, struct fault *why);
+
+/*
+ * One value. `section` is NULL for an override on the command line: any will
+ * do. -EINVAL or -ERANGE with a sentence that lacks file and line.
+ */
+int drive_key_set(struct drive *drive, const char *section, const char *name,
+                  const char *value, struct fault *why);
+
+#endif
