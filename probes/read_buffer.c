@@ -386,7 +386,8 @@ static void say_size(struct state *state, uint64_t bytes, double confidence,
 
     finding->verdict = VERDICT_FOUND;
     finding->value = finding->low = value_integer(bytes);
-    finding->high = value_integer(bytes + state->grain_bytes - 1);
+    finding->high = value_integer(bytes + state->grain_bytes -
+                                  state->study.setting.logical_block_bytes);
     finding->confidence = confidence > 0.999 ? 0.999 : confidence;
     if (smallest_bytes)
         finding_extra(finding, "smallest_request",

@@ -624,7 +624,8 @@ static bool say_edge(struct state *state, const struct edge *edge,
 
     finding->verdict = VERDICT_FOUND;
     finding->value = finding->low = value_integer(edge->bytes);
-    finding->high = value_integer(edge->bytes + state->grain_bytes - 1);
+    finding->high = value_integer(edge->bytes + state->grain_bytes -
+                                  state->study.setting.logical_block_bytes);
     state_confidence(finding, edge->confidence);
     finding_why(
         finding,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # For suites that serve a drive through the kernel; sourced by them, after they
 # have set `flashemu`, the program. Sees to it that nothing is left behind.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 work=$(mktemp -d)
 passed=0
 failed=0

@@ -146,9 +146,14 @@ char *format_bytes(uint64_t bytes, char *text, size_t size)
         whole /= 1024;
         power++;
     }
-    if (whole < 100000 && (bytes < 100000 || power > 0)) {
+    if (whole < 100000 && (bytes < 1024 || power > 0)) {
         snprintf(text, size, "%llu %s", (unsigned long long)whole,
                  binary[power]);
+        return text;
+    }
+    /* Sectors that make no whole KiB: "256.5 KiB". */
+    if (bytes % 512 == 0 && bytes < UINT64_C(32) << 20) {
+        snprintf(text, size, "%.1f KiB", (double)bytes / 1024);
         return text;
     }
     double value = (double)bytes;
