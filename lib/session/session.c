@@ -103,13 +103,20 @@ void session_plan(const struct session *session,
     /* Before anything was measured: a request of a slow drive, and its rate. */
     const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
 
+    struct findings *hoped = malloc(sizeof(*hoped));
+
     memset(plan, 0, sizeof(*plan));
+    if (hoped)
+        *hoped = session->findings;
     for (; *probes; probes++) {
         struct setting setting;
         struct probe_plan one;
         session_setting(session, *probes, &setting);
-        if (skip_reason(*probes, &setting, &session->findings, NULL, 0))
+        if (skip_reason(*probes, &setting, hoped ? hoped : &session->findings,
+                        NULL, 0))
             continue;
+        if (hoped)
+            skip_hope(*probes, hoped);
         memset(&one, 0, sizeof(one));
         (*probes)->plan(&setting, &one);
         plan->bytes_written += one.bytes_written;
@@ -119,6 +126,7 @@ void session_plan(const struct session *session,
         plan->requests += one.requests;
         plan->requests_max += one.requests_max;
     }
+    free(hoped);
     plan->seconds =
         (double)plan->requests * request_seconds +
         (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;

@@ -56,6 +56,14 @@ void skip_probe(const struct probe *probe, const char *reason,
     }
 }
 
+void skip_hope(const struct probe *probe, struct findings *findings)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        findings_add(findings, probe->name, probe->answers[i],
+                     parameter_unit(probe->answers[i]))
+            ->verdict = VERDICT_FOUND;
+}
+
 int skip_assume(struct findings *findings, const char *parameter,
                 const char *value, struct fault *why)
 {

@@ -23,6 +23,10 @@ extern const char skip_not_begun[];
 void skip_probe(const struct probe *probe, const char *reason,
                 struct findings *findings);
 
+/* For a plan: counts on this probe to find what it answers, so that those that
+ * need it are planned as well. */
+void skip_hope(const struct probe *probe, struct findings *findings);
+
 /* Adds a finding that the user vouches for. 0 or -EINVAL with `why`. */
 int skip_assume(struct findings *findings, const char *parameter,
                 const char *value, struct fault *why);
