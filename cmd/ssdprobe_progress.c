@@ -78,10 +78,9 @@ static void format_state(const struct session_progress *now, double left,
     char time[48];
 
     format_left(left, time, sizeof(time));
-    snprintf(text, size, "%3.0f %%  %s  %.1f MB written, %.1f MB read  %s",
-             now->share * 100.0, now->probe ? now->probe : "",
-             (double)now->written_bytes / 1e6, (double)now->read_bytes / 1e6,
-             time);
+    snprintf(text, size, "%3.0f %%  %s, %s; %.0f MB written, %.0f read",
+             now->share * 100.0, now->probe ? now->probe : "", time,
+             (double)now->written_bytes / 1e6, (double)now->read_bytes / 1e6);
 }
 
 static void draw_bar(struct progress *progress,
