@@ -166,6 +166,7 @@ static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
     uint64_t done = in + lasting(array, program_ns);
 
     *channel = in;
+    array->transferred_ns = later(array->transferred_ns, in);
     array->bank_free_ns[bank] = done;
     array->programmed_ns = later(array->programmed_ns, done);
     return done;

@@ -46,7 +46,8 @@ struct array {
 
     uint64_t *bank_free_ns, *channel_free_ns;
     uint64_t controller_free_ns;
-    uint64_t programmed_ns; /* when every program asked for so far is done */
+    uint64_t transferred_ns; /* when all that is asked for is in the chips */
+    uint64_t programmed_ns;  /* when every program asked for so far is done */
     struct array_block *blocks;
     uint8_t *zero_parts; /* of each page; NULL: contents do not matter */
     bool *sensing;       /* scratch of array_copy, one a bank of a stripe */

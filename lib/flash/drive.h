@@ -19,6 +19,7 @@ enum { DRIVE_LEVELS_MAX = 4, DRIVE_TRUTHS_MAX = 32 };
 enum mapping_kind { MAPPING_DIRECT, MAPPING_PAGE, MAPPING_LOG_BLOCK };
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
 enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
+enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
 enum initial_phase_kind { PHASE_START, PHASE_SEED };
@@ -68,7 +69,7 @@ struct drive {
     /* [read_buffer], [write_buffer] */
     uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;
     uint64_t write_buffer_bytes, write_buffer_drain, write_buffer_overflow;
-    uint64_t write_buffer_bypass_bytes;
+    uint64_t write_buffer_release, write_buffer_bypass_bytes;
 
     /* [host] */
     uint64_t interface_bytes_per_second;

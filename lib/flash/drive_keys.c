@@ -135,6 +135,10 @@ static const struct key_row keys[] = {
           "takes writes before they are programmed"),
     CHOICE("write_buffer", write_buffer_drain, "lazy", CHOICES("lazy", "eager"),
            "lazy: emptied by a flush or when full; eager: as soon as possible"),
+    CHOICE(
+        "write_buffer", write_buffer_release, "programmed",
+        CHOICES("programmed", "transferred"),
+        "its room is free when a page is programmed, or when the chip has it"),
     BYTES("write_buffer", write_buffer_bypass_bytes, 0, GIB, "0",
           "requests up to this length pass it by"),
     CHOICE("write_buffer", write_buffer_overflow, "make-room",
@@ -337,14 +341,18 @@ static size_t stem_length(const char *name)
 static int unknown_key(const char *section, const char *name, struct fault *why)
 {
     size_t stem = stem_length(name);
+    char range[96];
 
-    for (size_t i = 0; i < KEYS_COUNT; i++)
-        if (stem_length(keys[i].name) == stem &&
-            strncmp(keys[i].name, name, stem) == 0)
-            return fault_set(why, FAULT_OPEN, -EINVAL,
-                             "'%s' has %s unit: write %s, %s", name,
-                             name[stem] ? "the wrong" : "no", keys[i].name,
-                             unit_hint(&keys[i]));
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        if (stem_length(keys[i].name) != stem ||
+            strncmp(keys[i].name, name, stem) != 0)
+            continue;
+        format_range(&keys[i], range, sizeof(range));
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "'%s' has %s unit: write %s, %s (allowed: %s)", name,
+                         name[stem] ? "the wrong" : "no", keys[i].name,
+                         unit_hint(&keys[i]), range);
+    }
     return fault_set(
         why, FAULT_OPEN, -EINVAL,
         "unknown key '%s'%s%s (flashemu show ssd-a lists them all)", name,

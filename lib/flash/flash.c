@@ -144,6 +144,8 @@ static bool drain_one(struct flash *flash, uint64_t begin_ns, uint64_t *done_ns)
         return false;
     *done_ns = flash->mapping->ops->write(
         flash->mapping, run.unit, run.first_byte, run.length_bytes, begin_ns);
+    if (flash->drive.write_buffer_release == RELEASE_TRANSFERRED)
+        *done_ns = later(begin_ns, flash->array.transferred_ns);
     return true;
 }
 
