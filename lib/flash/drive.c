@@ -84,7 +84,7 @@ static int set_named(struct drive *drive, const char *section, const char *name,
 {
     if (section && strcmp(section, "truth") == 0)
         return set_truth(drive, name, value, why);
-    if (strcmp(name, "noise") == 0)
+    if (!section && strcmp(name, "noise") == 0)
         return set_noise(drive, value, why);
     return drive_key_set(drive, section, name, value, why);
 }
@@ -93,9 +93,11 @@ enum { BASE_DEPTH_MAX = 8 };
 
 struct parse {
     struct drive *drive;
+    FILE *file;
+    int line; /* the last that was read */
     unsigned depth;
     unsigned entries;
-    int error;
+    int error, error_line;
     struct fault fault; /* the first, without file and line */
     bool has_place;     /* it already names a file (that of a base) */
 };
@@ -136,30 +138,57 @@ static int on_entry(void *context, const char *section, const char *name,
         parse->error =
             set_named(parse->drive, section, name, value, &parse->fault);
     parse->entries++;
+    parse->error_line = parse->line;
     return parse->error == 0;
+}
+
+/* A line for inih, which would take what does not fit for a line of its own,
+ * and what follows a zero byte for nothing. */
+static char *read_line(char *text, int size, void *context)
+{
+    struct parse *parse = context;
+    int used = 0, byte;
+    bool sound = true;
+
+    while ((byte = getc(parse->file)) != EOF && byte != '\n') {
+        sound = sound && byte && used < size - 2;
+        if (sound)
+            text[used++] = (char)byte;
+    }
+    if (byte == EOF && used == 0 && sound)
+        return NULL;
+    text[used++] = '\n';
+    text[used] = '\0';
+    parse->line++;
+    if (!sound && !parse->error) {
+        parse->error_line = parse->line;
+        parse->error = fault_set(&parse->fault, FAULT_OPEN, -EINVAL,
+                                 "the line is too long or no text");
+    }
+    return text;
 }
 
 static int load_file(const char *path, struct drive *drive, unsigned depth,
                      struct fault *why)
 {
-    struct parse parse = {.drive = drive, .depth = depth};
-    FILE *file = fopen(path, "re");
+    struct parse parse = {
+        .drive = drive, .depth = depth, .file = fopen(path, "re")};
 
-    if (!file) {
+    if (!parse.file) {
         int error = -errno;
         return fault_set(why, FAULT_OPEN, error,
                          "cannot open the drive file %s: %s", path,
                          strerror(-error));
     }
-    int line = ini_parse_file(file, on_entry, &parse);
-    fclose(file);
+    int line = ini_parse_stream(read_line, &parse, on_entry, &parse);
+    fclose(parse.file);
     if (parse.has_place) {
         *why = parse.fault;
         return parse.error;
     }
-    if (parse.error)
+    if (parse.error && (line == 0 || parse.error_line <= line))
         return fault_set(why, FAULT_OPEN, parse.error, "%s:%d: %.360s", path,
-                         line, parse.fault.text);
+                         parse.error_line, parse.fault.text);
     if (line != 0)
         return fault_set(
             why, FAULT_OPEN, -EINVAL,
@@ -295,6 +324,14 @@ int drive_check(const struct drive *drive, struct fault *why)
     if (drive->segment_group_bytes % 4096)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: segment_group_bytes must be a multiple of 4096",
+                         drive->name);
+    /* Numbers of 32 bits, with room for the blocks that every scheme adds. */
+    if (drive->capacity_bytes / drive->clustered_page_bytes *
+            (1000 + drive->spare_permille) / 1000 >
+        UINT32_MAX - (UINT32_C(1) << 27))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: its clustered pages are more than the model can "
+                         "number",
                          drive->name);
     if (drive->capacity_bytes < 8 * block)
         return fault_set(why, FAULT_OPEN, -EINVAL,

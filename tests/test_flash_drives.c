@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Drive files: what is wrong is refused with file, line and what is allowed;
+ * what is right has an effect; and nothing in a file can crash the reader. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/base/random.h"
+#include "lib/device/device.h"
+#include "tests/flash_bench.h"
+
+enum { FILE_MAX = 8192 };
+
+static size_t read_shipped(const char *name, char text[FILE_MAX])
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), SOURCE_FOLDER "/lib/flash/drives/%s.ini",
+             name);
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t length = fread(text, 1, FILE_MAX - 1, file);
+    ck_assert_int_eq(fclose(file), 0);
+    text[length] = '\0';
+    return length;
+}
+
+static int load_text(const char *text, size_t length, char path[64],
+                     struct drive *drive, struct fault *why)
+{
+    put_drive(text, length, path);
+    *why = (struct fault){FAULT_NONE, ""};
+    int error = drive_load(path, drive, why);
+    ck_assert_int_eq(unlink(path), 0);
+    return error;
+}
+
+/* ---- what is refused --------------------------------------------------- */
+
+/* The text of a file; where, and what must be said. Line 0: the whole file. */
+static const struct mistake {
+    const char *text;
+    int error;
+    unsigned line;
+    const char *words, *allowed;
+} mistakes[] = {
+    {"[timing]\nread_speed = 1\n", -EINVAL, 2, "unknown key 'read_speed'", ""},
+    {"[timing]\n\n; us\nread_us = 25\n", -EINVAL, 4,
+     "'read_us' has the wrong unit: write read_ns", "0ns to 1000000us"},
+    {"[timing]\nread = 25\n", -EINVAL, 2, "'read' has no unit: write read_ns",
+     "0ns to 1000000us"},
+    {"[host]\ninterface = 3GB\n", -EINVAL, 2,
+     "no unit: write interface_bytes_per_second", "1000 to "},
+    {"[timing]\nread_ns = 25KiB\n", -EINVAL, 2, "read_ns = 25KiB: expected",
+     "0ns to 1000000us"},
+    {"[timing]\nread_ns = -25us\n", -EINVAL, 2, "a time such as 25us",
+     "0ns to 1000000us"},
+    {"[timing]\nread_ns =\n", -EINVAL, 2, "expected", "0ns to 1000000us"},
+    {"[timing]\nread_ns = 2s\n", -ERANGE, 2, "read_ns = 2s is out of range",
+     "0ns to 1000000us"},
+    {"[array]\npage_bytes = 256\n", -ERANGE, 2, "out of range", "512 to 64KiB"},
+    {"[array]\npage_bytes = 99999999999999999999\n", -ERANGE, 2, "out of range",
+     "512 to 64KiB"},
+    {"[array]\nchannels_count = 0\n", -ERANGE, 2, "out of range", "1 to 64"},
+    {"[array]\nchannels_count = 4KiB\n", -EINVAL, 2, "a whole number",
+     "1 to 64"},
+    {"[array]\nchannels_count = 1.5\n", -EINVAL, 2, "a whole number",
+     "1 to 64"},
+    {"[noise]\njitter_sigma = 2.5\n", -ERANGE, 2, "out of range", "0 to 2"},
+    {"[noise]\njitter_sigma = nan\n", -EINVAL, 2, "a number such as", "0 to 2"},
+    {"[mapping]\nmapping = sector\n", -EINVAL, 2, "one of its choices",
+     "direct | page | log-block"},
+    {"[drive]\nname = 12345678901234567890123456789012\n", -EINVAL, 2,
+     "name must have", "1 to 31 characters"},
+    {"[host]\nread_ns = 25us\n", -EINVAL, 2,
+     "'read_ns' belongs in section [timing], not in [host]", ""},
+    {"[timing]\nnoise = heavy\n", -EINVAL, 2, "noise", ""},
+    {"read_ns = 25us\n", -EINVAL, 1, "belongs in section [timing]", ""},
+    {"[timing\n", -EINVAL, 1, "neither a [section]", ""},
+    {"[timing]\nread_ns 25us\n", -EINVAL, 2, "neither a [section]", ""},
+    /* The first mistake is the one that is reported, whatever its kind. */
+    {"[timing]\njunk\nread_ns = 2s\n", -EINVAL, 2, "neither a [section]", ""},
+    {"[timing]\nread_ns = 2s\njunk\n", -ERANGE, 2, "out of range",
+     "0ns to 1000000us"},
+    {"[timing]\nread_ns = 2s\n\n[host]\nbad = 1\n", -ERANGE, 2, "out of range",
+     "0ns to 1000000us"},
+    {"", -EINVAL, 0, "is empty", ""},
+    {"; only a comment\n", -EINVAL, 0, "is empty", ""},
+    {"[drive]\nbase = no-such-drive\n", -ENOENT, 2, "no such drive", ""},
+    {"[drive]\nbase = ./no-such.ini\n", -ENOENT, 0,
+     "cannot open the drive file ./no-such.ini", ""},
+    {"[drive]\nname = x\nbase = ssd-a\n", -EINVAL, 3, "first key", ""},
+    {"[truth]\npage_size = 4096\n", -EINVAL, 2, "unknown parameter 'page_size'",
+     ""},
+    {"[truth]\nclustered_page =\n", -EINVAL, 2, "no usable value", ""},
+    {"[drive]\nname = a\0b\n", -EINVAL, 2, "", ""},
+};
+
+static size_t mistake_length(const struct mistake *mistake)
+{
+    /* One has a zero byte in its middle. */
+    return strstr(mistake->text, "name = a")
+               ? sizeof("[drive]\nname = a\0b\n") - 1
+               : strlen(mistake->text);
+}
+
+START_TEST(a_mistake_is_refused_with_file_line_and_what_is_allowed)
+{
+    const struct mistake *mistake = &mistakes[_i];
+    struct drive drive;
+    struct fault why;
+    char path[64], place[80];
+
+    int error =
+        load_text(mistake->text, mistake_length(mistake), path, &drive, &why);
+    ck_assert_msg(error == mistake->error, "%d for: %s", error, mistake->text);
+    ck_assert_int_eq(why.kind, FAULT_OPEN);
+    snprintf(place, sizeof(place), "%s:%u: ", path, mistake->line);
+    ck_assert_msg(mistake->line == 0 ||
+                      strncmp(why.text, place, strlen(place)) == 0,
+                  "expected %s... but got: %s", place, why.text);
+    ck_assert_msg(strstr(why.text, mistake->words), "expected '%s' in: %s",
+                  mistake->words, why.text);
+    ck_assert_msg(strstr(why.text, mistake->allowed), "expected '%s' in: %s",
+                  mistake->allowed, why.text);
+}
+END_TEST
+
+START_TEST(a_line_that_is_too_long_is_refused_where_it_is)
+{
+    char text[2048] = "[drive]\nname = x\n; ", path[64], place[80];
+    size_t length = strlen(text);
+    struct drive drive;
+    struct fault why;
+
+    /* What is behind the limit must not be taken for a line of its own. */
+    memset(text + length, '-', 400);
+    snprintf(text + length + 400, sizeof(text) - length - 400,
+             "\n[timing]\nread_ns = 2s\n");
+    ck_assert_int_eq(load_text(text, strlen(text), path, &drive, &why),
+                     -EINVAL);
+    snprintf(place, sizeof(place), "%s:3: ", path);
+    ck_assert_msg(strncmp(why.text, place, strlen(place)) == 0, "%s", why.text);
+    ck_assert_ptr_nonnull(strstr(why.text, "too long"));
+}
+END_TEST
+
+START_TEST(drives_that_build_on_each_other_in_a_circle_are_refused)
+{
+    char path[64], text[128];
+    struct drive drive;
+    struct fault why;
+
+    put_drive("", 0, path);
+    snprintf(text, sizeof(text), "[drive]\nbase = %s\n", path);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(drive_load(path, &drive, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "circle"));
+    ck_assert_int_eq(strncmp(why.text, path, strlen(path)), 0);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
+START_TEST(a_mistake_in_a_base_is_reported_where_it_is)
+{
+    char base[64], path[64], text[128], place[80];
+    const char *wrong = "[drive]\nname = wrong\n[timing]\nread_ns = 2s\n";
+    struct drive drive;
+    struct fault why;
+
+    put_drive(wrong, strlen(wrong), base);
+    snprintf(text, sizeof(text), "[drive]\nbase = %s\n", base);
+    ck_assert_int_eq(load_text(text, strlen(text), path, &drive, &why),
+                     -ERANGE);
+    ck_assert_int_eq(unlink(base), 0);
+    snprintf(place, sizeof(place), "%s:4: ", base);
+    ck_assert_msg(strncmp(why.text, place, strlen(place)) == 0, "%s", why.text);
+}
+END_TEST
+
+START_TEST(what_builds_on_a_base_changes_only_what_it_says)
+{
+    struct drive base = drive_of("ssd-a");
+    struct drive drive = drive_of_text("[drive]\nbase = ssd-a\nname = mine\n"
+                                       "[timing]\nread_ns = 50us\n"
+                                       "[truth]\nnand_type = MLC\n");
+
+    ck_assert_str_eq(drive.name, "mine");
+    ck_assert_uint_eq(drive.read_ns, 50000);
+    ck_assert_uint_eq(drive.erase_ns, base.erase_ns);
+    ck_assert_str_eq(drive_truth(&drive, "nand_type"), "MLC");
+    ck_assert_str_eq(drive_truth(&drive, "clustered_page"), "16384");
+    ck_assert_uint_eq(drive.truths_count, base.truths_count);
+}
+END_TEST
+
+/* Each key is right, and together they cannot be. */
+static const struct geometry {
+    const char *overrides, *words;
+} geometries[] = {
+    {"stripe_banks_count=3", "does not divide"},
+    {"clustered_page_bytes=8KiB", "is no multiple of a bank's page"},
+    {"clustered_page_bytes=48KiB", "does not hold whole clustered pages"},
+    {"capacity_bytes=16MiB", "fewer than 8"},
+    {"capacity_bytes=64000000512", "multiple of 4096"},
+    {"page_bytes=1000", "multiples of 512"},
+    {"outlier_factor_low=60", "above outlier_factor_high"},
+    /* 2^33 blocks of 2 KiB: more than the model's numbers. */
+    {"capacity_bytes=16384GiB,page_bytes=512,superblock_chips_count=1,"
+     "pages_per_block_count=4,stripe_banks_count=1,clustered_page_bytes=512",
+     "more than the model can number"},
+};
+
+START_TEST(an_impossible_geometry_is_refused)
+{
+    char spec[256];
+    struct drive drive;
+    struct fault why;
+
+    snprintf(spec, sizeof(spec), "ssd-a,%s", geometries[_i].overrides);
+    ck_assert_int_eq(drive_load(spec, &drive, &why), -EINVAL);
+    ck_assert_msg(strstr(why.text, geometries[_i].words), "%s", why.text);
+}
+END_TEST
+
+/* ---- overrides --------------------------------------------------------- */
+
+START_TEST(overrides_are_taken_in_order)
+{
+    struct drive drive = drive_of("ssd-a,noise=heavy,jitter_sigma=0.01,seed=7,"
+                                  "capacity_bytes=8GiB,mapping=page,name=x");
+
+    ck_assert_double_eq(drive.jitter_sigma, 0.01);
+    ck_assert_double_eq(drive.outlier_share, 0.05);
+    ck_assert_uint_eq(drive.seed, 7);
+    ck_assert_uint_eq(drive.capacity_bytes, UINT64_C(8) << 30);
+    ck_assert_uint_eq(drive.mapping, MAPPING_PAGE);
+    ck_assert_str_eq(drive.name, "x");
+    drive = drive_of("ssd-a,noise=heavy,noise=none");
+    ck_assert_double_eq(drive.jitter_sigma, 0);
+    ck_assert_double_eq(drive.outlier_share, 0);
+}
+END_TEST
+
+static const struct bad_spec {
+    const char *spec;
+    int error;
+    const char *words;
+} bad_specs[] = {
+    {"", -EINVAL, "NAME or FILE"},
+    {",seed=1", -ENOENT, "there is no drive"},
+    {"no-such-drive", -ENOENT, "no drive 'no-such-drive'"},
+    {"./no-such.ini", -ENOENT, "cannot open"},
+    {"/tmp", -ENOENT, "there is no drive"},
+    {"ssd-a,", -EINVAL, "KEY=VALUE"},
+    {"ssd-a,seed", -EINVAL, "KEY=VALUE"},
+    {"ssd-a,=1", -EINVAL, "KEY=VALUE"},
+    {"ssd-a,seed=", -EINVAL, "a whole number"},
+    {"ssd-a,read_ns=2s", -ERANGE, "0ns to 1000000us"},
+    {"ssd-a,read_us=2", -EINVAL, "write read_ns"},
+    {"ssd-a,speed=2", -EINVAL, "unknown key 'speed'"},
+    {"ssd-a,noise=loud", -EINVAL, "none, realistic, heavy or hostile"},
+};
+
+START_TEST(a_wrong_override_is_refused)
+{
+    const struct bad_spec *bad = &bad_specs[_i];
+    struct drive drive;
+    struct fault why = {FAULT_NONE, ""};
+
+    int error = drive_load(bad->spec, &drive, &why);
+    if (strcmp(bad->spec, "/tmp") == 0) /* a folder: whatever it says */
+        ck_assert_int_ne(error, 0);
+    else
+        ck_assert_int_eq(error, bad->error);
+    ck_assert(why.kind == FAULT_USAGE || why.kind == FAULT_OPEN);
+    if (strcmp(bad->spec, "/tmp") != 0)
+        ck_assert_msg(strstr(why.text, bad->words), "%s", why.text);
+}
+END_TEST
+
+START_TEST(a_spec_of_any_length_is_safe)
+{
+    char spec[2048];
+    struct drive drive;
+    struct fault why;
+
+    for (size_t length = 1; length < sizeof(spec); length += 13) {
+        memset(spec, 'x', length);
+        spec[length] = '\0';
+        ck_assert_int_ne(drive_load(spec, &drive, &why), 0);
+        spec[0] = '/';
+        ck_assert_int_ne(drive_load(spec, &drive, &why), 0);
+    }
+}
+END_TEST
+
+/* ---- shipped drives ---------------------------------------------------- */
+
+/* What every drive says of itself: a value, absent, or unidentifiable. */
+static const char *const stated[] = {
+    "clustered_page", "read_modify_write", "clustered_block", "nand_type",
+    "read_buffer",    "write_buffer",      "log_block",       "log_list",
+    "segment_groups", "content_dependence"};
+
+START_TEST(every_shipped_drive_loads_works_and_states_its_truths)
+{
+    char names[64][32];
+    size_t count = drive_list(names, 64);
+
+    ck_assert_uint_ge(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        struct drive drive = drive_of(names[i]);
+        ck_assert_str_eq(drive.name, names[i]);
+        ck_assert_int_gt((int)strlen(drive.description), 1);
+        for (size_t j = 0; j < sizeof(stated) / sizeof(stated[0]); j++)
+            ck_assert_msg(drive_truth(&drive, stated[j]),
+                          "%s says nothing of %s", names[i], stated[j]);
+        ck_assert_ptr_null(drive_truth(&drive, "no_such_parameter"));
+        if (i > 0)
+            ck_assert_int_lt(strcmp(names[i - 1], names[i]), 0);
+        drive.contents = 0;
+        struct bench bench = bench_of(&drive);
+        ck_assert_uint_gt(bench_write(&bench, 4096, 8192), 0);
+        ck_assert_uint_gt(bench_flush(&bench), 0);
+        ck_assert_uint_gt(bench_read(&bench, 0, 65536), 0);
+        bench_close(&bench);
+    }
+    ck_assert_uint_eq(drive_list(names, 1), 1);
+}
+END_TEST
+
+/* ---- every key has an effect ------------------------------------------- */
+
+static const char small_drive[] =
+    "[drive]\ncapacity_bytes = 4MiB\n"
+    "[array]\nchannels_count = 1\nbanks_per_channel_count = 4\n"
+    "page_bytes = 2KiB\npages_per_block_count = 8\n"
+    "[mapping]\nmapping = log-block\nclustered_page_bytes = 4KiB\n"
+    "stripe_banks_count = 2\n"
+    "[host]\nqueue_depth_count = 8\n";
+
+static uint64_t hashed(uint64_t digest, uint64_t word)
+{
+    return random_mix(digest * 31 + word);
+}
+
+/* Everything that a host can see of a drive in use: times, data, counts. */
+static uint64_t behaviour(const char *spec)
+{
+    struct bench bench = bench_on(spec);
+    uint64_t capacity = flash_capacity_bytes(bench.flash), digest = capacity;
+    struct flash_done done[8];
+    static unsigned char data[16][4096];
+    struct random random;
+    size_t count;
+
+    random_seed(&random, 1);
+    memset(data, 0x77, sizeof(data));
+    for (int burst = 0; burst < 400; burst++) {
+        for (uint64_t i = 0; i < 16; i++) {
+            uint64_t kind = random_below(&random, 8);
+            uint64_t place = random_below(&random, 1024);
+            struct flash_request request = {
+                .operation = kind < 4 ? FLASH_WRITE : FLASH_READ,
+                .offset_bytes = 512 * (kind % 2 ? place : place * 8),
+                .length_bytes = 512 * (1 + random_below(&random, 8)),
+                .data = data[i],
+                .tag = i};
+            request.offset_bytes %= capacity - 4096;
+            if (kind == 7)
+                request = (struct flash_request){.operation = FLASH_FLUSH};
+            flash_submit(bench.flash, bench.now_ns, &request);
+        }
+        while (flash_next_event_ns(bench.flash) != UINT64_MAX) {
+            bench.now_ns = flash_next_event_ns(bench.flash);
+            flash_advance(bench.flash, bench.now_ns, done, 8, &count);
+            for (size_t i = 0; i < count; i++)
+                digest = hashed(digest, done[i].complete_ns ^ done[i].tag);
+        }
+        for (size_t i = 0; i < 16; i++)
+            digest = hashed(digest, data[i][0]);
+        bench.now_ns += 1000000;
+    }
+    bench_close(&bench);
+    return digest;
+}
+
+/* A value that differs from the small drive's, and what must hold besides. */
+static const struct effect {
+    const char *key, *value, *besides;
+} effects[] = {
+    {"capacity_bytes", "3MiB", ""},
+    {"initial_state", "fresh", ""},
+    {"contents", "off", ""},
+    {"seed", "2", ",noise=realistic"},
+    {"channels_count", "2", ""},
+    {"banks_per_channel_count", "2", ""},
+    {"superblock_chips_count", "2", ""},
+    {"page_bytes", "1KiB", ""},
+    {"pages_per_block_count", "16", ""},
+    {"spare_permille", "300", ",mapping=page"},
+    {"read_ns", "26us", ""},
+    {"erase_ns", "1600us", ""},
+    {"cache_copy_ns", "4us", ""},
+    {"program_levels_count", "2", ",program_second_ns=300us"},
+    {"program_ns", "210us", ""},
+    {"program_second_ns", "210us", ",program_levels_count=2"},
+    {"program_third_ns", "210us", ",program_levels_count=3"},
+    {"program_fourth_ns", "210us", ",program_levels_count=4"},
+    {"bus_width_bits", "16", ""},
+    {"bus_mhz", "41", ""},
+    {"controller_read_page_ns", "1us", ""},
+    {"controller_write_page_ns", "1us", ""},
+    {"mapping", "page", ""},
+    {"clustered_page_bytes", "8KiB", ""},
+    {"stripe_banks_count", "4", ""},
+    {"log_blocks_count", "5", ""},
+    {"switch_merge", "off", ""},
+    {"merge_copy", "bus", ""},
+    {"direct_ns", "11us", ",mapping=direct"},
+    {"direct_bytes_per_second", "2GB", ",mapping=direct"},
+    {"free_blocks_threshold_count", "5", ",mapping=page"},
+    {"read_buffer_bytes", "64KiB", ""},
+    {"read_buffer_smallest_request_bytes", "2KiB", ",read_buffer_bytes=64KiB"},
+    {"write_buffer_bytes", "64KiB", ""},
+    {"write_buffer_drain", "eager", ",write_buffer_bytes=64KiB"},
+    {"write_buffer_overflow", "empty", ",write_buffer_bytes=16KiB"},
+    {"interface_bytes_per_second", "251MB", ""},
+    {"command_ns", "21us", ""},
+    {"flush_ns", "500us", ""},
+    {"queue_depth_count", "4", ""},
+    {"jitter_sigma", "0.01", ""},
+    {"outlier_share", "0.01", ""},
+    {"outlier_factor_low", "20", ",outlier_share=0.1"},
+    {"outlier_factor_high", "60", ",outlier_share=0.1"},
+    {"drift_share", "0.01", ""},
+    {"drift_period_ns", "50s", ",drift_share=0.1"},
+    {"initial_phase", "seed", ",mapping=page"},
+    {"controller_copy_page_ns", "5us", ",merge_copy=bus"},
+    {"sector_update", "on", ",mapping=page"},
+    {"log_victim", "lru", ""},
+    {"log_switch_ns", "5us", ""},
+    {"write_buffer_release", "transferred", ",write_buffer_bytes=16KiB"},
+    {"write_buffer_bypass_bytes", "2KiB", ",write_buffer_bytes=16KiB"},
+    {"write_command_ns", "25us", ""},
+    {"segment_groups_count", "4", ",group_switch_ns=100us"},
+    {"segment_group_bytes", "1MiB",
+     ",group_switch_ns=100us,segment_groups_count=2"},
+    {"group_switch_ns", "50us", ",segment_groups_count=2"},
+    {"content_unit_bytes", "1KiB", ""},
+    {"zero_copy_ns", "50us", ",content_unit_bytes=1KiB"},
+};
+
+static const struct effect *effect_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++)
+        if (strcmp(effects[i].key, key) == 0)
+            return &effects[i];
+    return NULL;
+}
+
+START_TEST(every_key_of_the_table_has_an_effect)
+{
+    struct drive drive = drive_of_text(small_drive);
+    struct drive_key key;
+    char path[64], base[200], spec[256];
+    size_t index = 0;
+
+    put_drive(small_drive, strlen(small_drive), path);
+    for (; drive_key_at(&drive, index, &key); index++) {
+        const struct effect *effect = effect_of(key.name);
+        ck_assert(*key.help && *key.value && *key.range);
+        /* These are the host's and the reader's: see the next test. */
+        if (strcmp(key.name, "name") == 0 ||
+            strcmp(key.name, "description") == 0 ||
+            strcmp(key.name, "request_limit_bytes") == 0)
+            continue;
+        ck_assert_msg(effect, "%s: no effect is known of it", key.name);
+        snprintf(base, sizeof(base), "%s%s", path, effect->besides);
+        snprintf(spec, sizeof(spec), "%s,%s=%s", base, key.name, effect->value);
+        ck_assert_msg(behaviour(base) == behaviour(base),
+                      "%s: no run is like the other", base);
+        ck_assert_msg(behaviour(spec) != behaviour(base), "%s has no effect",
+                      key.name);
+    }
+    ck_assert_uint_ge(index, 40);
+    ck_assert(!drive_key_at(&drive, index + 1000, &key));
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
+START_TEST(what_the_host_is_told_comes_from_the_drive_file)
+{
+    struct device_options options = {.queue_depth_count = 1};
+    struct device *device;
+    struct fault why;
+    struct drive drive = drive_of("ssd-a,description=words,name=mine");
+
+    ck_assert_str_eq(drive.description, "words");
+    ck_assert_int_eq(device_open("sim:ssd-a,name=mine,"
+                                 "request_limit_bytes=64KiB",
+                                 &options, &device, &why),
+                     0);
+    ck_assert_str_eq(device_info(device)->model, "mine");
+    ck_assert_uint_eq(device_info(device)->request_limit_bytes, 65536);
+    device_close(device);
+}
+END_TEST
+
+/* A key's value as shown can be given back, and both ends of its range. */
+START_TEST(what_is_shown_of_a_key_can_be_written)
+{
+    struct drive drive = drive_of("ssd-a"), again;
+    struct drive_key key, copy;
+    struct fault why;
+    char spec[256];
+
+    for (size_t i = 0; drive_key_at(&drive, i, &key); i++) {
+        if (strcmp(key.name, "description") == 0)
+            continue; /* it is shown in part, and may hold a comma */
+        snprintf(spec, sizeof(spec), "ssd-a,%s=%s", key.name, key.value);
+        ck_assert_msg(drive_load(spec, &again, &why) == 0, "%s: %s", spec,
+                      why.text);
+        ck_assert(drive_key_at(&again, i, &copy));
+        ck_assert_str_eq(copy.value, key.value);
+        char *to = strstr(key.range, " to ");
+        if (!to || strcmp(key.name, "name") == 0)
+            continue;
+        *to = '\0';
+        const char *ends[] = {key.range, to + 4};
+        for (int end = 0; end < 2; end++) {
+            snprintf(spec, sizeof(spec), "ram-disk,%s=%s", key.name, ends[end]);
+            int error = drive_load(spec, &again, &why);
+            ck_assert_msg(error == 0 || !strstr(why.text, "out of range"),
+                          "%s: %s", spec, why.text);
+            ck_assert_msg(error != -ERANGE, "%s: %s", spec, why.text);
+        }
+    }
+}
+END_TEST
+
+/* ---- any bytes at all -------------------------------------------------- */
+
+static size_t mutate(struct random *random, char text[FILE_MAX], size_t length)
+{
+    size_t at = random_below(random, length);
+    size_t other = random_below(random, length);
+    size_t span = 1 + random_below(random, 40);
+    char piece[40];
+
+    switch (random_below(random, 6)) {
+    case 0:
+        text[at] = (char)(text[at] ^ (1 << random_below(random, 8)));
+        return length;
+    case 1:
+        text[at] = (char)random_below(random, 256);
+        return length;
+    case 2:
+        return at;
+    case 3:
+        span = span > length - at ? length - at : span;
+        memmove(text + at, text + at + span, length - at - span);
+        return length - span;
+    case 4:
+        span = span > length - other ? length - other : span;
+        memcpy(piece, text + other, span);
+        memmove(text + at + span, text + at, length - at);
+        memcpy(text + at, piece, span);
+        return length + span;
+    default:
+        while (at + 1 < length && (text[at] < '0' || text[at] > '9'))
+            at++;
+        text[at] = (char)('0' + random_below(random, 10));
+        return length;
+    }
+}
+
+/* A drive that was accepted works, if it does not need much memory. */
+static void try_out(const struct drive *drive)
+{
+    uint64_t units = drive->capacity_bytes / drive->clustered_page_bytes;
+    struct fault why;
+    struct flash *flash;
+
+    if (units > 1 << 22 || drive->read_buffer_bytes > 64 * BENCH_MIB ||
+        drive->write_buffer_bytes > 64 * BENCH_MIB)
+        return;
+    int error = flash_create(drive, &flash, &why);
+    if (error) {
+        ck_assert_int_eq(error, -EINVAL);
+        ck_assert_int_gt((int)strlen(why.text), 0);
+        return;
+    }
+    struct bench bench = {.flash = flash};
+    for (uint64_t i = 0; i < 20; i++)
+        bench_write(&bench, i * 5 * 4096, 16384);
+    bench_flush(&bench);
+    bench_read(&bench, 0, 65536);
+    bench_close(&bench);
+}
+
+START_TEST(no_mutation_crashes_the_reader_or_the_drive)
+{
+    enum { MUTATIONS = 5000 };
+    char good[FILE_MAX], text[FILE_MAX], path[64];
+    size_t good_length = read_shipped("ssd-a", good);
+    unsigned accepted = 0, refused = 0;
+    struct random random;
+
+    random_seed(&random, 1);
+    for (int i = 0; i < MUTATIONS; i++) {
+        struct drive drive;
+        struct fault why;
+        size_t length = good_length;
+        memcpy(text, good, length);
+        for (uint64_t n = 1 + random_below(&random, 3); n > 0 && length; n--)
+            length = mutate(&random, text, length);
+        int error = load_text(text, length, path, &drive, &why);
+        if (error) {
+            refused++;
+            ck_assert_int_eq(why.kind, FAULT_OPEN);
+            ck_assert_int_gt((int)strlen(why.text), 20);
+            ck_assert_msg(memchr(why.text, '\0', sizeof(why.text)) && error < 0,
+                          "mutation %d", i);
+            continue;
+        }
+        accepted++;
+        if (accepted % 8 == 0)
+            try_out(&drive);
+    }
+    ck_assert_uint_gt(accepted, MUTATIONS / 20);
+    ck_assert_uint_gt(refused, MUTATIONS / 5);
+}
+END_TEST
+
+START_TEST(no_junk_is_a_drive)
+{
+    struct random random;
+    char text[FILE_MAX], path[64];
+
+    random_seed(&random, 2);
+    for (int i = 0; i < 500; i++) {
+        struct drive drive;
+        struct fault why;
+        size_t length = 1 + random_below(&random, FILE_MAX - 1);
+        for (size_t j = 0; j < length; j++)
+            text[j] = (char)random_u64(&random);
+        ck_assert_int_eq(load_text(text, length, path, &drive, &why), -EINVAL);
+        ck_assert_int_eq(strncmp(why.text, path, strlen(path)), 0);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flash_drives");
+    TCase *cases = tcase_create("flash_drives");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases,
+                        a_mistake_is_refused_with_file_line_and_what_is_allowed,
+                        0, sizeof(mistakes) / sizeof(mistakes[0]));
+    tcase_add_test(cases, a_line_that_is_too_long_is_refused_where_it_is);
+    tcase_add_test(cases,
+                   drives_that_build_on_each_other_in_a_circle_are_refused);
+    tcase_add_test(cases, a_mistake_in_a_base_is_reported_where_it_is);
+    tcase_add_test(cases, what_builds_on_a_base_changes_only_what_it_says);
+    tcase_add_loop_test(cases, an_impossible_geometry_is_refused, 0,
+                        sizeof(geometries) / sizeof(geometries[0]));
+    tcase_add_test(cases, overrides_are_taken_in_order);
+    tcase_add_loop_test(cases, a_wrong_override_is_refused, 0,
+                        sizeof(bad_specs) / sizeof(bad_specs[0]));
+    tcase_add_test(cases, a_spec_of_any_length_is_safe);
+    tcase_add_test(cases,
+                   every_shipped_drive_loads_works_and_states_its_truths);
+    tcase_add_test(cases, every_key_of_the_table_has_an_effect);
+    tcase_add_test(cases, what_the_host_is_told_comes_from_the_drive_file);
+    tcase_add_test(cases, what_is_shown_of_a_key_can_be_written);
+    tcase_add_test(cases, no_mutation_crashes_the_reader_or_the_drive);
+    tcase_add_test(cases, no_junk_is_a_drive);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
