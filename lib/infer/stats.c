@@ -127,7 +127,7 @@ struct line stats_line(const double x[], const double y[], size_t count)
         line.intercept = (sy - line.slope * sx) / s;
     }
     if (line.slope < 0)
-        line = (struct line){stats_median(y, count), 0};
+        line = (struct line){sy / s, 0};
     if (line.intercept < 0)
         line = (struct line){0, sxx > 0 ? sxy / sxx : lowest_slope};
     return line;
