@@ -16,7 +16,12 @@
 
 enum { DRIVE_LEVELS_MAX = 4, DRIVE_TRUTHS_MAX = 32 };
 
-enum mapping_kind { MAPPING_DIRECT, MAPPING_PAGE, MAPPING_LOG_BLOCK };
+enum mapping_kind {
+    MAPPING_DIRECT,
+    MAPPING_PAGE,
+    MAPPING_LOG_BLOCK,
+    MAPPING_BLOCK
+};
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
 enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
@@ -59,6 +64,7 @@ struct drive {
     uint64_t clustered_page_bytes;
     uint64_t stripe_banks_count; /* banks that one clustered block spans */
     uint64_t sector_update;      /* 1: no read-modify-write */
+    uint64_t open_blocks_count;
     uint64_t log_blocks_count, log_victim, log_switch_ns;
     uint64_t switch_merge, merge_copy;
     uint64_t direct_ns, direct_bytes_per_second;

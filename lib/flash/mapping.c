@@ -6,6 +6,7 @@
 static const struct mapping_ops *const schemes[] = {
     [MAPPING_DIRECT] = NULL,
     [MAPPING_PAGE] = &mapping_page_ops,
+    [MAPPING_BLOCK] = &mapping_block_ops,
     [MAPPING_LOG_BLOCK] = &mapping_log_ops,
 };
 
@@ -30,6 +31,19 @@ uint32_t mapping_spared_blocks(const struct drive *drive)
 {
     uint64_t logical = mapping_logical_blocks(drive);
     return (uint32_t)(logical + logical * drive->spare_permille / 1000);
+}
+
+uint32_t mapping_grouped_blocks(const struct drive *drive, uint32_t least_spare)
+{
+    uint32_t groups =
+        (uint32_t)(drive->channels_count * drive->banks_per_channel_count /
+                   drive->stripe_banks_count);
+    uint32_t logical = mapping_logical_blocks(drive);
+    uint32_t spared = mapping_spared_blocks(drive);
+    uint32_t least = (logical + groups - 1) / groups + least_spare;
+    uint32_t per_group = (spared + groups - 1) / groups;
+
+    return (per_group > least ? per_group : least) * groups;
 }
 
 void mapping_init(struct mapping *mapping, const struct mapping_ops *ops,

@@ -59,6 +59,11 @@ void mapping_init(struct mapping *mapping, const struct mapping_ops *ops,
 uint32_t mapping_logical_blocks(const struct drive *drive);
 uint32_t mapping_spared_blocks(const struct drive *drive);
 
+/* The same for schemes in which a block stays in its group of banks: as many in
+ * each group, and at least `least_spare` spare ones there. */
+uint32_t mapping_grouped_blocks(const struct drive *drive,
+                                uint32_t least_spare);
+
 /*
  * Reads the pages of a unit that a write of [first, first + length) does not
  * cover wholly (read-modify-write, Kim III-B), unless the drive updates single
@@ -78,5 +83,6 @@ void mapping_note_content(struct mapping *mapping, uint64_t unit,
                           uint32_t block, uint32_t slot);
 
 extern const struct mapping_ops mapping_page_ops, mapping_log_ops;
+extern const struct mapping_ops mapping_block_ops;
 
 #endif

@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/flash/block_pool.h"
+
 #define NOWHERE UINT32_MAX
 
 struct log {
@@ -35,8 +37,7 @@ struct log_mapping {
     uint32_t last_log; /* that was written into, or NOWHERE */
     uint64_t switch_ns;
     bool victim_least_recent;
-    uint32_t **free_blocks; /* a ring for each group of banks */
-    uint32_t *free_head, *free_count, ring_size;
+    struct block_pool pool;
     struct array_move *moves; /* scratch of one merge */
     uint64_t merge_free_ns;   /* one merge at a time */
     bool switch_merge;
@@ -47,26 +48,10 @@ static struct log_mapping *log_mapping(struct mapping *mapping)
     return (struct log_mapping *)mapping;
 }
 
-static void release(struct log_mapping *map, uint32_t block)
-{
-    uint32_t group = array_group(map->base.array, block);
-    uint32_t tail =
-        (map->free_head[group] + map->free_count[group]) % map->ring_size;
-
-    map->free_blocks[group][tail] = block;
-    map->free_count[group]++;
-}
-
 /* A logical block stays in its group of banks, so that copies can too. */
 static uint32_t take_free(struct log_mapping *map, uint32_t logical)
 {
-    uint32_t group = logical % map->base.array->groups_count;
-    uint32_t block = map->free_blocks[group][map->free_head[group]];
-
-    assert(map->free_count[group] > 0);
-    map->free_head[group] = (map->free_head[group] + 1) % map->ring_size;
-    map->free_count[group]--;
-    return block;
+    return block_pool_take(&map->pool, logical % map->base.array->groups_count);
 }
 
 static void retire(struct log_mapping *map, uint32_t block, uint64_t begin_ns)
@@ -75,7 +60,7 @@ static void retire(struct log_mapping *map, uint32_t block, uint64_t begin_ns)
         return;
     /* The host need not wait for the erase; the banks are busy with it. */
     array_erase(map->base.array, block, begin_ns);
-    release(map, block);
+    block_pool_put(&map->pool, block);
 }
 
 /* Where slot `unit` of a merged log is now: in the log or in the data block. */
@@ -236,22 +221,10 @@ static void discard_unit(struct mapping *mapping, uint64_t unit)
     (void)unit;
 }
 
-static uint32_t groups_of(const struct drive *drive)
-{
-    return (uint32_t)(drive->channels_count * drive->banks_per_channel_count /
-                      drive->stripe_banks_count);
-}
-
 static uint32_t blocks_count(const struct drive *drive)
 {
-    uint32_t groups = groups_of(drive);
-    uint32_t logical = mapping_logical_blocks(drive);
-    uint32_t spared = mapping_spared_blocks(drive);
     /* Every log may be in one group, and a merge needs a fresh block there. */
-    uint32_t least =
-        (logical + groups - 1) / groups + (uint32_t)drive->log_blocks_count + 1;
-    uint32_t per_group = (spared + groups - 1) / groups;
-    return (per_group > least ? per_group : least) * groups;
+    return mapping_grouped_blocks(drive, (uint32_t)drive->log_blocks_count + 1);
 }
 
 static void lay_out(struct log_mapping *map, bool written)
@@ -266,7 +239,7 @@ static void lay_out(struct log_mapping *map, bool written)
     }
     for (uint32_t i = written ? map->logical_count : 0; i < array->blocks_count;
          i++)
-        release(map, i);
+        block_pool_put(&map->pool, i);
 }
 
 static void destroy(struct mapping *mapping)
@@ -277,15 +250,10 @@ static void destroy(struct mapping *mapping)
         return;
     for (uint32_t i = 0; map->logs && i < map->logs_count; i++)
         free(map->logs[i].slot_of_unit);
-    for (uint32_t i = 0; map->free_blocks && i < map->base.array->groups_count;
-         i++)
-        free(map->free_blocks[i]);
     free(map->logs);
     free(map->data_block);
     free(map->log_of_logical);
-    free(map->free_blocks);
-    free(map->free_head);
-    free(map->free_count);
+    block_pool_destroy(&map->pool);
     free(map->moves);
     free(map);
 }
@@ -300,24 +268,6 @@ static int create_logs(struct log_mapping *map)
         map->logs[i].slot_of_unit =
             calloc(map->base.block_units_count, sizeof(uint32_t));
         if (!map->logs[i].slot_of_unit)
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int create_rings(struct log_mapping *map)
-{
-    uint32_t groups = map->base.array->groups_count;
-
-    map->ring_size = map->base.array->blocks_count / groups;
-    map->free_blocks = calloc(groups, sizeof(*map->free_blocks));
-    map->free_head = calloc(groups, sizeof(uint32_t));
-    map->free_count = calloc(groups, sizeof(uint32_t));
-    if (!map->free_blocks || !map->free_head || !map->free_count)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < groups; i++) {
-        map->free_blocks[i] = calloc(map->ring_size, sizeof(uint32_t));
-        if (!map->free_blocks[i])
             return -ENOMEM;
     }
     return 0;
@@ -341,7 +291,9 @@ static int create(const struct drive *drive, struct array *array,
     map->log_of_logical = calloc(map->logical_count, sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
     if (!map->data_block || !map->log_of_logical || !map->moves ||
-        create_logs(map) || create_rings(map)) {
+        create_logs(map) ||
+        block_pool_create(&map->pool, array->blocks_count,
+                          array->groups_count)) {
         destroy(&map->base);
         return -ENOMEM;
     }
