@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRAW_H
+#define SSDPROBE_FLASH_DRAW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/flash/drive.h"
+
+/*
+ * Random drives: a seed gives a drive drawn from wide distributions of real
+ * ones, with the truth about every parameter. The distributions are tables and
+ * constants of draw.c; they are wider than any shop's shelf on purpose, so that
+ * a probe that is tuned to a few drives is found out.
+ */
+
+enum { DRAW_TEXT_MAX = 16384 };
+
+/* Names of the kinds: "ssd", "usb", ... ; NULL past the last. */
+const char *draw_kind_name(size_t index);
+
+/*
+ * Draws a drive of `kind` (NULL: the seed chooses one) and states its truth.
+ * The same seed and kind give the same drive. -EINVAL for an unknown kind,
+ * -ENOMEM, or what flash_create() says: that would be an error of draw.c.
+ */
+int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
+               struct fault *why);
+
+/*
+ * States in drive->truths what a probe should find, from the drive's keys.
+ *
+ * A mechanism that is not there is `absent`; one that no probe could see is
+ * `unidentifiable`. Whether it could is asked of the model itself, without
+ * noise: the request pattern in which the parameter shows is timed on two sides
+ * of the parameter's value. An effect below draw_effect_least (5 %) of that
+ * time, or a value outside the ranges that are probed (page up to 1 MiB, read
+ * buffer up to 16 MiB, write buffer up to 8 MiB), is unidentifiable.
+ *
+ *   clustered_page     write + flush of one page: aligned, and shifted by half
+ *   read_modify_write  half a page written where the rest is mapped, or not
+ *   clustered_block    random writes per byte: whole blocks, and halves
+ *   nand_type          levels of the time of one page: 8 % apart, and as many
+ *   read_buffer        a read as long as the buffer: for the first time, again
+ *   smallest_request   the same at that length, and one page below it
+ *   write_buffer       a write as long as the buffer, and 1 KiB longer; of an
+ *                      eager buffer the longest write that it absorbs, which is
+ *                      longer by what it drains meanwhile
+ *   log_list           writes in turn to as many blocks as logs, and to one
+ *                      more; log_block needs that or the effect of a block
+ *   segment_groups     reads after one in the same group, and in another
+ *   content_dependence random pages of zeros, and of others, on a full drive;
+ *                      for content_unit the same with every other unit of zeros
+ *   *_cost_4k, request_overhead
+ *                      the line through requests of 32, 64 and 96 KiB, if it is
+ *                      one: slopes within draw_effect_least
+ */
+int draw_truths(struct drive *drive, struct fault *why);
+
+extern const double draw_effect_least;
+
+/* Bytes of a clustered block. */
+uint64_t draw_block_bytes(const struct drive *drive);
+
+/* The drive as a complete drive file: every key, then [truth]. The length, or
+ * -ENOSPC. */
+int draw_text(const struct drive *drive, char *text, size_t size);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Drawn drives: every file loads and works, keeps its contents, and one seed
+ * gives one file. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/random.h"
+#include "lib/flash/draw.h"
+#include "lib/flash/drive.h"
+#include "lib/flash/flash.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { SEEDS_COUNT = 200, WORKED_COUNT = 20 };
+#else
+enum { SEEDS_COUNT = 2000, WORKED_COUNT = 100 };
+#endif
+
+enum { REQUESTS_COUNT = 1500, REQUEST_MAX_BYTES = 262144, STRIDE_SEEDS = 19 };
+
+#define WINDOW_BYTES (UINT64_C(8) << 20)
+
+static struct drive drawn, loaded;
+static char text[DRAW_TEXT_MAX], again[DRAW_TEXT_MAX];
+
+static void draw(uint64_t seed, const char *kind)
+{
+    struct fault why = {.kind = FAULT_NONE};
+    int error = draw_drive(seed, kind, &drawn, &why);
+
+    ck_assert_msg(error == 0, "seed %llu: %s", (unsigned long long)seed,
+                  why.text);
+}
+
+static void load(const char *path, uint64_t seed)
+{
+    struct fault why = {.kind = FAULT_NONE};
+    FILE *file = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_gt(draw_text(&drawn, text, sizeof(text)), 0);
+    ck_assert_int_ge(fputs(text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    int error = drive_load(path, &loaded, &why);
+    ck_assert_msg(error == 0, "seed %llu: %s", (unsigned long long)seed,
+                  why.text);
+}
+
+START_TEST(every_drawn_file_loads_and_works)
+{
+    char path[] = "/tmp/test_random_XXXXXX.ini";
+    int descriptor = mkstemps(path, 4);
+
+    ck_assert_int_ge(descriptor, 0);
+    close(descriptor);
+    for (uint64_t seed = 0; seed < SEEDS_COUNT; seed++) {
+        struct fault why = {.kind = FAULT_NONE};
+        struct flash *flash = NULL;
+        draw(seed, NULL);
+        load(path, seed);
+        ck_assert_int_eq(drive_check(&loaded, &why), 0);
+        ck_assert_msg(flash_create(&loaded, &flash, &why) == 0, "seed %llu: %s",
+                      (unsigned long long)seed, why.text);
+        flash_destroy(flash);
+        /* The file says all that the drive is. */
+        ck_assert_int_gt(draw_text(&loaded, again, sizeof(again)), 0);
+        ck_assert_str_eq(text, again);
+    }
+    unlink(path);
+}
+END_TEST
+
+START_TEST(one_seed_gives_one_file)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        draw(seed, NULL);
+        draw_text(&drawn, text, sizeof(text));
+        draw(seed + 1, NULL);
+        draw_text(&drawn, again, sizeof(again));
+        ck_assert_str_ne(text, again);
+        draw(seed, NULL);
+        draw_text(&drawn, again, sizeof(again));
+        ck_assert_str_eq(text, again);
+    }
+}
+END_TEST
+
+START_TEST(naming_the_kind_gives_the_same_drive)
+{
+    char kind[32];
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        draw(seed, NULL);
+        draw_text(&drawn, text, sizeof(text));
+        snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(drawn.name, "-"),
+                 drawn.name);
+        draw(seed, kind);
+        draw_text(&drawn, again, sizeof(again));
+        ck_assert_str_eq(text, again);
+    }
+}
+END_TEST
+
+START_TEST(every_kind_can_be_drawn)
+{
+    struct fault why = {.kind = FAULT_NONE};
+    const char *kind;
+
+    for (size_t i = 0; (kind = draw_kind_name(i)) != NULL; i++) {
+        draw(7, kind);
+        ck_assert_int_eq(strncmp(drawn.name, kind, strlen(kind)), 0);
+    }
+    ck_assert_int_ne(draw_drive(7, "tape", &drawn, &why), 0);
+    ck_assert_ptr_nonnull(strstr(why.text, "tape"));
+}
+END_TEST
+
+/* Each parameter is identifiable on some drive, and on some it is not: a
+ * predicate that always says the same is broken. */
+START_TEST(truths_differ)
+{
+    static const char *const parameters[] = {
+        "clustered_page", "read_modify_write", "clustered_block", "nand_type",
+        "read_buffer",    "smallest_request",  "write_buffer",    "log_list",
+        "read_cost_4k",   "segment_groups",    "content_unit"};
+
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+        int hidden = 0, known = 0;
+        for (uint64_t seed = 0; seed < 400 && (!hidden || !known); seed++) {
+            draw(seed, NULL);
+            const char *truth = drive_truth(&drawn, parameters[i]);
+            ck_assert_ptr_nonnull(truth);
+            hidden += strcmp(truth, "unidentifiable") == 0;
+            known += strcmp(truth, "unidentifiable") != 0 &&
+                     strcmp(truth, "absent") != 0;
+        }
+        ck_assert_msg(hidden && known, "%s: %d hidden, %d known", parameters[i],
+                      hidden, known);
+    }
+}
+END_TEST
+
+/* ---- contents ---------------------------------------------------------- */
+
+struct work {
+    struct flash *flash;
+    struct random random;
+    uint64_t base_bytes, now_ns;
+    unsigned char *expected, *data;
+};
+
+/* Sends one request and waits for it. */
+static void carry_out(struct work *work, const struct flash_request *request)
+{
+    struct flash_done done;
+    size_t count = 0;
+
+    ck_assert_int_eq(flash_submit(work->flash, work->now_ns, request), 0);
+    while (count == 0) {
+        uint64_t next_ns = flash_next_event_ns(work->flash);
+        ck_assert(next_ns != UINT64_MAX);
+        if (next_ns > work->now_ns)
+            work->now_ns = next_ns;
+        flash_advance(work->flash, work->now_ns, &done, 1, &count);
+    }
+    ck_assert_int_eq(done.error, 0);
+}
+
+static void one_request(struct work *work)
+{
+    uint64_t sectors = 1 + random_below(&work->random, 16);
+    uint64_t length = sectors * 512;
+
+    if (random_below(&work->random, 8) == 0)
+        length =
+            512 * (1 + random_below(&work->random, REQUEST_MAX_BYTES / 512));
+    uint64_t offset =
+        random_below(&work->random, (WINDOW_BYTES - length) / 512 + 1) * 512;
+    uint64_t choice = random_below(&work->random, 20);
+    struct flash_request request = {.operation = FLASH_READ,
+                                    .offset_bytes = work->base_bytes + offset,
+                                    .length_bytes = length,
+                                    .data = work->data};
+
+    if (choice == 0) {
+        carry_out(work, &(struct flash_request){.operation = FLASH_FLUSH});
+    } else if (choice < 12) {
+        request.operation = FLASH_WRITE;
+        for (uint64_t i = 0; i < length; i++)
+            work->data[i] = (unsigned char)random_u64(&work->random);
+        memcpy(work->expected + offset, work->data, length);
+        carry_out(work, &request);
+    } else {
+        carry_out(work, &request);
+        ck_assert_int_eq(memcmp(work->data, work->expected + offset, length),
+                         0);
+    }
+}
+
+START_TEST(drawn_drives_keep_what_is_written)
+{
+    struct work work = {.expected = malloc(WINDOW_BYTES),
+                        .data = malloc(REQUEST_MAX_BYTES)};
+
+    for (uint64_t i = 0; i < WORKED_COUNT; i++) {
+        struct fault why = {.kind = FAULT_NONE};
+        draw(i * STRIDE_SEEDS, NULL);
+        ck_assert_int_eq(flash_create(&drawn, &work.flash, &why), 0);
+        random_seed(&work.random, i);
+        memset(work.expected, 0, WINDOW_BYTES);
+        work.now_ns = 0;
+        work.base_bytes =
+            random_below(&work.random,
+                         (drawn.capacity_bytes - WINDOW_BYTES) / 512) *
+            512;
+        for (int request = 0; request < REQUESTS_COUNT; request++)
+            one_request(&work);
+        flash_destroy(work.flash);
+    }
+    free(work.expected);
+    free(work.data);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("random");
+    TCase *tests = tcase_create("random");
+
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, every_drawn_file_loads_and_works);
+    tcase_add_test(tests, one_seed_gives_one_file);
+    tcase_add_test(tests, naming_the_kind_gives_the_same_drive);
+    tcase_add_test(tests, every_kind_can_be_drawn);
+    tcase_add_test(tests, truths_differ);
+    tcase_add_test(tests, drawn_drives_keep_what_is_written);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
