@@ -31,12 +31,15 @@ static int take_assumed(const char *text, struct findings *findings,
     return 0;
 }
 
-/* Was the probe part of the run? Its name is in the header's list. */
+/* Was the probe part of the run? Its name is in the header's list; without a
+ * list, any may have been. */
 static bool asked_for(const struct csv_rows *rows, const char *name)
 {
     const char *at = rows->header.probes;
     size_t length = strlen(name);
 
+    if (!*at)
+        return true;
     while ((at = strstr(at, name)) != NULL) {
         bool begins = at == rows->header.probes || at[-1] == ' ';
         if (begins && (at[length] == ' ' || at[length] == '\0'))
@@ -71,7 +74,7 @@ static int conclude_again(const struct csv_rows *rows,
     struct setting setting = rows->header.setting;
     char reason[200];
     size_t fed = 0;
-    void *state;
+    void *state = NULL;
 
     for (int i = 0; i < PROBE_PARAMETERS_MAX; i++)
         setting.parameters[i] = probe->parameters[i].normal;
@@ -86,14 +89,45 @@ static int conclude_again(const struct csv_rows *rows,
         error = probe->feed(state, &rows->items[i].sample);
         fed++;
     }
-    if (error)
+    if (error) {
+        if (state)
+            probe->finish(state);
         return fault_set(why, FAULT_OPEN, error, "no memory for the samples");
+    }
     if (fed)
         probe->conclude(state, findings);
     else
         skip_probe(probe, skip_not_begun, findings);
     probe->finish(state);
     return 0;
+}
+
+static bool has_rows(const struct csv_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->items[i].probe, name) == 0)
+            return true;
+    return false;
+}
+
+/* In the order in which the run asked them; or those that have rows. */
+static int conclude_all(const struct csv_rows *rows,
+                        const struct probe *const all[],
+                        struct findings *findings, struct fault *why)
+{
+    char names[sizeof(rows->header.probes)];
+    char *rest = names, *name;
+    int error = 0;
+
+    snprintf(names, sizeof(names), "%s", rows->header.probes);
+    for (int i = 0; !*names && !error && all[i]; i++)
+        if (has_rows(rows, all[i]->name))
+            error = conclude_again(rows, all[i], findings, why);
+    while (!error && (name = strsep(&rest, " ")) != NULL)
+        for (int i = 0; !error && all[i]; i++)
+            if (strcmp(all[i]->name, name) == 0)
+                error = conclude_again(rows, all[i], findings, why);
+    return error;
 }
 
 int session_infer(const struct csv_rows *rows, const struct probe *const all[],
@@ -103,8 +137,7 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
 
     if (!error)
         error = take_assumed(rows->header.assume, findings, why);
-    for (int i = 0; !error && all[i]; i++)
-        if (asked_for(rows, all[i]->name))
-            error = conclude_again(rows, all[i], findings, why);
+    if (!error)
+        error = conclude_all(rows, all, findings, why);
     return error;
 }

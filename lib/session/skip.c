@@ -64,29 +64,48 @@ void skip_hope(const struct probe *probe, struct findings *findings)
             ->verdict = VERDICT_FOUND;
 }
 
+/* The value of a parameter of this unit: sizes, times and counts are numbers,
+ * what has no unit is a truth value or a word. */
+static int parse_value(const char *unit, const char *text, struct value *value)
+{
+    uint64_t number;
+
+    if (*unit) {
+        int error = strcmp(unit, "ns") == 0 ? parse_ns(text, &number)
+                                            : parse_bytes(text, &number);
+        if (error || number > INT64_MAX)
+            return -EINVAL;
+        *value = value_integer(number);
+        return 0;
+    }
+    if (!*text || strlen(text) >= sizeof(value->text))
+        return -EINVAL;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        *value = value_boolean(text[0] == 't');
+    else
+        *value = value_text(text);
+    return 0;
+}
+
 int skip_assume(struct findings *findings, const char *parameter,
-                const char *value, struct fault *why)
+                const char *text, struct fault *why)
 {
     const char *unit = parameter_unit(parameter);
-    uint64_t number;
+    struct value value;
 
     if (!unit || findings_get(findings, parameter))
         return fault_set(why, FAULT_USAGE, -EINVAL,
                          "--assume=%s=%s: no such parameter, or assumed twice",
-                         parameter, value);
-    if (strlen(value) >= sizeof(findings->items[0].value.text) || !*value)
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "--assume=%s: the value is empty or too long",
-                         parameter);
-    struct finding *finding = findings_add(findings, "assumed", parameter, "");
+                         parameter, text);
+    if (parse_value(unit, text, &value))
+        return fault_set(
+            why, FAULT_USAGE, -EINVAL,
+            "--assume=%s=%s: that is no value of this parameter%s", parameter,
+            text, *unit ? ", which is a number such as 8, 16KiB or 25us" : "");
+    struct finding *finding =
+        findings_add(findings, "assumed", parameter, unit);
     finding->verdict = VERDICT_FOUND;
-    if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
-        finding->value = value_boolean(value[0] == 't');
-    else if (parse_bytes(value, &number) == 0)
-        finding->value = value_integer(number);
-    else
-        finding->value = value_text(value);
-    finding->low = finding->high = finding->value;
+    finding->value = finding->low = finding->high = value;
     finding->confidence = 1;
     finding_why(finding, "assumed by the user, not measured");
     return 0;

@@ -29,6 +29,6 @@ void skip_hope(const struct probe *probe, struct findings *findings);
 
 /* Adds a finding that the user vouches for. 0 or -EINVAL with `why`. */
 int skip_assume(struct findings *findings, const char *parameter,
-                const char *value, struct fault *why);
+                const char *text, struct fault *why);
 
 #endif

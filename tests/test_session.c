@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run on an emulated drive: however it ends, its findings are complete, are
+ * what its rows say, and nothing was written where nothing may be. */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/infer/parameter.h"
+#include "lib/infer/sample_csv.h"
+#include "lib/session/session.h"
+#include "lib/session/skip.h"
+#include "probes/probes.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static const struct probe *const three[] = {
+    &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};
+static const struct probe *const backwards[] = {
+    &probe_write_buffer, &probe_read_buffer, &probe_clustered_page, NULL};
+static const struct probe *const page_only[] = {&probe_clustered_page, NULL};
+static const struct probe *const buffer_only[] = {&probe_read_buffer, NULL};
+
+/* A run, and everything that was seen of it. */
+struct outing {
+    struct session_options options;
+    const struct probe *const *asked;
+    const char *spec, *assume;
+    uint64_t stop_after; /* rows, 0: never */
+    uint64_t fail_sink_after;
+
+    char path[32];
+    FILE *file;
+    struct csv_writer writer;
+    volatile sig_atomic_t interrupted;
+    uint64_t rows, written_bytes, written_rows, first_row_ns, last_row_ns;
+    int error;
+    struct fault why;
+    struct findings findings;
+    struct session_cost cost;
+    struct session_plan plan;
+    unsigned progress_calls;
+    double progress_share;
+};
+
+static int on_row(void *context, const char *probe, const struct sample *sample)
+{
+    struct outing *outing = context;
+    const struct session_options *options = &outing->options;
+    uint64_t begin = options->region_offset_bytes;
+    uint64_t length = options->region_length_bytes;
+
+    if (outing->fail_sink_after && outing->rows == outing->fail_sink_after)
+        return -ENOSPC;
+    outing->rows++;
+    if (outing->rows == 1)
+        outing->first_row_ns = sample->submit_ns;
+    ck_assert_uint_ge(sample->complete_ns, sample->submit_ns);
+    ck_assert_uint_ge(sample->submit_ns, outing->last_row_ns);
+    outing->last_row_ns = sample->complete_ns;
+    if (sample->operation == OPERATION_WRITE ||
+        sample->operation == OPERATION_READ) {
+        ck_assert_uint_ge(sample->offset_bytes, begin);
+        ck_assert(length == 0 || sample->offset_bytes + sample->length_bytes <=
+                                     begin + length);
+    }
+    if (sample->operation == OPERATION_WRITE) {
+        outing->written_bytes += sample->length_bytes;
+        outing->written_rows++;
+    }
+    if (outing->rows == outing->stop_after)
+        outing->interrupted = 1;
+    return csv_row(&outing->writer, probe, sample);
+}
+
+static void on_progress(void *context, const struct session_progress *progress)
+{
+    struct outing *outing = context;
+
+    ck_assert_double_ge(progress->share, outing->progress_share);
+    ck_assert_double_le(progress->share, 1);
+    ck_assert_uint_eq(progress->requests_count, outing->rows);
+    outing->progress_share = progress->share;
+    outing->progress_calls++;
+}
+
+static void begin_csv(struct outing *outing, struct session *session)
+{
+    struct csv_header header = {.run = "sim-test", .flush = "virtual"};
+    size_t used = 0;
+
+    session_setting(session, outing->asked[0], &header.setting);
+    for (int i = 0; outing->asked[i]; i++)
+        used +=
+            (size_t)snprintf(header.probes + used, sizeof(header.probes) - used,
+                             "%s%s", i ? " " : "", outing->asked[i]->name);
+    if (outing->assume)
+        snprintf(header.assume, sizeof(header.assume), "%s", outing->assume);
+    snprintf(outing->path, sizeof(outing->path), "/tmp/session.XXXXXX");
+    int descriptor = mkstemp(outing->path);
+    ck_assert_int_ge(descriptor, 0);
+    outing->file = fdopen(descriptor, "wb");
+    ck_assert_ptr_nonnull(outing->file);
+    ck_assert_int_eq(csv_begin(&outing->writer, outing->file, &header), 0);
+}
+
+static void assume(struct outing *outing, struct session *session)
+{
+    char name[64];
+
+    if (!outing->assume)
+        return;
+    snprintf(name, sizeof(name), "%s", outing->assume);
+    char *given = strchr(name, '=');
+    *given++ = '\0';
+    ck_assert_int_eq(session_assume(session, name, given, &outing->why), 0);
+}
+
+static void go(struct outing *outing)
+{
+    const struct device_options options = {.write = !outing->options.read_only,
+                                           .queue_depth_count = 1};
+    struct session *session;
+    struct device *device;
+
+    ck_assert_msg(device_open(outing->spec ? outing->spec : "sim:ssd-a",
+                              &options, &device, &outing->why) == 0,
+                  "%s", outing->why.text);
+    outing->options.row = on_row;
+    outing->options.progress = on_progress;
+    outing->options.context = outing;
+    outing->options.interrupted = &outing->interrupted;
+    ck_assert_msg(
+        session_open(device, &outing->options, &session, &outing->why) == 0,
+        "%s", outing->why.text);
+    begin_csv(outing, session);
+    assume(outing, session);
+    session_plan(session, outing->asked, &outing->plan);
+    outing->error = session_run(session, outing->asked, &outing->why);
+    outing->findings = *session_findings(session);
+    session_cost(session, &outing->cost);
+    ck_assert_int_eq(csv_end(&outing->writer), 0);
+    ck_assert_int_eq(fclose(outing->file), 0);
+    session_close(session);
+    device_close(device);
+}
+
+static void expect_same_value(const struct value *a, const struct value *b)
+{
+    char one[64], two[64];
+
+    ck_assert_int_eq(a->kind, b->kind);
+    ck_assert_str_eq(value_format(a, one, sizeof(one)),
+                     value_format(b, two, sizeof(two)));
+}
+
+static void expect_same(const struct findings *a, const struct findings *b)
+{
+    ck_assert_uint_eq(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct finding *x = &a->items[i], *y = &b->items[i];
+        ck_assert_str_eq(x->probe, y->probe);
+        ck_assert_str_eq(x->parameter, y->parameter);
+        ck_assert_str_eq(x->unit, y->unit);
+        ck_assert_int_eq(x->verdict, y->verdict);
+        ck_assert_str_eq(x->why, y->why);
+        ck_assert_double_eq(x->confidence, y->confidence);
+        expect_same_value(&x->value, &y->value);
+        expect_same_value(&x->low, &y->low);
+        expect_same_value(&x->high, &y->high);
+        ck_assert_uint_eq(x->extras_count, y->extras_count);
+    }
+}
+
+/* Each parameter once, with a reason; and the recording says the same. */
+static void expect_complete(struct outing *outing)
+{
+    static struct findings again;
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+
+    for (int i = 0; outing->asked[i]; i++)
+        for (int j = 0; outing->asked[i]->answers[j]; j++) {
+            const struct finding *finding =
+                findings_get(&outing->findings, outing->asked[i]->answers[j]);
+            ck_assert_msg(finding, "nothing on %s",
+                          outing->asked[i]->answers[j]);
+            ck_assert_int_gt((int)strlen(finding->why), 10);
+        }
+    ck_assert_msg(csv_read(outing->path, &rows, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(rows.count, outing->rows);
+    again.count = 0;
+    ck_assert_msg(session_infer(&rows, three, &again, &why) == 0, "%s",
+                  why.text);
+    expect_same(&outing->findings, &again);
+    csv_rows_free(&rows);
+    ck_assert_int_eq(unlink(outing->path), 0);
+}
+
+static int64_t found(const struct outing *outing, const char *parameter)
+{
+    const struct finding *finding = findings_get(&outing->findings, parameter);
+
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_msg(finding->verdict == VERDICT_FOUND, "%s: %s", parameter,
+                  finding->why);
+    return finding->value.integer;
+}
+
+START_TEST(a_whole_run_finds_what_is_there_and_its_recording_too)
+{
+    static const char *const specs[] = {
+        "sim:ssd-a", "sim:ssd-a,noise=realistic", "sim:ram-disk"};
+    struct outing outing = {
+        .asked = three, .spec = specs[_i], .options = {.seed = 5}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, 0);
+    if (_i < 2) {
+        ck_assert_int_eq(found(&outing, "clustered_page"), 16384);
+        ck_assert_int_eq(found(&outing, "read_buffer"), 262144);
+        ck_assert_int_eq(found(&outing, "write_buffer"), 261120);
+    } else {
+        for (size_t i = 0; i < outing.findings.count; i++)
+            ck_assert_int_ne(outing.findings.items[i].verdict, VERDICT_FOUND);
+    }
+    ck_assert_uint_eq(outing.cost.requests_count, outing.rows);
+    ck_assert_uint_eq(outing.cost.bytes_written, outing.written_bytes);
+    ck_assert_uint_le(outing.cost.bytes_written, outing.plan.bytes_written_max);
+    ck_assert_uint_le(outing.rows, outing.plan.requests_max);
+    ck_assert_uint_eq(outing.progress_calls, outing.rows);
+    ck_assert_double_gt(outing.cost.device_seconds, 0);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(probes_may_be_asked_in_another_order)
+{
+    struct outing outing = {.asked = backwards};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, 0);
+    ck_assert_str_eq(outing.findings.items[0].parameter, "write_buffer");
+    expect_complete(&outing);
+}
+END_TEST
+
+static const uint64_t stops[] = {1,    2,    3,    10,   100,  777,
+                                 2000, 4000, 6000, 8000, 12000};
+
+START_TEST(an_interrupted_run_concludes_what_its_rows_carry)
+{
+    struct outing outing = {.asked = three, .stop_after = stops[_i]};
+
+    go(&outing);
+    if (outing.rows < stops[_i])
+        ck_assert_int_eq(outing.error, 0);
+    else
+        ck_assert_int_eq(outing.error, -EINTR);
+    ck_assert_uint_le(outing.rows, stops[_i]);
+    if (stops[_i] <= 100)
+        ck_assert_int_eq(
+            findings_get(&outing.findings, "clustered_page")->verdict,
+            VERDICT_INCONCLUSIVE);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(a_run_that_is_interrupted_before_it_begins_skips_everything)
+{
+    struct outing outing = {.asked = three, .interrupted = 1};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -EINTR);
+    ck_assert_uint_eq(outing.rows, 0);
+    for (size_t i = 0; i < outing.findings.count; i++) {
+        ck_assert_int_eq(outing.findings.items[i].verdict, VERDICT_SKIPPED);
+        ck_assert_str_eq(outing.findings.items[i].why, skip_not_begun);
+    }
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(the_write_budget_ends_a_run_cleanly)
+{
+    static const uint64_t budgets[] = {512, 1 << 20, 20 << 20};
+    struct outing outing = {.asked = three,
+                            .options = {.write_budget_bytes = budgets[_i]}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -EDQUOT);
+    ck_assert_uint_le(outing.written_bytes, budgets[_i]);
+    ck_assert_uint_eq(outing.cost.bytes_written, outing.written_bytes);
+    ck_assert_ptr_nonnull(strstr(outing.why.text, "--write-budget"));
+    /* The drive has done nothing wrong. */
+    for (size_t i = 0; i < outing.findings.count; i++)
+        ck_assert_msg(!strstr(outing.findings.items[i].why, "failed"), "%s",
+                      outing.findings.items[i].why);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(the_time_limit_ends_a_run_cleanly)
+{
+    static const uint64_t limits_ns[] = {1, 1000000, 1000000000};
+    struct outing outing = {.asked = three,
+                            .options = {.time_limit_ns = limits_ns[_i]}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -ETIME);
+    ck_assert_ptr_nonnull(strstr(outing.why.text, "--time-limit"));
+    /* Over by one request at most, and none takes a tenth of a second. */
+    ck_assert_uint_le(outing.last_row_ns - outing.first_row_ns,
+                      limits_ns[_i] + 100000000);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(nothing_outside_the_region_is_touched)
+{
+    /* on_row checks each request. */
+    struct outing outing = {.asked = three,
+                            .options = {.region_offset_bytes = 1000 * MIB + 512,
+                                        .region_length_bytes = 300 * MIB}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, 0);
+    ck_assert_uint_gt(outing.written_rows, 1000);
+    ck_assert_int_eq(found(&outing, "clustered_page"), 16384);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(a_run_that_only_reads_writes_nothing)
+{
+    struct outing outing = {.asked = three, .options = {.read_only = true}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, 0);
+    ck_assert_uint_eq(outing.written_rows, 0);
+    ck_assert_uint_eq(outing.plan.bytes_written_max, 0);
+    ck_assert_int_eq(found(&outing, "read_buffer"), 262144);
+    const struct finding *page =
+        findings_get(&outing.findings, "clustered_page");
+    ck_assert_int_eq(page->verdict, VERDICT_SKIPPED);
+    ck_assert_ptr_nonnull(strstr(page->why, "only reads"));
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(a_region_that_is_too_small_is_said_to_be)
+{
+    struct outing outing = {.asked = three,
+                            .options = {.region_length_bytes = MIB}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, 0);
+    ck_assert_uint_eq(outing.rows, 0);
+    ck_assert_uint_eq(outing.plan.requests, 0);
+    for (size_t i = 0; i < outing.findings.count; i++) {
+        ck_assert_int_eq(outing.findings.items[i].verdict, VERDICT_SKIPPED);
+        ck_assert_ptr_nonnull(strstr(outing.findings.items[i].why, "64 MiB"));
+        ck_assert_ptr_nonnull(strstr(outing.findings.items[i].why, "1024 KiB"));
+    }
+    expect_complete(&outing);
+}
+END_TEST
+
+static const struct {
+    uint64_t offset_bytes, length_bytes;
+} bad_regions[] = {{UINT64_MAX, 0},
+                   {0, UINT64_MAX},
+                   {UINT64_C(64000000000), 0},
+                   {UINT64_C(64000000000) - 512, 1024},
+                   {1, 64 << 20},
+                   {0, 511},
+                   {512, UINT64_MAX - 511}};
+
+START_TEST(a_region_that_cannot_be_is_refused)
+{
+    const struct device_options options = {.write = true};
+    const struct session_options run = {
+        .region_offset_bytes = bad_regions[_i].offset_bytes,
+        .region_length_bytes = bad_regions[_i].length_bytes};
+    struct session *session = NULL;
+    struct device *device;
+    struct fault why;
+
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &run, &session, &why), -EINVAL);
+    ck_assert_int_eq(why.kind, FAULT_USAGE);
+    ck_assert_ptr_nonnull(strstr(why.text, "region"));
+    ck_assert_ptr_null(session);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
+START_TEST(a_sink_that_fails_ends_the_run)
+{
+    struct outing outing = {.asked = page_only, .fail_sink_after = 50};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -ENOSPC);
+    ck_assert_int_eq(outing.why.kind, FAULT_OPEN);
+    ck_assert_ptr_nonnull(strstr(outing.why.text, "cannot write the samples"));
+    ck_assert_uint_eq(outing.rows, 50);
+    expect_complete(&outing);
+}
+END_TEST
+
+/* A row that was recorded with an error makes its probe inconclusive, and no
+ * other. */
+START_TEST(a_failed_request_in_a_recording_spoils_its_probe)
+{
+    struct outing outing = {.asked = three};
+    static struct findings again;
+    struct csv_rows rows;
+    struct fault why;
+
+    go(&outing);
+    ck_assert_int_eq(csv_read(outing.path, &rows, &why), 0);
+    rows.items[100].sample.error = -EIO;
+    again.count = 0;
+    ck_assert_int_eq(session_infer(&rows, three, &again, &why), 0);
+    const struct finding *page = findings_get(&again, "clustered_page");
+    ck_assert_int_eq(page->verdict, VERDICT_INCONCLUSIVE);
+    ck_assert_ptr_nonnull(strstr(page->why, "a request failed"));
+    ck_assert_int_eq(findings_get(&again, "read_buffer")->verdict,
+                     VERDICT_FOUND);
+    /* A file that does not say which probes were asked: those with rows. */
+    static struct findings unlisted;
+    unlisted.count = 0;
+    rows.header.probes[0] = '\0';
+    ck_assert_int_eq(session_infer(&rows, three, &unlisted, &why), 0);
+    expect_same(&unlisted, &again);
+    snprintf(rows.items[100].probe, sizeof(rows.items[100].probe), "unknown");
+    ck_assert_int_eq(session_infer(&rows, three, &again, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "'unknown'"));
+    csv_rows_free(&rows);
+    ck_assert_int_eq(unlink(outing.path), 0);
+}
+END_TEST
+
+/* ---- what is assumed --------------------------------------------------- */
+
+START_TEST(what_is_assumed_is_a_finding_and_is_recorded)
+{
+    struct outing outing = {.asked = buffer_only,
+                            .assume = "clustered_page=16KiB"};
+
+    go(&outing);
+    const struct finding *page =
+        findings_get(&outing.findings, "clustered_page");
+    ck_assert_int_eq(page->verdict, VERDICT_FOUND);
+    ck_assert_str_eq(page->probe, "assumed");
+    ck_assert_str_eq(page->unit, "bytes");
+    ck_assert_int_eq(page->value.kind, VALUE_INTEGER);
+    ck_assert_int_eq(page->value.integer, 16384);
+    ck_assert_int_eq(page->low.integer, 16384);
+    ck_assert_int_eq(page->high.integer, 16384);
+    ck_assert_double_eq(page->confidence, 1);
+    expect_complete(&outing);
+}
+END_TEST
+
+START_TEST(what_is_needed_may_be_assumed)
+{
+    struct probe needy = probe_read_buffer;
+    static struct findings findings;
+    const struct setting setting = {.region_length_bytes = 64 * MIB};
+    struct fault why;
+    char reason[200];
+
+    needy.needs[0] = "clustered_page";
+    findings.count = 0;
+    ck_assert(skip_reason(&needy, &setting, &findings, reason, sizeof(reason)));
+    ck_assert_ptr_nonnull(strstr(reason, "--assume=clustered_page="));
+    ck_assert_int_eq(skip_assume(&findings, "clustered_page", "4096", &why), 0);
+    ck_assert(
+        !skip_reason(&needy, &setting, &findings, reason, sizeof(reason)));
+    findings.items[0].verdict = VERDICT_ABSENT;
+    ck_assert(skip_reason(&needy, &setting, &findings, NULL, 0));
+}
+END_TEST
+
+static const struct {
+    const char *parameter, *value;
+    enum value_kind kind;
+} assumptions[] = {
+    {"nand_type", "MLC", VALUE_TEXT},
+    {"read_modify_write", "false", VALUE_BOOLEAN},
+    {"log_list", "8", VALUE_INTEGER},
+    {"write_buffer", "255KiB", VALUE_INTEGER},
+    {"read_cost_4k", "25us", VALUE_INTEGER},
+    /* refused: */
+    {"page", "4096", VALUE_NONE},
+    {"clustered_page", "", VALUE_NONE},
+    {"clustered_page", "large", VALUE_NONE},
+    {"clustered_page", "true", VALUE_NONE},
+    {"clustered_page", "-1", VALUE_NONE},
+    {"clustered_page", "12345678901234567890", VALUE_NONE},
+    {"clustered_page", "9000PiB", VALUE_NONE},
+    {"nand_type", "a text that is much too long", VALUE_NONE},
+};
+
+START_TEST(assumptions_have_the_kind_that_the_parameter_has)
+{
+    static struct findings findings;
+    struct fault why;
+    const char *parameter = assumptions[_i].parameter;
+
+    findings.count = 0;
+    int error = skip_assume(&findings, parameter, assumptions[_i].value, &why);
+    if (assumptions[_i].kind == VALUE_NONE) {
+        ck_assert_int_eq(error, -EINVAL);
+        ck_assert_int_eq(why.kind, FAULT_USAGE);
+        ck_assert_ptr_nonnull(strstr(why.text, parameter));
+        ck_assert_uint_eq(findings.count, 0);
+        return;
+    }
+    ck_assert_int_eq(error, 0);
+    ck_assert_int_eq(findings.items[0].value.kind, assumptions[_i].kind);
+    ck_assert_str_eq(findings.items[0].unit, parameter_unit(parameter));
+    ck_assert_int_eq(skip_assume(&findings, parameter, "2", &why), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session");
+    TCase *cases = tcase_create("session");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(
+        cases, a_whole_run_finds_what_is_there_and_its_recording_too, 0, 3);
+    tcase_add_test(cases, probes_may_be_asked_in_another_order);
+    tcase_add_loop_test(cases, an_interrupted_run_concludes_what_its_rows_carry,
+                        0, sizeof(stops) / sizeof(stops[0]));
+    tcase_add_test(cases,
+                   a_run_that_is_interrupted_before_it_begins_skips_everything);
+    tcase_add_loop_test(cases, the_write_budget_ends_a_run_cleanly, 0, 3);
+    tcase_add_loop_test(cases, the_time_limit_ends_a_run_cleanly, 0, 3);
+    tcase_add_test(cases, nothing_outside_the_region_is_touched);
+    tcase_add_test(cases, a_run_that_only_reads_writes_nothing);
+    tcase_add_test(cases, a_region_that_is_too_small_is_said_to_be);
+    tcase_add_loop_test(cases, a_region_that_cannot_be_is_refused, 0,
+                        sizeof(bad_regions) / sizeof(bad_regions[0]));
+    tcase_add_test(cases, a_sink_that_fails_ends_the_run);
+    tcase_add_test(cases, a_failed_request_in_a_recording_spoils_its_probe);
+    tcase_add_test(cases, what_is_assumed_is_a_finding_and_is_recorded);
+    tcase_add_test(cases, what_is_needed_may_be_assumed);
+    tcase_add_loop_test(cases, assumptions_have_the_kind_that_the_parameter_has,
+                        0, sizeof(assumptions) / sizeof(assumptions[0]));
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
