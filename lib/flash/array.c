@@ -44,6 +44,8 @@ int array_create(struct array *array, const struct drive *drive,
         drive->content_unit_bytes
             ? (uint32_t)(array->page_bytes / drive->content_unit_bytes)
             : 1;
+    array->groups = divisor_of(array->groups_count);
+    array->stripe = divisor_of(array->stripe_banks_count);
     array->bus_ns =
         array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
     array->slowness = 1.0;
@@ -53,12 +55,15 @@ int array_create(struct array *array, const struct drive *drive,
     array->bank_free_ns = calloc(array->banks_count, sizeof(uint64_t));
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
     array->blocks = calloc(blocks_count, sizeof(*array->blocks));
+    array->channel_of_bank = calloc(array->banks_count, sizeof(uint16_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->sensing || !array->program_ns || !array->bank_free_ns ||
-        !array->channel_free_ns || !array->blocks) {
+    if (!array->channel_of_bank || !array->sensing || !array->program_ns ||
+        !array->bank_free_ns || !array->channel_free_ns || !array->blocks) {
         array_destroy(array);
         return -ENOMEM;
     }
+    for (uint32_t i = 0; i < array->banks_count; i++)
+        array->channel_of_bank[i] = (uint16_t)(i % array->channels_count);
     if (drive->content_unit_bytes) {
         size_t pages = (size_t)blocks_count * array->stripe_pages_count;
         array->zero_parts = malloc(pages);
@@ -80,6 +85,7 @@ void array_destroy(struct array *array)
     free(array->bank_free_ns);
     free(array->channel_free_ns);
     free(array->blocks);
+    free(array->channel_of_bank);
     free(array->sensing);
     free(array->zero_parts);
     memset(array, 0, sizeof(*array));
@@ -95,28 +101,40 @@ uint64_t array_memory_bytes(const struct array *array)
                 : 0);
 }
 
+void array_erase_counts(const struct array *array, uint32_t *least,
+                        uint32_t *most)
+{
+    *least = UINT32_MAX;
+    *most = 0;
+    for (uint32_t i = 0; i < array->blocks_count; i++) {
+        uint32_t count = array->blocks[i].erase_count;
+        *least = count < *least ? count : *least;
+        *most = count > *most ? count : *most;
+    }
+}
+
 uint32_t array_group(const struct array *array, uint32_t block)
 {
-    return block % array->groups_count;
+    return remainder_of(block, array->groups);
 }
 
 static uint32_t bank_of(const struct array *array, uint32_t block,
                         uint32_t page)
 {
     return array_group(array, block) * array->stripe_banks_count +
-           page % array->stripe_banks_count;
+           remainder_of(page, array->stripe);
 }
 
 static uint32_t position_of(const struct array *array, uint32_t page)
 {
-    return page / array->stripe_banks_count;
+    return quotient(page, array->stripe);
 }
 
 /* Banks alternate over the channels, so that neighbours can transfer at once.
  */
 static uint64_t *channel_of(struct array *array, uint32_t bank)
 {
-    return &array->channel_free_ns[bank % array->channels_count];
+    return &array->channel_free_ns[array->channel_of_bank[bank]];
 }
 
 /* A page is programmed once, in order, after an erase: or the model is wrong.
@@ -190,6 +208,65 @@ uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
                                 lasting(array, array->controller_write_ns);
     return store(array, bank_of(array, block, page), position_of(array, page),
                  0, array->controller_free_ns);
+}
+
+/* What a run of programs needs at every step, and what it adds up. */
+struct program_run {
+    uint64_t controller_ns, bus_ns;
+    uint64_t controller_free_ns, transferred_ns, done_ns;
+};
+
+static void program_next(struct array *array, struct program_run *run,
+                         uint32_t bank, uint64_t program_ns, uint64_t begin_ns)
+{
+    uint64_t *channel = channel_of(array, bank);
+    uint64_t *bank_free_ns = &array->bank_free_ns[bank];
+
+    run->controller_free_ns =
+        later(begin_ns, run->controller_free_ns) + run->controller_ns;
+    uint64_t in =
+        later(later(run->controller_free_ns, *channel), *bank_free_ns) +
+        run->bus_ns;
+    *channel = in;
+    *bank_free_ns = in + program_ns;
+    run->transferred_ns = later(run->transferred_ns, in);
+    run->done_ns = later(run->done_ns, in + program_ns);
+}
+
+uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
+                           uint32_t units_count, uint32_t unit_pages,
+                           struct array_arrival *arrival)
+{
+    uint32_t stripe = array->stripe_banks_count;
+    uint32_t first = array_group(array, block) * stripe;
+    uint32_t column = remainder_of(page, array->stripe);
+    uint32_t position = position_of(array, page);
+    struct program_run run = {.controller_ns =
+                                  lasting(array, array->controller_write_ns),
+                              .bus_ns = lasting(array, array->bus_ns),
+                              .controller_free_ns = array->controller_free_ns,
+                              .transferred_ns = array->transferred_ns};
+    uint64_t program_ns = lasting(array, array->program_ns[position]);
+
+    for (uint32_t unit = 0; unit < units_count; unit++) {
+        arrival->free_ns =
+            later(arrival->begin_ns, arrival->free_ns) + arrival->step_ns;
+        for (uint32_t i = 0; i < unit_pages; i++) {
+            program_next(array, &run, first + column, program_ns,
+                         arrival->free_ns);
+            if (++column < stripe)
+                continue;
+            column = 0;
+            if (++position < array->pages_per_block_count)
+                program_ns = lasting(array, array->program_ns[position]);
+        }
+    }
+    note_program(array, block, page + units_count * unit_pages - 1);
+    array->statistics->pages_programmed_count += units_count * unit_pages - 1;
+    array->controller_free_ns = run.controller_free_ns;
+    array->transferred_ns = run.transferred_ns;
+    array->programmed_ns = later(array->programmed_ns, run.done_ns);
+    return run.done_ns;
 }
 
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
@@ -284,6 +361,34 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
             stored =
                 copy_outside(array, move, bank, position, zero_parts, begin_ns);
         done = later(done, stored);
+    }
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+void array_note_moves(struct array *array, const struct array_move moves[],
+                      uint32_t count, uint32_t to_block)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        carry_zero_parts(array, &moves[i], to_block);
+        note_program(array, to_block, moves[i].to_page);
+    }
+    array->statistics->pages_copied_count += count;
+}
+
+uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
+                      uint64_t begin_ns)
+{
+    uint32_t stripe = array->stripe_banks_count;
+    uint32_t first = array_group(array, block) * stripe;
+    uint64_t done = begin_ns;
+
+    memset(array->sensing, 0, stripe * sizeof(array->sensing[0]));
+    for (uint32_t page = 0; page < pages_count; page++) {
+        uint32_t column = remainder_of(page, array->stripe);
+        done = later(done, copy_inside(array, first + column,
+                                       position_of(array, page), 0,
+                                       &array->sensing[column], begin_ns));
     }
     array->programmed_ns = later(array->programmed_ns, done);
     return done;

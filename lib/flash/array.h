@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/fault.h"
+#include "lib/flash/divisor.h"
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
 
@@ -28,6 +29,8 @@ struct array_block {
 };
 
 struct array {
+    struct divisor groups, stripe;
+    uint16_t *channel_of_bank;
     uint32_t banks_count, channels_count, stripe_banks_count, groups_count;
     uint32_t pages_per_block_count; /* of one bank */
     uint32_t stripe_pages_count;    /* of one clustered block */
@@ -60,6 +63,10 @@ int array_create(struct array *array, const struct drive *drive,
 void array_destroy(struct array *array);
 uint64_t array_memory_bytes(const struct array *array);
 
+/* The fewest and the most erases of any block. */
+void array_erase_counts(const struct array *array, uint32_t *least,
+                        uint32_t *most);
+
 /* Which group of banks a clustered block lies in. */
 uint32_t array_group(const struct array *array, uint32_t block);
 
@@ -70,6 +77,18 @@ uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
 /* Controller to page: serial cost, bus, program. */
 uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
                        uint64_t begin_ns);
+
+/* Units that come over the host's link, one every step. */
+struct array_arrival {
+    uint64_t free_ns, step_ns; /* when the link is free; a unit's transfer */
+    uint64_t begin_ns;         /* not before */
+};
+
+/* The same for `units_count` units of `unit_pages` each, one behind the other;
+ * moves `arrival` past them. Returns when all are programmed. */
+uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
+                           uint32_t units_count, uint32_t unit_pages,
+                           struct array_arrival *arrival);
 
 /* Marks pages as programmed without taking time (the initial state). */
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count);
@@ -93,6 +112,14 @@ struct array_move {
 uint64_t array_copy(struct array *array, const struct array_move moves[],
                     uint32_t count, uint32_t to_block, bool inside,
                     uint64_t begin_ns);
+
+/* Moves pages in the books only. */
+void array_note_moves(struct array *array, const struct array_move moves[],
+                      uint32_t count, uint32_t to_block);
+
+/* Keeps the banks of a block busy as `pages_count` copies inside them would. */
+uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
+                      uint64_t begin_ns);
 
 /* The controller thinks: serial with all that it does. */
 uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns);

@@ -24,6 +24,15 @@ enum mapping_kind {
 };
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
 enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
+enum victim_kind { VICTIM_GREEDY, VICTIM_COST_BENEFIT };
+enum hotness_kind {
+    HOTNESS_NONE,
+    HOTNESS_ORACLE,
+    HOTNESS_LRU,
+    HOTNESS_BLOOM,
+    HOTNESS_DAC
+};
+enum cleaning_blocks_kind { CLEANING_OWN, CLEANING_SHARED };
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -71,6 +80,18 @@ struct drive {
 
     /* [cleaning] */
     uint64_t free_blocks_threshold_count;
+    uint64_t victim, cleaning_blocks;
+    uint64_t cleaning_efficiency_percent; /* 0: as it falls out */
+    uint64_t idle_free_blocks_count, idle_after_ns;
+    uint64_t wear_gap_count; /* 0: no wear levelling */
+
+    /* [hotness] (Lee & Kim table 1) */
+    uint64_t hotness;
+    uint64_t oracle_hot_permille;
+    uint64_t lru_hot_count, lru_candidate_count;
+    uint64_t bloom_filters_count, bloom_filter_bits;
+    uint64_t bloom_threshold_count, bloom_decay_count;
+    uint64_t dac_regions_count;
 
     /* [read_buffer], [write_buffer] */
     uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;

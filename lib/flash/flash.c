@@ -43,6 +43,7 @@ struct flash {
 
     /* Host side: when the link and the command processor are free. */
     uint64_t link_free_ns, command_free_ns;
+    uint64_t busy_until_ns; /* when the last request is complete */
     uint64_t held_until_ns; /* an outlier keeps the whole drive busy */
     /* The contiguous run of reads that the last read continued or began. */
     uint64_t run_end_bytes, run_length_bytes;
@@ -76,12 +77,16 @@ static uint64_t transfer_ns(const struct flash *flash, uint64_t bytes,
                             uint64_t bytes_per_second)
 {
     uint64_t second_ns = UINT64_C(1000000000);
-    uint64_t whole = bytes / bytes_per_second, rest = bytes % bytes_per_second;
+    uint64_t whole = bytes < bytes_per_second ? 0 : bytes / bytes_per_second;
+    uint64_t rest = bytes - whole * bytes_per_second;
 
     /* rest * 1e9 fits: drive_load keeps rates below 1e12, and rest is that. */
-    return lasting(flash, whole * second_ns +
-                              (uint64_t)((__uint128_t)rest * second_ns /
-                                         bytes_per_second));
+    uint64_t rest_ns =
+        rest < (UINT64_C(1) << 34)
+            ? rest * second_ns / bytes_per_second
+            : (uint64_t)((__uint128_t)rest * second_ns / bytes_per_second);
+
+    return lasting(flash, whole * second_ns + rest_ns);
 }
 
 static uint64_t link_transfer(struct flash *flash, uint64_t begin_ns,
@@ -228,6 +233,27 @@ static uint64_t write_run(struct flash *flash, const struct dirty *run,
     return arrived;
 }
 
+/* Whole units in one go, where nothing is in their way; how many. */
+static uint64_t write_whole(struct flash *flash, uint64_t unit, uint64_t count,
+                            uint64_t begin_ns, uint64_t *done_ns)
+{
+    struct mapping *mapping = flash->mapping;
+    struct array_arrival arrival = {
+        .free_ns = flash->link_free_ns,
+        .begin_ns = begin_ns,
+        .step_ns = transfer_ns(flash, mapping->unit_bytes,
+                               flash->drive.interface_bytes_per_second)};
+
+    if (!mapping->ops->write_run || count < 2)
+        return 0;
+    count = count < UINT32_MAX ? count : UINT32_MAX;
+    uint32_t written = mapping->ops->write_run(mapping, unit, (uint32_t)count,
+                                               &arrival, done_ns);
+    if (written)
+        flash->link_free_ns = arrival.free_ns;
+    return written;
+}
+
 /* Calls `write_run` for each unit that a write touches. */
 static uint64_t serve_write(struct flash *flash,
                             const struct flash_request *request,
@@ -249,6 +275,16 @@ static uint64_t serve_write(struct flash *flash,
     while (offset < end) {
         struct dirty run = {.unit = offset / unit_bytes,
                             .first_byte = (uint32_t)(offset % unit_bytes)};
+        if (!buffered && run.first_byte == 0) {
+            uint64_t whole_ns = 0;
+            uint64_t whole =
+                write_whole(flash, run.unit, (end - offset) / unit_bytes,
+                            begin_ns, &whole_ns);
+            done = later(done, whole_ns);
+            offset += whole * unit_bytes;
+            if (whole)
+                continue;
+        }
         uint64_t piece = unit_bytes - run.first_byte;
         piece = piece < end - offset ? piece : end - offset;
         piece = piece < piece_max ? piece : piece_max;
@@ -368,6 +404,11 @@ static uint64_t serve_direct(struct flash *flash,
 static uint64_t serve(struct flash *flash, const struct flash_request *request,
                       uint64_t begin_ns)
 {
+    if (flash->mapping && flash->mapping->ops->idle &&
+        begin_ns > flash->busy_until_ns + flash->drive.idle_after_ns)
+        flash->mapping->ops->idle(
+            flash->mapping, flash->busy_until_ns + flash->drive.idle_after_ns,
+            begin_ns);
     begin_ns = accept_command(flash, request, begin_ns);
     if (!flash->mapping)
         return serve_direct(flash, request, begin_ns);
@@ -517,6 +558,7 @@ static void dispatch(struct flash *flash, const struct waiting *waiting)
         }
     }
     item.done.complete_ns = after_overlapping(flash, request, complete);
+    flash->busy_until_ns = later(flash->busy_until_ns, complete);
     heap_push(flash, &item);
 }
 
@@ -695,12 +737,22 @@ void flash_destroy(struct flash *flash)
 void flash_statistics(const struct flash *flash,
                       struct flash_statistics *statistics)
 {
+    const struct mapping *mapping = flash->mapping;
+    const struct array *array = &flash->array;
+
     *statistics = flash->statistics;
-    statistics->memory_bytes =
-        sizeof(*flash) + array_memory_bytes(&flash->array);
-    if (flash->mapping)
-        statistics->memory_bytes +=
-            flash->mapping->ops->memory_bytes(flash->mapping);
+    statistics->memory_bytes = sizeof(*flash) + array_memory_bytes(array);
     if (flash->content)
         statistics->memory_bytes += content_memory_bytes(flash->content);
+    if (!mapping)
+        return;
+    statistics->memory_bytes += mapping->ops->memory_bytes(mapping);
+    if (mapping->ops->hotness_bytes)
+        statistics->hotness_bytes = mapping->ops->hotness_bytes(mapping);
+    if (statistics->written_bytes)
+        statistics->write_amplification =
+            (double)statistics->pages_programmed_count *
+            (double)array->page_bytes / (double)statistics->written_bytes;
+    array_erase_counts(array, &statistics->erase_count_least,
+                       &statistics->erase_count_most);
 }

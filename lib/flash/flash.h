@@ -52,8 +52,13 @@ struct flash_statistics {
     uint64_t pages_read_count, pages_programmed_count, blocks_erased_count;
     uint64_t pages_copied_count; /* valid pages moved by cleaning or merges */
     uint64_t merges_switch_count, merges_partial_count, merges_full_count;
+    uint64_t blocks_cleaned_count;
     uint64_t read_buffer_hits_count;
-    uint64_t memory_bytes; /* of the model, without contents */
+    /* Bytes programmed for each byte that the host wrote; 0 before that. */
+    double write_amplification;
+    uint32_t erase_count_least, erase_count_most; /* of the blocks */
+    uint64_t hotness_bytes; /* of the policy, as a controller would keep it */
+    uint64_t memory_bytes;  /* of the model, without contents */
 };
 
 /*

@@ -34,9 +34,19 @@ struct mapping_ops {
     uint64_t (*write)(struct mapping *mapping, uint64_t unit,
                       uint32_t first_byte, uint32_t length_bytes,
                       uint64_t begin_ns);
+    /* As many whole units from `unit` on as can be programmed one behind the
+     * other, each when `arrival` brings it: how many (0: none, use `write`),
+     * and when all are safe. NULL: never. */
+    uint32_t (*write_run)(struct mapping *mapping, uint64_t unit,
+                          uint32_t count, struct array_arrival *arrival,
+                          uint64_t *done_ns);
     /* Forgets a whole unit. */
     void (*discard)(struct mapping *mapping, uint64_t unit);
+    /* What it does by itself while nobody asks for anything. NULL: nothing. */
+    void (*idle)(struct mapping *mapping, uint64_t from_ns, uint64_t until_ns);
     uint64_t (*memory_bytes)(const struct mapping *mapping);
+    /* What its hotness policy would take in a controller. NULL: none. */
+    uint64_t (*hotness_bytes)(const struct mapping *mapping);
 };
 
 struct mapping {

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_LEDGER_H
+#define SSDPROBE_FLASH_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * How many valid units each block of a page-mapped drive holds, and when it was
+ * filled. Blocks that are full are `closed`: those are in a list for each count
+ * of valid units, so that cleaning finds the emptiest at once.
+ */
+
+#define LEDGER_NONE UINT32_MAX
+#define LEDGER_OPEN                                                            \
+    (UINT32_MAX - 1) /* in `previous`: the block is not closed */
+
+struct ledger_block {
+    uint32_t valid_count;
+    uint32_t previous, next;
+    uint32_t filled_stamp; /* of the host's writes, when it was closed */
+};
+
+struct ledger {
+    struct ledger_block *blocks;
+    uint32_t blocks_count, block_units_count;
+    uint32_t *first_with_valid; /* head of the list for each count */
+    uint32_t lowest_valid;      /* no list below this one has a member */
+    uint32_t writes_stamp;      /* counts the host's writes */
+};
+
+int ledger_create(struct ledger *ledger, uint32_t blocks_count,
+                  uint32_t block_units_count);
+void ledger_destroy(struct ledger *ledger);
+uint64_t ledger_memory_bytes(const struct ledger *ledger);
+
+static inline bool ledger_is_closed(const struct ledger *ledger, uint32_t block)
+{
+    return ledger->blocks[block].previous != LEDGER_OPEN;
+}
+
+static inline void ledger_unlink(struct ledger *ledger, uint32_t block)
+{
+    const struct ledger_block *at = &ledger->blocks[block];
+
+    if (at->previous == LEDGER_NONE)
+        ledger->first_with_valid[at->valid_count] = at->next;
+    else
+        ledger->blocks[at->previous].next = at->next;
+    if (at->next != LEDGER_NONE)
+        ledger->blocks[at->next].previous = at->previous;
+}
+
+static inline void ledger_link(struct ledger *ledger, uint32_t block)
+{
+    struct ledger_block *at = &ledger->blocks[block];
+    uint32_t *head = &ledger->first_with_valid[at->valid_count];
+
+    at->previous = LEDGER_NONE;
+    at->next = *head;
+    if (*head != LEDGER_NONE)
+        ledger->blocks[*head].previous = block;
+    *head = block;
+    if (at->valid_count < ledger->lowest_valid)
+        ledger->lowest_valid = at->valid_count;
+}
+
+/* `count` units of a block are no longer valid. */
+static inline void ledger_lose(struct ledger *ledger, uint32_t block,
+                               uint32_t count)
+{
+    bool closed = ledger_is_closed(ledger, block);
+
+    if (closed)
+        ledger_unlink(ledger, block);
+    ledger->blocks[block].valid_count -= count;
+    if (closed)
+        ledger_link(ledger, block);
+}
+
+/* The block is full: it may become a victim. */
+void ledger_close(struct ledger *ledger, uint32_t block);
+/* The block was chosen: it is one no longer. */
+void ledger_reopen(struct ledger *ledger, uint32_t block);
+
+/* A rule for choosing the block to clean: one file and one row in ledger.c.
+ * Returns a closed block with something to gain; LEDGER_NONE: there is none. */
+struct victim_ops {
+    const char *name;
+    uint32_t (*choose)(struct ledger *ledger);
+};
+
+const struct victim_ops *victim_ops(uint64_t kind);
+
+extern const struct victim_ops victim_greedy_ops, victim_cost_benefit_ops;
+
+#endif
