@@ -9,7 +9,7 @@
 #include "lib/base/random.h"
 #include "tests/flash_bench.h"
 
-enum { REQUESTS = 3000, AREA_SECTORS = 4096 };
+enum { REQUESTS = 2000, AREA_SECTORS = 4096 };
 
 /* Requests and when they arrive: bursts and pauses, many of them overlapping.
  */
@@ -162,7 +162,7 @@ static const char *const specs[] = {
     "ssd-a",
     "ssd-a,noise=hostile",
     "ssd-a,queue_depth_count=1,write_buffer_drain=eager",
-    "ssd-a,queue_depth_count=3,mapping=page,noise=heavy",
+    "ssd-a,queue_depth_count=3,mapping=page,noise=heavy,capacity_bytes=2GiB",
     "ssd-a,queue_depth_count=1024,write_buffer_bytes=0,noise=realistic",
     "ram-disk,queue_depth_count=2,noise=hostile",
 };

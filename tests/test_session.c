@@ -107,16 +107,19 @@ static void begin_csv(struct outing *outing, struct session *session)
     ck_assert_int_eq(csv_begin(&outing->writer, outing->file, &header), 0);
 }
 
+/* "a=1 b=2", as a recording's header has it. */
 static void assume(struct outing *outing, struct session *session)
 {
-    char name[64];
+    char copy[128], *rest = copy, *name;
 
     if (!outing->assume)
         return;
-    snprintf(name, sizeof(name), "%s", outing->assume);
-    char *given = strchr(name, '=');
-    *given++ = '\0';
-    ck_assert_int_eq(session_assume(session, name, given, &outing->why), 0);
+    snprintf(copy, sizeof(copy), "%s", outing->assume);
+    while ((name = strsep(&rest, " ")) != NULL) {
+        char *given = strchr(name, '=');
+        *given++ = '\0';
+        ck_assert_int_eq(session_assume(session, name, given, &outing->why), 0);
+    }
 }
 
 static void go(struct outing *outing)
@@ -450,7 +453,7 @@ END_TEST
 START_TEST(what_is_assumed_is_a_finding_and_is_recorded)
 {
     struct outing outing = {.asked = buffer_only,
-                            .assume = "clustered_page=16KiB"};
+                            .assume = "clustered_page=16KiB nand_type=MLC"};
 
     go(&outing);
     const struct finding *page =
@@ -463,6 +466,8 @@ START_TEST(what_is_assumed_is_a_finding_and_is_recorded)
     ck_assert_int_eq(page->low.integer, 16384);
     ck_assert_int_eq(page->high.integer, 16384);
     ck_assert_double_eq(page->confidence, 1);
+    ck_assert_str_eq(findings_get(&outing.findings, "nand_type")->value.text,
+                     "MLC");
     expect_complete(&outing);
 }
 END_TEST
