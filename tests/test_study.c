@@ -246,7 +246,7 @@ END_TEST
  * often than alpha says, whatever the number of looks. */
 START_TEST(false_claims_are_as_rare_as_stated)
 {
-    enum { TRIALS = 1200 };
+    enum { TRIALS = 800 };
     const double alpha = 0.1;
     unsigned above = 0, below = 0;
 
@@ -309,6 +309,21 @@ START_TEST(looks_are_taken_as_given_and_no_round_is_measured_without_need)
         ck_assert_uint_eq(fake.contrasts[0].rounds_count, cases[i].rounds);
         study_free(&fake.study);
     }
+}
+END_TEST
+
+START_TEST(what_is_decided_is_measured_no_further)
+{
+    struct fake fake = fake_of(12, 2);
+
+    truth = (struct fake_truth){.effects = {2.0, 0.3}, .noise = 0.2};
+    size_t rows = run(&fake, 12, ROWS_MAX, NULL);
+    ck_assert_int_eq(fake.claim, CLAIM_HOLDS);
+    ck_assert_uint_lt(fake.contrasts[0].rounds_count,
+                      fake.contrasts[1].rounds_count);
+    ck_assert_uint_eq(rows, 2 * (fake.contrasts[0].rounds_count +
+                                 fake.contrasts[1].rounds_count));
+    study_free(&fake.study);
 }
 END_TEST
 
@@ -558,6 +573,7 @@ int main(void)
         cases, confidence_is_one_minus_the_error_of_all_looks_and_contrasts);
     tcase_add_test(
         cases, looks_are_taken_as_given_and_no_round_is_measured_without_need);
+    tcase_add_test(cases, what_is_decided_is_measured_no_further);
     tcase_add_test(cases, a_claim_that_fell_is_finished_only_when_asked_for);
     tcase_add_test(cases, thresholds_follow_the_effect_that_was_measured);
     tcase_add_test(cases, nothing_is_asked_twice_and_pairs_lie_side_by_side);
