@@ -11,8 +11,15 @@
 
 static const char PROGRAM[] = "flashemu";
 
-enum { LIST = 1 << 0, SHOW = 1 << 1, SERVE = 1 << 2 };
-enum { ALL = LIST | SHOW | SERVE };
+enum {
+    LIST = 1 << 0,
+    SHOW = 1 << 1,
+    SERVE = 1 << 2,
+    REPLAY = 1 << 3,
+    RANDOM = 1 << 4,
+    BENCH = 1 << 5,
+    ALL = LIST | SHOW | SERVE | REPLAY | RANDOM | BENCH
+};
 enum { DRIVES_MAX = 256, EXIT_OUTPUT_FAILED = 4 };
 
 int flashemu_fail_late(const struct fault *fault)
@@ -55,8 +62,7 @@ int flashemu_print(const struct options_given *given,
     return EXIT_OUTPUT_FAILED;
 }
 
-/* Text to stdout may fail as late as here: a full disk, a closed pipe. */
-static int finish_text(void)
+int flashemu_finish_text(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
@@ -106,7 +112,7 @@ static int list(const struct options_given *given)
         }
         list_one(&drive, drives);
     }
-    return document ? flashemu_print(given, document) : finish_text();
+    return document ? flashemu_print(given, document) : flashemu_finish_text();
 }
 
 /* ---- show ------------------------------------------------------------ */
@@ -152,7 +158,7 @@ static int show_text(const struct drive *drive)
     printf("\n[truth]\n");
     for (size_t i = 0; i < drive->truths_count; i++)
         printf("%s = %s\n", drive->truths[i].parameter, drive->truths[i].value);
-    return finish_text();
+    return flashemu_finish_text();
 }
 
 static int show(const struct options_given *given)
@@ -190,6 +196,26 @@ static const struct command_row commands[] = {
      .operands_min = 1,
      .operands_max = 1,
      .run = flashemu_serve},
+    {.name = "replay",
+     .arguments = "DRIVE TRACE",
+     .help = "Send a recorded trace of requests to a drive, and say how long "
+             "each took",
+     .bit = REPLAY,
+     .operands_min = 2,
+     .operands_max = 2,
+     .run = flashemu_replay},
+    {.name = "random",
+     .arguments = "",
+     .help = "Print a drive file drawn from a seed, with what a probe should "
+             "find",
+     .bit = RANDOM,
+     .run = flashemu_random},
+    {.name = "bench",
+     .arguments = "",
+     .help = "Measure the model: requests and page operations per second of "
+             "one core, memory, by workload",
+     .bit = BENCH,
+     .run = flashemu_bench},
 };
 
 static const struct option_row options[] = {
@@ -200,6 +226,38 @@ static const struct option_row options[] = {
     {OPTION_SIZE, "size", 0, "SIZE",
      "Capacity instead of the drive's own, such as 512M or 8GiB", SERVE,
      "Serving"},
+    {OPTION_FORMAT, "format", 0, "auto|disksim|spc|msr|blkparse",
+     "How the trace is written; auto looks at its first lines", REPLAY,
+     "Replaying"},
+    {OPTION_SPEED, "speed", 0, "X",
+     "Requests arrive X times as fast as recorded; the default is 1", REPLAY,
+     "Replaying"},
+    {OPTION_DEPTH, "depth", 0, "N",
+     "Ignore the recorded times: keep N requests outstanding", REPLAY,
+     "Replaying"},
+    {OPTION_DEVICE, "device", 0, "NAME",
+     "Only requests to this device of the trace: its number, or major,minor; "
+     "otherwise all go to the one drive",
+     REPLAY, "Replaying"},
+    {OPTION_WRAP, "wrap", 0, NULL,
+     "Fold requests beyond the drive's end back onto it; otherwise they are "
+     "counted and left out",
+     REPLAY, "Replaying"},
+    {OPTION_LENIENT, "lenient", 0, NULL,
+     "Count malformed lines and go on; otherwise the first one ends the replay",
+     REPLAY, "Replaying"},
+    {OPTION_SEED, "seed", 0, "N", "Which drive: the same number, the same file",
+     RANDOM, "Drawing"},
+    {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc",
+     "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
+    {OPTION_CSV, "csv", 0, "[FILE|-]",
+     "Every request as a row, in FILE or on standard output (then without the "
+     "report)",
+     REPLAY, "Output"},
+    {OPTION_PROGRESS, "progress", 0, "HOW",
+     "On standard error: auto (a bar on a terminal, else nothing), bar, plain "
+     "(a line for each tenth) or none",
+     REPLAY, "Output"},
     {OPTION_JSON, "json", 0, NULL,
      "One JSON document on standard output, also on failure", ALL, "Output"},
     {OPTION_HELP, "help", 'h', NULL, "Print this help", ALL, "Output"},
@@ -225,11 +283,11 @@ static int dispatch(struct options_given *given)
     bool has_command = options_take_command(given);
     if (options_find(given, OPTION_HELP)) {
         options_print_help(stdout, &flashemu, given->command);
-        return finish_text();
+        return flashemu_finish_text();
     }
     if (options_find(given, OPTION_VERSION)) {
         printf("%s %s\n", PROGRAM, SSDPROBE_VERSION);
-        return finish_text();
+        return flashemu_finish_text();
     }
     if (!has_command && given->operands_count)
         fault_set(&why, FAULT_USAGE, -EINVAL,

@@ -12,6 +12,16 @@
 enum flashemu_option {
     OPTION_VIA = 1,
     OPTION_SIZE,
+    OPTION_SEED,
+    OPTION_KIND,
+    OPTION_FORMAT,
+    OPTION_SPEED,
+    OPTION_DEPTH,
+    OPTION_DEVICE,
+    OPTION_WRAP,
+    OPTION_LENIENT,
+    OPTION_CSV,
+    OPTION_PROGRESS,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_VERSION
@@ -19,6 +29,9 @@ enum flashemu_option {
 
 /* Sub-commands: each returns the exit status. */
 int flashemu_serve(const struct options_given *given);
+int flashemu_replay(const struct options_given *given);
+int flashemu_random(const struct options_given *given);
+int flashemu_bench(const struct options_given *given);
 
 /* Says what went wrong, under --json as a document; the exit status. */
 int flashemu_fail(const struct options_given *given, const struct fault *fault);
@@ -32,5 +45,9 @@ struct json_object *flashemu_json(const struct options_given *given);
 /* Prints and frees it. The exit status. */
 int flashemu_print(const struct options_given *given,
                    struct json_object *document);
+
+/* Text to stdout may fail as late as at its end: a full disk, a closed pipe.
+ * The exit status. */
+int flashemu_finish_text(void);
 
 #endif

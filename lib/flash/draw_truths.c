@@ -109,7 +109,8 @@ static int compare_times(const void *a, const void *b)
 static double median(uint64_t times[], size_t count)
 {
     qsort(times, count, sizeof(times[0]), compare_times);
-    return (double)times[count / 2];
+    size_t middle = count / 2;
+    return (double)times[middle];
 }
 
 /* A block in the middle of the drive, away from what was written last. */
@@ -217,15 +218,15 @@ static double block_write(struct bench *bench, uint64_t length_bytes)
 {
     uint64_t blocks =
         bench->drive->capacity_bytes / draw_block_bytes(bench->drive);
-    uint64_t rounds = 2 * blocks, begin_ns = 0;
+    uint64_t rounds = 2 * blocks, counted = rounds - blocks, begin_ns = 0;
 
     for (uint64_t i = 0; i < rounds; i++) {
-        if (i == rounds / 2)
+        if (i == blocks)
             begin_ns = bench->now_ns;
         act(bench, FLASH_WRITE, some_block(bench), length_bytes);
     }
     return (double)(bench->now_ns - begin_ns) /
-           ((double)length_bytes * (double)(rounds - rounds / 2));
+           ((double)length_bytes * (double)counted);
 }
 
 static int block_seen(const struct drive *drive, bool *seen, struct fault *why)
@@ -253,6 +254,7 @@ static double stream_write(struct bench *bench, uint64_t count)
     uint64_t unit = bench->drive->clustered_page_bytes, total_ns = 0;
     uint64_t block = draw_block_bytes(bench->drive);
     uint64_t rounds = block / unit < 16 ? block / unit : 16;
+    uint64_t counted = (rounds - rounds / 2) * count;
 
     for (uint64_t round = 0; round < rounds; round++)
         for (uint64_t i = 0; i < count; i++) {
@@ -260,7 +262,7 @@ static double stream_write(struct bench *bench, uint64_t count)
             if (round >= rounds / 2)
                 total_ns += ns;
         }
-    return (double)total_ns / (double)((rounds - rounds / 2) * count);
+    return (double)total_ns / (double)counted;
 }
 
 static int logs_seen(const struct drive *drive, bool *seen, struct fault *why)
@@ -347,13 +349,16 @@ static bool leaves(struct bench *bench, const double line[2],
 static uint64_t absorbed_bytes(struct bench *bench)
 {
     uint64_t low = bench->drive->write_buffer_bytes / KIB, high = 4 * low;
-    double quarter = buffered_write(bench, low / 4 * KIB);
-    double half = buffered_write(bench, low / 2 * KIB);
-    double slope = (half - quarter) / (double)((low / 2 - low / 4) * KIB);
-    double line[2] = {half - slope * (double)(low / 2 * KIB), slope};
+    uint64_t small = low / 4 * KIB, large = low / 2 * KIB;
 
-    if (low < 8 || !leaves(bench, line, high * KIB) ||
-        leaves(bench, line, low * KIB))
+    if (low < 8)
+        return bench->drive->write_buffer_bytes;
+    double first = buffered_write(bench, small);
+    double second = buffered_write(bench, large);
+    double slope = (second - first) / (double)(large - small);
+    double line[2] = {second - slope * (double)large, slope};
+
+    if (!leaves(bench, line, high * KIB) || leaves(bench, line, low * KIB))
         return bench->drive->write_buffer_bytes;
     while (high - low > 1) {
         uint64_t middle = (low + high) / 2;

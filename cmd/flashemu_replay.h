@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_FLASHEMU_REPLAY_H
+#define SSDPROBE_CMD_FLASHEMU_REPLAY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <json-c/json.h>
+
+#include "lib/flash/drive.h"
+#include "lib/flash/flash.h"
+#include "lib/flash/trace.h"
+#include "lib/flash/trace_replay.h"
+
+/* What `flashemu replay` was asked for, and what came out. */
+
+enum replay_progress { PROGRESS_NONE, PROGRESS_BAR, PROGRESS_PLAIN };
+
+struct replay_job {
+    struct drive drive;
+    struct flash *flash;
+    struct flash_statistics statistics;
+
+    const char *trace_path;
+    struct trace *trace;
+    struct trace_settings trace_settings;
+    struct trace_counts counts;
+
+    struct replay_settings settings;
+    struct replay_result result;
+
+    const char *rows_path; /* NULL: no rows */
+    bool rows_to_stdout;
+    FILE *rows;
+    enum replay_progress progress;
+    int percent; /* shown last; -1: none */
+};
+
+/* The report as text, on standard output. */
+void replay_print(const struct replay_job *job);
+
+/* Adds the report to `document` and returns it; accepts NULL. */
+struct json_object *replay_json(struct json_object *document,
+                                const struct replay_job *job);
+
+#endif
