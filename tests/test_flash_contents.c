@@ -243,13 +243,36 @@ static uint64_t pick(struct random *random, const uint64_t choices[],
     pick(random, (const uint64_t[]){__VA_ARGS__},                              \
          sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
+/* What cleaning, hotness and the quirks may be. */
+static void choose_policies(struct drive *drive, struct random *random)
+{
+    drive->open_blocks_count = 1 + random_below(random, 5);
+    drive->log_victim = random_below(random, 2);
+    drive->log_switch_ns = PICK(random, 0, 5000);
+    drive->victim = random_below(random, 2);
+    drive->cleaning_blocks = random_below(random, 2);
+    drive->wear_gap_count = PICK(random, 0, 0, 1, 5);
+    drive->hotness = PICK(random, HOTNESS_NONE, HOTNESS_NONE, HOTNESS_ORACLE,
+                          HOTNESS_LRU, HOTNESS_BLOOM, HOTNESS_DAC);
+    drive->idle_free_blocks_count = PICK(random, 0, 10);
+    drive->idle_after_ns = 1000;
+    drive->sector_update = random_below(random, 2);
+    drive->initial_phase = random_below(random, 2);
+    drive->write_buffer_release = random_below(random, 2);
+    drive->write_buffer_bypass_bytes = PICK(random, 0, 4096);
+    drive->content_unit_bytes = PICK(random, 0, 512);
+    drive->segment_groups_count = 1 + random_below(random, 4);
+    drive->group_switch_ns = 1000;
+}
+
 static struct drive random_drive(uint64_t seed)
 {
     struct drive drive = drive_of("ram-disk");
     struct random random;
 
     random_seed(&random, seed);
-    drive.mapping = PICK(&random, MAPPING_PAGE, MAPPING_LOG_BLOCK);
+    drive.mapping =
+        PICK(&random, MAPPING_PAGE, MAPPING_LOG_BLOCK, MAPPING_BLOCK);
     drive.channels_count = PICK(&random, 1, 2, 3, 4);
     drive.banks_per_channel_count = PICK(&random, 1, 2, 3);
     drive.superblock_chips_count = PICK(&random, 1, 2, 3);
@@ -282,6 +305,7 @@ static struct drive random_drive(uint64_t seed)
     drive.queue_depth_count = PICK(&random, 1, 2, 32);
     drive.program_levels_count = 1 + random_below(&random, 4);
     drive.jitter_sigma = random_below(&random, 2) ? 0.3 : 0;
+    choose_policies(&drive, &random);
     return drive;
 }
 
