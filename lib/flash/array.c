@@ -53,12 +53,14 @@ int array_create(struct array *array, const struct drive *drive,
 
     array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
     array->bank_free_ns = calloc(array->banks_count, sizeof(uint64_t));
+    array->bank_erased_ns = calloc(array->banks_count, sizeof(uint64_t));
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
     array->blocks = calloc(blocks_count, sizeof(*array->blocks));
     array->channel_of_bank = calloc(array->banks_count, sizeof(uint16_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->channel_of_bank || !array->sensing || !array->program_ns ||
-        !array->bank_free_ns || !array->channel_free_ns || !array->blocks) {
+    if (!array->channel_of_bank || !array->bank_erased_ns || !array->sensing ||
+        !array->program_ns || !array->bank_free_ns || !array->channel_free_ns ||
+        !array->blocks) {
         array_destroy(array);
         return -ENOMEM;
     }
@@ -84,6 +86,7 @@ void array_destroy(struct array *array)
     free(array->program_ns);
     free(array->bank_free_ns);
     free(array->channel_free_ns);
+    free(array->bank_erased_ns);
     free(array->blocks);
     free(array->channel_of_bank);
     free(array->sensing);
@@ -94,7 +97,7 @@ void array_destroy(struct array *array)
 uint64_t array_memory_bytes(const struct array *array)
 {
     return array->pages_per_block_count * sizeof(uint64_t) +
-           (array->banks_count + array->channels_count) * sizeof(uint64_t) +
+           (2 * array->banks_count + array->channels_count) * sizeof(uint64_t) +
            array->blocks_count * sizeof(*array->blocks) +
            (array->zero_parts
                 ? (uint64_t)array->blocks_count * array->stripe_pages_count
@@ -148,6 +151,45 @@ static void note_program(struct array *array, uint32_t block, uint32_t page)
     array->statistics->pages_programmed_count++;
 }
 
+void array_part_begin(struct array *array)
+{
+    array->part = (struct flash_why){0};
+    array->part_end_ns = 0;
+}
+
+void array_part_end(struct array *array)
+{
+    struct flash_why *why = array->why;
+    const struct flash_why *part = &array->part;
+
+    why->erase_ns += part->erase_ns;
+    why->wait_ns += part->wait_ns;
+    why->sense_ns += part->sense_ns;
+    why->bus_ns += part->bus_ns;
+    why->controller_ns += part->controller_ns;
+    why->program_ns += part->program_ns;
+    array_part_begin(array);
+}
+
+/* The path of one page from `begin` to `end`: what is not work is waiting, some
+ * of it for the bank's last erase. */
+static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
+                      uint64_t end_ns, struct flash_why path)
+{
+    uint64_t work =
+        path.sense_ns + path.bus_ns + path.controller_ns + path.program_ns;
+    uint64_t waited = end_ns - begin_ns - work;
+    uint64_t erased = array->bank_erased_ns[bank];
+
+    if (end_ns < array->part_end_ns)
+        return;
+    array->part_end_ns = end_ns;
+    path.erase_ns = erased > begin_ns ? erased - begin_ns : 0;
+    path.erase_ns = path.erase_ns < waited ? path.erase_ns : waited;
+    path.wait_ns = waited - path.erase_ns;
+    array->part = path;
+}
+
 /* Sense and bring to the controller's side of the bus. */
 static uint64_t fetch(struct array *array, uint32_t bank, uint64_t begin_ns)
 {
@@ -193,10 +235,17 @@ static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
 uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
                     uint64_t begin_ns)
 {
-    uint64_t out = fetch(array, bank_of(array, block, page), begin_ns);
+    uint32_t bank = bank_of(array, block, page);
+    uint64_t out = fetch(array, bank, begin_ns);
 
     array->controller_free_ns = later(out, array->controller_free_ns) +
                                 lasting(array, array->controller_read_ns);
+    if (array->why)
+        note_path(array, bank, begin_ns, array->controller_free_ns,
+                  (struct flash_why){.sense_ns = lasting(array, array->read_ns),
+                                     .bus_ns = lasting(array, array->bus_ns),
+                                     .controller_ns = lasting(
+                                         array, array->controller_read_ns)});
     return array->controller_free_ns;
 }
 
@@ -206,8 +255,17 @@ uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
     note_program(array, block, page);
     array->controller_free_ns = later(begin_ns, array->controller_free_ns) +
                                 lasting(array, array->controller_write_ns);
-    return store(array, bank_of(array, block, page), position_of(array, page),
-                 0, array->controller_free_ns);
+    uint32_t bank = bank_of(array, block, page);
+    uint32_t position = position_of(array, page);
+    uint64_t done = store(array, bank, position, 0, array->controller_free_ns);
+    if (array->why)
+        note_path(
+            array, bank, begin_ns, done,
+            (struct flash_why){
+                .controller_ns = lasting(array, array->controller_write_ns),
+                .bus_ns = lasting(array, array->bus_ns),
+                .program_ns = lasting(array, array->program_ns[position])});
+    return done;
 }
 
 /* What a run of programs needs at every step, and what it adds up. */
@@ -412,6 +470,7 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
         uint64_t *free_ns = &array->bank_free_ns[first + i];
         *free_ns = later(*free_ns, begin_ns) + lasting(array, array->erase_ns);
+        array->bank_erased_ns[first + i] = *free_ns;
         done = later(done, *free_ns);
     }
     array->blocks[block].next_page = 0;

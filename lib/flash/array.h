@@ -47,7 +47,10 @@ struct array {
      * there is none, and then durations are exact. */
     double slowness;
 
-    uint64_t *bank_free_ns, *channel_free_ns;
+    struct flash_why *why; /* NULL: nobody asks; the unit's, see array_part */
+    struct flash_why part; /* of the page that was ready last */
+    uint64_t part_end_ns;
+    uint64_t *bank_free_ns, *channel_free_ns, *bank_erased_ns;
     uint64_t controller_free_ns;
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
     uint64_t programmed_ns;  /* when every program asked for so far is done */
@@ -66,6 +69,11 @@ uint64_t array_memory_bytes(const struct array *array);
 /* The fewest and the most erases of any block. */
 void array_erase_counts(const struct array *array, uint32_t *least,
                         uint32_t *most);
+
+/* One after the other, the steps of a unit: each ends by adding the path of the
+ * page that was ready last. Only where somebody asks why. */
+void array_part_begin(struct array *array);
+void array_part_end(struct array *array);
 
 /* Which group of banks a clustered block lies in. */
 uint32_t array_group(const struct array *array, uint32_t block);

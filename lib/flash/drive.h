@@ -33,6 +33,13 @@ enum hotness_kind {
     HOTNESS_DAC
 };
 enum cleaning_blocks_kind { CLEANING_OWN, CLEANING_SHARED };
+enum scheduler_kind {
+    SCHEDULER_FCFS,
+    SCHEDULER_READ_FIRST,
+    SCHEDULER_SHORTEST,
+    SCHEDULER_SHORTEST_READ,
+    SCHEDULER_WEIGHTED
+};
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -101,7 +108,7 @@ struct drive {
     /* [host] */
     uint64_t interface_bytes_per_second;
     uint64_t command_ns, write_command_ns, flush_ns;
-    uint64_t request_limit_bytes, queue_depth_count;
+    uint64_t request_limit_bytes, queue_depth_count, scheduler;
 
     /* [quirks] (Sun & Zhang 4) */
     uint64_t segment_groups_count, segment_group_bytes, group_switch_ns;

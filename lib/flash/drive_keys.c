@@ -189,6 +189,10 @@ static const struct key_row keys[] = {
           "larger requests reach the drive in parts"),
     COUNT("host", queue_depth_count, 1, 1024, "32",
           "requests the drive works on at once"),
+    CHOICE("host", scheduler, "fcfs",
+           CHOICES("fcfs", "read-first", "srf", "srf-read", "weighted-srf"),
+           "who is next: in order; reads; the shortest, ties by arrival or "
+           "reads; a write weighing 8"),
 
     COUNT("quirks", segment_groups_count, 1, 1024, "1",
           "parts of the drive between which reads switch"),

@@ -52,6 +52,9 @@ struct flash_statistics {
     uint64_t pages_read_count, pages_programmed_count, blocks_erased_count;
     uint64_t pages_copied_count; /* valid pages moved by cleaning or merges */
     uint64_t merges_switch_count, merges_partial_count, merges_full_count;
+    /* Time that requests waited for their turn; how many were waiting whenever
+     * one was chosen (the sum over all requests), and at most. */
+    uint64_t queue_ns, queue_depth_sum, queue_depth_most;
     uint64_t blocks_cleaned_count;
     uint64_t read_buffer_hits_count;
     /* Bytes programmed for each byte that the host wrote; 0 before that. */
@@ -88,6 +91,31 @@ uint64_t flash_next_event_ns(const struct flash *flash);
  */
 void flash_advance(struct flash *flash, uint64_t until_ns,
                    struct flash_done done[], size_t max, size_t *count);
+
+/*
+ * What one request spent its time on, along the path of the part that was ready
+ * last: the parts add up to complete_ns - submit_ns.
+ */
+struct flash_why {
+    uint64_t queue_ns;  /* until its turn came */
+    uint64_t host_ns;   /* command, link, and whatever is not below */
+    uint64_t buffer_ns; /* until the write buffer had room */
+    uint64_t merge_ns;  /* merges of log blocks, copies of whole blocks */
+    uint64_t clean_ns;  /* cleaning */
+    uint64_t erase_ns;  /* until a bank's erase was over */
+    uint64_t wait_ns;   /* until a bank, a bus or the controller was free */
+    uint64_t sense_ns;  /* array to register */
+    uint64_t bus_ns;
+    uint64_t controller_ns; /* its serial share */
+    uint64_t program_ns;
+};
+
+/* Called when a completion is decided, in the order of decisions. */
+typedef void flash_tell_fn(void *context, const struct flash_done *done,
+                           const struct flash_why *why);
+
+/* Tells why from now on; `tell` NULL: no longer. Costs nothing when off. */
+void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context);
 
 void flash_statistics(const struct flash *flash,
                       struct flash_statistics *statistics);

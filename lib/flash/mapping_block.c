@@ -110,6 +110,7 @@ static struct open_block *open_at(struct block_mapping *map, uint32_t logical,
                                   uint32_t unit, uint64_t *begin_ns)
 {
     struct open_block *open = find_open(map, logical);
+    uint64_t began = *begin_ns;
 
     if (open && open->next_unit == unit)
         return open;
@@ -122,6 +123,8 @@ static struct open_block *open_at(struct block_mapping *map, uint32_t logical,
         block_pool_take(&map->pool, logical % map->base.array->groups_count);
     *begin_ns = copy_units(map, open, 0, unit, *begin_ns);
     open->next_unit = unit;
+    if (map->base.array->why)
+        map->base.array->why->merge_ns += *begin_ns - began;
     return open;
 }
 

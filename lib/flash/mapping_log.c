@@ -107,6 +107,7 @@ static uint64_t merge(struct log_mapping *map, struct log *log,
 
     if (map->merge_free_ns > done)
         done = map->merge_free_ns;
+    uint64_t began = done;
     if (log->in_order && map->switch_merge) {
         if (log->used_count == units)
             statistics->merges_switch_count++;
@@ -128,6 +129,8 @@ static uint64_t merge(struct log_mapping *map, struct log *log,
     map->log_of_logical[log->logical] = NOWHERE;
     log->logical = NOWHERE;
     map->merge_free_ns = done;
+    if (map->base.array->why)
+        map->base.array->why->merge_ns += done - began;
     return done;
 }
 

@@ -203,6 +203,7 @@ static bool clean_one(struct page_mapping *map, uint64_t *begin_ns)
 static void clean_to_threshold(struct page_mapping *map, uint64_t *begin_ns)
 {
     bool cleaned = true;
+    uint64_t began = *begin_ns;
 
     if (map->free_count >= map->threshold_count)
         return;
@@ -213,6 +214,8 @@ static void clean_to_threshold(struct page_mapping *map, uint64_t *begin_ns)
     /* The spare blocks promise a victim with something to gain. */
     assert(cleaned);
     map->cleaning_free_ns = *begin_ns;
+    if (map->base.array->why)
+        map->base.array->why->clean_ns += *begin_ns - began;
 }
 
 static void renew(struct page_mapping *map, uint32_t level)
