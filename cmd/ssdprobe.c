@@ -20,11 +20,12 @@ static const struct command_row commands[] = {
      .bit = COMMAND_LIST,
      .run = command_list},
     {.name = "check",
-     .arguments = "DEVICE",
-     .help = "Who the device is, whether it may be touched, and what a full "
-             "run would cost; writes nothing",
+     .arguments = "[DEVICE]",
+     .help = "Who the device is, whether it may be touched and why, and what a "
+             "full run would cost; without DEVICE, which disks there are; "
+             "writes nothing",
      .bit = COMMAND_CHECK,
-     .operands_min = 1,
+     .operands_min = 0,
      .operands_max = 1,
      .run = command_check},
     {.name = "run",

@@ -22,8 +22,8 @@ static void print_bounds(FILE *out, const char *label, const char *expected,
     fputc('\n', out);
 }
 
-static char *size_text(const struct settings *settings, uint64_t bytes,
-                       char *text, size_t size)
+char *confirm_size(const struct settings *settings, uint64_t bytes, char *text,
+                   size_t size)
 {
     if (settings->plain_bytes)
         snprintf(text, size, "%" PRIu64 " B", bytes);
@@ -32,7 +32,7 @@ static char *size_text(const struct settings *settings, uint64_t bytes,
     return text;
 }
 
-static void format_seconds(double seconds, char *text, size_t size)
+char *confirm_seconds(double seconds, char *text, size_t size)
 {
     if (seconds < 120)
         snprintf(text, size, "about %.0f s", seconds < 1 ? 1.0 : seconds);
@@ -40,6 +40,7 @@ static void format_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "about %.0f min", seconds / 60);
     else
         snprintf(text, size, "about %.1f h", seconds / 3600);
+    return text;
 }
 
 void confirm_print_plan(FILE *out, const struct settings *settings,
@@ -52,18 +53,18 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
     fprintf(out, "Plan for %s%s%s:\n", device->path,
             device->model[0] ? ", " : "", device->model);
     fprintf(out, "  %-10s%s to %s\n", "region",
-            size_text(settings, plan->region_offset_bytes, a, sizeof(a)),
-            size_text(settings, end, b, sizeof(b)));
+            confirm_size(settings, plan->region_offset_bytes, a, sizeof(a)),
+            confirm_size(settings, end, b, sizeof(b)));
     print_bounds(out, "writes",
-                 size_text(settings, plan->bytes_written, a, sizeof(a)),
-                 size_text(settings, plan->bytes_written_max, b, sizeof(b)));
+                 confirm_size(settings, plan->bytes_written, a, sizeof(a)),
+                 confirm_size(settings, plan->bytes_written_max, b, sizeof(b)));
     print_bounds(out, "reads",
-                 size_text(settings, plan->bytes_read, a, sizeof(a)),
-                 size_text(settings, plan->bytes_read_max, b, sizeof(b)));
+                 confirm_size(settings, plan->bytes_read, a, sizeof(a)),
+                 confirm_size(settings, plan->bytes_read_max, b, sizeof(b)));
     snprintf(a, sizeof(a), "%" PRIu64, plan->requests);
     snprintf(b, sizeof(b), "%" PRIu64, plan->requests_max);
     print_bounds(out, "requests", a, b);
-    format_seconds(plan->seconds, a, sizeof(a));
+    confirm_seconds(plan->seconds, a, sizeof(a));
     fprintf(out, "  %-10s%s%s\n", "time", a,
             device->virtual_clock ? " of the emulated drive's time" : "");
     if (settings->verbose)
@@ -116,21 +117,36 @@ static int read_answer(char *answer, size_t size)
     return 0;
 }
 
-static int ask(const struct settings *settings,
-               const struct device_info *device, struct fault *why)
+/* What is at stake. */
+static void print_stake(const struct device_info *device, const char *serial,
+                        const struct interlock_outcomes *outcomes)
 {
-    char size[32], answer[128] = "";
-    bool is_serial;
-    const char *name = identity(settings, device, true, &is_serial);
-    size_t length = strlen(name);
+    char size[32];
 
     format_bytes(device->capacity_bytes, size, sizeof(size));
     fprintf(stderr,
             "\nThis OVERWRITES what is on the device, within the region "
-            "above:\n  %-10s%s\n  %-10s%s\n  %-10s%s\n  %-10s%s\n",
+            "above:\n  %-12s%s\n  %-12s%s\n  %-12s%s\n  %-12s%s\n  "
+            "%-12s%s\n",
             "model", device->model[0] ? device->model : "(not known)", "serial",
-            is_serial ? device->serial : "-", "size", size, "path",
-            device->path);
+            serial, "size", size, "path", device->path, "partitions",
+            device->partitions[0] ? device->partitions : "none");
+    for (size_t i = 0; i < outcomes->count; i++)
+        if (outcomes->items[i].verdict == INTERLOCK_NOTE)
+            fprintf(stderr, "  %-12s%s\n", outcomes->items[i].name,
+                    outcomes->items[i].text);
+}
+
+static int ask(const struct settings *settings,
+               const struct device_info *device,
+               const struct interlock_outcomes *outcomes, struct fault *why)
+{
+    char answer[128] = "";
+    bool is_serial;
+    const char *name = identity(settings, device, true, &is_serial);
+    size_t length = strlen(name);
+
+    print_stake(device, is_serial ? device->serial : "-", outcomes);
     if (is_serial && length > ASKED_LETTERS)
         name += length - ASKED_LETTERS;
     fprintf(stderr, "Type %s to go on: ",
@@ -149,7 +165,8 @@ static int ask(const struct settings *settings,
 }
 
 int confirm_device(const struct settings *settings,
-                   const struct device_info *device, bool writes,
+                   const struct device_info *device,
+                   const struct interlock_outcomes *outcomes, bool writes,
                    struct fault *why)
 {
     if (settings->confirm)
@@ -161,5 +178,5 @@ int confirm_device(const struct settings *settings,
                          "this would overwrite %.100s, and there is no "
                          "terminal to ask: add --confirm=SERIAL or --yes",
                          device->path);
-    return ask(settings, device, why);
+    return ask(settings, device, outcomes, why);
 }

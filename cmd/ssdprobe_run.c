@@ -8,26 +8,11 @@
 #include "cmd/ssdprobe_choice.h"
 #include "cmd/ssdprobe_commands.h"
 #include "cmd/ssdprobe_confirm.h"
-#include "cmd/ssdprobe_progress.h"
+#include "cmd/ssdprobe_run.h"
 #include "cmd/ssdprobe_signals.h"
 #include "lib/base/random.h"
 #include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
-
-/* A run from the device's opening to its closing. */
-struct run {
-    struct invocation invocation;
-    struct choice choice;
-    struct device *device;
-    struct session *session;
-    struct report_plan plan;
-    struct report_cost cost;
-    struct device_info shown; /* by `check` */
-    struct csv_writer csv;
-    struct progress progress;
-    struct fault why;
-    bool every; /* each parameter was asked for by name */
-};
 
 static int keep_row(void *context, const char *probe,
                     const struct sample *sample)
@@ -65,14 +50,18 @@ static void read_plan(struct run *run)
     run->invocation.report.plan = &run->plan;
 }
 
-/* Opens device and session and makes the plan; sends nothing. */
-static int prepare(struct run *run, const char *spec, bool write)
+int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
 {
     const struct settings *settings = &run->invocation.settings;
-    const struct device_options device_options = {.write = write,
-                                                  .allow_virtual =
-                                                      settings->allow_virtual,
-                                                  .flush = settings->flush};
+    const struct device_options device_options = {
+        .write = purpose == RUN_TO_WRITE,
+        .would_write = purpose == RUN_TO_JUDGE,
+        .allow_virtual = settings->allow_virtual,
+        .force_signature = settings->force_signature,
+        .force_unhealthy = settings->force_unhealthy,
+        .sample_seed = settings->seed,
+        .outcomes = &run->outcomes,
+        .flush = settings->flush};
     const struct session_options session_options = {
         .seed = settings->seed,
         .method = settings->method,
@@ -100,9 +89,7 @@ static int prepare(struct run *run, const char *spec, bool write)
     return error;
 }
 
-/* A budget that was stated is a promise; one that the plan is expected to
- * break is refused before the first write, not halfway. */
-static int check_budget(struct run *run)
+int run_check_budget(struct run *run)
 {
     uint64_t budget_bytes = run->invocation.settings.write_budget_bytes;
 
@@ -229,18 +216,18 @@ static int do_run(struct run *run, const char *spec)
     struct invocation *invocation = &run->invocation;
     const struct settings *settings = &invocation->settings;
     bool write = run->choice.writes && !settings->dry_run;
-    int error = prepare(run, spec, write);
+    int error = run_prepare(run, spec, write ? RUN_TO_WRITE : RUN_TO_READ);
 
     if (!error && (!settings->quiet || settings->dry_run))
         confirm_print_plan(stderr, settings, device_info(run->device),
                            &run->plan);
     if (!error)
-        error = check_budget(run);
+        error = run_check_budget(run);
     if (!error && settings->dry_run)
         return invocation_end(invocation, 0);
     if (!error)
         error = confirm_device(settings, device_info(run->device),
-                               run->choice.writes, &run->why);
+                               &run->outcomes, run->choice.writes, &run->why);
     if (error && error != -EINTR)
         return invocation_fail(invocation, error, &run->why);
     if (!error)
@@ -252,7 +239,7 @@ static int do_run(struct run *run, const char *spec)
                                             run->every));
 }
 
-static void close_run(struct run *run)
+void run_close(struct run *run)
 {
     session_close(run->session);
     device_close(run->device);
@@ -271,7 +258,7 @@ static int run_probes(const struct options_given *given, const char *names,
                             &run.choice, &run.why);
     status = error ? invocation_fail(&run.invocation, error, &run.why)
                    : do_run(&run, spec);
-    close_run(&run);
+    run_close(&run);
     return status;
 }
 
@@ -296,55 +283,4 @@ int command_all(const struct options_given *given)
 int command_run(const struct options_given *given)
 {
     return run_probes(given, given->operands[0], given->operands[1]);
-}
-
-/* Who it is, may we touch it, and what would it cost? Sends no write. */
-static int do_check(struct run *run, const char *spec)
-{
-    struct invocation *invocation = &run->invocation;
-    const struct settings *settings = &invocation->settings;
-    struct output *output = &invocation->output;
-    int error = prepare(run, spec, false);
-
-    if (!error && settings->confirm)
-        error = confirm_device(settings, device_info(run->device), false,
-                               &run->why);
-    if (!error && run->choice.writes && device_info(run->device)->read_only)
-        error = fault_set(&run->why, FAULT_REFUSED, -EROFS,
-                          "%.100s is read-only; --read-only runs the probes "
-                          "that only read",
-                          spec);
-    if (!error)
-        error = check_budget(run);
-    /* Opened for reading, where no flush can pass: that says nothing about the
-     * method that a run would find. */
-    if (!error) {
-        run->shown = *device_info(run->device);
-        run->shown.flush[0] = '\0';
-        invocation->report.device = &run->shown;
-    }
-    if (!error && output->text) {
-        report_text(output->text, &invocation->report, &output->style);
-        confirm_print_plan(output->text, settings, device_info(run->device),
-                           &run->plan);
-        fputs("Nothing objects: the device may be probed.\n", output->text);
-        output->text_done = true;
-    }
-    return error ? invocation_fail(invocation, error, &run->why)
-                 : invocation_end(invocation, 0);
-}
-
-int command_check(const struct options_given *given)
-{
-    struct run run = {.every = false};
-    int status;
-    int error = invocation_begin(&run.invocation, given, &run.why);
-
-    if (!error)
-        error = choice_make(NULL, run.invocation.settings.read_only,
-                            &run.choice, &run.why);
-    status = error ? invocation_fail(&run.invocation, error, &run.why)
-                   : do_check(&run, given->operands[0]);
-    close_run(&run);
-    return status;
 }

@@ -132,6 +132,17 @@ const struct option_row ssdprobe_options[] = {
      .help = "accept loop, ram and other virtual disks",
      .commands = PLANNING,
      .group = safety_group},
+    {.id = OPTION_FORCE_SIGNATURE,
+     .name = "force-signature",
+     .help = "overwrite file systems, partition tables and other signatures; "
+             "what is mounted or otherwise in use is refused all the same",
+     .commands = PLANNING,
+     .group = safety_group},
+    {.id = OPTION_FORCE_UNHEALTHY,
+     .name = "force-unhealthy",
+     .help = "probe a drive that says that it is failing",
+     .commands = PLANNING,
+     .group = safety_group},
     {.id = OPTION_HELP,
      .name = "help",
      .letter = 'h',
@@ -302,6 +313,10 @@ static bool *flag_of(struct settings *settings, int id)
         return &settings->yes;
     case OPTION_ALLOW_VIRTUAL:
         return &settings->allow_virtual;
+    case OPTION_FORCE_SIGNATURE:
+        return &settings->force_signature;
+    case OPTION_FORCE_UNHEALTHY:
+        return &settings->force_unhealthy;
     default:
         return NULL;
     }

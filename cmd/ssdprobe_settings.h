@@ -40,6 +40,8 @@ enum option_id {
     OPTION_YES,
     OPTION_CONFIRM,
     OPTION_ALLOW_VIRTUAL,
+    OPTION_FORCE_SIGNATURE,
+    OPTION_FORCE_UNHEALTHY,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -77,7 +79,8 @@ struct settings {
 
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t write_budget_bytes;
-    bool read_only, dry_run, yes, allow_virtual;
+    bool read_only, dry_run, yes;
+    bool allow_virtual, force_signature, force_unhealthy;
     const char *confirm;
 };
 

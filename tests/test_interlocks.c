@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -15,6 +16,8 @@
 #include <sys/wait.h>
 
 #include "lib/device/device.h"
+#include "lib/device/health.h"
+#include "lib/device/pin.h"
 #include "tests/device_loop.h"
 
 enum {
@@ -253,11 +256,245 @@ START_TEST(test_swap)
     const pid_t guard = guard_swap(loop.path, &hold);
     ck_assert_msg(swapon(loop.path, 0) == 0, "no swap on a loop disk: %s",
                   strerror(errno));
-    assert_refused(loop.path, FAULT_REFUSED, "swap", "swapoff");
+    assert_refused(loop.path, FAULT_REFUSED, "swap", "no flag");
     close(hold);
     ck_assert_int_eq(waitpid(guard, &status, 0), guard);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
                   "swap was not switched off");
+}
+END_TEST
+
+START_TEST(test_what_the_machine_runs_from)
+{
+    static const char *const places[] = {"/boot", "/usr"};
+    run("mkfs.ext4 -q %s", loop.path);
+    for (int i = 0; i < 2; i++) {
+        /* In our own name space; without /usr there is no mkfs any more. */
+        ck_assert_int_eq(mount(loop.path, places[i], "ext4", MS_RDONLY, NULL),
+                         0);
+        assert_refused(loop.path, FAULT_REFUSED, places[i], "machine runs");
+        assert_refused(loop.path, FAULT_REFUSED, places[i], "no flag");
+        ck_assert_int_eq(umount2(places[i], MNT_DETACH), 0);
+    }
+}
+END_TEST
+
+/* The disk behind the root, if it is one: judged, never opened for writing. */
+START_TEST(test_the_root_disk_is_refused)
+{
+    struct stat status;
+    char link[64], path[PATH_MAX];
+    struct interlock_outcomes outcomes = {.count = 0};
+    const struct device_options options = {
+        .would_write = true, .force_signature = true, .outcomes = &outcomes};
+    struct device *device = NULL;
+    struct fault why = {0};
+
+    ck_assert_int_eq(stat("/", &status), 0);
+    snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(status.st_dev),
+             minor(status.st_dev));
+    if (!realpath(link, path)) /* a root in memory, or on the network */
+        return;
+    snprintf(link, sizeof(link), "/dev/%s", strrchr(path, '/') + 1);
+    ck_assert_int_lt(device_open(link, &options, &device, &why), 0);
+    ck_assert_int_eq(why.kind, FAULT_REFUSED);
+    ck_assert_msg(strstr(why.text, "machine runs from") ||
+                      strstr(why.text, "partition"),
+                  "%s", why.text);
+    ck_assert_msg(!strstr(why.text, "unmount"), "%s", why.text);
+    bool refused = false;
+    for (size_t i = 0; i < outcomes.count; i++)
+        refused |= strcmp(outcomes.items[i].name, "system disk") == 0 &&
+                   outcomes.items[i].verdict == INTERLOCK_REFUSE;
+    ck_assert(refused);
+}
+END_TEST
+
+/* A loop disk does not claim what it lies on, so O_EXCL would not notice. */
+START_TEST(test_disk_under_a_loop_disk)
+{
+    struct loop_disk upper = {.size_bytes = loop.size_bytes};
+    char place[80], shown[200];
+    run("mkfs.ext4 -q %s", loop.path);
+    snprintf(place, sizeof(place), "%s/mount", scratch);
+    ck_assert_int_eq(mkdir(place, 0700), 0);
+    upper.file = open(loop.path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(upper.file, 0);
+    ck_assert_int_eq(loop_attach(&upper, "/dev/loop-control", 0), 0);
+    assert_refused(upper.path, FAULT_REFUSED, "made of", loop.path);
+    assert_refused(loop.path, FAULT_REFUSED, upper.path, "losetup -d");
+    ck_assert_int_eq(mount(upper.path, place, "ext4", MS_RDONLY, NULL), 0);
+    snprintf(shown, sizeof(shown), "%s lies under %s, which is mounted on %s",
+             loop.path, upper.path, place);
+    assert_refused(loop.path, FAULT_REFUSED, shown, "unmount");
+    ck_assert_int_eq(umount(place), 0);
+    loop_close(&upper);
+}
+END_TEST
+
+START_TEST(test_signature_needs_its_flag)
+{
+    const struct device_options options = {
+        .would_write = true, .allow_virtual = true, .force_unhealthy = true};
+    const struct device_options forced = {
+        .would_write = true, .allow_virtual = true, .force_signature = true};
+    struct device *device = NULL;
+    struct fault why = {0};
+    run("mkfs.ext4 -q -L 'my data' %s", loop.path);
+    const uint64_t before = loop_hash(&loop);
+    ck_assert_int_lt(device_open(loop.path, &options, &device, &why), 0);
+    ck_assert_ptr_nonnull(strstr(why.text, "ext4, \"my data\""));
+    ck_assert_ptr_nonnull(strstr(why.text, "byte 1080"));
+    ck_assert_ptr_nonnull(strstr(why.text, "--force-signature"));
+    assert_one_sentence(why.text);
+    ck_assert_int_eq(device_open(loop.path, &forced, &device, &why), 0);
+    device_close(device);
+    ck_assert(loop_hash(&loop) == before);
+}
+END_TEST
+
+START_TEST(test_data_without_signature_is_noted)
+{
+    struct interlock_outcomes outcomes = {.count = 0};
+    const struct device_options options = {
+        .write = true, .allow_virtual = true, .outcomes = &outcomes};
+    struct device *device = NULL;
+    struct fault why = {0};
+    for (int blank = 0; blank < 2; blank++) {
+        if (blank)
+            ck_assert_int_eq(
+                fallocate(loop.file, 3 /* a hole */, 0, (off_t)loop.size_bytes),
+                0);
+        /* Pages read before would show the disk as it was. */
+        run("blockdev --flushbufs %s", loop.path);
+        ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+        device_close(device);
+        const struct interlock_outcome *data = NULL;
+        for (size_t i = 0; i < outcomes.count; i++)
+            if (strcmp(outcomes.items[i].name, "data") == 0)
+                data = &outcomes.items[i];
+        ck_assert_ptr_nonnull(data);
+        ck_assert_int_eq(data->verdict,
+                         blank ? INTERLOCK_PASS : INTERLOCK_NOTE);
+        ck_assert_ptr_nonnull(
+            strstr(data->text, blank ? "none holds data" : "100.0 % hold"));
+    }
+}
+END_TEST
+
+START_TEST(test_questions_come_in_their_order)
+{
+    static const char *const names[] = {
+        "block device", "whole disk",  "real disk", "identity",
+        "not in use",   "system disk", "lock",      "signatures",
+        "data",         "writable",    "health"};
+    struct interlock_outcomes outcomes = {.count = 0};
+    const struct device_options options = {.would_write = true,
+                                           .outcomes = &outcomes};
+    struct device *device = NULL;
+    struct fault why = {0};
+    /* Refused early, and yet asked to the end. */
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), -EPERM);
+    ck_assert_uint_eq(outcomes.count, sizeof(names) / sizeof(*names));
+    for (size_t i = 0; i < outcomes.count; i++) {
+        ck_assert_str_eq(outcomes.items[i].name, names[i]);
+        const size_t length = strlen(outcomes.items[i].text);
+        ck_assert(length > 0 && outcomes.items[i].text[length - 1] == '.');
+    }
+    ck_assert_str_eq(outcomes.items[2].text, why.text);
+}
+END_TEST
+
+START_TEST(test_another_disk_is_not_written_to)
+{
+    const struct device_options options = {.write = true,
+                                           .allow_virtual = true};
+    const struct device_limits limits = {.region_length_bytes = DISK_BYTES,
+                                         .write_budget_bytes = DISK_BYTES};
+    struct device *device = NULL;
+    struct fault why = {0};
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+    device_limit(device, &limits);
+    struct io io = {.kind = IO_WRITE,
+                    .length_bytes = 4096,
+                    .data = device_buffer(device, 4096)};
+    const uint64_t before = loop_hash(&loop);
+    /* To us it is the same as a card that was changed: the place stays, and
+     * what is in it is another. */
+    ck_assert_int_eq(ftruncate(loop.file, 2 * (off_t)DISK_BYTES), 0);
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_SET_CAPACITY, 0), 0);
+    ck_assert_int_eq(device_do(device, &io), -ESTALE);
+    ck_assert_int_eq(device_do(device, &io), -ESTALE);
+    ck_assert_uint_eq(io.parts_count, 0);
+    ck_assert_msg(loop_hash(&loop) == before, "the disk was changed");
+    io.kind = IO_READ;
+    ck_assert_int_eq(device_do(device, &io), 0);
+    ck_assert_int_eq(ftruncate(loop.file, DISK_BYTES), 0);
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_SET_CAPACITY, 0), 0);
+    io.kind = IO_WRITE;
+    ck_assert_int_eq(device_do(device, &io), 0);
+    device_close(device);
+}
+END_TEST
+
+START_TEST(test_lock_that_is_held_names_its_holder)
+{
+    int ends[2], status;
+    char process[32], byte = 0;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const int node = open(loop.path, O_RDONLY | O_CLOEXEC);
+        if (node < 0 || flock(node, LOCK_SH) != 0 ||
+            write(ends[1], &byte, 1) != 1)
+            _exit(1);
+        pause();
+    }
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    snprintf(process, sizeof(process), "process %d", (int)child);
+    assert_refused_as(loop.path, true, true, FAULT_REFUSED, process,
+                      "BSD lock");
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    const struct device_options options = {.allow_virtual = true};
+    struct device *device = NULL;
+    struct fault why;
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+    /* And it is ours now, as long as we have the disk. */
+    const int node = open(loop.path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(flock(node, LOCK_SH | LOCK_NB), -1);
+    device_close(device);
+    ck_assert_int_eq(flock(node, LOCK_SH | LOCK_NB), 0);
+    close(node);
+}
+END_TEST
+
+START_TEST(test_health_log)
+{
+    static const struct {
+        uint8_t warning;
+        bool failing;
+        const char *words;
+    } rows[] = {
+        {0x00, false,
+         "nothing is wrong (100 % spare, 3 % of its life used, "
+         "37 C)"},
+        {0x01, true, "spare"},
+        {0x02, false, "temperature"},
+        {0x04, true, "reliability"},
+        {0x06, true, "reliability"},
+        {0x08, true, "read-only"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint8_t log[HEALTH_LOG_BYTES] = {
+            rows[i].warning, (273 + 37) & 255, (273 + 37) >> 8, 100, 10, 3};
+        struct health health;
+        health_read_log(log, &health);
+        ck_assert(health.answered);
+        ck_assert_int_eq(health.failing, rows[i].failing);
+        ck_assert_msg(strstr(health.text, rows[i].words), "%s", health.text);
+    }
 }
 END_TEST
 
@@ -358,6 +595,27 @@ START_TEST(test_opening_reads_only)
 }
 END_TEST
 
+/* A read-only loop disk can have the file behind it changed, which is what a
+ * card reader does. */
+START_TEST(test_another_medium_in_the_same_place_is_told_apart)
+{
+    struct disk disk;
+    struct fault why;
+    struct pin pin, same, other;
+    const int file = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(ftruncate(file, DISK_BYTES), 0);
+    ck_assert_int_eq(disk_find(loop.path, &disk, &why), 0);
+    ck_assert_int_eq(pin_take(&disk, loop.disk, &pin), 0);
+    ck_assert_int_eq(pin_take(&disk, -1, &same), 0);
+    ck_assert_ptr_null(pin_difference(&pin, &same));
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_CHANGE_FD, file), 0);
+    ck_assert_int_eq(pin_take(&disk, loop.disk, &other), 0);
+    ck_assert_str_eq(pin_difference(&pin, &other), "disk sequence number");
+    close(file);
+}
+END_TEST
+
 static void set_up_read_only(void)
 {
     set_up_with(LO_FLAGS_READ_ONLY);
@@ -379,6 +637,15 @@ static Suite *interlocks_suite(void)
     tcase_add_test(disk, test_mounted_disk);
     tcase_add_test(disk, test_disk_with_a_mounted_partition);
     tcase_add_test(disk, test_swap);
+    tcase_add_test(disk, test_what_the_machine_runs_from);
+    tcase_add_test(disk, test_the_root_disk_is_refused);
+    tcase_add_test(disk, test_disk_under_a_loop_disk);
+    tcase_add_test(disk, test_signature_needs_its_flag);
+    tcase_add_test(disk, test_data_without_signature_is_noted);
+    tcase_add_test(disk, test_questions_come_in_their_order);
+    tcase_add_test(disk, test_another_disk_is_not_written_to);
+    tcase_add_test(disk, test_lock_that_is_held_names_its_holder);
+    tcase_add_test(disk, test_health_log);
     tcase_add_test(disk, test_held_by_a_process);
     tcase_add_test(disk, test_a_link_to_a_used_disk_does_not_hide_it);
     tcase_add_test(disk, test_open_device_keeps_others_out);
@@ -389,6 +656,8 @@ static Suite *interlocks_suite(void)
     TCase *read_only = tcase_create("read-only disk");
     tcase_add_checked_fixture(read_only, set_up_read_only, tear_down);
     tcase_add_test(read_only, test_read_only_disk_refuses_writes_only);
+    tcase_add_test(read_only,
+                   test_another_medium_in_the_same_place_is_told_apart);
     suite_add_tcase(suite, read_only);
     return suite;
 }

@@ -16,6 +16,9 @@ struct device_ops {
     /* A new buffer (aligned to 4096) in place of the last one, or NULL. */
     void *(*buffer)(struct device *device, size_t size_bytes);
     int (*idle)(struct device *device, uint64_t ns);
+    /* Asked before the first write: is it still the disk that was opened? 0 or
+     * -ESTALE. NULL: it can be no other. */
+    int (*is_same)(struct device *device);
     uint64_t (*now_ns)(struct device *device);
     void (*close)(struct device *device);
 };
@@ -26,6 +29,7 @@ struct device {
     struct device_limits limits;
     struct device_counters counters;
     bool write;
+    bool seen_again; /* is_same() has said yes */
     unsigned queue_depth_count, outstanding_count;
     unsigned char *buffer;
     size_t buffer_bytes;

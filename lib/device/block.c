@@ -14,6 +14,7 @@
 #include "lib/device/interlock.h"
 #include "lib/device/limit.h"
 #include "lib/device/memory.h"
+#include "lib/device/pin.h"
 #include "lib/device/ready.h"
 #include "lib/device/sysfs.h"
 #include "lib/device/uring.h"
@@ -24,8 +25,8 @@ static const uint64_t TRIAL_BYTES_MAX = 16777216;
 struct block {
     struct device device; /* first: see backend.h */
     struct disk disk;
-    char sequence[32]; /* of the disk, to know it again */
-    int fd;            /* O_EXCL, held until the end */
+    struct pin pin; /* to know it again */
+    int fd;         /* O_EXCL, held until the end */
     enum flush_method flush;
     struct limit limit;
     struct memory memory;
@@ -79,7 +80,7 @@ static int wait_for_some(struct block *block)
     int error;
     do {
         error = uring_wait(&block->uring, &block->ready);
-        if (error == -ETIME && disk_gone(&block->disk, block->sequence))
+        if (error == -ETIME && disk_gone(&block->disk, block->pin.sequence))
             error = -ENODEV;
     } while (error == -ETIME);
     return error;
@@ -129,7 +130,7 @@ static int block_reap(struct device *device, struct io *done[], size_t max,
     *count = ready_take(&block->ready, done, max);
     /* A vanished disk answers with any of several errors: give it one name. */
     for (size_t i = 0; i < *count; i++)
-        if (done[i]->error && disk_gone(&block->disk, block->sequence))
+        if (done[i]->error && disk_gone(&block->disk, block->pin.sequence))
             done[i]->error = -ENODEV;
     return 0;
 }
@@ -168,6 +169,16 @@ static uint64_t block_now_ns(struct device *device)
     return clock_now_ns();
 }
 
+static int block_is_same(struct device *device)
+{
+    const struct block *block = block_of(device);
+    struct pin now;
+    return pin_take(&block->disk, block->fd, &now) == 0 &&
+                   !pin_difference(&block->pin, &now)
+               ? 0
+               : -ESTALE;
+}
+
 static void block_close(struct device *device)
 {
     struct block *block = block_of(device);
@@ -188,6 +199,7 @@ static const struct device_ops block_ops = {
     .buffer = block_buffer,
     .idle = block_idle,
     .now_ns = block_now_ns,
+    .is_same = block_is_same,
     .close = block_close,
 };
 
@@ -230,14 +242,14 @@ int device_block_open(const char *path, const struct device_options *options,
     struct device_info *info = &block->device.info;
     block->device.ops = &block_ops;
 
+    struct interlock_hold hold;
     int error = disk_find(path, &block->disk, why);
     if (!error)
-        error = interlocks_check(&block->disk, options, why);
-    if (!error)
-        error = interlock_hold(&block->disk, options, &block->fd, why);
+        error = interlocks_pass(&block->disk, options, &hold, why);
     if (error)
         goto free_block;
-    disk_sequence(&block->disk, block->sequence, sizeof(block->sequence));
+    block->fd = hold.fd;
+    block->pin = hold.pin;
     text_clean(info->path, sizeof(info->path), path);
     error = disk_identify(&block->disk, block->fd, info, why);
     if (!error)

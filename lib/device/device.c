@@ -42,6 +42,14 @@ int flush_method_parse(const char *text, enum flush_method *method)
     return -EINVAL;
 }
 
+const char *interlock_verdict_name(enum interlock_verdict verdict)
+{
+    static const char *const names[] = {[INTERLOCK_PASS] = "pass",
+                                        [INTERLOCK_NOTE] = "note",
+                                        [INTERLOCK_REFUSE] = "refuse"};
+    return names[verdict];
+}
+
 int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct fault *why)
 {
@@ -169,6 +177,17 @@ static int check_permission(const struct device *device, const struct io *io)
     return 0;
 }
 
+/* Is this still the disk that the user agreed to? Asked once, at the last
+ * moment at which nothing has happened yet. */
+static int check_identity(struct device *device, const struct io *io)
+{
+    if (device->seen_again || (io->kind != IO_WRITE && io->kind != IO_DISCARD))
+        return 0;
+    const int error = device->ops->is_same ? device->ops->is_same(device) : 0;
+    device->seen_again = !error;
+    return error;
+}
+
 static void count_request(struct device *device, const struct io *io)
 {
     struct device_counters *counters = &device->counters;
@@ -188,6 +207,8 @@ int device_submit(struct device *device, struct io *io)
     int error = check_form(device, io);
     if (!error)
         error = check_permission(device, io);
+    if (!error)
+        error = check_identity(device, io);
     if (error)
         return error;
     if (device->outstanding_count >= device->queue_depth_count)

@@ -36,11 +36,35 @@ enum flush_method {
 const char *flush_method_name(enum flush_method method);
 int flush_method_parse(const char *text, enum flush_method *method);
 
+/* The answer of one interlock (lib/device/interlock.c). */
+enum interlock_verdict {
+    INTERLOCK_PASS,
+    INTERLOCK_NOTE, /* no objection, yet something to know before going on */
+    INTERLOCK_REFUSE
+};
+struct interlock_outcome {
+    const char *name; /* "signatures" */
+    enum interlock_verdict verdict;
+    char text[480]; /* one sentence */
+};
+enum { INTERLOCKS_MAX = 16 };
+struct interlock_outcomes {
+    struct interlock_outcome items[INTERLOCKS_MAX];
+    size_t count;
+};
+const char *interlock_verdict_name(enum interlock_verdict verdict);
+
 struct device_options {
     bool write;         /* open for writing; false: no write, discard or flush
                            can pass the gate */
     bool allow_virtual; /* loop, ram, null_blk and other virtual disks */
-    bool no_io_uring;   /* use pread/pwrite even where io_uring works */
+    bool would_write;   /* judge it as if for writing, whatever `write` says */
+    bool force_signature; /* overwrite file systems and partition tables */
+    bool force_unhealthy; /* a drive that says it is failing */
+    uint64_t sample_seed; /* of the places where data is looked for */
+    struct interlock_outcomes *outcomes; /* NULL, or where to note all answers,
+                                            also those after a refusal */
+    bool no_io_uring; /* use pread/pwrite even where io_uring works */
     enum flush_method flush;
     unsigned queue_depth_count; /* most requests at once; 0 means 1 */
 };
@@ -51,6 +75,7 @@ struct device_info {
     char model[64], serial[64], firmware[32];
     char bus[16];    /* "sata", "usb", "nvme", "mmc", "loop", "virtual", ... */
     char driver[32]; /* "sd", "nvme", "loop", ... */
+    char partitions[160]; /* "sdb1 512 MiB, sdb2 63.5 GB" */
     uint64_t capacity_bytes;
     uint32_t logical_block_bytes, physical_block_bytes;
     uint32_t request_limit_bytes; /* larger requests reach the drive in parts */
@@ -64,10 +89,9 @@ struct device_info {
 
 /*
  * Opens a DEVICE: "sim:DRIVE[,key=value...]" or the path of a whole disk. A
- * disk is opened with O_EXCL and held, and is refused when it is not a block
- * device, a partition, in use, write-protected, or virtual without
- * `allow_virtual`; with `write` false it is opened read-only (still O_EXCL). 0,
- * or -errno with `why` (FAULT_USAGE, FAULT_OPEN or FAULT_REFUSED).
+ * disk is opened with O_EXCL, locked and held, once all interlocks have let it
+ * pass; with `write` false it is opened read-only (still O_EXCL). 0, or -errno
+ * with `why` (FAULT_USAGE, FAULT_OPEN or FAULT_REFUSED).
  */
 int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct fault *why);
@@ -102,8 +126,9 @@ void device_counters(const struct device *device,
 /*
  * Sends a request. Returns 0, or without having sent it: -EINVAL (misaligned or
  * not in the device's buffer), -ERANGE (beyond the end), -EPERM (a write that
- * the limits forbid), -EDQUOT (budget used up), -EAGAIN (the queue is full:
- * reap first). The outcome of the request itself is io->error.
+ * the limits forbid), -EDQUOT (budget used up), -ESTALE (before the first write
+ * it turned out to be another disk by now), -EAGAIN (the queue is full: reap
+ * first). The outcome of the request itself is io->error.
  */
 int device_submit(struct device *device, struct io *io);
 

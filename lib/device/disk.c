@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/device/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,4 +100,25 @@ bool disk_gone(const struct disk *disk, const char *sequence)
         return true;
     disk_sequence(disk, now, sizeof(now));
     return strcmp(now, sequence) != 0;
+}
+
+int disk_list_read(struct disk_list *list)
+{
+    struct dirent **entries;
+    const int count = scandir("/sys/block", &entries, NULL, versionsort);
+    if (count < 0)
+        return -errno;
+    list->count = 0;
+    for (int i = 0; i < count; i++) {
+        char folder[NAME_MAX + 16], name[DISK_PATH_BYTES - 8];
+        snprintf(folder, sizeof(folder), "/sys/block/%s", entries[i]->d_name);
+        name_of_folder(folder, name, sizeof(name));
+        free(entries[i]);
+        if (name[0] != '.' && list->count < DISK_LIST_MAX &&
+            sysfs_number(folder, "size", 0) > 0)
+            snprintf(list->paths[list->count++], DISK_PATH_BYTES, "/dev/%s",
+                     name);
+    }
+    free(entries);
+    return 0;
 }

@@ -39,6 +39,19 @@ const struct disk_virtual *disk_virtual(const struct disk *disk);
 void disk_sequence(const struct disk *disk, char *sequence, size_t size);
 bool disk_gone(const struct disk *disk, const char *sequence);
 
+/* The paths of all whole disks that have a capacity, in the order of their
+ * names. 0 or -errno. */
+enum { DISK_LIST_MAX = 256, DISK_PATH_BYTES = 64 };
+struct disk_list {
+    char paths[DISK_LIST_MAX][DISK_PATH_BYTES];
+    size_t count;
+};
+int disk_list_read(struct disk_list *list);
+
+/* What can be said of it without opening it: model, serial, firmware, bus,
+ * driver, partitions, and the capacity. */
+void disk_describe(const struct disk *disk, struct device_info *info);
+
 /* Fills in everything but path, engine and flush. `fd` is the open disk. 0 or
  * -errno with FAULT_OPEN. */
 int disk_identify(const struct disk *disk, int fd, struct device_info *info,

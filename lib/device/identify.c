@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/device/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <libudev.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 
+#include "lib/base/units.h"
 #include "lib/device/sysfs.h"
+
+/* The kernel counts in these, whatever the disk does. */
+static const uint64_t SECTOR_BYTES = 512;
 
 /* Where a disk hangs, read off its place in the tree of devices. The first hit
  * counts: a SATA disk behind a USB bridge is on USB. */
@@ -128,6 +134,51 @@ static void find_in_udev(const struct disk *disk, struct device_info *info)
     udev_unref(udev);
 }
 
+/* "sdb1 512 MiB, sdb2 63.5 GB"; those that do not fit are counted. */
+static void find_partitions(const struct disk *disk, struct device_info *info)
+{
+    struct dirent **entries;
+    const int count = scandir(disk->folder, &entries, NULL, versionsort);
+    unsigned left_out = 0;
+    for (int i = 0; i < count; i++) {
+        char attribute[NAME_MAX + 16], size[32], word[NAME_MAX + 48];
+        const char *name = entries[i]->d_name;
+        const size_t used = strlen(info->partitions), room = 16;
+        snprintf(attribute, sizeof(attribute), "%s/partition", name);
+        const bool is_partition =
+            name[0] != '.' && sysfs_has(disk->folder, attribute);
+        snprintf(attribute, sizeof(attribute), "%s/size", name);
+        snprintf(word, sizeof(word), "%s%s %s", used ? ", " : "", name,
+                 format_bytes(SECTOR_BYTES *
+                                  sysfs_number(disk->folder, attribute, 0),
+                              size, sizeof(size)));
+        free(entries[i]);
+        if (!is_partition)
+            continue;
+        if (used + strlen(word) + room < sizeof(info->partitions))
+            memcpy(info->partitions + used, word, strlen(word) + 1);
+        else
+            left_out++;
+    }
+    if (count >= 0)
+        free(entries);
+    if (left_out > 0) {
+        const size_t used = strlen(info->partitions);
+        snprintf(info->partitions + used, sizeof(info->partitions) - used,
+                 ", %u more", left_out);
+    }
+}
+
+void disk_describe(const struct disk *disk, struct device_info *info)
+{
+    info->capacity_bytes = SECTOR_BYTES * sysfs_number(disk->folder, "size", 0);
+    find_bus(disk, info);
+    find_driver(disk, info);
+    find_names(disk, info);
+    find_in_udev(disk, info);
+    find_partitions(disk, info);
+}
+
 int disk_identify(const struct disk *disk, int fd, struct device_info *info,
                   struct fault *why)
 {
@@ -148,6 +199,7 @@ int disk_identify(const struct disk *disk, int fd, struct device_info *info,
                          "disk has failed.",
                          disk->path);
 
+    disk_describe(disk, info);
     info->capacity_bytes = capacity_bytes;
     info->logical_block_bytes = (uint32_t)logical_block_bytes;
     info->physical_block_bytes = physical_block_bytes;
@@ -156,9 +208,5 @@ int disk_identify(const struct disk *disk, int fd, struct device_info *info,
         (uint32_t)sysfs_number(disk->folder, "queue/optimal_io_size", 0);
     info->removable = sysfs_number(disk->folder, "removable", 0) != 0;
     info->rotational = sysfs_number(disk->folder, "queue/rotational", 0) != 0;
-    find_bus(disk, info);
-    find_driver(disk, info);
-    find_names(disk, info);
-    find_in_udev(disk, info);
     return 0;
 }

@@ -7,41 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "lib/device/sysfs.h"
+#include "lib/device/users_tree.h"
 
-/* The disk or one of its partitions. */
-struct piece {
-    dev_t number;
-    char name[32];
-    char folder[PATH_MAX];
+/* Without these the machine ends, or cannot start again. */
+static const char *const system_places[] = {"/", "/boot", "/boot/efi", "/efi",
+                                            "/usr"};
+
+enum { PLACES_COUNT = sizeof(system_places) / sizeof(*system_places) };
+
+/* One use of one node. */
+struct claim {
+    enum { CLAIM_NONE, CLAIM_PART, CLAIM_MOUNT, CLAIM_SWAP } kind;
+    bool system;
+    size_t node;
+    char place[200];
 };
-
-/* Looks at one piece: 1 found, 0 not, or -errno. */
-typedef int piece_function(const struct piece *piece, char *user, size_t size);
-
-static bool piece_read(struct piece *piece)
-{
-    char text[32];
-    unsigned major_number, minor_number;
-    const char *slash = strrchr(piece->folder, '/');
-    text_clean(piece->name, sizeof(piece->name), slash + 1);
-    if (sysfs_text(piece->folder, "dev", text, sizeof(text)) != 0 ||
-        sscanf(text, "%u:%u", &major_number, &minor_number) != 2)
-        return false;
-    piece->number = makedev(major_number, minor_number);
-    return true;
-}
-
-static bool is_device(const char *path, dev_t number)
-{
-    struct stat status;
-    return path[0] == '/' && stat(path, &status) == 0 &&
-           S_ISBLK(status.st_mode) && status.st_rdev == number;
-}
 
 /* mountinfo and swaps write blanks and such as \040. */
 static void unescape(char *text)
@@ -60,9 +44,13 @@ static void unescape(char *text)
     *out = '\0';
 }
 
-/* One line of mountinfo: does it mount `number`? Some file systems show a
- * number of their own, so the source counts as well. */
-static bool line_mounts(char *line, dev_t number, char **mount_point)
+/* A line of mountinfo, taken apart in place. */
+struct mount {
+    dev_t number;
+    const char *place, *source;
+};
+
+static bool line_parse(char *line, struct mount *mount)
 {
     unsigned major_number, minor_number;
     int start = 0, end = 0, source_start = 0, source_end = 0;
@@ -77,119 +65,178 @@ static bool line_mounts(char *line, dev_t number, char **mount_point)
     (void)sscanf(rest, "%*s %n%*s%n", &source_start, &source_end);
     line[end] = '\0';
     rest[source_end] = '\0';
-    *mount_point = line + start;
-    unescape(*mount_point);
+    unescape(line + start);
     unescape(rest + source_start);
-    return makedev(major_number, minor_number) == number ||
-           is_device(rest + source_start, number);
+    *mount = (struct mount){.number = makedev(major_number, minor_number),
+                            .place = line + start,
+                            .source = rest + source_start};
+    return true;
 }
 
-static int find_mount(const struct piece *piece, char *user, size_t size)
+static bool is_system_place(const char *place)
 {
-    FILE *file = fopen("/proc/self/mountinfo", "re");
+    for (size_t i = 0; i < PLACES_COUNT; i++)
+        if (strcmp(system_places[i], place) == 0)
+            return true;
+    return false;
+}
+
+/* What the system stands on outweighs any other mount. */
+static void claim_mount(const struct users_tree *tree,
+                        const struct mount *mount, struct claim *claim)
+{
+    const bool system = is_system_place(mount->place);
+    if (claim->kind == CLAIM_MOUNT && !(system && !claim->system))
+        return;
+    for (size_t i = 0; i < tree->count; i++) {
+        /* Some file systems (btrfs) show a number of their own, so the source
+         * counts as well. */
+        const dev_t number = tree->nodes[i].number;
+        if (mount->number != number && !users_is_device(mount->source, number))
+            continue;
+        *claim =
+            (struct claim){.kind = CLAIM_MOUNT, .system = system, .node = i};
+        text_clean(claim->place, sizeof(claim->place), mount->place);
+        return;
+    }
+}
+
+static int find_mounts(const struct users_tree *tree, const char *path,
+                       struct claim *claim)
+{
+    FILE *file = fopen(path, "re");
     if (!file)
         return -errno;
-    char *line = NULL, *mount_point = NULL;
+    char *line = NULL;
     size_t line_size = 0;
-    bool found = false;
-    while (!found && getline(&line, &line_size, file) > 0)
-        found = line_mounts(line, piece->number, &mount_point);
-    if (found) {
-        char place[200];
-        text_clean(place, sizeof(place), mount_point);
-        snprintf(user, size, "/dev/%s is mounted on %s: unmount it first",
-                 piece->name, place);
-    }
+    struct mount mount;
+    while (getline(&line, &line_size, file) > 0)
+        if (line_parse(line, &mount))
+            claim_mount(tree, &mount, claim);
     free(line);
     fclose(file);
-    return found ? 1 : 0;
+    return 0;
 }
 
-static int find_swap(const struct piece *piece, char *user, size_t size)
+static void find_swap(const struct users_tree *tree, struct claim *claim)
 {
     char path[PATH_MAX];
     FILE *file = fopen("/proc/swaps", "re");
     if (!file) /* a kernel without swap */
-        return 0;
-    bool found = false;
+        return;
     char *line = NULL;
     size_t line_size = 0;
-    while (!found && getline(&line, &line_size, file) > 0) {
+    while (getline(&line, &line_size, file) > 0) {
         if (sscanf(line, "%4095s", path) != 1)
             continue;
         unescape(path);
-        found = is_device(path, piece->number);
+        for (size_t i = 0; i < tree->count; i++)
+            if (tree->nodes[i].link != USERS_BTRFS &&
+                users_is_device(path, tree->nodes[i].number))
+                *claim = (struct claim){
+                    .kind = CLAIM_SWAP, .system = true, .node = i};
     }
     free(line);
     fclose(file);
-    if (found)
-        snprintf(user, size,
-                 "/dev/%s is swap space: switch it off first (swapoff)",
-                 piece->name);
-    return found ? 1 : 0;
 }
 
-static int find_holder(const struct piece *piece, char *user, size_t size)
+/* Not mounted as far as we see, but in somebody's hands. */
+static void find_part(const struct users_tree *tree, struct claim *claim)
 {
-    char path[PATH_MAX + 16], holder[64], name[80], attribute[128];
-    snprintf(path, sizeof(path), "%s/holders", piece->folder);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return errno == ENOENT ? 0 : -errno;
-    const struct dirent *entry;
-    bool found = false;
-    while (!found && (entry = readdir(folder))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        found = true;
-        text_clean(holder, sizeof(holder), entry->d_name);
-        snprintf(attribute, sizeof(attribute), "%s/dm/name", holder);
-        if (sysfs_text(path, attribute, name, sizeof(name)) != 0)
-            text_clean(name, sizeof(name), holder);
-        snprintf(user, size,
-                 "/dev/%s is part of %s (%s): take that apart first",
-                 piece->name, holder, name);
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct users_node *node = &tree->nodes[i];
+        if (node->link == USERS_HOLDER || node->link == USERS_LOOP ||
+            node->in_btrfs)
+            *claim = (struct claim){.kind = CLAIM_PART, .node = i};
     }
-    closedir(folder);
-    return found ? 1 : 0;
 }
 
-static piece_function *const piece_functions[] = {find_mount, find_swap,
-                                                  find_holder};
-
-static int look_at_piece(struct piece *piece, char *user, size_t size)
+static int find_claim(const struct users_tree *tree, struct claim *claim)
 {
-    if (!piece_read(piece))
-        return 0;
-    const size_t count = sizeof(piece_functions) / sizeof(*piece_functions);
-    int found = 0;
-    for (size_t i = 0; i < count && found == 0; i++)
-        found = piece_functions[i](piece, user, size);
-    return found;
+    *claim = (struct claim){.kind = CLAIM_NONE};
+    const int error = find_mounts(tree, "/proc/self/mountinfo", claim);
+    if (error)
+        return error;
+    /* The system's own view, where ours is that of a container. */
+    if (!claim->system)
+        (void)find_mounts(tree, "/proc/1/mountinfo", claim);
+    if (!claim->system)
+        find_swap(tree, claim);
+    if (claim->kind == CLAIM_NONE)
+        find_part(tree, claim);
+    return 0;
+}
+
+/* How to take apart what a node is part of. */
+static const char *advice_for(const struct users_node *node)
+{
+    static const struct {
+        const char *prefix, *words;
+    } advices[] = {
+        {"loop", "detach that first (losetup -d)"},
+        {"md", "stop that first (mdadm --stop)"},
+        {"dm-", "take that apart first (vgchange -an, cryptsetup close or "
+                "dmsetup remove)"},
+    };
+    for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
+        if (strncmp(node->name, advices[i].prefix, strlen(advices[i].prefix)) ==
+            0)
+            return advices[i].words;
+    return "take that apart first";
+}
+
+static void describe(const struct users_tree *tree, const struct claim *claim,
+                     char *user, size_t size)
+{
+    const struct users_node *node = &tree->nodes[claim->node];
+    char way[256];
+    bool several;
+    users_tree_way(tree, claim->node, way, sizeof(way), &several);
+    const char *which = several ? ", which" : "";
+
+    if (claim->kind == CLAIM_SWAP)
+        snprintf(user, size, "%s%s is swap space in use", way, which);
+    else if (claim->kind == CLAIM_MOUNT)
+        snprintf(user, size, "%s%s is mounted on %s%s", way, which,
+                 claim->place,
+                 claim->system ? ""
+                 : several     ? ": unmount it and take that apart first"
+                               : ": unmount it first");
+    else if (node->in_btrfs)
+        snprintf(user, size,
+                 "%s%s is part of a btrfs file system that is mounted out of "
+                 "sight: unmount it first",
+                 way, which);
+    else
+        snprintf(user, size, "%s: %s", way, advice_for(node));
+}
+
+static int find_user(const struct disk *disk, bool system, char *user,
+                     size_t size)
+{
+    struct claim claim;
+    struct users_tree *tree = malloc(sizeof(*tree));
+    if (!tree)
+        return -ENOMEM;
+    int result = users_tree_grow(disk, tree);
+    if (result == 0)
+        result = find_claim(tree, &claim);
+    if (result == 0 && claim.kind != CLAIM_NONE && (claim.system || !system)) {
+        describe(tree, &claim, user, size);
+        result = 1;
+    }
+    free(tree);
+    return result;
 }
 
 int users_find(const struct disk *disk, char *user, size_t size)
 {
-    struct piece piece = {0};
-    memcpy(piece.folder, disk->folder, sizeof(piece.folder));
-    int found = look_at_piece(&piece, user, size);
-    if (found != 0)
-        return found;
+    return find_user(disk, false, user, size);
+}
 
-    DIR *folder = opendir(disk->folder);
-    if (!folder)
-        return -errno;
-    const struct dirent *entry;
-    while (found == 0 && (entry = readdir(folder))) {
-        if (entry->d_name[0] == '.' ||
-            snprintf(piece.folder, sizeof(piece.folder), "%s/%s", disk->folder,
-                     entry->d_name) >= (int)sizeof(piece.folder) ||
-            !sysfs_has(piece.folder, "partition"))
-            continue;
-        found = look_at_piece(&piece, user, size);
-    }
-    closedir(folder);
-    return found;
+int users_find_system(const struct disk *disk, char *user, size_t size)
+{
+    return find_user(disk, true, user, size);
 }
 
 /* Does process `pid` (a folder of /proc) hold the disk open? */
@@ -204,7 +251,7 @@ static bool process_holds(const char *pid, dev_t number)
     bool found = false;
     while (!found && (entry = readdir(folder))) {
         snprintf(path, sizeof(path), "/proc/%.20s/fd/%s", pid, entry->d_name);
-        found = is_device(path, number);
+        found = users_is_device(path, number);
     }
     closedir(folder);
     return found;

@@ -34,6 +34,7 @@ struct report {
     const struct report_plan *plan;
     const struct findings *findings;
     const struct report_cost *cost;
+    const struct interlock_outcomes *interlocks; /* JSON only */
     bool hide_serial;
 };
 
@@ -47,16 +48,27 @@ struct report_style {
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style);
 
+/* What each interlock said, for `ssdprobe check`. */
+void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,
+                       const struct report_style *style);
+
 /*
  * Adds "device", "conditions", "plan", "findings" and "cost" to a JSON object,
  * as ssdprobe.schema.json describes them; members that are not known are null
- * or empty. The same bytes for the same input, on every machine.
+ * or empty. "interlocks" comes with those that were asked. The same bytes
+ * for the same input, on every machine.
  */
 struct json_object;
 void report_json(struct json_object *document, const struct report *report);
 
 /* The "findings" array alone; the caller owns it. */
 struct json_object *report_json_findings(const struct findings *findings);
+
+/* One of the "disks": `interlock` is the first that refuses it, or NULL; the
+ * caller owns it. */
+struct json_object *report_json_disk(const struct device_info *disk,
+                                     bool hide_serial, const char *interlock,
+                                     const char *text);
 
 /* "16 KiB", "117 us", "MLC", "4096 KiB, 32 MiB"; empty for no value. Returns
  * `text`. */

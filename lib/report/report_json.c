@@ -140,6 +140,28 @@ static struct json_object *json_device(const struct device_info *device,
     return o;
 }
 
+struct json_object *report_json_disk(const struct device_info *disk,
+                                     bool hide_serial, const char *interlock,
+                                     const char *text)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_object_object_add(o, "path", json_text(disk->path));
+    json_object_object_add(o, "model", json_text(disk->model));
+    json_object_object_add(o, "serial",
+                           json_text(hide_serial ? "" : disk->serial));
+    json_object_object_add(o, "bus", json_text(disk->bus));
+    json_object_object_add(o, "capacity_bytes",
+                           json_known(disk->capacity_bytes));
+    json_object_object_add(o, "partitions", json_text(disk->partitions));
+    json_object_object_add(
+        o, "verdict", json_object_new_string(interlock ? "refuse" : "pass"));
+    json_object_object_add(o, "interlock",
+                           json_text(interlock ? interlock : ""));
+    json_object_object_add(o, "text", json_text(text));
+    return o;
+}
+
 static void add_count(struct json_object *object, const char *name,
                       uint64_t count)
 {
@@ -178,6 +200,24 @@ static struct json_object *json_cost(const struct report_cost *cost)
     return object;
 }
 
+static struct json_object *
+json_interlocks(const struct interlock_outcomes *outcomes)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < outcomes->count; i++) {
+        const struct interlock_outcome *outcome = &outcomes->items[i];
+        struct json_object *object = json_object_new_object();
+        json_object_object_add(object, "name", json_text(outcome->name));
+        json_object_object_add(
+            object, "verdict",
+            json_object_new_string(interlock_verdict_name(outcome->verdict)));
+        json_object_object_add(object, "text", json_text(outcome->text));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
 void report_json(struct json_object *document, const struct report *report)
 {
     json_object_object_add(
@@ -191,4 +231,7 @@ void report_json(struct json_object *document, const struct report *report)
                            report_json_findings(report->findings));
     json_object_object_add(document, "cost",
                            report->cost ? json_cost(report->cost) : NULL);
+    if (report->interlocks && report->interlocks->count)
+        json_object_object_add(document, "interlocks",
+                               json_interlocks(report->interlocks));
 }

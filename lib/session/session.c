@@ -188,12 +188,14 @@ static int do_request(struct session *session, const struct step *step,
         return 0;
     }
     return fault_set(
-        why, FAULT_IO, error,
+        why, error == -ESTALE ? FAULT_REFUSED : FAULT_IO, error,
         "%s: a %s of %s at offset %" PRIu64 " failed: %s%s",
         device_info(session->device)->path, operation_name(step->operation),
         format_bytes(step->length_bytes, size, sizeof(size)),
         step->offset_bytes, strerror(-error),
         error == -ENODEV ? "; the device has vanished, so plug it in again"
+        : error == -ESTALE
+            ? "; another disk has taken its place, so look which one is meant"
         : error == -EDQUOT
             ? "; the write budget is used up, raise --write-budget"
             : "");
