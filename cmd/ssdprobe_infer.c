@@ -6,6 +6,7 @@
 
 #include "cmd/ssdprobe_choice.h"
 #include "cmd/ssdprobe_commands.h"
+#include "lib/infer/flashbench.h"
 #include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
 
@@ -65,11 +66,26 @@ static int conclude(const char *path, struct csv_rows *rows,
     return error;
 }
 
+/* What tells one finding from another of the same parameter; NULL: needless. */
+struct origin {
+    const char *file, *card, *run;
+};
+
+static void add_origin(struct json_object *item, const char *key,
+                       const char *text)
+{
+    char copy[512];
+
+    if (text)
+        json_object_object_add(
+            item, key,
+            json_object_new_string(report_utf8(text, copy, sizeof(copy))));
+}
+
 static void add_findings(struct output *output, const struct findings *findings,
-                         const char *file)
+                         const struct origin *origin)
 {
     struct json_object *array = report_json_findings(findings);
-    char copy[512];
 
     if (!output->findings) {
         output->findings = json_object_new_array();
@@ -78,10 +94,9 @@ static void add_findings(struct output *output, const struct findings *findings,
         struct json_object *item =
             json_object_get(json_object_array_get_idx(array, 0));
         json_object_array_del_idx(array, 0, 1);
-        if (file)
-            json_object_object_add(
-                item, "file",
-                json_object_new_string(report_utf8(file, copy, sizeof(copy))));
+        add_origin(item, "file", origin->file);
+        add_origin(item, "card", origin->card);
+        add_origin(item, "run", origin->run);
         json_object_array_add(output->findings, item);
     }
     json_object_put(array);
@@ -91,38 +106,92 @@ struct recording {
     struct device_info device;
     struct report_cost cost;
     struct findings findings;
+    int status; /* the worst of its parts */
 };
+
+/* The report of one file or of one run in it, and its part of the document. */
+static void put_report(struct output *output, const struct report *report,
+                       const struct origin *origin)
+{
+    FILE *text = output->text;
+
+    if (text && origin->file)
+        fprintf(text, "%s%s", origin->file, origin->card ? ", " : ":\n");
+    if (text && origin->card)
+        fprintf(text, "card %s, run %s:\n", origin->card, origin->run);
+    if (text)
+        report_text(text, report, &output->style);
+    if (text && (origin->file || origin->card))
+        fputc('\n', text);
+    if (output->document)
+        add_findings(output, report->findings, origin);
+}
+
+/* A file of flashbench's, which may hold runs of many cards. */
+static void infer_flashbench(struct output *output, const char *file,
+                             const struct flashbench *table,
+                             struct recording *recording)
+{
+    const struct fault none = {FAULT_NONE, ""};
+    struct findings *findings = &recording->findings;
+    struct report report = {.findings = findings};
+
+    for (size_t i = 0; i < table->runs_count; i++) {
+        const struct flashbench_run *run = &table->runs[i];
+        bool named = run->run[0] != '\0';
+        struct origin origin = {file, named ? run->card : NULL,
+                                named ? run->run : NULL};
+
+        flashbench_infer(table, i, findings);
+        put_report(output, &report, &origin);
+        int status = invocation_status(0, &none, findings, false);
+        if (status > recording->status)
+            recording->status = status;
+    }
+}
+
+/* A file of our own, which holds one run. */
+static int infer_samples(struct invocation *invocation, const char *path,
+                         struct recording *recording, struct fault *why)
+{
+    bool several = invocation->given->operands_count > 1;
+    struct origin origin = {several ? path : NULL, NULL, NULL};
+    struct csv_rows rows;
+
+    memset(&rows, 0, sizeof(rows));
+    int error = conclude(path, &rows, &recording->findings, why);
+    if (!error) {
+        recording->device = device_of(&rows.header);
+        recording->cost = cost_of(&rows);
+        struct report report = {.device = &recording->device,
+                                .findings = &recording->findings,
+                                .cost = &recording->cost};
+        if (!several) /* else the document has no one device to name */
+            invocation->report = report;
+        put_report(&invocation->output, &report, &origin);
+    }
+    recording->status =
+        invocation_status(error, why, &recording->findings, false);
+    csv_rows_free(&rows);
+    return error;
+}
 
 /* One file: its report, and its part of the document. */
 static int infer_file(struct invocation *invocation, const char *path,
                       struct recording *recording, struct fault *why)
 {
-    struct findings *findings = &recording->findings;
-    struct output *output = &invocation->output;
     bool several = invocation->given->operands_count > 1;
-    struct csv_rows rows;
-    int error;
+    bool is_flashbench = false;
+    struct flashbench table;
 
-    memset(&rows, 0, sizeof(rows));
-    error = conclude(path, &rows, findings, why);
-    if (!error) {
-        recording->device = device_of(&rows.header);
-        recording->cost = cost_of(&rows);
-        struct report report = {.device = &recording->device,
-                                .findings = findings,
-                                .cost = &recording->cost};
-        if (!several) /* else the document has no one device to name */
-            invocation->report = report;
-        if (output->text && several)
-            fprintf(output->text, "%s:\n", path);
-        if (output->text)
-            report_text(output->text, &report, &output->style);
-        if (output->text && several)
-            fputc('\n', output->text);
-        if (output->document)
-            add_findings(output, findings, several ? path : NULL);
-    }
-    csv_rows_free(&rows);
+    recording->status = 0;
+    int error = flashbench_read(path, &table, &is_flashbench, why);
+    if (!error && !is_flashbench)
+        return infer_samples(invocation, path, recording, why);
+    if (!error)
+        infer_flashbench(&invocation->output, several ? path : NULL, &table,
+                         recording);
+    flashbench_free(&table);
     return error;
 }
 
@@ -158,7 +227,7 @@ int command_infer(const struct options_given *given)
     invocation.output.text_done = true;
     for (int i = 0; i < given->operands_count && !error; i++) {
         error = infer_file(&invocation, given->operands[i], recording, &why);
-        status = invocation_status(error, &why, &recording->findings, false);
+        status = recording->status;
         worst = status > worst ? status : worst;
     }
     status = error ? invocation_fail(&invocation, error, &why)
