@@ -54,13 +54,14 @@ int array_create(struct array *array, const struct drive *drive,
     array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
     array->bank_free_ns = calloc(array->banks_count, sizeof(uint64_t));
     array->bank_erased_ns = calloc(array->banks_count, sizeof(uint64_t));
+    array->bank_erase_begin_ns = calloc(array->banks_count, sizeof(uint64_t));
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
     array->blocks = calloc(blocks_count, sizeof(*array->blocks));
     array->channel_of_bank = calloc(array->banks_count, sizeof(uint16_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->channel_of_bank || !array->bank_erased_ns || !array->sensing ||
-        !array->program_ns || !array->bank_free_ns || !array->channel_free_ns ||
-        !array->blocks) {
+    if (!array->channel_of_bank || !array->bank_erased_ns ||
+        !array->bank_erase_begin_ns || !array->sensing || !array->program_ns ||
+        !array->bank_free_ns || !array->channel_free_ns || !array->blocks) {
         array_destroy(array);
         return -ENOMEM;
     }
@@ -87,6 +88,7 @@ void array_destroy(struct array *array)
     free(array->bank_free_ns);
     free(array->channel_free_ns);
     free(array->bank_erased_ns);
+    free(array->bank_erase_begin_ns);
     free(array->blocks);
     free(array->channel_of_bank);
     free(array->sensing);
@@ -97,7 +99,7 @@ void array_destroy(struct array *array)
 uint64_t array_memory_bytes(const struct array *array)
 {
     return array->pages_per_block_count * sizeof(uint64_t) +
-           (2 * array->banks_count + array->channels_count) * sizeof(uint64_t) +
+           (3 * array->banks_count + array->channels_count) * sizeof(uint64_t) +
            array->blocks_count * sizeof(*array->blocks) +
            (array->zero_parts
                 ? (uint64_t)array->blocks_count * array->stripe_pages_count
@@ -184,7 +186,8 @@ static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
     if (end_ns < array->part_end_ns)
         return;
     array->part_end_ns = end_ns;
-    path.erase_ns = erased > begin_ns ? erased - begin_ns : 0;
+    uint64_t from = later(begin_ns, array->bank_erase_begin_ns[bank]);
+    path.erase_ns = erased > from ? erased - from : 0;
     path.erase_ns = path.erase_ns < waited ? path.erase_ns : waited;
     path.wait_ns = waited - path.erase_ns;
     array->part = path;
@@ -469,6 +472,7 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
     assert(block < array->blocks_count);
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
         uint64_t *free_ns = &array->bank_free_ns[first + i];
+        array->bank_erase_begin_ns[first + i] = later(*free_ns, begin_ns);
         *free_ns = later(*free_ns, begin_ns) + lasting(array, array->erase_ns);
         array->bank_erased_ns[first + i] = *free_ns;
         done = later(done, *free_ns);

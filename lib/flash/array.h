@@ -51,6 +51,7 @@ struct array {
     struct flash_why part; /* of the page that was ready last */
     uint64_t part_end_ns;
     uint64_t *bank_free_ns, *channel_free_ns, *bank_erased_ns;
+    uint64_t *bank_erase_begin_ns; /* of its last erase */
     uint64_t controller_free_ns;
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
     uint64_t programmed_ns;  /* when every program asked for so far is done */

@@ -70,12 +70,16 @@ static void tell_why(struct flash *flash, const struct flash_done *done,
     struct flash_why *why = &flash->why;
 
     why->queue_ns = begin_ns - done->submit_ns;
-    uint64_t spent = why->queue_ns + why->buffer_ns + why->merge_ns +
-                     why->clean_ns + why->erase_ns + why->wait_ns +
-                     why->sense_ns + why->bus_ns + why->controller_ns +
-                     why->program_ns;
+    uint64_t worked = why->queue_ns + why->buffer_ns + why->merge_ns +
+                      why->clean_ns + why->sense_ns + why->bus_ns +
+                      why->controller_ns + why->program_ns;
     uint64_t total = done->complete_ns - done->submit_ns;
-    why->host_ns = total > spent ? total - spent : 0;
+    uint64_t left = total > worked ? total - worked : 0;
+    /* The last unit waited for what an earlier one did: that counts already. */
+    why->erase_ns = why->erase_ns < left ? why->erase_ns : left;
+    left -= why->erase_ns;
+    why->wait_ns = why->wait_ns < left ? why->wait_ns : left;
+    why->host_ns = left - why->wait_ns;
     flash->tell(flash->tell_context, done, why);
 }
 

@@ -155,25 +155,34 @@ static void begin_unit(struct flash *flash)
     array_part_begin(&flash->array);
 }
 
+/* Merges and cleaning come one after the other, so that all count; of the rest
+ * only what the last unit went through. */
 static void end_unit(struct flash *flash, bool last)
 {
+    struct flash_why *why = &flash->why;
+    const struct flash_why *unit = &flash->unit_why;
+    uint64_t merge_ns = why->merge_ns + unit->merge_ns;
+    uint64_t clean_ns = why->clean_ns + unit->clean_ns;
+    uint64_t buffer_ns = why->buffer_ns + unit->buffer_ns;
+
     if (last)
-        flash->why = flash->unit_why;
+        *why = *unit;
+    why->merge_ns = merge_ns;
+    why->clean_ns = clean_ns;
+    why->buffer_ns = buffer_ns;
 }
 
-/* Making room is merging, cleaning, and programs of earlier requests; the link
- * waits for it, so that all of a request's pieces add up. */
+/* Making room is merging, cleaning, and programs of earlier requests. */
 static void keep_drained(struct flash *flash, uint64_t room_ns)
 {
-    const struct flash_why *before = &flash->why, *drained = &flash->unit_why;
+    const struct flash_why *drained = &flash->unit_why;
     uint64_t merge = drained->merge_ns < room_ns ? drained->merge_ns : room_ns;
     uint64_t clean = drained->clean_ns < room_ns - merge ? drained->clean_ns
                                                          : room_ns - merge;
 
-    flash->unit_why = (struct flash_why){.merge_ns = before->merge_ns + merge,
-                                         .clean_ns = before->clean_ns + clean,
-                                         .buffer_ns = before->buffer_ns +
-                                                      room_ns - merge - clean};
+    flash->unit_why = (struct flash_why){.merge_ns = merge,
+                                         .clean_ns = clean,
+                                         .buffer_ns = room_ns - merge - clean};
 }
 
 /* One piece of a write, within a unit: over the link, then on its way. */
