@@ -31,7 +31,9 @@ void study_free(struct study *study)
 {
     ledger_free(&study->ledger);
     free(study->asked);
+    free(study->rounds);
     study->asked = NULL;
+    study->rounds = NULL;
 }
 
 void study_ask(struct study *study, const struct step *step)
@@ -160,11 +162,51 @@ static bool get_ratio(const struct study *study, const char *phase,
            isfinite(*ratio);
 }
 
+/* Puts a key into the set; false when it was there, or memory ran out. */
+static bool remember(struct study *study, uint64_t key)
+{
+    size_t mask = study->rounds_size - 1, at;
+
+    if (2 * (study->rounds_used + 1) > study->rounds_size) {
+        size_t size = study->rounds_size ? 2 * study->rounds_size : 1024;
+        uint64_t *old = study->rounds, *fresh = calloc(size, sizeof(*fresh));
+        if (!fresh) {
+            study->failed = true;
+            return false;
+        }
+        mask = size - 1;
+        for (size_t i = 0; i < study->rounds_size; i++) {
+            if (!old[i])
+                continue;
+            for (at = old[i] & mask; fresh[at]; at = (at + 1) & mask)
+                ;
+            fresh[at] = old[i];
+        }
+        free(old);
+        study->rounds = fresh;
+        study->rounds_size = size;
+    }
+    key |= 1; /* 0 marks a free place */
+    for (at = key & mask; study->rounds[at]; at = (at + 1) & mask)
+        if (study->rounds[at] == key)
+            return false;
+    study->rounds[at] = key;
+    study->rounds_used++;
+    return true;
+}
+
+/* Asks for a round, once: two contrasts of one name share its rows, and rows
+ * that do not come as expected end the probe instead of being asked for again
+ * without end. */
 static void ask_round(struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round)
 {
     struct random random;
+    uint64_t key = random_mix(random_hash(phase) ^
+                              random_mix(random_hash(contrast->name) + round));
 
+    if (!remember(study, key))
+        return;
     study_random(study, phase, contrast->name, round, &random);
     study->ops->emit(study, phase, contrast, round, &random);
 }

@@ -77,6 +77,8 @@ struct study {
     struct ledger ledger;
     struct step *asked; /* a queue of what to do next */
     size_t asked_head, asked_count, asked_size;
+    uint64_t *rounds; /* every round asked for so far: a set of hashes */
+    size_t rounds_used, rounds_size;
     bool failed;    /* out of memory: conclude with what there is */
     bool io_failed; /* a request of this probe had an error */
     bool concluded; /* the rows carry a conclusion: nothing more to ask */

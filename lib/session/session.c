@@ -20,6 +20,7 @@ struct session {
     struct session_cost cost;
     uint64_t begin_ns, requests_planned;
     uint64_t probe_written_bytes, probe_written_max_bytes;
+    uint64_t probe_requests_count, probe_requests_max_count;
     const struct probe *probe; /* the one that is running */
 };
 
@@ -247,9 +248,10 @@ static int may_go_on(const struct session *session, const struct step *step,
         return fault_set(why, FAULT_NONE, -ETIME,
                          "the time limit was reached before every probe had "
                          "finished; raise --time-limit");
-    if (step->operation == OPERATION_WRITE &&
-        session->probe_written_bytes + step->length_bytes >
-            session->probe_written_max_bytes)
+    if (session->probe_requests_count >= session->probe_requests_max_count ||
+        (step->operation == OPERATION_WRITE &&
+         session->probe_written_bytes + step->length_bytes >
+             session->probe_written_max_bytes))
         return -EOVERFLOW; /* the probe would pass its own plan */
     return 0;
 }
@@ -265,6 +267,7 @@ static int do_step(struct session *session, const struct step *step,
                               .offset_bytes = step->offset_bytes,
                               .length_bytes = step->length_bytes,
                               .label = step->label};
+    session->probe_requests_count++;
     if (step->operation == OPERATION_IDLE)
         return do_idle(session, step, sample);
     if (step->operation == OPERATION_WRITE)
@@ -318,6 +321,8 @@ static int run_probe(struct session *session, struct fault *why)
     probe->plan(&setting, &plan);
     session->probe_written_bytes = 0;
     session->probe_written_max_bytes = plan.bytes_written_max;
+    session->probe_requests_count = 0;
+    session->probe_requests_max_count = plan.requests_max;
     int error = probe->start(&setting, &session->findings, &state);
     if (error)
         return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
