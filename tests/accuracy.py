@@ -35,7 +35,7 @@ HEADINGS = ("exact", "absent", "hidden", "incon-", "rightly", "wrong", ">=.99")
 RIGHT = ("exact", "absent", "hidden")
 DONE = (0, 5)  # exit status: all answered; something inconclusive
 LEVELS = ("SLC", "MLC", "TLC", "QLC")
-TIMEOUT_SECONDS = 600
+TIMEOUT_SECONDS = 60
 
 
 def output_of(command):

@@ -26,7 +26,7 @@ struct range {
 
 /* What sets the kinds apart. Everything else has one range for all. */
 static const struct kind {
-    const char *name, *description;
+    const char *name;
     struct range capacity_bytes, page_bytes, block_bytes;
     struct range stripe_banks, groups;
     double log_block_share; /* the others map pages */
@@ -150,7 +150,7 @@ static const double lazy_share = 0.7, empty_share = 0.5, bank_copy_share = 0.6,
                     decimal_capacity_share = 0.5, copy_cost_share = 0.2,
                     write_command_share = 0.3, log_switch_share = 0.2,
                     recent_victim_share = 0.4, phase_share = 0.3,
-                    half_content_share = 0.5;
+                    half_content_share = 0.5, block_share = 0.06;
 
 const char *draw_kind_name(size_t index)
 {
@@ -313,6 +313,8 @@ static void draw_mapping(struct random *random, const struct kind *kind,
 {
     drive->mapping = chance(random, kind->log_block_share) ? MAPPING_LOG_BLOCK
                                                            : MAPPING_PAGE;
+    if (chance(random, block_share))
+        drive->mapping = MAPPING_BLOCK;
     drive->log_blocks_count = spread(random, (struct range){1, 33}, 1);
     drive->switch_merge = chance(random, switch_merge_share);
     drive->merge_copy =
