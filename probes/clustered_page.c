@@ -40,6 +40,9 @@ enum { SIZES_MAX = 64, REPEATS_MAX = 16, CANDIDATES_MAX = 3 };
 /* Error rate of one claim; the smallest effect that matters, and the largest
  * that may pass for none. */
 static const double alpha = 1e-4, effect_low = 0.05, effect_none = 0.12;
+/* A shift that costs less than this may be a second page being programmed:
+ * no proof that something is read first. */
+static const double effect_read = 0.15, effect_read_large = 0.25;
 /* The search may err: what it finds is certified on fresh data. */
 static const double search_error = 0.004;
 static const uint64_t largest_bytes = MIB;
@@ -126,36 +129,52 @@ static uint64_t slots_of(const struct state *state,
     return window / pitch > 0 ? window / pitch : 1;
 }
 
-static void emit_cell(struct study *study, const char *phase,
-                      const struct contrast *contrast, bool second,
-                      uint32_t round, uint32_t repeats, struct random *random)
+static void emit_write(struct study *study, const char *phase,
+                       const struct contrast *contrast, bool second,
+                       uint32_t round, struct random *random)
 {
     const struct state *state = (const struct state *)study;
-    uint64_t slots = slots_of(state, contrast);
+    uint64_t offset =
+        state->base_bytes +
+        contrast->pitch_bytes * random_below(random, slots_of(state, contrast));
+    struct step step = placing_step(
+        OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
+        second ? contrast->other_bytes : contrast->size_bytes, phase, contrast,
+        second ? 'b' : 'a', round);
 
-    for (uint32_t i = 0; i < repeats; i++) {
-        uint64_t offset = state->base_bytes +
-                          contrast->pitch_bytes * random_below(random, slots);
-        struct step step = placing_step(
-            OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
-            second ? contrast->other_bytes : contrast->size_bytes, phase,
-            contrast, second ? 'b' : 'a', round);
-        study_ask(study, &step);
-        step.operation = OPERATION_FLUSH;
-        step.offset_bytes = step.length_bytes = 0;
-        study_ask(study, &step);
-    }
+    study_ask(study, &step);
+    step.operation = OPERATION_FLUSH;
+    step.offset_bytes = step.length_bytes = 0;
+    study_ask(study, &step);
 }
 
+/* Writes of both kinds in pairs, a b then b a, or the other way by lot: so both
+ * meet the same fast and slow pages, be they neighbours or in long runs. */
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
     uint32_t repeats = repeats_of(contrast, random);
-    bool second = random_below(random, 2) == 1;
+    bool second = false;
 
-    emit_cell(study, phase, contrast, second, round, repeats, random);
-    emit_cell(study, phase, contrast, !second, round, repeats, random);
+    for (uint32_t i = 0; i < repeats; i++) {
+        second = i % 2 ? !second : random_below(random, 2) == 1;
+        emit_write(study, phase, contrast, second, round, random);
+        emit_write(study, phase, contrast, !second, round, random);
+    }
+}
+
+/* Mean of the lowest quarter: where fast and slow pages alternate, both cells
+ * have fast ones among their lowest, and rarely as many in their lower half. */
+static double lowest_quarter(double costs[], uint32_t count)
+{
+    uint32_t quarter = (count + 3) / 4;
+    double sum = 0;
+
+    stats_sort(costs, count);
+    for (uint32_t i = 0; i < quarter; i++)
+        sum += costs[i];
+    return sum / quarter;
 }
 
 /* A write and its flush count as one. */
@@ -171,7 +190,7 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    *cost = stats_lower_half_mean(costs, repeats);
+    *cost = lowest_quarter(costs, repeats);
     return true;
 }
 
@@ -409,6 +428,8 @@ static enum outcome try_candidates(struct state *state, uint64_t multiple,
         case CLAIM_MEASURING:
             return OUTCOME_MEASURING;
         case CLAIM_HOLDS:
+            if (log(verdict.effect) < effect_read)
+                break;
             /* Structures nest: something smaller that stayed open could be the
              * page as well. */
             if (*unresolved)
@@ -430,7 +451,7 @@ static enum outcome try_candidates(struct state *state, uint64_t multiple,
 /* No size in either ladder shows an effect that would matter. */
 static enum claim no_effect(struct state *state, struct verdict_on *verdict)
 {
-    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
     struct contrast contrasts[2 * SIZES_MAX];
     uint64_t sizes[SIZES_MAX];
     size_t count = 0;
@@ -440,7 +461,9 @@ static enum claim no_effect(struct state *state, struct verdict_on *verdict)
         for (size_t i = 0; i < n; i++) {
             contrasts[count] =
                 shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_BELOW);
-            contrasts[count++].high = sizes[i] < 128 * KIB ? 0.15 : 0.25;
+            contrasts[count].low = contrasts[count].high =
+                sizes[i] < 128 * KIB ? effect_read : effect_read_large;
+            count++;
         }
     }
     enum claim claim =
@@ -451,25 +474,30 @@ static enum claim no_effect(struct state *state, struct verdict_on *verdict)
 
 /* ---- the staircase of a drive without read-modify-write ---------------- */
 
+/* One program more must cost this much to be a stair. */
+static const double stair_least = 0.03;
+
 static void steps_within_half(struct contrast contrasts[], size_t count)
 {
     double threshold = 0.5 * contrasts[0].median;
 
-    threshold = threshold < 0.03 ? 0.03 : threshold;
+    threshold = threshold < 0.5 * stair_least ? 0.5 * stair_least : threshold;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].expected == SIDE_BELOW)
             contrasts[i].low = contrasts[i].high = threshold;
 }
 
-/* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P.
- */
+/* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
+ * nor at P/q for any other prime q. */
 static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
                                  struct verdict_on *verdict)
 {
     const struct claim_rule rule = {
-        .alpha = alpha, .looks = claim_looks, .adapt = steps_within_half};
+        .alpha = alpha, .looks = claim_long_looks, .adapt = steps_within_half};
     const uint64_t quarter = page_bytes / 4;
-    struct contrast contrasts[6];
+    struct contrast contrasts[CONTRASTS_MAX];
+    char phase[LABEL_PHASE_MAX];
+    uint64_t blocks = page_bytes / state->block_bytes;
     size_t count = 0;
 
     contrasts[count++] = longer(state, page_bytes, SIDE_ABOVE);
@@ -480,90 +508,191 @@ static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
         contrasts[count++] = longer(state, quarter, SIDE_BELOW);
         contrasts[count++] = longer(state, 3 * quarter, SIDE_BELOW);
     }
-    verdict->claim =
-        study_claim(&state->study, "certify-stairs", contrasts, count, &rule);
+    while (blocks % 2 == 0)
+        blocks /= 2;
+    for (uint64_t q = 3; blocks > 1 && count < FIRST_FREE; q += 2) {
+        if (blocks % q)
+            continue;
+        while (blocks % q == 0)
+            blocks /= q;
+        contrasts[count++] = longer(state, page_bytes / q, SIDE_BELOW);
+    }
+    snprintf(phase, sizeof(phase), "stairs-%llu",
+             (unsigned long long)page_bytes);
+    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
     return verdict->claim;
 }
 
-static bool search_stairs(struct state *state, uint64_t *page_bytes)
+/* Two pages in part against two in whole: only reading the rest first makes the
+ * parts dearer. BELOW: nothing is read. */
+static enum claim reads_rest(struct state *state, uint64_t page_bytes,
+                             enum side *side, double *confidence)
 {
-    struct contrast contrasts[SIZES_MAX];
-    uint64_t sizes[SIZES_MAX];
-    size_t count = ladder(state, 1, 256 * KIB, sizes);
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
+    struct contrast contrast =
+        shifted(2 * page_bytes, page_bytes / 2, page_bytes, SIDE_OPEN);
+
+    contrast.other_bytes = page_bytes;
+    contrast.low = contrast.high = stair_least;
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-parts",
+             (unsigned long long)page_bytes);
+    enum claim claim = study_claim(&state->study, "parts", &contrast, 1, &rule);
+    *side = contrast.side;
+    *confidence = claim_confidence(&contrast, 1, &rule);
+    return claim;
+}
+
+/* The sizes beyond which one block more costs something, ascending. */
+static bool search_stairs(struct state *state, uint64_t found[SIZES_MAX],
+                          size_t *found_count)
+{
+    static const uint64_t multiples[] = {1, 3};
+    struct contrast contrasts[2 * SIZES_MAX];
+    size_t count = 0;
+
+    for (size_t m = 0; m < 2; m++) {
+        uint64_t sizes[SIZES_MAX];
+        size_t n = ladder(state, multiples[m], 256 * KIB, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] = longer(state, sizes[i], SIDE_OPEN);
+            contrasts[count].low = contrasts[count].high = stair_least;
+            count++;
+        }
+    }
     const struct claim_rule rule = {.alpha = search_error * 7 * (double)count,
                                     .looks = search_looks};
-
-    *page_bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        contrasts[i] = longer(state, sizes[i], SIDE_OPEN);
-        contrasts[i].low = 0.06;
-        contrasts[i].high = 0.08;
-    }
+    *found_count = 0;
     if (study_claim(&state->study, "search-stairs", contrasts, count, &rule) ==
         CLAIM_MEASURING)
         return false;
-    for (size_t i = count; i > 0; i--)
-        if (contrasts[i - 1].side == SIDE_ABOVE)
-            *page_bytes = sizes[i - 1];
+    for (uint64_t size = 0, next; *found_count < CANDIDATES_MAX; size = next) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < count; i++)
+            if (contrasts[i].side == SIDE_ABOVE &&
+                contrasts[i].size_bytes > size &&
+                contrasts[i].size_bytes < next)
+                next = contrasts[i].size_bytes;
+        if (next == UINT64_MAX)
+            break;
+        found[(*found_count)++] = next;
+    }
     return true;
 }
 
-static void say_no_rmw(struct findings *findings, uint64_t page_bytes,
-                       enum claim stairs, double rmw_confidence,
+/* One block more costs nothing that would matter at any size. */
+static enum claim no_stairs(struct state *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrasts[SIZES_MAX];
+    uint64_t sizes[SIZES_MAX];
+    size_t count = ladder(state, 1, 256 * KIB, sizes);
+
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i] = longer(state, sizes[i], SIDE_BELOW);
+        contrasts[i].low = contrasts[i].high = effect_low;
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-stairs", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "clustered-page", parameter,
+                        parameter_unit(parameter));
+}
+
+static void say_no_shift(struct findings *findings, enum verdict verdict,
+                         double confidence)
+{
+    struct finding *rmw = add(findings, "read_modify_write");
+
+    rmw->verdict = verdict;
+    rmw->confidence = stated(confidence);
+    if (verdict == VERDICT_FOUND)
+        rmw->value = rmw->low = rmw->high = value_boolean(false);
+    if (verdict == VERDICT_INCONCLUSIVE)
+        finding_why(rmw, "shifting a write by half its size costs little, and "
+                         "it cannot be told whether that is a read");
+    else
+        finding_why(rmw, "shifting a write by half its size costs nothing that "
+                         "would matter, for every size up to 1 MiB");
+}
+
+static void say_stairs(struct findings *findings, uint64_t page_bytes,
                        const struct verdict_on *verdict)
 {
-    struct finding *page =
-        findings_add(findings, "clustered-page", "clustered_page",
-                     parameter_unit("clustered_page"));
-    struct finding *rmw =
-        findings_add(findings, "clustered-page", "read_modify_write",
-                     parameter_unit("read_modify_write"));
+    struct finding *page = add(findings, "clustered_page");
     char size[24];
 
-    rmw->confidence = stated(rmw_confidence);
-    finding_why(rmw, "shifting a write by half its size costs nothing that "
-                     "would matter, for every size up to 1 MiB");
-    if (page_bytes && stairs == CLAIM_HOLDS) {
-        page->verdict = rmw->verdict = VERDICT_FOUND;
-        rmw->value = rmw->low = rmw->high = value_boolean(false);
-        page->value = page->low = page->high = value_integer(page_bytes);
-        page->confidence = stated(verdict->confidence);
-        finding_why(page,
-                    "one sector more than %s costs %.2f times as much, as at "
-                    "twice that size and not between, though partial writes "
-                    "read nothing first",
-                    format_bytes(page_bytes, size, sizeof(size)),
-                    verdict->effect);
-    } else if (page_bytes) {
-        rmw->verdict = VERDICT_FOUND;
-        rmw->value = rmw->low = rmw->high = value_boolean(false);
-        finding_why(page, "partial writes cost nothing more, and the steps in "
-                          "the cost of longer writes fit no page size");
-    } else {
-        page->verdict = rmw->verdict = VERDICT_ABSENT;
-        page->confidence = stated(rmw_confidence);
-        finding_why(page, "neither a shift by half the size nor one sector "
-                          "more costs anything that would matter, up to 1 MiB");
-    }
+    page->verdict = VERDICT_FOUND;
+    page->value = page->low = page->high = value_integer(page_bytes);
+    page->confidence = stated(verdict->confidence);
+    finding_why(page,
+                "one sector more than %s costs %.2f times as much, as at "
+                "twice that size and not between, though partial writes "
+                "read nothing first",
+                format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
+}
+
+/* The stairs are certified: are partial writes read first, if cheaply? */
+static bool conclude_stairs(struct state *state, uint64_t page_bytes,
+                            double confidence, const struct verdict_on *verdict,
+                            struct findings *findings)
+{
+    enum side side;
+    double certainty;
+
+    if (reads_rest(state, page_bytes, &side, &certainty) == CLAIM_MEASURING)
+        return false;
+    say_stairs(findings, page_bytes, verdict);
+    say_no_shift(findings,
+                 side == SIDE_BELOW ? VERDICT_FOUND : VERDICT_INCONCLUSIVE,
+                 certainty < confidence ? certainty : confidence);
+    return true;
 }
 
 static bool think_without_rmw(struct state *state, double confidence,
                               struct findings *findings)
 {
-    struct verdict_on verdict = {.claim = CLAIM_OPEN};
-    uint64_t page_bytes;
+    uint64_t found[SIZES_MAX];
+    size_t count;
+    double certainty;
 
-    if (!search_stairs(state, &page_bytes))
+    if (!search_stairs(state, found, &count))
         return false;
-    enum claim stairs = CLAIM_OPEN;
-    if (page_bytes) {
-        stairs = certify_stairs(state, page_bytes, &verdict);
-        if (stairs == CLAIM_MEASURING)
+    for (size_t i = 0; i < count; i++) {
+        struct verdict_on verdict;
+        switch (certify_stairs(state, found[i], &verdict)) {
+        case CLAIM_MEASURING:
             return false;
+        case CLAIM_HOLDS:
+            return conclude_stairs(state, found[i], confidence, &verdict,
+                                   findings);
+        case CLAIM_FALLS:
+        case CLAIM_OPEN:
+            break;
+        }
     }
-    say_no_rmw(findings, page_bytes, stairs, confidence, &verdict);
+    enum claim none = no_stairs(state, &certainty);
+    if (none == CLAIM_MEASURING)
+        return false;
+    struct finding *page = add(findings, "clustered_page");
+    if (none == CLAIM_HOLDS) {
+        page->verdict = VERDICT_ABSENT;
+        page->confidence =
+            stated(certainty < confidence ? certainty : confidence);
+        finding_why(page, "neither a shift by half the size nor one sector "
+                          "more costs anything that would matter, up to 1 MiB");
+    } else {
+        finding_why(page, "partial writes cost nothing more, and the steps in "
+                          "the cost of longer writes fit no page size");
+    }
+    say_no_shift(findings, none == CLAIM_HOLDS ? VERDICT_ABSENT : VERDICT_FOUND,
+                 confidence);
     return true;
 }
 

@@ -5,10 +5,8 @@
 #include <string.h>
 
 const struct probe *const probes[] = {
-    &probe_clustered_page,
-    &probe_read_buffer,
-    &probe_write_buffer,
-    NULL,
+    &probe_clustered_page, &probe_clustered_block, &probe_nand_type,
+    &probe_read_buffer,    &probe_write_buffer,    NULL,
 };
 
 const struct probe *probe_find(const char *name)

@@ -5,6 +5,8 @@
 #include "lib/infer/probe.h"
 
 extern const struct probe probe_clustered_page;
+extern const struct probe probe_clustered_block;
+extern const struct probe probe_nand_type;
 extern const struct probe probe_read_buffer;
 extern const struct probe probe_write_buffer;
 

@@ -38,11 +38,23 @@ print(len(marks), "marks")
 sys.exit(len(marks) < int(sys.argv[1]))' "$marks_min" >>said 2>&1
 }
 
+# needs_of STEM: --assume for what the probe takes from others, as ssd-a has it.
+needs_of()
+{
+    local need
+    for need in $(tr '\n' ' ' <"$source_dir/probes/$1.c" |
+        sed -n 's/.*\.needs = {\([^}]*\)}.*/\1/p' | tr -d '",'); do
+        sed -n "s/^$need = /--assume=$need=/p" \
+            "$source_dir/lib/flash/drives/ssd-a.ini"
+    done
+}
+
 for script in "$source_dir"/plots/*.gp; do
     stem=$(basename -- "$script" .gp)
     # Published figures have scripts too; they bring their own tests.
     [[ -e $source_dir/probes/$stem.c ]] || continue
-    "$build_dir/ssdprobe" run "${stem//_/-}" sim:ssd-a --quiet \
+    mapfile -t needs < <(needs_of "$stem")
+    "$build_dir/ssdprobe" run "${stem//_/-}" sim:ssd-a --quiet "${needs[@]}" \
         --csv=samples.csv </dev/null >said 2>&1
     verdict $? "$stem: samples"
     draws "$script" samples.csv

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * nand-type: how many bits does a cell hold? (Kim et al. III-D)
+ *
+ * Idea: the pages that share cells take different times to program, and which
+ * of them a page is follows from its place in the block. So write whole blocks
+ * page by page, fold the costs at the block's length, and count the levels on
+ * which places lie: one SLC, two MLC, three TLC, four QLC.
+ *
+ * Assumes: page and block as found, flush works. Pages that are programmed
+ * together hide the levels: one level is then no proof of SLC, and said so.
+ *
+ *   cost of a page
+ *    |  -- --  -- --  -- --     slow pages
+ *    |
+ *    | -  -  --  --  --  --     fast pages
+ *      place in the block ->
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/infer/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+enum {
+    LEVELS_MAX = 8,
+    BLOCKS_FIRST = 12, /* blocks of the first look; then twice as many */
+    BLOCKS_MAX = 96,
+    PLACES_MIN = 16, /* of a block: fewer say nothing of a pattern */
+    POLISHES = 2
+};
+
+/* Levels are apart by so much, and by so many standard errors of a place. */
+static const double apart_least = 0.077, apart_errors = 6; /* log 1.08 */
+/* A level holds half of its fair share of places, and at most one place in
+ * eight lies on none: first pages pay for the erase. */
+static const double share_least = 0.5, strays_most = 0.12;
+/* Both halves of the blocks show one profile. */
+static const double correlation_least = 0.7;
+/* A place is known well enough to count levels, and to say that there is one.
+ */
+static const double error_levels = 0.02, error_one = 0.01;
+/* More than a place in so many must not be off its level. */
+static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
+static const double levels_confidence = 0.999, one_level_confidence = 0.95;
+
+struct state {
+    struct study study;
+    uint64_t page_bytes, block_bytes, base_bytes;
+    size_t places; /* pages of a block */
+};
+
+/* What the blocks show once they are folded. */
+struct profile {
+    double *places;            /* log cost by place, slow changes taken out */
+    double *halves[2];         /* of the even and of the odd blocks */
+    double *residuals;         /* of single pages, sorted: scratch as well */
+    size_t count;              /* places */
+    double error, correlation; /* of a place; between the halves */
+};
+
+/* ---- measuring --------------------------------------------------------- */
+
+static void ask_block(struct state *state, uint32_t block)
+{
+    uint64_t at = state->base_bytes + (uint64_t)block * state->block_bytes;
+    struct step step = {
+        .operation = OPERATION_WRITE,
+        .length_bytes = state->page_bytes,
+        .label = {.phase = "blocks", .cell = "page", .round = block}};
+
+    for (size_t i = 0; i < state->places; i++, at += state->page_bytes) {
+        struct step flush = step;
+        step.offset_bytes = at;
+        flush.operation = OPERATION_FLUSH;
+        flush.length_bytes = 0;
+        study_ask(&state->study, &step);
+        study_ask(&state->study, &flush);
+    }
+}
+
+/* The first `blocks` of them, row by row; NULL while they are missing. */
+static double *take_blocks(struct state *state, uint32_t blocks)
+{
+    size_t places = state->places;
+    double *costs = malloc(blocks * places * sizeof(*costs));
+    bool all = costs != NULL;
+
+    if (!costs)
+        state->study.failed = true;
+    for (uint32_t block = 0; costs && block < blocks; block++) {
+        const struct ledger_entry *entry =
+            ledger_get(&state->study.ledger, "blocks", "page", block);
+        if (!entry || entry->failed || entry->count != 2 * places) {
+            ask_block(state, block);
+            all = false;
+            continue;
+        }
+        for (size_t i = 0; i < places; i++) {
+            double ns = (double)(entry->timings[2 * i].ns +
+                                 entry->timings[2 * i + 1].ns);
+            costs[block * places + i] = log(ns > 1 ? ns : 1);
+        }
+    }
+    if (all)
+        return costs;
+    free(costs);
+    return NULL;
+}
+
+/* ---- folding ----------------------------------------------------------- */
+
+static double median_of(double values[], size_t count)
+{
+    stats_sort(values, count);
+    return count % 2 ? values[count / 2]
+                     : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* Takes what all pages of a block have in common out: drift is not a level. */
+static void polish(double costs[], size_t blocks, size_t places,
+                   double middle[], double scratch[])
+{
+    for (int pass = 0; pass < POLISHES; pass++) {
+        for (size_t place = 0; place < places; place++) {
+            for (size_t block = 0; block < blocks; block++)
+                scratch[block] = costs[block * places + place];
+            middle[place] = median_of(scratch, blocks);
+        }
+        for (size_t block = 0; block < blocks; block++) {
+            double *row = &costs[block * places];
+            for (size_t place = 0; place < places; place++)
+                scratch[place] = row[place] - middle[place];
+            double common = median_of(scratch, places);
+            for (size_t place = 0; place < places; place++)
+                row[place] -= common;
+        }
+    }
+}
+
+/* Mean of the lower half by place, over every `step`-th block from `first`. */
+static void lower_by_place(const double costs[], size_t blocks, size_t places,
+                           size_t first, size_t step, double out[])
+{
+    double sample[BLOCKS_MAX];
+
+    for (size_t place = 0; place < places; place++) {
+        size_t n = 0;
+        for (size_t block = first; block < blocks; block += step)
+            sample[n++] = costs[block * places + place];
+        out[place] = stats_lower_half_mean(sample, n);
+    }
+}
+
+static double correlation(const double a[], const double b[], size_t count)
+{
+    double mean_a = 0, mean_b = 0, ab = 0, aa = 0, bb = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        mean_a += a[i] / (double)count;
+        mean_b += b[i] / (double)count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ab += (a[i] - mean_a) * (b[i] - mean_b);
+        aa += (a[i] - mean_a) * (a[i] - mean_a);
+        bb += (b[i] - mean_b) * (b[i] - mean_b);
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static void profile_free(struct profile *profile)
+{
+    free(profile->places);
+    free(profile->halves[0]);
+    free(profile->halves[1]);
+    free(profile->residuals);
+}
+
+static int profile_make(double costs[], size_t blocks, size_t places,
+                        struct profile *profile)
+{
+    size_t scratch = (places > blocks ? places : blocks) * sizeof(double);
+
+    *profile = (struct profile){.places = malloc(scratch),
+                                .halves = {malloc(scratch), malloc(scratch)},
+                                .residuals = malloc(scratch),
+                                .count = places};
+    if (!profile->places || !profile->halves[0] || !profile->halves[1] ||
+        !profile->residuals)
+        return -ENOMEM;
+    polish(costs, blocks, places, profile->places, profile->residuals);
+    lower_by_place(costs, blocks, places, 0, 1, profile->places);
+    lower_by_place(costs, blocks, places, 0, 2, profile->halves[0]);
+    lower_by_place(costs, blocks, places, 1, 2, profile->halves[1]);
+    profile->correlation =
+        correlation(profile->halves[0], profile->halves[1], places);
+    for (size_t i = 0; i < places; i++)
+        profile->residuals[i] =
+            fabs(profile->halves[0][i] - profile->halves[1][i]);
+    /* The whole is twice as sure as the difference of its halves. */
+    profile->error =
+        1.482602218505602 * median_of(profile->residuals, places) / 2;
+    return 0;
+}
+
+/* ---- levels ------------------------------------------------------------ */
+
+struct levels {
+    size_t count;
+    double middles[LEVELS_MAX], shares[LEVELS_MAX], widths[LEVELS_MAX];
+    double strays; /* share of places on no level */
+};
+
+/* Sorted places, split wherever a gap is wide. Small groups are strays. */
+static void split(const double sorted[], size_t count, double gap,
+                  struct levels *levels)
+{
+    size_t begin = 0;
+
+    *levels = (struct levels){.count = 0};
+    for (size_t i = 1; i <= count; i++) {
+        if (i < count && sorted[i] - sorted[i - 1] <= gap)
+            continue;
+        size_t n = i - begin;
+        double share = (double)n / (double)count;
+        if (share < 0.05 || levels->count == LEVELS_MAX) {
+            levels->strays += share;
+        } else {
+            levels->middles[levels->count] = sorted[begin + n / 2];
+            levels->widths[levels->count] =
+                sorted[begin + n * 19 / 20] - sorted[begin + n / 20];
+            levels->shares[levels->count++] = share;
+        }
+        begin = i;
+    }
+}
+
+static double nearest(const struct levels *levels)
+{
+    double least = INFINITY;
+
+    for (size_t i = 1; i < levels->count; i++)
+        least = fmin(least, levels->middles[i] - levels->middles[i - 1]);
+    return least;
+}
+
+static double widest(const struct levels *levels)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < levels->count; i++)
+        most = fmax(most, levels->widths[i]);
+    return most;
+}
+
+static double smallest_share(const struct levels *levels)
+{
+    double least = 1;
+
+    for (size_t i = 0; i < levels->count; i++)
+        least = fmin(least, levels->shares[i]);
+    return least;
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "nand-type", "nand_type",
+                        parameter_unit("nand_type"));
+}
+
+static bool say_open(struct findings *findings, const char *reason)
+{
+    finding_why(add(findings), "%s", reason);
+    return true;
+}
+
+static const char *type_name(size_t levels_count)
+{
+    static const char *const names[] = {"", "SLC", "MLC", "TLC", "QLC"};
+
+    return names[levels_count];
+}
+
+static bool say_levels(const struct profile *profile,
+                       const struct levels *levels, size_t blocks,
+                       struct findings *findings)
+{
+    struct finding *finding = add(findings);
+    /* By how many standard errors the nearest levels are apart, halved. */
+    double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
+    double confidence = 1 - error * (double)profile->count;
+
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = finding->high =
+        value_text(type_name(levels->count));
+    finding->confidence = confidence < levels_confidence ? fmax(confidence, 0)
+                                                         : levels_confidence;
+    finding_why(finding,
+                "the %zu pages of a block take %zu different times, the "
+                "nearest apart by a factor of %.2f, at the same places in both "
+                "halves of %zu blocks (correlation %.2f)",
+                profile->count, levels->count, exp(nearest(levels)), blocks,
+                profile->correlation);
+    return true;
+}
+
+static bool say_one(const struct profile *profile, size_t blocks,
+                    struct findings *findings)
+{
+    struct finding *finding = add(findings);
+
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = finding->high = value_text(type_name(1));
+    finding->confidence = one_level_confidence;
+    finding_why(
+        finding,
+        "the %zu pages of a block take one time, within %.1f %%, in %zu "
+        "blocks: one bit a cell, unless the drive programs the pages "
+        "that share cells together",
+        profile->count, 100 * (3 * profile->error), blocks);
+    return true;
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+enum answer { ANSWER_SAID, ANSWER_MORE, ANSWER_BLURRED };
+
+/* Do costs fall on two sides without regard to their place? The half of a place
+ * above its own middle, far above what it should be, and often. */
+static bool restless(const double costs[], size_t blocks, size_t places,
+                     const struct profile *profile)
+{
+    double sample[BLOCKS_MAX];
+    size_t wide = 0;
+
+    for (size_t place = 0; place < places; place++) {
+        for (size_t block = 0; block < blocks; block++)
+            sample[block] = costs[block * places + place];
+        double middle = stats_median(sample, blocks);
+        double spread = 0;
+        size_t above = 0;
+        for (size_t block = 0; block < blocks; block++)
+            above += sample[block] > middle + 0.3;
+        spread = (double)above / (double)blocks;
+        wide += spread > 0.2;
+    }
+    (void)profile;
+    return (double)wide > 0.5 * (double)places;
+}
+
+static enum answer judge(const double costs[], size_t blocks,
+                         const struct profile *profile,
+                         struct findings *findings)
+{
+    struct levels levels;
+    double *sorted = profile->residuals; /* no longer needed */
+    double gap = fmax(apart_least, apart_errors * profile->error);
+
+    if (profile->error > error_levels)
+        return ANSWER_MORE;
+    for (size_t i = 0; i < profile->count; i++)
+        sorted[i] = profile->places[i];
+    stats_sort(sorted, profile->count);
+    /* Gaps inside a level are a fraction of the distance between levels. */
+    split(sorted, profile->count, 0.6 * gap, &levels);
+    if (levels.count == 0 || levels.strays > strays_most ||
+        widest(&levels) > gap)
+        return ANSWER_BLURRED;
+    if (levels.count == 1) {
+        if (profile->error > error_one)
+            return ANSWER_MORE;
+        if (restless(costs, blocks, profile->count, profile))
+            return ANSWER_BLURRED;
+        return say_one(profile, blocks, findings) ? ANSWER_SAID : ANSWER_MORE;
+    }
+    if (nearest(&levels) < gap)
+        return ANSWER_MORE;
+    if (levels.count > 4 || profile->correlation < correlation_least ||
+        smallest_share(&levels) < share_least / (double)levels.count)
+        return ANSWER_BLURRED;
+    say_levels(profile, &levels, blocks, findings);
+    return ANSWER_SAID;
+}
+
+static bool think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+    const struct setting *setting = &study->setting;
+    uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
+    enum answer answer = ANSWER_MORE;
+
+    if (state->places < PLACES_MIN)
+        return say_open(findings, "the clustered block has too few pages for a "
+                                  "pattern to be seen");
+    for (uint32_t blocks = BLOCKS_FIRST; blocks <= BLOCKS_MAX; blocks *= 2) {
+        uint64_t bytes = blocks * state->block_bytes;
+        struct profile profile;
+        if ((double)bytes > most_bytes_blocks ||
+            bytes > end - state->base_bytes)
+            break;
+        double *costs = take_blocks(state, blocks);
+        if (!costs)
+            return false;
+        int error = profile_make(costs, blocks, state->places, &profile);
+        if (!error)
+            answer = judge(costs, blocks, &profile, findings);
+        profile_free(&profile);
+        free(costs);
+        if (error) {
+            study->failed = true;
+            return false;
+        }
+        if (answer == ANSWER_SAID)
+            return true;
+    }
+    return say_open(findings,
+                    answer == ANSWER_BLURRED
+                        ? "the times of the pages of a block form no clear "
+                          "levels that are tied to their places"
+                        : "the noise is too large to tell the times of the "
+                          "pages of a block apart");
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 6000;
+    plan->requests_max = 800000;
+    plan->bytes_written = 200 * MIB;
+    plan->bytes_written_max = 3 * GIB;
+}
+
+static uint64_t size_of(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding = findings_get(known, parameter);
+
+    if (!finding || finding->value.kind != VALUE_INTEGER ||
+        finding->value.integer <= 0)
+        return 0;
+    return (uint64_t)finding->value.integer;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+    struct state *state = calloc(1, sizeof(*state));
+
+    if (!state)
+        return -ENOMEM;
+    study_init(&state->study, &probe_nand_type, &ops, setting);
+    state->page_bytes = size_of(known, "clustered_page");
+    state->block_bytes = size_of(known, "clustered_block");
+    if (state->page_bytes)
+        state->places = (size_t)(state->block_bytes / state->page_bytes);
+    state->base_bytes = placing_base(setting, state->study.seed,
+                                     4 * BLOCKS_FIRST * state->block_bytes);
+    if (state->block_bytes)
+        state->base_bytes -= state->base_bytes % state->block_bytes;
+    if (state->base_bytes < setting->region_offset_bytes)
+        state->base_bytes += state->block_bytes;
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_nand_type = {
+    .name = "nand-type",
+    .question = "How many bits does a cell of the drive hold?",
+    .idea = "The pages that share cells take different times to program, each "
+            "at its place in the block: one time is SLC, two are MLC, three "
+            "TLC, four QLC.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"nand_type"},
+    .needs = {"clustered_page", "clustered_block"},
+    .plan = plan,
+    .start = start,
+    .next = study_probe_next,
+    .feed = study_probe_feed,
+    .conclude = study_probe_conclude,
+    .finish = study_probe_finish,
+    .progress = study_probe_progress,
+};
