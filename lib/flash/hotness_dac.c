@@ -63,7 +63,8 @@ static uint32_t region_of(const struct dac *dac, uint32_t block)
 
     if (block == UINT32_MAX)
         return 0;
-    return (dac->regions[bit / 8] >> (bit % 8)) & ((1u << dac->bits) - 1);
+    return ((uint32_t)dac->regions[bit / 8] >> (bit % 8)) &
+           ((1u << dac->bits) - 1);
 }
 
 static uint32_t written(struct hotness *hotness, uint64_t unit, uint32_t block)
