@@ -48,6 +48,10 @@ int array_create(struct array *array, const struct drive *drive,
     array->stripe = divisor_of(array->stripe_banks_count);
     array->bus_ns =
         array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
+    array->cache_read = drive->cache_read != 0;
+    array->cache_program = drive->cache_program != 0;
+    array->bus_held = drive->bus_policy == BUS_HELD;
+    array->partial_read = drive->partial_read != 0;
     array->slowness = 1.0;
     array->statistics = statistics;
 
@@ -58,8 +62,16 @@ int array_create(struct array *array, const struct drive *drive,
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
     array->blocks = calloc(blocks_count, sizeof(*array->blocks));
     array->channel_of_bank = calloc(array->banks_count, sizeof(uint16_t));
+    array->registers_count =
+        (uint32_t)(drive->cache_register_bytes / drive->page_bytes);
+    if (array->registers_count == 0)
+        array->registers_count = 1;
+    array->register_free_ns = calloc(
+        (size_t)array->banks_count * array->registers_count, sizeof(uint64_t));
+    array->register_next = calloc(array->banks_count, sizeof(uint32_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->channel_of_bank || !array->bank_erased_ns ||
+    if (!array->register_free_ns || !array->register_next ||
+        !array->channel_of_bank || !array->bank_erased_ns ||
         !array->bank_erase_begin_ns || !array->sensing || !array->program_ns ||
         !array->bank_free_ns || !array->channel_free_ns || !array->blocks) {
         array_destroy(array);
@@ -91,6 +103,8 @@ void array_destroy(struct array *array)
     free(array->bank_erase_begin_ns);
     free(array->blocks);
     free(array->channel_of_bank);
+    free(array->register_free_ns);
+    free(array->register_next);
     free(array->sensing);
     free(array->zero_parts);
     memset(array, 0, sizeof(*array));
@@ -193,18 +207,37 @@ static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
     array->part = path;
 }
 
+/* The cache register of a bank whose turn it is. */
+static uint64_t *next_register(struct array *array, uint32_t bank)
+{
+    uint32_t at = array->register_next[bank];
+
+    array->register_next[bank] = at + 1 < array->registers_count ? at + 1 : 0;
+    return &array->register_free_ns[bank * array->registers_count + at];
+}
+
 /* Sense and bring to the controller's side of the bus. */
-static uint64_t fetch(struct array *array, uint32_t bank, uint64_t begin_ns)
+static uint64_t fetch(struct array *array, uint32_t bank, uint64_t bus_ns,
+                      uint64_t begin_ns)
 {
     uint64_t *channel = channel_of(array, bank);
-    uint64_t sensed = later(begin_ns, array->bank_free_ns[bank]) +
-                      lasting(array, array->read_ns);
-    uint64_t out = later(sensed, *channel) + lasting(array, array->bus_ns);
+    uint64_t *free_ns = &array->bank_free_ns[bank];
 
-    *channel = out;
-    array->bank_free_ns[bank] = out; /* its register held the page until now */
+    if (array->bus_held)
+        begin_ns = later(begin_ns, *channel);
+    uint64_t sensed =
+        later(begin_ns, *free_ns) + lasting(array, array->read_ns);
     array->statistics->pages_read_count++;
-    return out;
+    if (!array->cache_read) {
+        *channel = later(sensed, *channel) + lasting(array, bus_ns);
+        *free_ns = *channel; /* its register held the page until now */
+        return *channel;
+    }
+    uint64_t *cache = next_register(array, bank);
+    *free_ns = later(sensed, *cache) + lasting(array, array->cache_copy_ns);
+    *channel = later(*free_ns, *channel) + lasting(array, bus_ns);
+    *cache = *channel;
+    return *channel;
 }
 
 /* How long a step takes that leaves out the parts that are zeros. */
@@ -224,9 +257,15 @@ static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
         without_zeros(array, array->program_ns[position], zero_parts) +
         array->zero_copy_ns * zero_parts / array->page_parts_count;
     uint64_t *channel = channel_of(array, bank);
-    uint64_t in = later(later(begin_ns, *channel), array->bank_free_ns[bank]) +
-                  lasting(array, bus_ns);
-    uint64_t done = in + lasting(array, program_ns);
+    uint64_t *cache = array->cache_program ? next_register(array, bank) : NULL;
+    uint64_t room = cache ? *cache : array->bank_free_ns[bank];
+    uint64_t in =
+        later(later(begin_ns, *channel), room) + lasting(array, bus_ns);
+    uint64_t start = in;
+    if (cache)
+        *cache = start = later(in, array->bank_free_ns[bank]) +
+                         lasting(array, array->cache_copy_ns);
+    uint64_t done = start + lasting(array, program_ns);
 
     *channel = in;
     array->transferred_ns = later(array->transferred_ns, in);
@@ -235,21 +274,37 @@ static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
     return done;
 }
 
+/* The share of a step that moves `bytes` of a page. */
+static uint64_t share(const struct array *array, uint64_t ns, uint64_t bytes)
+{
+    return bytes == array->page_bytes ? ns : ns * bytes / array->page_bytes;
+}
+
+uint64_t array_read_part(struct array *array, uint32_t block, uint32_t page,
+                         uint64_t bytes, uint64_t begin_ns)
+{
+    uint32_t bank = bank_of(array, block, page);
+    if (!array->partial_read)
+        bytes = array->page_bytes;
+    uint64_t bus_ns = share(array, array->bus_ns, bytes);
+    uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
+    uint64_t out = fetch(array, bank, bus_ns, begin_ns);
+
+    array->controller_free_ns =
+        later(out, array->controller_free_ns) + lasting(array, controller_ns);
+    if (array->why)
+        note_path(
+            array, bank, begin_ns, array->controller_free_ns,
+            (struct flash_why){.sense_ns = lasting(array, array->read_ns),
+                               .bus_ns = lasting(array, bus_ns),
+                               .controller_ns = lasting(array, controller_ns)});
+    return array->controller_free_ns;
+}
+
 uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
                     uint64_t begin_ns)
 {
-    uint32_t bank = bank_of(array, block, page);
-    uint64_t out = fetch(array, bank, begin_ns);
-
-    array->controller_free_ns = later(out, array->controller_free_ns) +
-                                lasting(array, array->controller_read_ns);
-    if (array->why)
-        note_path(array, bank, begin_ns, array->controller_free_ns,
-                  (struct flash_why){.sense_ns = lasting(array, array->read_ns),
-                                     .bus_ns = lasting(array, array->bus_ns),
-                                     .controller_ns = lasting(
-                                         array, array->controller_read_ns)});
-    return array->controller_free_ns;
+    return array_read_part(array, block, page, array->page_bytes, begin_ns);
 }
 
 uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
@@ -385,8 +440,9 @@ static uint64_t copy_outside(struct array *array, const struct array_move *move,
                              uint32_t bank, uint32_t position,
                              uint32_t zero_parts, uint64_t begin_ns)
 {
-    uint64_t out = fetch(
-        array, bank_of(array, move->from_block, move->from_page), begin_ns);
+    uint64_t out =
+        fetch(array, bank_of(array, move->from_block, move->from_page),
+              array->bus_ns, begin_ns);
 
     if (array->controller_copy_ns)
         out = array->controller_free_ns =

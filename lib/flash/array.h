@@ -52,6 +52,10 @@ struct array {
     uint64_t part_end_ns;
     uint64_t *bank_free_ns, *channel_free_ns, *bank_erased_ns;
     uint64_t *bank_erase_begin_ns; /* of its last erase */
+    uint64_t *register_free_ns;    /* of each bank: a ring of cache registers */
+    uint32_t *register_next;       /* of each bank */
+    uint32_t registers_count;
+    bool cache_read, cache_program, bus_held, partial_read;
     uint64_t controller_free_ns;
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
     uint64_t programmed_ns;  /* when every program asked for so far is done */
@@ -82,6 +86,10 @@ uint32_t array_group(const struct array *array, uint32_t block);
 /* Page to controller: sense, bus, the controller's serial cost. */
 uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
                     uint64_t begin_ns);
+
+/* The same, where the drive can, for only `bytes` of the page. */
+uint64_t array_read_part(struct array *array, uint32_t block, uint32_t page,
+                         uint64_t bytes, uint64_t begin_ns);
 
 /* Controller to page: serial cost, bus, program. */
 uint64_t array_program(struct array *array, uint32_t block, uint32_t page,

@@ -315,6 +315,13 @@ int drive_check(const struct drive *drive, struct fault *why)
                          "%s: a clustered block (%" PRIu64
                          " bytes) does not hold whole clustered pages",
                          drive->name, block);
+    if ((drive->first_level_bytes || drive->second_level_bytes) &&
+        (drive->first_level_bytes < drive->clustered_page_bytes ||
+         drive->second_level_bytes < drive->clustered_page_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: each level of the write cache must hold a "
+                         "clustered page (%" PRIu64 " bytes)",
+                         drive->name, drive->clustered_page_bytes);
     if (drive->content_unit_bytes && (drive->content_unit_bytes % 512 ||
                                       bank_page % drive->content_unit_bytes))
         return fault_set(why, FAULT_OPEN, -EINVAL,

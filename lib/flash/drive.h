@@ -40,6 +40,7 @@ enum scheduler_kind {
     SCHEDULER_SHORTEST_READ,
     SCHEDULER_WEIGHTED
 };
+enum bus_policy_kind { BUS_RELEASED, BUS_HELD };
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -71,7 +72,9 @@ struct drive {
     uint64_t read_ns, erase_ns, cache_copy_ns;
     uint64_t program_levels_count;
     uint64_t program_ns[DRIVE_LEVELS_MAX];
-    uint64_t bus_width_bits, bus_mhz;
+    uint64_t bus_width_bits, bus_mhz, bus_policy;
+    uint64_t cache_read, cache_program, cache_register_bytes;
+    uint64_t partial_read;
     uint64_t controller_read_page_ns, controller_write_page_ns;
     uint64_t controller_copy_page_ns;
 
@@ -102,8 +105,13 @@ struct drive {
 
     /* [read_buffer], [write_buffer] */
     uint64_t read_buffer_bytes, read_buffer_smallest_request_bytes;
+    uint64_t read_ahead_bytes;
     uint64_t write_buffer_bytes, write_buffer_drain, write_buffer_overflow;
     uint64_t write_buffer_release, write_buffer_bypass_bytes;
+
+    /* [write_cache] (Kasi V) */
+    uint64_t first_level_bytes, second_level_bytes;
+    uint64_t cache_hit_ns, cache_idle_ns;
 
     /* [host] */
     uint64_t interface_bytes_per_second;

@@ -253,6 +253,11 @@ static int create_flash(struct flash *flash, struct fault *why)
     if (!error && drive->write_buffer_bytes >= SECTOR_BYTES)
         error = write_buffer_create(drive->write_buffer_bytes,
                                     &flash->write_buffer);
+    if (!error && drive->first_level_bytes)
+        error = write_cache_create(
+            (uint32_t)(drive->first_level_bytes / drive->clustered_page_bytes),
+            (uint32_t)(drive->second_level_bytes / drive->clustered_page_bytes),
+            &flash->write_cache);
     if (!error && drive->content_unit_bytes) {
         error = content_create(drive->capacity_bytes, drive->content_unit_bytes,
                                &flash->content);
@@ -297,6 +302,7 @@ void flash_destroy(struct flash *flash)
     store_destroy(flash->store);
     content_destroy(flash->content);
     write_buffer_destroy(flash->write_buffer);
+    write_cache_destroy(flash->write_cache);
     read_buffer_destroy(flash->read_buffer);
     if (flash->mapping)
         flash->mapping->ops->destroy(flash->mapping);

@@ -315,7 +315,7 @@ static uint32_t write_run(struct mapping *mapping, uint64_t unit,
     struct page_mapping *map = page_mapping(mapping);
     uint32_t pages = mapping->unit_pages_count;
 
-    if (map->hotness || mapping->content)
+    if (map->hotness || mapping->content || mapping->array->cache_program)
         return 0;
     struct open_block *open = &map->open[0];
     uint32_t room = mapping->block_units_count - open->slot;

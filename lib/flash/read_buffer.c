@@ -18,7 +18,7 @@ struct slot {
 };
 
 struct read_buffer {
-    uint32_t capacity, mask;
+    uint32_t capacity, mask, count; /* of pages in it */
     struct slot *slots;
     uint32_t *heads;
 };
@@ -134,11 +134,31 @@ void read_buffer_insert(struct read_buffer *buffer, uint64_t page)
 
     if (buffer->slots[at].page != NO_PAGE)
         unchain(buffer, at);
+    else
+        buffer->count++;
     buffer->slots[at].page = page;
     buffer->slots[at].chain = *head;
     *head = at;
     unlink_use(buffer, at);
     make_newest(buffer, at);
+}
+
+bool read_buffer_oldest(const struct read_buffer *buffer, uint64_t *page)
+{
+    *page = buffer->slots[buffer->slots[buffer->capacity].newer].page;
+    return *page != NO_PAGE;
+}
+
+bool read_buffer_any(const struct read_buffer *buffer, uint64_t *page)
+{
+    uint32_t at = buffer->slots[buffer->capacity].newer;
+
+    if (buffer->count == 0)
+        return false;
+    while (buffer->slots[at].page == NO_PAGE)
+        at = buffer->slots[at].newer;
+    *page = buffer->slots[at].page;
+    return true;
 }
 
 void read_buffer_drop(struct read_buffer *buffer, uint64_t page)
@@ -148,6 +168,7 @@ void read_buffer_drop(struct read_buffer *buffer, uint64_t page)
     if (at == NONE)
         return;
     unchain(buffer, at);
+    buffer->count--;
     unlink_use(buffer, at);
     make_oldest(buffer, at);
 }

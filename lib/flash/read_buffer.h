@@ -22,6 +22,11 @@ bool read_buffer_find(struct read_buffer *buffer, uint64_t page);
 /* Puts a page in that is not there. */
 void read_buffer_insert(struct read_buffer *buffer, uint64_t page);
 
+/* The page that an insertion would push out; false while there is room. */
+bool read_buffer_oldest(const struct read_buffer *buffer, uint64_t *page);
+/* The oldest page there is; false when there is none. */
+bool read_buffer_any(const struct read_buffer *buffer, uint64_t *page);
+
 /* Forgets a page: it was written anew. */
 void read_buffer_drop(struct read_buffer *buffer, uint64_t page);
 

@@ -148,6 +148,42 @@ static void drop_read_pages(struct flash *flash, uint64_t offset_bytes,
         read_buffer_drop(flash->read_buffer, page);
 }
 
+/* ---- two-level cache ---------------------------------------------------- */
+
+static uint64_t write_back(struct flash *flash, uint64_t unit,
+                           uint64_t begin_ns)
+{
+    return flash->mapping->ops->write(flash->mapping, unit, 0,
+                                      flash->mapping->unit_bytes, begin_ns);
+}
+
+static uint64_t empty_cache(struct flash *flash, uint64_t begin_ns)
+{
+    uint64_t unit, done = begin_ns;
+
+    while (write_cache_take(flash->write_cache, &unit))
+        done = later(done, write_back(flash, unit, begin_ns));
+    return done;
+}
+
+/* A unit is whole in the cache: what a write does not cover is read. */
+static uint64_t write_cached(struct flash *flash, const struct dirty *run,
+                             uint64_t begin_ns)
+{
+    uint64_t evicted;
+    bool evicts;
+
+    begin_ns = link_transfer(flash, begin_ns, run->length_bytes);
+    if (!write_cache_find(flash->write_cache, run->unit, &evicts, &evicted)) {
+        begin_ns = mapping_read_rest(flash->mapping, run->unit, run->first_byte,
+                                     run->length_bytes, begin_ns);
+        evicts = write_cache_put(flash->write_cache, run->unit, &evicted);
+    }
+    if (evicts)
+        begin_ns = write_back(flash, evicted, begin_ns);
+    return begin_ns + lasting(flash, flash->drive.cache_hit_ns);
+}
+
 /* The unit that is ready last says what the request spent its time on. */
 static void begin_unit(struct flash *flash)
 {
@@ -191,6 +227,8 @@ static uint64_t write_run(struct flash *flash, const struct dirty *run,
 {
     struct write_buffer *buffer = flash->write_buffer;
 
+    if (flash->write_cache)
+        return write_cached(flash, run, begin_ns);
     if (!buffered) {
         uint64_t arrived = link_transfer(flash, begin_ns, run->length_bytes);
         return flash->mapping->ops->write(flash->mapping, run->unit,
@@ -252,7 +290,8 @@ static uint64_t serve_write(struct flash *flash,
     while (offset < end) {
         struct dirty run = {.unit = offset / unit_bytes,
                             .first_byte = (uint32_t)(offset % unit_bytes)};
-        if (!buffered && run.first_byte == 0 && !flash->tell) {
+        if (!buffered && run.first_byte == 0 && !flash->tell &&
+            !flash->write_cache) {
             uint64_t whole_ns = 0;
             uint64_t whole =
                 write_whole(flash, run.unit, (end - offset) / unit_bytes,
@@ -294,6 +333,14 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
         if (write_buffer_covers(flash->write_buffer, &wanted))
             return begin_ns;
     }
+    bool evicts;
+    uint64_t evicted;
+    if (flash->write_cache &&
+        write_cache_find(flash->write_cache, unit, &evicts, &evicted)) {
+        if (evicts)
+            write_back(flash, evicted, begin_ns);
+        return begin_ns + lasting(flash, flash->drive.cache_hit_ns);
+    }
     if (buffered && read_buffer_find(flash->read_buffer, page)) {
         flash->statistics.read_buffer_hits_count++;
         return begin_ns;
@@ -301,7 +348,9 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
     if (mapping->ops->locate(mapping, unit,
                              (uint32_t)(page % mapping->unit_pages_count),
                              &block, &block_page))
-        begin_ns = array_read(&flash->array, block, block_page, begin_ns);
+        begin_ns = array_read_part(
+            &flash->array, block, block_page,
+            buffered ? flash->array.page_bytes : length_bytes, begin_ns);
     if (buffered)
         read_buffer_insert(flash->read_buffer, page);
     return begin_ns;
@@ -320,6 +369,21 @@ static bool uses_read_buffer(struct flash *flash,
                flash->drive.read_buffer_smallest_request_bytes;
 }
 
+/* Pages behind a read that continued another come into the buffer while the
+ * host is still busy with what it got. */
+static void read_ahead(struct flash *flash, uint64_t offset_bytes,
+                       uint64_t begin_ns)
+{
+    uint64_t page_bytes = flash->array.page_bytes;
+    uint64_t page = (offset_bytes + page_bytes - 1) / page_bytes;
+    uint64_t end = offset_bytes + flash->drive.read_ahead_bytes;
+
+    for (; (page + 1) * page_bytes <= end &&
+           (page + 1) * page_bytes <= flash->drive.capacity_bytes;
+         page++)
+        read_page(flash, page, true, page * page_bytes, page_bytes, begin_ns);
+}
+
 static uint64_t serve_read(struct flash *flash,
                            const struct flash_request *request,
                            uint64_t begin_ns)
@@ -328,6 +392,7 @@ static uint64_t serve_read(struct flash *flash,
     uint64_t end = offset + request->length_bytes;
     uint64_t page_bytes = flash->array.page_bytes, done = begin_ns;
     bool buffered = uses_read_buffer(flash, request);
+    bool continued = flash->run_length_bytes > request->length_bytes;
 
     while (offset < end) {
         uint64_t page = offset / page_bytes;
@@ -344,6 +409,8 @@ static uint64_t serve_read(struct flash *flash,
         done = link_transfer(flash, ready, piece);
         offset += piece;
     }
+    if (continued && buffered && flash->drive.read_ahead_bytes)
+        read_ahead(flash, end, done);
     return done;
 }
 
@@ -353,6 +420,8 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
 
     if (flash->write_buffer)
         done = later(done, drain_all(flash, done));
+    if (flash->write_cache)
+        done = later(done, empty_cache(flash, done));
     return later(done, flash->array.programmed_ns);
 }
 
@@ -368,8 +437,11 @@ static uint64_t serve_discard(struct flash *flash,
     if (flash->write_buffer)
         begin_ns = drain_all(flash, begin_ns);
     drop_read_pages(flash, request->offset_bytes, request->length_bytes);
-    for (uint64_t unit = first; unit < end; unit++)
+    for (uint64_t unit = first; unit < end; unit++) {
+        if (flash->write_cache)
+            write_cache_drop(flash->write_cache, unit);
         flash->mapping->ops->discard(flash->mapping, unit);
+    }
     return begin_ns;
 }
 
@@ -399,6 +471,9 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
         flash->mapping->ops->idle(
             flash->mapping, flash->busy_until_ns + flash->drive.idle_after_ns,
             begin_ns);
+    if (flash->write_cache &&
+        begin_ns > flash->busy_until_ns + flash->drive.cache_idle_ns)
+        empty_cache(flash, flash->busy_until_ns + flash->drive.cache_idle_ns);
     begin_ns = accept_command(flash, request, begin_ns);
     if (!flash->mapping)
         return serve_direct(flash, request, begin_ns);

@@ -16,6 +16,7 @@
 #include "lib/flash/scheduler.h"
 #include "lib/flash/store.h"
 #include "lib/flash/write_buffer.h"
+#include "lib/flash/write_cache.h"
 
 /*
  * The inside of a drive, shared by its two halves: flash.c decides when a
@@ -37,6 +38,7 @@ struct flash {
     struct mapping *mapping;           /* NULL: direct, no flash at all */
     struct read_buffer *read_buffer;   /* NULL: none */
     struct write_buffer *write_buffer; /* NULL: none */
+    struct write_cache *write_cache;   /* NULL: none */
     struct store *store;               /* NULL: contents off */
     struct content *content;           /* NULL: contents do not matter */
     struct noise noise;
