@@ -35,7 +35,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
 
-enum { SIZES_MAX = 64, REPEATS_MAX = 16, CANDIDATES_MAX = 3 };
+enum { SIZES_MAX = 64, REPEATS_MAX = 24, CANDIDATES_MAX = 3 };
 
 /* Error rate of one claim; the smallest effect that matters, and the largest
  * that may pass for none. */
@@ -70,7 +70,7 @@ static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
         .other_bytes = size_bytes,
         .shift_bytes = shift_bytes,
         .pitch_bytes = (reach + unit_bytes - 1) / unit_bytes * unit_bytes,
-        .repeats = placing_repeats(size_bytes, 2, 8, MIB),
+        .repeats = placing_repeats(size_bytes, 2, 16, MIB),
         .expected = expected,
         .low = effect_low,
         .high = effect_none};
@@ -87,7 +87,7 @@ static struct contrast longer(const struct state *state, uint64_t size_bytes,
     struct contrast contrast = {.kind = LONGER,
                                 .size_bytes = size_bytes,
                                 .other_bytes = size_bytes + state->block_bytes,
-                                .repeats = 8,
+                                .repeats = 16,
                                 .expected = expected,
                                 .low = 0.02,
                                 .high = 0.02};
@@ -164,17 +164,17 @@ static void emit(struct study *study, const char *phase,
     }
 }
 
-/* Mean of the lowest quarter: where fast and slow pages alternate, both cells
- * have fast ones among their lowest, and rarely as many in their lower half. */
-static double lowest_quarter(double costs[], uint32_t count)
+/* Mean of the lowest eighth: where pages take different times, both cells have
+ * fast ones among their lowest, and rarely as many in their lower half. */
+static double lowest_eighth(double costs[], uint32_t count)
 {
-    uint32_t quarter = (count + 3) / 4;
+    uint32_t eighth = (count + 7) / 8;
     double sum = 0;
 
     stats_sort(costs, count);
-    for (uint32_t i = 0; i < quarter; i++)
+    for (uint32_t i = 0; i < eighth; i++)
         sum += costs[i];
-    return sum / quarter;
+    return sum / eighth;
 }
 
 /* A write and its flush count as one. */
@@ -190,7 +190,7 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    *cost = lowest_quarter(costs, repeats);
+    *cost = lowest_eighth(costs, repeats);
     return true;
 }
 
