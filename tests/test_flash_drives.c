@@ -453,6 +453,7 @@ static const struct effect {
     {"group_switch_ns", "50us", ",segment_groups_count=2"},
     {"content_unit_bytes", "1KiB", ""},
     {"zero_copy_ns", "50us", ",content_unit_bytes=1KiB"},
+    {"scheduler", "srf", ""},
     {"open_blocks_count", "3", ",mapping=block"},
     {"victim", "cost-benefit", ",mapping=page"},
     {"cleaning_blocks", "shared", ",mapping=page"},
