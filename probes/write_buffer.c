@@ -36,7 +36,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
 
-enum { REPEATS_MAX = 16, FAST_MAX = 24, ATTEMPTS_MAX = 6, FLUSH_SIZES = 4 };
+enum { REPEATS_MAX = 16, FAST_MAX = 24, ATTEMPTS_MAX = 6 };
 
 static const double alpha = 1e-4, search_error = 0.004;
 /* A flush after a write must take a quarter longer than one after nothing. */
@@ -229,25 +229,35 @@ static void state_confidence(struct finding *finding, double confidence)
 enum flushing {
     FLUSHING_MEASURING,
     FLUSHING_BUFFERED,
+    FLUSHING_LARGE_ONLY, /* small writes pass the buffer by */
     FLUSHING_NOTHING,
     FLUSHING_UNCLEAR
 };
 
-static enum flushing look_at_flush(struct state *state)
+enum { FLUSH_SIZES = 4 };
+static const uint64_t small_bytes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
+                                                  64 * KIB};
+static const uint64_t large_bytes[FLUSH_SIZES] = {256 * KIB, 512 * KIB, MIB,
+                                                  4 * MIB};
+
+/* Does a flush take longer after a write of any of these sizes? */
+static enum flushing look_at_sizes(struct state *state, const char *name,
+                                   const uint64_t sizes[FLUSH_SIZES])
 {
-    static const uint64_t sizes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
-                                                64 * KIB};
     const struct claim_rule search = {.alpha = search_error * 7 * FLUSH_SIZES,
                                       .looks = search_looks};
     const struct claim_rule proof = {.alpha = alpha, .looks = claim_looks};
     struct contrast contrasts[FLUSH_SIZES];
+    char phase[LABEL_PHASE_MAX];
 
     for (int i = 0; i < FLUSH_SIZES; i++) {
-        contrasts[i] = compare(FLUSH_AFTER, sizes[i], 0, 8, SIDE_OPEN);
+        contrasts[i] =
+            compare(FLUSH_AFTER, sizes[i], 0,
+                    placing_repeats(sizes[i], 1, 8, 2 * MIB), SIDE_OPEN);
         contrasts[i].low = contrasts[i].high = flush_effect;
     }
     enum claim claim =
-        study_claim(&state->study, "flush", contrasts, FLUSH_SIZES, &search);
+        study_claim(&state->study, name, contrasts, FLUSH_SIZES, &search);
     if (claim == CLAIM_MEASURING)
         return FLUSHING_MEASURING;
     for (int i = 0; i < FLUSH_SIZES; i++)
@@ -257,11 +267,21 @@ static enum flushing look_at_flush(struct state *state)
         return FLUSHING_UNCLEAR;
     for (int i = 0; i < FLUSH_SIZES; i++)
         contrasts[i].expected = SIDE_BELOW;
-    claim = study_claim(&state->study, "flush-nothing", contrasts, FLUSH_SIZES,
-                        &proof);
+    snprintf(phase, sizeof(phase), "%s-nothing", name);
+    claim = study_claim(&state->study, phase, contrasts, FLUSH_SIZES, &proof);
     if (claim == CLAIM_MEASURING)
         return FLUSHING_MEASURING;
     return claim == CLAIM_HOLDS ? FLUSHING_NOTHING : FLUSHING_UNCLEAR;
+}
+
+static enum flushing look_at_flush(struct state *state)
+{
+    enum flushing flushing = look_at_sizes(state, "flush", small_bytes);
+
+    if (flushing != FLUSHING_NOTHING)
+        return flushing;
+    flushing = look_at_sizes(state, "flush-large", large_bytes);
+    return flushing == FLUSHING_BUFFERED ? FLUSHING_LARGE_ONLY : flushing;
 }
 
 /* A flush that does nothing: written through, or not what it says? */
@@ -616,6 +636,16 @@ static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
     return study_claim(&state->study, "growth", &contrast, 1, &rule);
 }
 
+/* Does the host send one more request just there? Then the step is its. */
+static bool host_splits_at(const struct state *state, uint64_t edge_bytes)
+{
+    uint64_t limit = state->study.setting.request_limit_bytes;
+    uint64_t next = edge_bytes + state->grain_bytes;
+
+    return limit > 0 &&
+           (edge_bytes + limit - 1) / limit != (next + limit - 1) / limit;
+}
+
 static bool say_edge(struct state *state, const struct edge *edge,
                      struct findings *findings)
 {
@@ -659,6 +689,13 @@ static bool conclude_edge(struct state *state, const struct fit *fit,
         return true;
     case CLAIM_HOLDS:
         break;
+    }
+    if (host_splits_at(state, edge.bytes)) {
+        finding_why(add(findings),
+                    "there is a step at %s, but just there the host begins to "
+                    "split requests, so it proves nothing about the drive",
+                    format_bytes(edge.bytes, low, sizeof(low)));
+        return true;
     }
     switch (flush_stops_growing(state, edge.bytes)) {
     case CLAIM_MEASURING:
@@ -720,6 +757,11 @@ static bool think(struct study *study, struct findings *findings)
         return conclude_buffered(state, findings);
     case FLUSHING_NOTHING:
         return conclude_unbuffered(state, findings);
+    case FLUSHING_LARGE_ONLY:
+        return say_open(findings,
+                        "writes of up to 64 KiB bypass the buffer (a flush has "
+                        "nothing to do after them) while larger ones are "
+                        "buffered, so no empty buffer can be filled in steps");
     case FLUSHING_UNCLEAR:
         break;
     }
