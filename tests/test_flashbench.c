@@ -310,6 +310,12 @@ static double step_at_1_mib(uint64_t bytes)
     return bytes % MIB == 0 ? 200 : bytes % (8 * KIB) == 0 ? 90 : 0;
 }
 
+/* Of a read of 700 us: certain, and of no use. */
+static double small_steps(uint64_t bytes)
+{
+    return bytes % MIB == 0 ? 24 : bytes % (8 * KIB) == 0 ? 12 : 0;
+}
+
 static double step_at_3_mib(uint64_t bytes)
 {
     return bytes % (3 * MIB) == 0 ? 200 : bytes % (8 * KIB) == 0 ? 90 : 0;
@@ -358,6 +364,57 @@ START_TEST(a_step_is_found_in_noise_that_it_exceeds)
     put_listing(text, step_at_1_mib, &random, 60, 1);
     infer_text(text);
     ck_assert_int_eq(get(UNIT)->verdict, VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(a_step_that_does_not_matter_is_none)
+{
+    struct random random;
+    char text[TEXT_MAX];
+
+    random_seed(&random, 6);
+    put_listing(text, small_steps, &random, 0.1, 1);
+    infer_text(text);
+    expect_reason(UNIT, "of a read");
+    expect_reason(PAGE, "no page shows");
+}
+END_TEST
+
+START_TEST(few_rows_prove_nothing)
+{
+    struct random random;
+    char text[TEXT_MAX];
+
+    random_seed(&random, 8);
+    put_listing(text, step_at_1_mib, &random, 1, 1);
+    *strstr(text, "align 32768\t") = '\0'; /* from 64 KiB up */
+    infer_text(text);
+    expect_value(UNIT, MIB);
+    char *few = strstr(text, "align 8388608\t");
+    *strstr(few, "align 131072\t") = '\0'; /* six are left */
+    infer_text(few);
+    expect_reason(UNIT, "chance");
+    expect_reason(PAGE, "too few");
+    put_listing(text, step_at_1_mib, &random, 1, 1);
+    *strstr(text, "align 2048\t") = '\0';
+    infer_text(strstr(text, "align 65536\t"));
+    expect_reason(PAGE, "chance");
+}
+END_TEST
+
+START_TEST(an_alignment_that_is_missing_leaves_an_interval)
+{
+    struct random random;
+    char text[TEXT_MAX];
+
+    random_seed(&random, 9);
+    put_listing(text, step_at_1_mib, &random, 1, 1);
+    memcpy(strstr(text, "align 1048576\t"), "leave", 5);
+    infer_text(text);
+    ck_assert_int_eq(get(UNIT)->verdict, VERDICT_FOUND);
+    ck_assert_int_eq(get(UNIT)->value.kind, VALUE_NONE);
+    ck_assert_int_eq(get(UNIT)->low.integer, MIB);
+    ck_assert_int_eq(get(UNIT)->high.integer, 2 * MIB);
 }
 END_TEST
 
@@ -667,6 +724,9 @@ int main(void)
     tcase_add_test(cards, parts_of_a_recording_mislead_rarely);
     tcase_add_test(cards, noise_has_no_unit_and_no_page);
     tcase_add_test(cards, a_step_is_found_in_noise_that_it_exceeds);
+    tcase_add_test(cards, a_step_that_does_not_matter_is_none);
+    tcase_add_test(cards, few_rows_prove_nothing);
+    tcase_add_test(cards, an_alignment_that_is_missing_leaves_an_interval);
     tcase_add_test(cards, a_unit_may_be_three_times_a_power_of_two);
     tcase_add_test(cards, repeats_that_disagree_leave_no_answer);
     tcase_add_test(files, all_ways_to_print_a_time_are_read);
