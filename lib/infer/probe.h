@@ -37,7 +37,8 @@ struct setting {
 enum step_content {
     CONTENT_RANDOM, /* does not compress, differs from write to write */
     CONTENT_ZEROS,
-    CONTENT_ONES
+    CONTENT_ONES,
+    CONTENT_STRIPES /* ones and zeros in turn, `part_bytes` each */
 };
 
 /* One thing to do: a request, or a pause. */
@@ -46,6 +47,8 @@ struct step {
     uint64_t offset_bytes, length_bytes;
     uint64_t idle_ns; /* OPERATION_IDLE */
     enum step_content content;
+    uint64_t part_bytes; /* of stripes; ones come first from the device's */
+    uint64_t part_shift_bytes; /* beginning, or this much before it */
     struct label label;
 };
 

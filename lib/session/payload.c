@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/payload.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -36,6 +37,21 @@ static int make_room(struct payload *payload, size_t length)
     return 0;
 }
 
+static void fill_stripes(unsigned char *data, const struct step *step)
+{
+    uint64_t done = 0, part = step->part_bytes;
+
+    assert(part > 0);
+    while (done < step->length_bytes) {
+        uint64_t at = step->offset_bytes + step->part_shift_bytes + done;
+        uint64_t piece = part - at % part;
+        if (piece > step->length_bytes - done)
+            piece = step->length_bytes - done;
+        memset(data + done, at / part % 2 ? 0x00 : 0xff, piece);
+        done += piece;
+    }
+}
+
 int payload_prepare(struct payload *payload, const struct step *step,
                     void **data)
 {
@@ -59,6 +75,9 @@ int payload_prepare(struct payload *payload, const struct step *step,
         break;
     case CONTENT_ONES:
         memset(*data, 0xff, step->length_bytes);
+        break;
+    case CONTENT_STRIPES:
+        fill_stripes(*data, step);
         break;
     }
     return 0;
