@@ -5,8 +5,17 @@
 #include <string.h>
 
 const struct probe *const probes[] = {
-    &probe_clustered_page, &probe_clustered_block, &probe_nand_type,
-    &probe_read_buffer,    &probe_write_buffer,    NULL,
+    &probe_basic,
+    &probe_clustered_page,
+    &probe_clustered_block,
+    &probe_nand_type,
+    &probe_read_buffer,
+    &probe_write_buffer,
+    &probe_log_list,
+    &probe_inter_request_distance,
+    &probe_content,
+    &probe_large_request,
+    NULL,
 };
 
 const struct probe *probe_find(const char *name)

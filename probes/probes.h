@@ -4,8 +4,13 @@
 
 #include "lib/infer/probe.h"
 
-extern const struct probe probe_clustered_page;
+extern const struct probe probe_basic;
 extern const struct probe probe_clustered_block;
+extern const struct probe probe_clustered_page;
+extern const struct probe probe_content;
+extern const struct probe probe_inter_request_distance;
+extern const struct probe probe_large_request;
+extern const struct probe probe_log_list;
 extern const struct probe probe_nand_type;
 extern const struct probe probe_read_buffer;
 extern const struct probe probe_write_buffer;

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The probes of Sun & Zhang on emulated drives, in virtual time: what they
+ * state must be what the drive file states, whatever the seed and the noise. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/device/device.h"
+#include "lib/session/session.h"
+#include "probes/probes.h"
+
+static const struct probe *const logs_and_contents[] = {&probe_log_list,
+                                                        &probe_content, NULL};
+static const struct probe *const distance[] = {&probe_inter_request_distance,
+                                               NULL};
+static const struct probe *const costs[] = {&probe_basic, &probe_large_request,
+                                            NULL};
+
+/* What must be stated; "absent" and "inconclusive" are verdicts. */
+struct expected {
+    const char *drive;
+    const struct probe *const *probes;
+    const char *parameter, *value;
+};
+
+static const struct expected table[] = {
+    {"usb-unknown-1g", logs_and_contents, "log_list", "3"},
+    {"usb-unknown-1g", logs_and_contents, "log_block", "262144"},
+    {"usb-unknown-1g", logs_and_contents, "content_dependence", "true"},
+    {"usb-unknown-1g", logs_and_contents, "content_unit", "2048"},
+    {"usb-unknown-1g", distance, "segment_groups", "4"},
+    {"usb-kingston-1g", logs_and_contents, "log_list", "4"},
+    {"usb-kingston-1g", logs_and_contents, "log_block", "524288"},
+    {"usb-kingston-1g", logs_and_contents, "content_dependence", "false"},
+    {"usb-kingston-1g", distance, "segment_groups", "2"},
+    {"usb-pny-2g", logs_and_contents, "log_list", "4"},
+    {"usb-pny-2g", logs_and_contents, "log_block", "1048576"},
+    {"usb-pny-2g", logs_and_contents, "content_unit", "absent"},
+    {"usb-pny-2g", distance, "segment_groups", "2"},
+    {"ssd-a", logs_and_contents, "log_list", "8"},
+    {"ssd-a", logs_and_contents, "log_block", "4194304"},
+    {"ssd-a", logs_and_contents, "content_dependence", "false"},
+    {"ssd-a", distance, "segment_groups", "absent"},
+    {"ssd-a", distance, "group_switch", "absent"},
+    {"ssd-c", logs_and_contents, "log_list", "absent"},
+    {"ssd-c", logs_and_contents, "log_block", "absent"},
+    {"ssd-c", distance, "segment_groups", "absent"},
+    {"ram-disk", logs_and_contents, "log_list", "absent"},
+    {"ram-disk", logs_and_contents, "content_dependence", "false"},
+    {"ram-disk", distance, "segment_groups", "absent"},
+};
+
+/* One seed of both the drive and the run. */
+static void run(const char *drive, const char *noise, unsigned seed,
+                const struct probe *const asked[], struct findings *findings)
+{
+    struct device_options device_options = {.write = true,
+                                            .queue_depth_count = 1};
+    struct session_options options = {.seed = seed};
+    struct device *device;
+    struct session *session;
+    struct fault why;
+    char spec[120];
+
+    snprintf(spec, sizeof(spec), "sim:%s,noise=%s,seed=%u", drive, noise, seed);
+    ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
+    *findings = *session_findings(session);
+    session_close(session);
+    device_close(device);
+}
+
+static void stated(const struct finding *finding, char *text, size_t size)
+{
+    if (finding->verdict == VERDICT_FOUND)
+        value_format(&finding->value, text, size);
+    else
+        snprintf(text, size, "%s", verdict_name(finding->verdict));
+}
+
+/* Each row of the table; inconclusive will do where noise is great. */
+static void check_table(const char *noise, unsigned seed, bool may_be_open)
+{
+    struct findings findings = {.count = 0};
+    const struct expected *before = NULL;
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const struct expected *row = &table[i];
+        char text[64];
+        if (!before || strcmp(before->drive, row->drive) != 0 ||
+            before->probes != row->probes)
+            run(row->drive, noise, seed, row->probes, &findings);
+        before = row;
+        const struct finding *finding = findings_get(&findings, row->parameter);
+        ck_assert_ptr_nonnull(finding);
+        if (may_be_open && finding->verdict == VERDICT_INCONCLUSIVE)
+            continue;
+        stated(finding, text, sizeof(text));
+        ck_assert_msg(strcmp(text, row->value) == 0,
+                      "%s, %s noise, seed %u: %s is %s, not %s: %s", row->drive,
+                      noise, seed, row->parameter, text, row->value,
+                      finding->why);
+        ck_assert_double_ge(finding->confidence, 0.99);
+        ck_assert_double_le(finding->confidence, 0.999);
+    }
+}
+
+START_TEST(stick_exact_without_noise)
+{
+    check_table("none", (unsigned)_i, false);
+}
+END_TEST
+
+START_TEST(stick_exact_at_realistic_noise)
+{
+    check_table("realistic", (unsigned)_i, false);
+}
+END_TEST
+
+START_TEST(stick_never_wrong_at_heavy_noise)
+{
+    check_table("heavy", (unsigned)_i, true);
+}
+END_TEST
+
+START_TEST(stick_never_wrong_at_hostile_noise)
+{
+    check_table("hostile", (unsigned)_i, true);
+}
+END_TEST
+
+static double number(const struct findings *findings, const char *parameter)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_msg(finding->verdict == VERDICT_FOUND, "%s: %s", parameter,
+                  finding->why);
+    ck_assert_int_le(finding->low.integer, finding->value.integer);
+    ck_assert_int_ge(finding->high.integer, finding->value.integer);
+    return (double)finding->value.integer;
+}
+
+/* Sun & Zhang 3.3, 3.4, 4.1, 4.4: 1 ms across groups and 0.75 ms within; 1.5 ms
+ * in order; 0.25 ms for 4 KiB of a large read; a switch of 0.25 ms. */
+START_TEST(stick_costs_of_the_unnamed_one)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g", "realistic", (unsigned)_i, costs, &findings);
+    ck_assert_double_eq_tol(number(&findings, "random_read"), 1e6, 1e5);
+    ck_assert_double_eq_tol(number(&findings, "sequential_read"), 75e4, 75e3);
+    ck_assert_double_eq_tol(number(&findings, "sequential_write"), 15e5, 15e4);
+    ck_assert_double_ge(number(&findings, "random_write"), 20e6);
+    ck_assert_double_eq_tol(number(&findings, "read_cost_4k"), 25e4, 40e3);
+    ck_assert_double_ge(number(&findings, "write_cost_4k"),
+                        number(&findings, "read_cost_4k"));
+    ck_assert_double_eq_tol(number(&findings, "request_overhead"), 50e4, 75e3);
+    run("usb-unknown-1g", "realistic", (unsigned)_i, distance, &findings);
+    ck_assert_double_eq_tol(number(&findings, "group_switch"), 25e4, 25e3);
+}
+END_TEST
+
+/* A drive that alternates its groups has no few runs: no number is stated. */
+START_TEST(stick_groups_that_alternate_are_not_counted)
+{
+    static const char *const layouts[] = {"1MiB", "16MiB", "64MiB"};
+    struct findings findings;
+    char drive[80];
+
+    snprintf(drive, sizeof(drive), "usb-unknown-1g,segment_group_bytes=%s",
+             layouts[_i]);
+    run(drive, "realistic", 3, distance, &findings);
+    ck_assert_int_eq(findings_get(&findings, "segment_groups")->verdict,
+                     VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("probes_stick");
+    TCase *recovery = tcase_create("recovery");
+    SRunner *runner = srunner_create(suite);
+
+    tcase_set_timeout(recovery, 120);
+    tcase_add_loop_test(recovery, stick_exact_without_noise, 1, 2);
+    tcase_add_loop_test(recovery, stick_exact_at_realistic_noise, 1, 4);
+    tcase_add_loop_test(recovery, stick_never_wrong_at_heavy_noise, 1, 2);
+    tcase_add_loop_test(recovery, stick_never_wrong_at_hostile_noise, 1, 2);
+    tcase_add_loop_test(recovery, stick_costs_of_the_unnamed_one, 1, 4);
+    tcase_add_loop_test(recovery, stick_groups_that_alternate_are_not_counted,
+                        0, 3);
+    suite_add_tcase(suite, recovery);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
