@@ -41,6 +41,8 @@ static const double alpha = 1e-4;
  * long reads, which are dear to repeat. */
 static const double profit_low = 0.05, profit_none = 0.06;
 static const double profit_none_long = 0.10;
+/* Questions of a search should be right in most cases: threshold / spread. */
+static const double answer_clear = 1.2;
 static const double search_error = 0.004;
 /* One request must not take longer than this, or a slow drive takes hours. */
 static const double longest_ns = 250e6;
@@ -181,18 +183,8 @@ struct survey {
     bool broken;        /* a size inside the run does not */
 };
 
-static bool look_over(struct state *state, uint64_t largest_bytes,
-                      struct survey *survey)
+static void find_run(struct survey *survey)
 {
-    survey->count = 0;
-    for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
-        survey->sizes[survey->count++] = twice(size, SIDE_OPEN);
-    const struct claim_rule rule = {.alpha = search_error * 7 *
-                                             (double)survey->count,
-                                    .looks = search_looks};
-    if (study_claim(&state->study, "survey", survey->sizes, survey->count,
-                    &rule) == CLAIM_MEASURING)
-        return false;
     survey->any = survey->open = survey->broken = false;
     for (size_t i = 0; i < survey->count; i++) {
         enum side side = survey->sizes[i].side;
@@ -205,7 +197,41 @@ static bool look_over(struct state *state, uint64_t largest_bytes,
     }
     for (size_t i = survey->first; survey->any && i < survey->last; i++)
         survey->broken = survey->broken || survey->sizes[i].side == SIDE_BELOW;
+}
+
+/* A small profit: what passed for none at first sight may be a part of it. */
+static bool look_closer(struct state *state, struct survey *survey)
+{
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+    double gain = survey->sizes[survey->last].median;
+
+    if (gain >= 2 * profit_none_long)
+        return true;
+    for (size_t i = 0; i < survey->count; i++)
+        survey->sizes[i].low = survey->sizes[i].high = gain / 2;
+    if (study_claim(&state->study, "survey", survey->sizes, survey->count,
+                    &rule) == CLAIM_MEASURING)
+        return false;
+    find_run(survey);
     return true;
+}
+
+static bool look_over(struct state *state, uint64_t largest_bytes,
+                      struct survey *survey)
+{
+    survey->count = 0;
+    for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
+        survey->sizes[survey->count++] = twice(size, SIDE_OPEN);
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+    if (study_claim(&state->study, "survey", survey->sizes, survey->count,
+                    &rule) == CLAIM_MEASURING)
+        return false;
+    find_run(survey);
+    return !survey->any || look_closer(state, survey);
 }
 
 static bool conclude_none(struct state *state, const struct survey *survey,
@@ -250,6 +276,7 @@ struct edge {
 struct edge_query {
     struct study *study;
     double threshold;
+    uint32_t repeats;
     bool profits_below;
 };
 
@@ -260,6 +287,8 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
     struct contrast contrast = twice(place_bytes, SIDE_OPEN);
     double ratio;
 
+    if (contrast.repeats < query->repeats)
+        contrast.repeats = query->repeats;
     snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
              (unsigned long long)place_bytes);
     if (!study_ratios(query->study, phase, &contrast, 1, &ratio))
@@ -274,11 +303,15 @@ static enum claim bisect_edge(struct state *state, const struct edge *edge,
     struct edge_query query = {.study = &state->study,
                                .threshold = edge->gain / 2,
                                .profits_below = edge->profits_below};
+    /* The spread is that of one pair where the size allows no more. */
+    double need = pow(answer_clear * edge->spread / query.threshold, 2);
+    query.repeats = need < REPEATS_MAX ? (uint32_t)ceil(need) : REPEATS_MAX;
+    double spread = edge->spread / sqrt((double)query.repeats);
     const struct threshold_search search = {
         .low_bytes = edge->low_bytes,
         .high_bytes = edge->high_bytes,
         .step_bytes = state->grain_bytes,
-        .reliability = stats_normal_cdf(query.threshold / edge->spread) - 0.02,
+        .reliability = stats_normal_cdf(query.threshold / spread) - 0.02,
         .answer = ask_edge,
         .context = &query};
 
