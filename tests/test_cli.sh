@@ -155,6 +155,19 @@ assert a == b, (a, b)"
 expect "infer of two" "$("$ssdprobe" infer a.csv >/dev/null 2>&1; echo $?)" \
     "{f['file'] for f in d['findings']} == {'a.csv', 'first.csv'}" \
     -- infer --json a.csv first.csv
+recordings=$source_folder/tests/recordings
+expect "infer of flashbench's output, pasted" 5 "d['device'] is None" \
+    "[f['value'] for f in d['findings']] == [4 << 20, 16 << 10, None, None]" \
+    -- infer --json "$recordings/flashbench-card5.txt"
+expect "infer of flashbench's output of many cards" 5 \
+    "len({(f['card'], f['run']) for f in d['findings']}) == 26" \
+    "all(f['file'] for f in d['findings'])" \
+    -- infer --json "$recordings/sdcard-align.csv" \
+    "$recordings/sdcard-openau.csv"
+printf 'so it said\nalign 4096 pre 1us on 2us\n' >pasted.txt
+expect "infer of a pasted line that is cut" 2 \
+    "'pasted.txt:2:' in d['ssdprobe']['messages'][0]['text']" \
+    -- infer --json pasted.txt
 sed '20s/.$/9/' a.csv >edited.csv
 expect "infer of an edited file" 2 "'edited.csv' in json.dumps(d)" \
     -- infer --json edited.csv
