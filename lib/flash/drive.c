@@ -11,16 +11,18 @@
 
 #include "lib/flash/drive_keys.h"
 
-/* What noise=NAME stands for: jitter, share, low and high of outliers, drift.
+/* What noise=NAME stands for: jitter, share, low and high of outliers, drift,
+ * shares of background work and of bursts.
  * "realistic" is the level of inference.md section 3. */
 static const struct noise_preset {
     const char *name;
     double jitter, share, low, high, drift;
+    double background, burst;
 } noise_presets[] = {
-    {"none", 0, 0, 10, 50, 0},
-    {"realistic", 0.05, 0.01, 10, 50, 0.02},
-    {"heavy", 0.15, 0.05, 10, 100, 0.10},
-    {"hostile", 0.30, 0.10, 10, 100, 0.30},
+    {"none", 0, 0, 10, 50, 0, 0, 0},
+    {"realistic", 0.05, 0.01, 10, 50, 0.02, 0, 0},
+    {"heavy", 0.15, 0.05, 10, 100, 0.10, 0, 0},
+    {"hostile", 0.30, 0.10, 10, 100, 0.30, 0.3, 0.05},
 };
 
 /* The parameters a [truth] may speak of: those of interface.md. */
@@ -46,6 +48,8 @@ static int set_noise(struct drive *drive, const char *value, struct fault *why)
         drive->outlier_factor_low = preset->low;
         drive->outlier_factor_high = preset->high;
         drive->drift_share = preset->drift;
+        drive->background_share = preset->background;
+        drive->burst_share = preset->burst;
         return 0;
     }
     return fault_set(why, FAULT_OPEN, -EINVAL,
@@ -293,6 +297,12 @@ int drive_check(const struct drive *drive, struct fault *why)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: request_limit_bytes and page_bytes must be "
                          "multiples of 512",
+                         drive->name);
+    if (drive->real_capacity_bytes % 4096 ||
+        drive->real_capacity_bytes > drive->capacity_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: real_capacity_bytes must be a multiple of 4096 "
+                         "and at most capacity_bytes",
                          drive->name);
     if (drive->outlier_factor_low > drive->outlier_factor_high)
         return fault_set(why, FAULT_OPEN, -EINVAL,

@@ -41,6 +41,7 @@ enum scheduler_kind {
     SCHEDULER_WEIGHTED
 };
 enum bus_policy_kind { BUS_RELEASED, BUS_HELD };
+enum fake_capacity_kind { FAKE_WRAPS, FAKE_DROPS };
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -127,6 +128,19 @@ struct drive {
     double outlier_share, outlier_factor_low, outlier_factor_high;
     double drift_share;
     uint64_t drift_period_ns;
+    double background_share, background_factor, background_run_count;
+    double burst_share, burst_factor, burst_run_count;
+    uint64_t throttle_heat_ns;
+    double throttle_factor;
+    uint64_t sleep_after_ns, wake_ns;
+    double bridge_share;
+    uint64_t bridge_ns, clock_step_ns;
+
+    /* [faults] */
+    double read_error_share, write_error_share;
+    uint64_t flush_lies;
+    uint64_t power_cut_at_ns, power_back_ns, vanish_at_ns; /* 0: never */
+    uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];
     size_t truths_count;

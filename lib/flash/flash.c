@@ -90,6 +90,67 @@ void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context)
     flash->array.why = tell ? &flash->unit_why : NULL;
 }
 
+/* The request itself, and what noise makes of it. */
+static uint64_t serve_noisy(struct flash *flash,
+                            const struct flash_request *request,
+                            uint64_t begin_ns)
+{
+    struct noise *noise = &flash->noise;
+
+    if (!noise->on)
+        return serve_request(flash, request, begin_ns);
+    begin_ns = noise_wake(noise, begin_ns);
+    flash->array.slowness = noise_slowness(noise, begin_ns);
+    uint64_t complete = serve_request(flash, request, begin_ns);
+    double held = noise_outlier(noise);
+    if (held > 0) {
+        complete += (uint64_t)((double)(complete - begin_ns) * held);
+        flash->held_until_ns = complete;
+    }
+    return noise_seen(noise, begin_ns, complete);
+}
+
+/* The power goes: what is under way fails, what was not flushed is lost. */
+static uint64_t cut_power(struct flash *flash, int *error)
+{
+    const struct faults *faults = &flash->faults;
+
+    serve_forget(flash);
+    flash->held_until_ns = faults->power_cut_at_ns + faults->power_back_ns;
+    *error = -EIO;
+    return faults->power_cut_at_ns;
+}
+
+/* Moves data and time; what goes wrong is in `error`. */
+static uint64_t carry_out(struct flash *flash,
+                          const struct flash_request *request,
+                          uint64_t begin_ns, int *error)
+{
+    struct faults *faults = &flash->faults;
+
+    if (!faults->on) {
+        *error = serve_data(flash, request);
+        return serve_noisy(flash, request, begin_ns);
+    }
+    *error = 0;
+    if (faults_cut(faults, flash->store, begin_ns)) {
+        cut_power(flash, error);
+        if (begin_ns < flash->held_until_ns)
+            return flash->held_until_ns;
+    }
+    *error = faults_error(faults, request, begin_ns);
+    if (*error == -ENODEV)
+        return begin_ns;
+    if (*error == 0)
+        *error = serve_data(flash, request);
+    uint64_t complete = serve_noisy(flash, request, begin_ns);
+    if (faults_cut(faults, flash->store, complete))
+        return later(begin_ns, cut_power(flash, error));
+    if (request->operation == FLASH_FLUSH)
+        faults_flushed(faults);
+    return complete;
+}
+
 /* A decision at `now_ns`: the request's turn has come. */
 static void dispatch(struct flash *flash, const struct waiting *waiting,
                      uint64_t now_ns)
@@ -102,19 +163,9 @@ static void dispatch(struct flash *flash, const struct waiting *waiting,
         .offset_bytes = request->offset_bytes,
         .length_bytes = request->length_bytes};
 
-    if (flash->noise.on)
-        flash->array.slowness = noise_slowness(&flash->noise, begin);
     serve_count(flash, request);
     flash->statistics.queue_ns += begin - waiting->submit_ns;
-    item.done.error = serve_data(flash, request);
-    uint64_t complete = serve_request(flash, request, begin);
-    if (flash->noise.on) {
-        double held = noise_outlier(&flash->noise);
-        if (held > 0) {
-            complete += (uint64_t)((double)(complete - begin) * held);
-            flash->held_until_ns = complete;
-        }
-    }
+    uint64_t complete = carry_out(flash, request, begin, &item.done.error);
     item.done.complete_ns = after_overlapping(flash, request, complete);
     flash->busy_until_ns = later(flash->busy_until_ns, complete);
     if (flash->tell)
@@ -280,6 +331,7 @@ int flash_create(const struct drive *drive, struct flash **result,
     flash->depth_count = drive->queue_depth_count;
     flash->scheduler = scheduler_of(drive);
     noise_init(&flash->noise, drive);
+    faults_init(&flash->faults, drive);
     flash->serving = calloc(flash->depth_count, sizeof(*flash->serving));
     error = flash->serving ? create_flash(flash, why) : -ENOMEM;
     if (!error && drive->contents)
@@ -299,6 +351,7 @@ void flash_destroy(struct flash *flash)
 {
     if (!flash)
         return;
+    faults_destroy(&flash->faults);
     store_destroy(flash->store);
     content_destroy(flash->content);
     write_buffer_destroy(flash->write_buffer);

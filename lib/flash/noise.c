@@ -13,10 +13,85 @@ void noise_init(struct noise *noise, const struct drive *drive)
     noise->outlier_share = drive->outlier_share;
     noise->outlier_low = drive->outlier_factor_low;
     noise->outlier_high = drive->outlier_factor_high;
+    noise->background =
+        (struct noise_mode){drive->background_share, drive->background_factor,
+                            drive->background_run_count, false};
+    noise->burst = (struct noise_mode){drive->burst_share, drive->burst_factor,
+                                       drive->burst_run_count, false};
+    noise->throttle_factor = drive->throttle_factor;
+    noise->throttle_heat_ns = drive->throttle_heat_ns;
+    noise->sleep_after_ns = drive->sleep_after_ns;
+    noise->wake_ns = drive->wake_ns;
+    noise->bridge_share = drive->bridge_share;
+    noise->bridge_ns = drive->bridge_ns;
+    noise->clock_step_ns = drive->clock_step_ns;
     noise->on = drive->jitter_sigma > 0 || drive->drift_share > 0 ||
-                drive->outlier_share > 0;
+                drive->outlier_share > 0 || drive->background_share > 0 ||
+                drive->burst_share > 0 || drive->throttle_heat_ns ||
+                drive->sleep_after_ns || drive->bridge_share > 0 ||
+                drive->clock_step_ns;
     random_seed(&noise->random, drive->seed);
     noise->drift_phase = two_pi * random_unit(&noise->random);
+}
+
+/* A chain of two states that spends `share` of its steps in one of them. */
+static double mode_factor(struct noise *noise, struct noise_mode *mode)
+{
+    if (mode->share <= 0)
+        return 1;
+    double leave = 1 / mode->run_count;
+    double enter = leave * mode->share / (1 - mode->share);
+    double chance = mode->in_it ? leave : enter;
+
+    if (random_unit(&noise->random) < chance)
+        mode->in_it = !mode->in_it;
+    return mode->in_it ? mode->factor : 1;
+}
+
+/* Work heats, rest cools; half the heat must be gone before it is fast again.
+ */
+static double throttle_factor(struct noise *noise, uint64_t now_ns)
+{
+    if (noise->throttle_heat_ns == 0)
+        return 1;
+    if (now_ns > noise->worked_until_ns) {
+        uint64_t rest = now_ns - noise->worked_until_ns;
+        noise->heat_ns = noise->heat_ns > rest ? noise->heat_ns - rest : 0;
+        noise->worked_until_ns = now_ns;
+    }
+    if (noise->heat_ns > noise->throttle_heat_ns)
+        noise->throttled = true;
+    if (noise->heat_ns < noise->throttle_heat_ns / 2)
+        noise->throttled = false;
+    return noise->throttled ? noise->throttle_factor : 1;
+}
+
+uint64_t noise_wake(struct noise *noise, uint64_t begin_ns)
+{
+    if (noise->sleep_after_ns == 0 ||
+        begin_ns <= noise->worked_until_ns + noise->sleep_after_ns)
+        return begin_ns;
+    return begin_ns + noise->wake_ns;
+}
+
+uint64_t noise_seen(struct noise *noise, uint64_t begin_ns,
+                    uint64_t complete_ns)
+{
+    uint64_t from =
+        begin_ns > noise->worked_until_ns ? begin_ns : noise->worked_until_ns;
+
+    if (complete_ns > from)
+        noise->heat_ns += complete_ns - from;
+    if (complete_ns > noise->worked_until_ns)
+        noise->worked_until_ns = complete_ns;
+    if (noise->bridge_share > 0 &&
+        random_unit(&noise->random) < noise->bridge_share)
+        complete_ns +=
+            (uint64_t)(random_unit(&noise->random) * (double)noise->bridge_ns);
+    if (noise->clock_step_ns)
+        complete_ns = (complete_ns + noise->clock_step_ns - 1) /
+                      noise->clock_step_ns * noise->clock_step_ns;
+    return complete_ns;
 }
 
 double noise_slowness(struct noise *noise, uint64_t now_ns)
@@ -31,7 +106,10 @@ double noise_slowness(struct noise *noise, uint64_t now_ns)
         exponent +=
             noise->drift_share * sin(two_pi * turn + noise->drift_phase);
     }
-    return exp(exponent);
+    double factor = mode_factor(noise, &noise->background) *
+                    mode_factor(noise, &noise->burst) *
+                    throttle_factor(noise, now_ns);
+    return exponent == 0 && factor == 1 ? 1 : exp(exponent) * factor;
 }
 
 double noise_outlier(struct noise *noise)

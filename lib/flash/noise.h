@@ -10,24 +10,50 @@
 
 /*
  * What keeps a real drive from being exact: a log-normal spread of each
- * request's durations, a slow drift of all, and rare requests that take many
- * times as long while the drive does something else. Seeded, repeatable.
+ * request's durations, a slow drift of all, rare requests that take many times
+ * as long while the drive does something else; a second mode while it works in
+ * the background, bursts of cleaning, throttling when it has worked too much,
+ * sleep when too little, a bridge in front of it. Seeded, repeatable.
  */
+
+/* A state that comes by chance and lasts for some requests. */
+struct noise_mode {
+    double share, factor; /* of the requests in it; how much slower */
+    double run_count;     /* requests that it lasts, on average */
+    bool in_it;
+};
+
 struct noise {
     double jitter_sigma, drift_share;
     double outlier_share, outlier_low, outlier_high;
     uint64_t drift_period_ns;
     double drift_phase; /* radians */
+    struct noise_mode background, burst;
+    double throttle_factor;
+    uint64_t throttle_heat_ns; /* work without rest that it bears; 0: any */
+    uint64_t heat_ns, worked_until_ns;
+    bool throttled;
+    uint64_t sleep_after_ns, wake_ns; /* 0: never sleeps */
+    double bridge_share;
+    uint64_t bridge_ns, clock_step_ns;
     bool on;
     struct random random;
 };
 
 void noise_init(struct noise *noise, const struct drive *drive);
 
+/* When a request that could begin at `begin_ns` does: the drive may sleep. */
+uint64_t noise_wake(struct noise *noise, uint64_t begin_ns);
+
 /* By how much every duration of the next request is to be multiplied. */
 double noise_slowness(struct noise *noise, uint64_t now_ns);
 
 /* How many times its own duration the next request is held up; mostly 0. */
 double noise_outlier(struct noise *noise);
+
+/* When the host sees that a request is complete; the drive was busy with it
+ * from `begin_ns` on. */
+uint64_t noise_seen(struct noise *noise, uint64_t begin_ns,
+                    uint64_t complete_ns);
 
 #endif

@@ -418,6 +418,8 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
 {
     uint64_t done = begin_ns + lasting(flash, flash->drive.flush_ns);
 
+    if (flash->faults.flush_lies)
+        return done;
     if (flash->write_buffer)
         done = later(done, drain_all(flash, done));
     if (flash->write_cache)
@@ -505,20 +507,33 @@ int serve_data(struct flash *flash, const struct flash_request *request)
     switch (request->operation) {
     case FLASH_READ:
         if (request->data)
-            store_read(flash->store, request->offset_bytes,
-                       request->length_bytes, request->data);
+            faults_read(&flash->faults, flash->store, request->offset_bytes,
+                        request->length_bytes, request->data);
         return 0;
     case FLASH_WRITE:
-        return request->data ? store_write(flash->store, request->offset_bytes,
-                                           request->length_bytes, request->data)
-                             : 0;
+        return request->data
+                   ? faults_write(&flash->faults, flash->store,
+                                  request->offset_bytes, request->length_bytes,
+                                  request->data)
+                   : 0;
     case FLASH_DISCARD:
-        return store_write(flash->store, request->offset_bytes,
-                           request->length_bytes, NULL);
+        return faults_write(&flash->faults, flash->store, request->offset_bytes,
+                            request->length_bytes, NULL);
     case FLASH_FLUSH:
         return 0;
     }
     return 0;
+}
+
+void serve_forget(struct flash *flash)
+{
+    struct dirty run;
+    uint64_t unit;
+
+    while (flash->write_buffer && write_buffer_take(flash->write_buffer, &run))
+        continue;
+    while (flash->write_cache && write_cache_take(flash->write_cache, &unit))
+        continue;
 }
 
 void serve_count(struct flash *flash, const struct flash_request *request)

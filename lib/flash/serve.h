@@ -10,6 +10,7 @@
 #include "lib/flash/content.h"
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
+#include "lib/flash/faults.h"
 #include "lib/flash/mapping.h"
 #include "lib/flash/noise.h"
 #include "lib/flash/read_buffer.h"
@@ -42,6 +43,7 @@ struct flash {
     struct store *store;               /* NULL: contents off */
     struct content *content;           /* NULL: contents do not matter */
     struct noise noise;
+    struct faults faults;
     struct flash_statistics statistics;
 
     /* Host side: when the link and the command processor are free. */
@@ -72,6 +74,9 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
 /* Contents move at dispatch, in order, so that reads see earlier writes. 0 or
  * -errno. */
 int serve_data(struct flash *flash, const struct flash_request *request);
+
+/* Whatever waits in volatile memory is gone. */
+void serve_forget(struct flash *flash);
 
 void serve_count(struct flash *flash, const struct flash_request *request);
 
