@@ -138,8 +138,8 @@ static int check_device(struct run *run, const char *spec)
 {
     struct invocation *invocation = &run->invocation;
     struct device_info shown;
-    int error =
-        run_prepare(run, spec, run->choice.writes ? RUN_TO_JUDGE : RUN_TO_READ);
+    int error = run_prepare(run, spec,
+                            run->choice.writes ? JUDGE_WRITING : JUDGE_READING);
 
     if (!error)
         error = judge(run);

@@ -55,7 +55,8 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
     const struct settings *settings = &run->invocation.settings;
     const struct device_options device_options = {
         .write = purpose == RUN_TO_WRITE,
-        .would_write = purpose == RUN_TO_JUDGE,
+        .would_write = purpose == JUDGE_WRITING,
+        .ask_all = purpose == JUDGE_READING || purpose == JUDGE_WRITING,
         .allow_virtual = settings->allow_virtual,
         .force_signature = settings->force_signature,
         .force_unhealthy = settings->force_unhealthy,

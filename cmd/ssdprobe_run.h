@@ -24,9 +24,9 @@ struct run {
     bool every; /* each parameter was asked for by name */
 };
 
-/* How the device is opened: to judge is to read, and to say whether a run that
- * writes could start. */
-enum run_purpose { RUN_TO_READ, RUN_TO_JUDGE, RUN_TO_WRITE };
+/* How the device is opened. To judge is to open it for reading, to ask all
+ * interlocks, and to say whether a run (that writes) could start. */
+enum run_purpose { RUN_TO_READ, RUN_TO_WRITE, JUDGE_READING, JUDGE_WRITING };
 
 /* Opens device and session and makes the plan; sends no write. 0, or -errno
  * with run->why; run->outcomes are filled in as far as it came. */

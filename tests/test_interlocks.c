@@ -285,8 +285,10 @@ START_TEST(test_the_root_disk_is_refused)
     struct stat status;
     char link[64], path[PATH_MAX];
     struct interlock_outcomes outcomes = {.count = 0};
-    const struct device_options options = {
-        .would_write = true, .force_signature = true, .outcomes = &outcomes};
+    const struct device_options options = {.would_write = true,
+                                           .force_signature = true,
+                                           .ask_all = true,
+                                           .outcomes = &outcomes};
     struct device *device = NULL;
     struct fault why = {0};
 
@@ -389,8 +391,8 @@ START_TEST(test_questions_come_in_their_order)
         "not in use",   "system disk", "lock",      "signatures",
         "data",         "writable",    "health"};
     struct interlock_outcomes outcomes = {.count = 0};
-    const struct device_options options = {.would_write = true,
-                                           .outcomes = &outcomes};
+    const struct device_options options = {
+        .would_write = true, .ask_all = true, .outcomes = &outcomes};
     struct device *device = NULL;
     struct fault why = {0};
     /* Refused early, and yet asked to the end. */

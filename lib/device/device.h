@@ -62,8 +62,8 @@ struct device_options {
     bool force_signature; /* overwrite file systems and partition tables */
     bool force_unhealthy; /* a drive that says it is failing */
     uint64_t sample_seed; /* of the places where data is looked for */
-    struct interlock_outcomes *outcomes; /* NULL, or where to note all answers,
-                                            also those after a refusal */
+    struct interlock_outcomes *outcomes; /* NULL, or where to note answers */
+    bool ask_all; /* ask on after a refusal, so that all answers are noted */
     bool no_io_uring; /* use pread/pwrite even where io_uring works */
     enum flush_method flush;
     unsigned queue_depth_count; /* most requests at once; 0 means 1 */

@@ -83,12 +83,12 @@ static int ask_all(struct subject *subject, struct fault *why)
         note_outcome(outcomes, &outcome, &refusal, error);
         if (error && !first_error) {
             first_error = error;
-            subject->refused = true;
             if (why)
                 *why = refusal;
         }
         /* What cannot be opened cannot be asked about. */
-        if (error && (!outcomes || refusal.kind != FAULT_REFUSED))
+        if (error &&
+            (!subject->options->ask_all || refusal.kind != FAULT_REFUSED))
             break;
     }
     return first_error;

@@ -16,8 +16,8 @@ struct interlock_hold {
 /*
  * "May we touch it?": asks every question of the table in interlock.c, in
  * order, and only reads. 0 with the hold; or -errno with the first refusal in
- * `why`, and then nothing is open. With options->outcomes the remaining
- * questions are asked all the same, and each answer is noted there.
+ * `why`, and then nothing is open. With options->ask_all the remaining
+ * questions are asked all the same.
  */
 int interlocks_pass(const struct disk *disk,
                     const struct device_options *options,

@@ -27,8 +27,10 @@ static const struct {
     {"other", "a signature"}, /* swap space among others */
 };
 
-static const char *words_of(const char *usage)
+static const char *words_of(const char *usage, const char *type)
 {
+    if (strstr(type, "_member")) /* libblkid counts ZFS among file systems */
+        usage = "raid";
     for (size_t i = 0; i < sizeof(usages) / sizeof(*usages); i++)
         if (strcmp(usages[i].usage, usage) == 0)
             return usages[i].words;
@@ -64,7 +66,7 @@ static void add_hit(blkid_probe probe, char *found, size_t size)
     value_of(probe, "SBMAGIC_OFFSET", offset, sizeof(offset));
     value_of(probe, "SBBADCSUM", damaged, sizeof(damaged));
     snprintf(found + used, size - used, "%s%s (%s%s%s%s) at byte %s%s", comma,
-             words_of(usage), type, label[0] ? ", \"" : "", label,
+             words_of(usage, type), type, label[0] ? ", \"" : "", label,
              label[0] ? "\"" : "", offset[0] ? offset : "0",
              damaged[0] ? " with a wrong checksum" : "");
 }

@@ -1,0 +1,437 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The interlocks from the outside, on disks with all kinds of contents and users:
+# exit status and sentence of `check` and of a run, and not a byte changed. Then
+# every set of flags on disks in use: none of them starts a run.
+#   test_interlocks_disks.sh SOURCE_DIR BUILD_DIR
+set -u
+export LC_ALL=C
+
+# Mounts end with this script, however it ends.
+if [ "${INTERLOCKS_UNSHARED-}" != yes ]; then
+    INTERLOCKS_UNSHARED=yes \
+        exec unshare --mount --propagation private "$BASH" "$0" "$@"
+fi
+
+ssdprobe=$2/ssdprobe
+schema=$1/lib/report/ssdprobe.schema.json
+work=$(mktemp -d -p /var/tmp interlocks.XXXXXX)
+passed=0 failed=0 loops=() swaps=()
+
+finish()
+{
+    local one
+    for one in "${swaps[@]}"; do swapoff "$one" 2>/dev/null; done
+    umount -R "$work"/mount* 2>/dev/null
+    for ((one = ${#loops[@]} - 1; one >= 0; one--)); do
+        losetup -d "${loops[one]}" 2>/dev/null
+    done
+    rm -rf --one-file-system -- "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# check SENTENCE COMMAND...
+check()
+{
+    local sentence=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $sentence"
+        sed 's/^/    /' "$work/log" | head -n 20
+    fi
+}
+
+# disk [LOSETUP_OPTION...]: a blank disk; sets `image`, `disk` and `name`.
+disk()
+{
+    image=$work/${#loops[@]}.img
+    truncate -s 128M "$image"
+    attach "$@" "$image"
+}
+
+attach()
+{
+    disk=$(losetup --find --show "$@")
+    name=${disk#/dev/}
+    loops+=("$disk")
+}
+
+# The node of a partition, which is not made everywhere.
+partition_node()
+{
+    local major minor
+    if [ -b "${disk}p$1" ]; then
+        echo "${disk}p$1"
+        return
+    fi
+    IFS=: read -r major minor <"/sys/block/$name/${name}p$1/dev"
+    mknod "$work/${name}p$1" b "$major" "$minor"
+    echo "$work/${name}p$1"
+}
+
+partition_table()
+{
+    printf 'label: %s\nstart=2048, size=196608\n' "$1" |
+        sfdisk -q --no-reread --no-tell-kernel "$disk"
+    sync "$disk"
+    partx --update "$disk" 2>/dev/null || blockdev --rereadpt "$disk"
+}
+
+# What is on the disk now, and how often it was written to.
+state()
+{
+    sync -f "$image"
+    sha256sum <"$image"
+    awk '{ print $5, $12 }' "/sys/block/$name/stat"
+}
+
+cat >"$work/first.py" <<'END'
+"""The document is valid; prints the first refusal and what the notes say."""
+import json
+import sys
+
+import jsonschema
+
+document = json.load(open(sys.argv[1]))
+jsonschema.validate(document, json.load(open(sys.argv[2])))
+rows = document["interlocks"]
+names = [row["name"] for row in rows]
+assert names[0] == "block device" and names[-1] == "confirmation", names
+refusals = [row["text"] for row in rows if row["verdict"] == "refuse"]
+errors = [m["text"] for m in document["ssdprobe"]["messages"]
+          if m["severity"] == "error"]
+assert errors == refusals[:1], (errors, refusals)
+for text in refusals:
+    assert text[-1] == "." and "\n" not in text, text
+for row in rows:
+    print(row["name"] + " " + row["verdict"] + ": " + row["text"])
+END
+
+# judged WHAT STATUS PATTERN [OPTION...]: `check` on $path (or $disk) ends in
+# STATUS; a row (of it, or the first refusal) fits PATTERN; nothing changes.
+judged()
+{
+    local what=$1 status=$2 pattern=$3 before got
+    shift 3
+    before=$(state)
+    timeout 60 "$ssdprobe" check --json --allow-virtual "$@" \
+        "${path:-$disk}" >"$work/out" 2>"$work/err"
+    got=$?
+    check "$what: check ends in $status, not $got" test "$got" = "$status"
+    check "$what: its document" python3 "$work/first.py" "$work/out" "$schema"
+    if [ "$status" = 3 ]; then
+        check "$what: check says why: $(cat "$work/err")" \
+            grep -qE -- "$pattern" "$work/err"
+        timeout 60 "$ssdprobe" -q --yes --allow-virtual "$@" \
+            "${path:-$disk}" >"$work/out" 2>"$work/again"
+        got=$?
+        check "$what: a run ends in 3, not $got" test "$got" = 3
+        check "$what: a run says the same: $(cat "$work/again")" \
+            cmp "$work/err" "$work/again"
+    else
+        python3 "$work/first.py" "$work/out" "$schema" >"$work/rows"
+        check "$what: a row says '$pattern': $(cat "$work/rows")" \
+            grep -qE -- "$pattern" "$work/rows"
+    fi
+    check "$what: not a byte changed" test "$(state)" = "$before"
+}
+
+## What is on a disk that nobody uses.
+contents()
+{
+    disk
+    judged "blank" 0 '^signatures pass: '
+    judged "blank" 0 '^data pass: .* none holds data'
+    head -c 64M /dev/urandom | dd of="$disk" bs=1M conv=fsync status=none
+    judged "data" 0 '^signatures pass: '
+    judged "data" 0 '^data note: .* (4[0-9]|5[0-9])\.[0-9] % hold data'
+
+    disk
+    mkfs.ext4 -q -L 'my data' "$disk"
+    judged "ext4" 3 'ext4, "my data"\) at byte 1080 on .*--force-signature'
+    judged "ext4, forced" 0 '^signatures note: .*--force-signature' \
+        --force-signature
+    judged "ext4, to be read" 0 '^signatures note: .*nothing is written' \
+        --read-only
+    judged "ext4, another question's answer" 3 'add --force-signature' \
+        --force-unhealthy
+    # The checksum of the superblock is its last word.
+    printf 'bad!' | dd of="$disk" bs=1 seek=2044 conv=fsync status=none
+    judged "ext4 with a damaged superblock" 3 'ext4.*at byte 1080'
+
+    disk
+    mkfs.vfat "$disk" >/dev/null
+    judged "vfat" 3 'vfat'
+    disk
+    mkfs.exfat "$disk" >/dev/null
+    judged "exfat" 3 'exfat'
+    disk
+    mkfs.btrfs -q "$disk"
+    judged "btrfs" 3 'btrfs\) at byte 65600'
+    disk
+    mkswap "$disk" >/dev/null 2>&1
+    judged "swap space that is off" 3 'swap'
+    disk
+    partition_table gpt
+    judged "GPT" 3 'partition table \(gpt\) at byte 512'
+    dd if=/dev/zero of="$disk" bs=512 count=2 conv=fsync status=none
+    judged "GPT whose first copy is gone" 3 'partition table \(gpt\)'
+    disk
+    partition_table dos
+    judged "DOS" 3 'partition table \(dos\) at byte 510'
+    path=$work/by-id
+    ln -s "$disk" "$path"
+    judged "a link" 3 "$work/by-id, which a run would destroy"
+    path=$(partition_node 1)
+    judged "a partition" 3 "is a partition of $disk, .* use $disk"
+    path=
+}
+
+# Signatures whose tools are not needed: what libblkid looks for is put there.
+crafted()
+{
+    disk
+    printf 'LUKS\xba\xbe\0\1' | dd of="$disk" conv=fsync status=none
+    judged "LUKS" 3 'an encrypted volume \(crypto_LUKS\) at byte 0'
+    disk
+    printf 'LABELONE\1\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0LVM2 001' |
+        dd of="$disk" bs=512 seek=1 conv=fsync status=none
+    judged "LVM" 3 'a member of .* \(LVM2_member'
+    disk
+    printf '\xfc\x4e\x2b\xa9\1\0\0\0' |
+        dd of="$disk" bs=4096 seek=1 conv=notrunc status=none
+    printf '\x08' |
+        dd of="$disk" bs=1 seek=$((4096 + 144)) conv=notrunc,fsync status=none
+    judged "MD" 3 'a member of .* \(linux_raid_member'
+    disk
+    for slot in 0 1 2 3 4 5 6 7; do
+        printf '\x0c\xb1\xba\0\0\0\0\0\x88\x13\0\0\0\0\0\0\1\0\0\0\0\0\0\0' |
+            dd of="$disk" bs=1024 seek=$((128 + slot)) conv=notrunc,fsync \
+                status=none
+    done
+    judged "ZFS" 3 'a member of .* \(zfs_member'
+    # Two that contradict each other are both named.
+    disk
+    mkfs.ext4 -q "$disk"
+    printf 'SWAPSPACE2' | dd of="$disk" bs=1 seek=4086 conv=fsync status=none
+    printf '\1\0\0\0\0\0\0\0\xff\0\0\0' |
+        dd of="$disk" bs=1 seek=1024 conv=notrunc,fsync status=none
+    judged "something ambivalent" 3 '--force-signature'
+}
+
+## Disks in a state in which they cannot be used.
+states()
+{
+    disk --read-only
+    judged "read-only" 3 'is read-only .*--setrw.*--read-only'
+    judged "read-only, to be read" 0 '^writable note: ' --read-only
+    check "a virtual disk is refused without its flag" \
+        bash -c "'$ssdprobe' check '$disk' 2>&1 | grep -q 'add --allow-virtual'"
+
+    disk
+    python3 - "$disk" "$work/held" <<'END' &
+import os
+import signal
+import sys
+
+held = os.open(sys.argv[1], os.O_RDWR | os.O_EXCL)
+open(sys.argv[2], "w").close()
+signal.pause()
+END
+    local holder=$!
+    until [ -e "$work/held" ]; do sleep 0.05; done
+    judged "held by another" 3 "in use: process $holder \(python3?"
+    kill "$holder"
+    wait "$holder" 2>/dev/null
+    judged "no longer held" 0 '^not in use pass: '
+}
+
+## Disks in use, each also under every set of flags.
+flags=(--allow-virtual --force-signature --force-unhealthy --yes --read-only
+    --dry-run --confirm)
+
+# no_flag_helps WHAT [SECOND_DISK]
+no_flag_helps()
+{
+    local what=$1 set i before started='' arguments
+    before=$(state)
+    for ((set = 0; set < 1 << ${#flags[@]}; set++)); do
+        arguments=()
+        for ((i = 0; i < ${#flags[@]}; i++)); do
+            ((set >> i & 1)) || continue
+            case ${flags[i]} in
+                --confirm) arguments+=("--confirm=$name") ;;
+                *) arguments+=("${flags[i]}") ;;
+            esac
+        done
+        timeout 60 "$ssdprobe" -q "${arguments[@]}" "${path:-$disk}" \
+            >"$work/out" 2>"$work/err" </dev/null
+        (($? == 3)) || started+="${arguments[*]}: $(head -1 "$work/err"); "
+    done
+    check "$what: no set of flags starts a run: $started" test -z "$started"
+    check "$what: all flags together change nothing" \
+        test "$(state)" = "$before"
+}
+
+in_use()
+{
+    mkdir "$work/mount" "$work/mount b"
+    disk
+    mkfs.ext4 -q "$disk"
+    mount -o ro "$disk" "$work/mount b"
+    judged "a mounted disk" 3 \
+        "$disk is in use: $disk is mounted on $work/mount b: unmount it"
+    no_flag_helps "a mounted disk"
+    path=$work/link
+    ln -s "$disk" "$path"
+    judged "a link to a mounted disk" 3 "is mounted on"
+    no_flag_helps "a link to a mounted disk"
+    path=
+    umount "$work/mount b"
+    judged "no longer mounted" 0 '^not in use pass: ' --force-signature
+    mount -o ro "$disk" /boot
+    judged "the disk behind /boot" 3 \
+        'machine runs from: .* is mounted on /boot, and no flag answers that'
+    check "there is no advice to unmount it" \
+        bash -c "! grep -q 'unmount' '$work/err'"
+    no_flag_helps "the disk behind /boot"
+    umount /boot
+
+    disk --partscan
+    partition_table gpt
+    mkfs.ext4 -q "$(partition_node 1)"
+    mount -o ro "$(partition_node 1)" "$work/mount"
+    judged "a mounted partition" 3 \
+        "$disk is in use: ${disk}p1 is mounted on $work/mount: unmount it"
+    no_flag_helps "a mounted partition"
+    umount "$work/mount"
+
+    disk
+    mkswap "$disk" >/dev/null 2>&1
+    if swapon -p 0 "$disk"; then
+        swaps+=("$disk")
+        judged "swap" 3 "$disk is swap space in use, and no flag"
+        no_flag_helps "swap"
+        swapoff "$disk"
+    else
+        echo "note: this machine lets nobody swap to a loop device"
+    fi
+
+    disk
+    mkfs.ext4 -q "$disk"
+    local lower=$disk lower_image=$image upper
+    attach "$disk"
+    upper=$disk disk=$lower name=${lower#/dev/} image=$lower_image
+    judged "under a loop device" 3 "$lower lies under $upper: detach that"
+    mount -o ro "$upper" "$work/mount"
+    judged "under a mounted loop device" 3 \
+        "lies under $upper, which is mounted on $work/mount"
+    no_flag_helps "under a mounted loop device"
+    path=$upper
+    judged "a loop device over a disk" 3 "made of other devices.*use $lower"
+    no_flag_helps "a loop device over a disk"
+    path=
+    umount "$work/mount"
+    losetup -d "$upper"
+}
+
+btrfs_of_two()
+{
+    if ! grep -qw btrfs /proc/filesystems; then
+        echo "note: no btrfs in this kernel"
+        return
+    fi
+    local one one_image
+    disk
+    one=$disk one_image=$image
+    disk
+    mkfs.btrfs -q "$one" "$disk"
+    btrfs device scan "$one" "$disk" >/dev/null
+    mount -o ro "$one" "$work/mount"
+    judged "the second of a btrfs" 3 \
+        "($disk shares a btrfs file system with $one, which |$disk )is mounted on"
+    no_flag_helps "the second of a btrfs"
+    disk=$one image=$one_image name=${one#/dev/}
+    judged "the first of a btrfs" 3 "is mounted on $work/mount"
+    umount "$work/mount"
+    judged "an unmounted btrfs" 3 'btrfs\) at byte 65600'
+}
+
+# What is built from a disk. Where the kernel has neither, the guest does it.
+built()
+{
+    local map=ssdprobe-test-$$
+    disk
+    if ! dmsetup create "$map" --noudevsync --table \
+        "0 65536 linear $disk 0" 2>/dev/null; then
+        echo "note: no device mapper in this kernel"
+    else
+        judged "under a device mapper" 3 "is part of dm-[0-9]+ \($map\)"
+        no_flag_helps "under a device mapper"
+        path=/dev/$(basename "$(grep -lx "$map" /sys/block/dm-*/dm/name |
+            sed 's|/dm/name||')")
+        judged "a device mapper" 3 "made of other devices.*use $disk"
+        path=
+        dmsetup remove "$map"
+    fi
+    if ! [ -e /proc/mdstat ] || ! command -v mdadm >/dev/null; then
+        echo "note: no md in this kernel, or no mdadm"
+        return
+    fi
+    disk
+    mdadm --build "/dev/md/$map" --force --level=linear --raid-devices=1 \
+        "$disk" >/dev/null 2>&1
+    judged "a member of an array" 3 'is part of .*md.*mdadm --stop'
+    no_flag_helps "a member of an array"
+    mdadm --stop "/dev/md/$map" >/dev/null 2>&1
+}
+
+# All disks at once.
+list()
+{
+    disk
+    mkfs.ext4 -q "$disk"
+    local before
+    before=$(state)
+    "$ssdprobe" check --allow-virtual >"$work/out" 2>"$work/err"
+    check "the list of disks ends in 0" test $? = 0
+    check "it names a disk and what refuses it" \
+        grep -qE "^$disk +128 MiB .*refused \(signatures\)$" "$work/out"
+    "$ssdprobe" check --allow-virtual --force-signature --json >"$work/out"
+    check "its document is valid, and tells who may be probed" \
+        python3 - "$work/out" "$schema" "$disk" <<'END'
+import json
+import sys
+
+import jsonschema
+
+document = json.load(open(sys.argv[1]))
+jsonschema.validate(document, json.load(open(sys.argv[2])))
+disks = {disk["path"]: disk for disk in document["disks"]}
+assert disks[sys.argv[3]]["verdict"] == "pass", disks
+END
+    "$ssdprobe" check >"$work/out"
+    check "without --allow-virtual it leaves out virtual disks" \
+        bash -c "! grep -q '^/dev/loop' '$work/out'"
+    check "the list changes nothing" test "$(state)" = "$before"
+}
+
+if [ "$(id -u)" -ne 0 ] || [ ! -e /dev/loop-control ]; then
+    echo "FAILED: these tests need root and /dev/loop-control"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+path=
+contents
+crafted
+states
+in_use
+btrfs_of_two
+built
+list
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
