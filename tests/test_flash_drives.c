@@ -356,6 +356,7 @@ static uint64_t behaviour(const char *spec)
     struct flash_done done[8];
     static unsigned char data[16][4096];
     struct random random;
+    uint64_t next = 0;
     size_t count;
 
     random_seed(&random, 1);
@@ -370,7 +371,13 @@ static uint64_t behaviour(const char *spec)
                 .length_bytes = 512 * (1 + random_below(&random, 8)),
                 .data = data[i],
                 .tag = i};
+            /* Every fourth is a read that goes on where the last one ended. */
+            if (i % 4 == 3) {
+                request.operation = FLASH_READ;
+                request.offset_bytes = next;
+            }
             request.offset_bytes %= capacity - 4096;
+            next = request.offset_bytes + request.length_bytes;
             if (kind == 7)
                 request = (struct flash_request){.operation = FLASH_FLUSH};
             flash_submit(bench.flash, bench.now_ns, &request);
@@ -379,7 +386,8 @@ static uint64_t behaviour(const char *spec)
             bench.now_ns = flash_next_event_ns(bench.flash);
             flash_advance(bench.flash, bench.now_ns, done, 8, &count);
             for (size_t i = 0; i < count; i++)
-                digest = hashed(digest, done[i].complete_ns ^ done[i].tag);
+                digest = hashed(digest, done[i].complete_ns ^ done[i].tag ^
+                                            (uint64_t)done[i].error << 32);
         }
         for (size_t i = 0; i < 16; i++)
             digest = hashed(digest, data[i][0]);
@@ -478,6 +486,42 @@ static const struct effect {
     {"bloom_decay_count", "64",
      ",mapping=page,spare_permille=400,hotness=bloom"},
     {"dac_regions_count", "3", ",mapping=page,spare_permille=400,hotness=dac"},
+    {"bus_policy", "held", ""},
+    {"cache_read", "on", ""},
+    {"cache_program", "on", ",clustered_page_bytes=8KiB"},
+    {"cache_register_bytes", "8KiB",
+     ",clustered_page_bytes=8KiB,cache_program=on"},
+    {"partial_read", "on", ""},
+    {"read_ahead_bytes", "16KiB", ",read_buffer_bytes=64KiB"},
+    {"first_level_bytes", "8KiB",
+     ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
+    {"second_level_bytes", "64KiB",
+     ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
+    {"cache_hit_ns", "5us",
+     ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
+    {"cache_idle_ns", "100us",
+     ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
+    {"background_share", "0.3", ""},
+    {"background_factor", "3", ",background_share=0.3"},
+    {"background_run_count", "2", ",background_share=0.3"},
+    {"burst_share", "0.3", ""},
+    {"burst_factor", "8", ",burst_share=0.3"},
+    {"burst_run_count", "3", ",burst_share=0.3"},
+    {"throttle_heat_ns", "5ms", ""},
+    {"throttle_factor", "3", ",throttle_heat_ns=5ms"},
+    {"sleep_after_ns", "500us", ""},
+    {"wake_ns", "1ms", ",sleep_after_ns=500us"},
+    {"bridge_share", "0.5", ""},
+    {"bridge_ns", "3ms", ",bridge_share=0.5"},
+    {"clock_step_ns", "100us", ""},
+    {"read_error_share", "0.1", ""},
+    {"write_error_share", "0.1", ""},
+    {"flush_lies", "on", ""},
+    {"power_cut_at_ns", "200ms", ""},
+    {"power_back_ns", "50ms", ",power_cut_at_ns=200ms"},
+    {"vanish_at_ns", "200ms", ""},
+    {"real_capacity_bytes", "256KiB", ""},
+    {"fake_capacity", "drops", ",real_capacity_bytes=256KiB"},
 };
 
 static const struct effect *effect_of(const char *key)
