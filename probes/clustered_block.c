@@ -27,6 +27,7 @@
 #include "lib/infer/period.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -704,6 +705,8 @@ static bool think(struct study *study, struct findings *findings)
     struct spikes spikes;
     enum side side;
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_clustered_block(study, state->page_bytes, findings);
     for (int number = 1; number <= WALKS_MAX; number++) {
         bool first = number == 1;
         if (!first && !filled(state))
@@ -735,6 +738,10 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
+    if (setting->method == METHOD_PAPER) {
+        paper_clustered_block_plan(setting, plan);
+        return;
+    }
     plan->requests = 20000;
     plan->requests_max = 600000;
     plan->bytes_written = 2 * GIB;

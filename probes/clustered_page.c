@@ -29,6 +29,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -698,6 +699,8 @@ static bool think_without_rmw(struct state *state, double confidence,
 
 static bool think(struct study *study, struct findings *findings)
 {
+    if (study->setting.method == METHOD_PAPER)
+        return paper_clustered_page(study, findings);
     static const uint64_t multiples[] = {1, 3, 5, 7};
     struct state *state = (struct state *)study;
     struct verdict_on verdict;
@@ -734,7 +737,10 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    (void)setting;
+    if (setting->method == METHOD_PAPER) {
+        paper_clustered_page_plan(setting, plan);
+        return;
+    }
     /* Expected: one ladder and one certificate; at most: all, to the end. */
     plan->requests = 9000;
     plan->requests_max = 400000;

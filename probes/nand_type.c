@@ -25,6 +25,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -401,6 +402,9 @@ static bool think(struct study *study, struct findings *findings)
     uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
     enum answer answer = ANSWER_MORE;
 
+    if (setting->method == METHOD_PAPER)
+        return paper_nand_type(study, state->page_bytes, state->block_bytes,
+                               findings);
     if (state->places < PLACES_MIN)
         return say_open(findings, "the clustered block has too few pages for a "
                                   "pattern to be seen");
@@ -437,7 +441,10 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    (void)setting;
+    if (setting->method == METHOD_PAPER) {
+        paper_nand_type_plan(setting, plan);
+        return;
+    }
     plan->requests = 6000;
     plan->requests_max = 800000;
     plan->bytes_written = 200 * MIB;

@@ -28,6 +28,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -498,6 +499,8 @@ static bool think(struct study *study, struct findings *findings)
     struct survey survey;
     uint64_t largest_bytes;
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_read_buffer(study, findings);
     if (!pilot(state, &largest_bytes) ||
         !look_over(state, largest_bytes, &survey))
         return false;
@@ -510,7 +513,10 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    (void)setting;
+    if (setting->method == METHOD_PAPER) {
+        paper_read_buffer_plan(plan);
+        return;
+    }
     plan->requests = 4000;
     plan->requests_max = 200000;
     plan->bytes_read = 1600 * MIB;

@@ -30,6 +30,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -750,6 +751,8 @@ static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_write_buffer(study, findings);
     switch (look_at_flush(state)) {
     case FLUSHING_MEASURING:
         return false;
@@ -774,7 +777,10 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    (void)setting;
+    if (setting->method == METHOD_PAPER) {
+        paper_write_buffer_plan(setting, plan);
+        return;
+    }
     plan->requests = 9000;
     plan->requests_max = 400000;
     plan->bytes_written = 600 * MIB;
