@@ -10,7 +10,7 @@
 struct subject {
     const struct disk *disk;
     const struct device_options *options;
-    bool writes; /* this run would, or is it only to be judged */
+    bool writes;                /* this run would, or is it only to be judged */
     struct interlock_hold hold; /* fd: -1 until it is held */
     int look;                   /* a second descriptor, for reading, or -1 */
 };
