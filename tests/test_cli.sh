@@ -318,7 +318,7 @@ if loop=$(losetup --find --show image 2>/dev/null); then
     expect "a dry run" 0 -- --json --dry-run --allow-virtual "$loop"
     asked "a wrong answer" 3 no --allow-virtual run "$writing" "$loop"
     check "what is at stake is shown" grep -q OVERWRITES out
-    check "with the partitions" grep -q 'partitions  none' out
+    check "with the partitions" grep -q '^  partitions ' out
     check "with what the interlocks noted" grep -q 'a loop device, accept' out
     asked "Ctrl-C in place of an answer" 130 SIGINT --allow-virtual \
         run "$writing" "$loop"

@@ -24,6 +24,8 @@ finish()
     for one in "${swaps[@]}"; do swapoff "$one" 2>/dev/null; done
     umount -R "$work"/mount* 2>/dev/null
     for ((one = ${#loops[@]} - 1; one >= 0; one--)); do
+        # Partitions could outlive the disk that they are of.
+        partx --delete "${loops[one]}" 2>/dev/null
         losetup -d "${loops[one]}" 2>/dev/null
     done
     rm -rf --one-file-system -- "$work"
