@@ -11,7 +11,7 @@ if (output_file[strlen(output_file)-3:] eq ".svg") {
 }
 set output output_file
 # One line a run (its requests and the flush): content, ms of the whole run.
-rows = sprintf("awk -F, '$3==\"content\" && $5!=\"\" && $4!=\"pilot\" { \
+rows = sprintf("awk -F, '$3==\"content\" && $5!=\"\" && $5 ~ /-[ab]$/ && $4!=\"pilot\" { \
 if ($7!=\"flush\") { ms+=($11-$10)/1e6; next } ms+=($11-$10)/1e6; \
 second=($5 ~ /-b$/); if ($5 ~ /^ones-zeros/) what=second ? \"ones\" : \"zeros\"; \
 else if ($5 ~ /^random/) what=second ? \"random\" : \"ones\"; \

@@ -2,8 +2,9 @@
 /*
  * content: does it matter to the drive what is written? (Sun & Zhang 4.2)
  *
- * Idea: write the same blocks in order, with ones and with zeros. Where a
- * merge moves pages of zeros for less, the blocks of zeros are done sooner.
+ * Idea: fill blocks with ones, or with zeros, and write them again in disorder,
+ * so that the drive must move pages. Where pages of zeros are moved for less,
+ * blocks of zeros are done sooner.
  * Then stripes: ones and zeros in turn, so many bytes each. As long as a
  * stripe of zeros fills no whole unit, they cost as much as ones.
  *
@@ -13,8 +14,9 @@
  *     none +---------+
  *        0.5   1     2    4 KiB
  *
- * Assumes: writing whole blocks in order costs one merge a block. The length of
- * a block is taken from log-list where it is known.
+ * The length of a block is taken from log-list where it is known. Where it is
+ * not, it must show that disorder costs more than order: if nothing is moved,
+ * that contents do not matter proves nothing.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +35,9 @@
 
 enum {
     VOTES = 16, /* runs that are compared in one trial */
-    WARM_USUAL = 8,
+    WARM_USUAL = 10,
+    WARM_MAX = 64,
+    RUNS_MAX = WARM_MAX + VOTES,
     PILOT_ROUNDS = 3,
     VOTE_LOOKS = 7,
     SIDES = 2
@@ -42,6 +46,11 @@ enum {
 static const double alpha = 1e-4;
 /* Contents matter from 5 % on; less than that is no difference. */
 static const double effect_least = 0.05;
+/* Moving shows where disorder costs more than order by as much as contents would
+ * have to matter. */
+static const double moved_least = 0.05;
+/* A stray request takes so many times the median of its place. */
+static const double stray_factor = 3;
 /* Each run of a trial is a vote. */
 static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32,  48,  64,  96,
                                                     128, 192, 256, 0};
@@ -114,21 +123,22 @@ static void fill_in(struct step *step, const struct contrast *contrast,
     }
 }
 
-/* One run: its requests, and a flush. */
+/* One run: its requests, in order or the second half first, and a flush. */
 static void ask_run(struct study *study, const struct contrast *contrast,
-                    bool second, uint64_t offset_bytes, const struct step *like)
+                    bool second, bool in_order, uint64_t offset_bytes,
+                    const struct step *like)
 {
     const struct state *state = (const struct state *)study;
+    uint64_t request = state->request_bytes, run = contrast->size_bytes;
+    uint64_t count = (run + request - 1) / request;
     struct step step = *like;
 
     fill_in(&step, contrast, second);
     step.operation = OPERATION_WRITE;
-    for (uint64_t done = 0; done < contrast->size_bytes;
-         done += step.length_bytes) {
-        uint64_t left = contrast->size_bytes - done;
-        step.offset_bytes = offset_bytes + done;
-        step.length_bytes =
-            left < state->request_bytes ? left : state->request_bytes;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = (in_order ? i : (i + count / 2) % count) * request;
+        step.offset_bytes = offset_bytes + at;
+        step.length_bytes = run - at < request ? run - at : request;
         study_ask(study, &step);
     }
     step.operation = OPERATION_FLUSH;
@@ -136,22 +146,48 @@ static void ask_run(struct study *study, const struct contrast *contrast,
     study_ask(study, &step);
 }
 
-/* Consecutive runs; those after the warm ones are votes. */
+/* One pass over consecutive runs; after the warm ones they are measured. */
+static void ask_pass(struct study *study, const char *phase,
+                     const struct contrast *contrast, bool second,
+                     bool in_order, const uint64_t places[], uint32_t round)
+{
+    uint32_t warm = contrast->repeats;
+    char suffix = second ? 'b' : 'a';
+
+    if (in_order)
+        suffix = second ? 'd' : 'c';
+    for (uint32_t i = 0; i < warm + VOTES; i++) {
+        struct step step =
+            placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+        if (i >= warm)
+            step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, suffix,
+                                round + i - warm);
+        ask_run(study, contrast, second, in_order, places[i], &step);
+    }
+}
+
+/* Runs in disorder, warm ones first, so that the logs that are merged are such
+ * runs as well. Where a run need not be a block, all is filled in order before,
+ * so that what is moved has the same contents; that pass is kept to compare. */
 static void ask_runs(struct study *study, const char *phase,
                      const struct contrast *contrast, bool second,
-                     uint64_t offset_bytes, uint32_t round)
+                     uint64_t offset_bytes, uint32_t round,
+                     struct random *random)
 {
-    struct step step;
+    const struct state *state = (const struct state *)study;
+    uint32_t count = contrast->repeats + VOTES;
+    uint64_t places[RUNS_MAX] = {0};
+    size_t order[RUNS_MAX];
 
-    for (uint32_t i = 0; i < contrast->repeats + VOTES; i++) {
-        step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        if (i >= contrast->repeats)
-            step =
-                placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
-                             second ? 'b' : 'a', round + i - contrast->repeats);
-        ask_run(study, contrast, second,
-                offset_bytes + i * contrast->size_bytes, &step);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = offset_bytes + i * contrast->size_bytes;
+    if (!state->block_bytes) {
+        ask_pass(study, phase, contrast, second, true, places, round);
+        random_order(random, order, count);
+        for (uint32_t i = 0; i < count; i++)
+            places[i] = offset_bytes + order[i] * contrast->size_bytes;
     }
+    ask_pass(study, phase, contrast, second, false, places, round);
 }
 
 /* A multiple of the run's length, with room for all runs behind it. */
@@ -179,31 +215,68 @@ static void emit(struct study *study, const char *phase,
     if (contrast->kind == PILOT) {
         struct step step =
             placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
-        ask_run(study, contrast, false, offset, &step);
+        ask_run(study, contrast, false, true, offset, &step);
         return;
     }
     if (round % VOTES != 0)
         return;
-    ask_runs(study, phase, contrast, second, offset, round);
-    ask_runs(study, phase, contrast, !second, offset, round);
+    ask_runs(study, phase, contrast, second, offset, round, random);
+    ask_runs(study, phase, contrast, !second, offset, round, random);
+}
+
+/* The rows of one run: its requests and the flush; NULL when not whole. */
+static const struct timing *run_rows(const struct study *study,
+                                     const char *phase,
+                                     const struct contrast *contrast,
+                                     char suffix, uint32_t round,
+                                     uint32_t *count)
+{
+    const struct state *state = (const struct state *)study;
+    uint64_t request = state->request_bytes;
+
+    *count = (uint32_t)((contrast->size_bytes + request - 1) / request) + 1;
+    return placing_rows(study, phase, contrast, suffix, round, *count);
 }
 
 static bool run_cost(const struct study *study, const char *phase,
                      const struct contrast *contrast, char suffix,
                      uint32_t round, double *ns)
 {
-    const struct state *state = (const struct state *)study;
-    uint64_t request = state->request_bytes;
-    uint32_t count =
-        (uint32_t)((contrast->size_bytes + request - 1) / request) + 1;
+    uint32_t count;
     const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, count);
+        run_rows(study, phase, contrast, suffix, round, &count);
 
-    if (!rows)
-        return false;
     *ns = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; rows && i < count; i++)
         *ns += (double)rows[i].ns;
+    return rows && *ns > 0;
+}
+
+/* The same of a run that is one block, as all of its trial are: a request that
+ * takes several times what those in its place take, with either content, met
+ * something else. */
+static bool block_cost(const struct study *study, const char *phase,
+                       const struct contrast *contrast, char suffix,
+                       uint32_t round, double *ns)
+{
+    const struct timing *rows[2 * VOTES], *own;
+    uint32_t first = round - round % VOTES, count;
+    double same_place[2 * VOTES];
+
+    for (uint32_t i = 0; i < 2 * VOTES; i++) {
+        rows[i] = run_rows(study, phase, contrast, i % 2 ? 'b' : 'a',
+                           first + i / 2, &count);
+        if (!rows[i])
+            return false;
+    }
+    own = rows[2 * (round - first) + (suffix == 'b')];
+    *ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < 2 * VOTES; j++)
+            same_place[j] = (double)rows[j][i].ns;
+        double most = stray_factor * stats_median(same_place, 2 * VOTES);
+        *ns += (double)own[i].ns < most ? (double)own[i].ns : most;
+    }
     return *ns > 0;
 }
 
@@ -211,16 +284,20 @@ static bool value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio)
 {
-    double a, b = 1;
+    const struct state *state = (const struct state *)study;
+    double a, b;
 
     (void)random;
-    if (!run_cost(study, phase, contrast, 'a', round, &a))
-        return false;
     if (contrast->kind == PILOT) {
-        *ratio = log(a);
-        return true;
+        bool whole = run_cost(study, phase, contrast, 'a', round, &a);
+        *ratio = whole ? log(a) : 0;
+        return whole;
     }
-    if (!run_cost(study, phase, contrast, 'b', round, &b))
+    bool (*cost)(const struct study *, const char *, const struct contrast *,
+                 char, uint32_t, double *) =
+        state->block_bytes ? block_cost : run_cost;
+    if (!cost(study, phase, contrast, 'a', round, &a) ||
+        !cost(study, phase, contrast, 'b', round, &b))
         return false;
     *ratio = log(b / a);
     return true;
@@ -265,8 +342,8 @@ static bool say_same(const struct runs *runs, double confidence,
 
     format_bytes(runs->bytes, size, sizeof(size));
     finding_why(finding,
-                "runs of %s cost the same within 5 %% whether they are all "
-                "zeros, all ones or random",
+                "runs of %s, written again in disorder, cost the same within "
+                "5 %% whether they are all zeros, all ones or random",
                 size);
     finding = add(findings, "content_unit");
     finding->verdict = VERDICT_ABSENT;
@@ -334,6 +411,21 @@ static enum answer compare(struct state *state, struct contrast *contrast,
         *confidence = 1 - looks * error_of(ratios, *look, answer);
     }
     return answer;
+}
+
+/* Did disorder cost more than order, so that something was moved? */
+static bool is_moved(const struct state *state, const struct contrast *contrast)
+{
+    double ratios[CONTRAST_ROUNDS_MAX], disorder, order;
+    uint32_t count = 0;
+
+    for (uint32_t round = 0; round < vote_looks[0]; round++)
+        if (run_cost(&state->study, "compare", contrast, 'b', round,
+                     &disorder) &&
+            run_cost(&state->study, "compare", contrast, 'd', round, &order))
+            ratios[count++] = log(disorder / order);
+    return count > 0 &&
+           stats_median_interval(ratios, count, alpha).low > moved_least;
 }
 
 /* ---- the unit ---------------------------------------------------------- */
@@ -463,6 +555,12 @@ static bool conclude_bits_alike(struct state *state, const struct runs *runs,
     case ANSWER_MEASURING:
         return false;
     case ANSWER_SAME:
+        if (!state->block_bytes && !is_moved(state, &contrast))
+            return say_open(findings,
+                            "zeros, ones and random data are written at the "
+                            "same cost, but nothing shows that the drive had "
+                            "to move any of it, which is where it would "
+                            "matter");
         return say_same(runs, confidence + random_confidence - 1, findings);
     case ANSWER_DEARER:
     case ANSWER_CHEAPER:
@@ -518,7 +616,7 @@ static bool think(struct study *study, struct findings *findings)
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     /* A trial is two times warm-up and votes; a slow drive writes less. */
-    const uint64_t trial = 2 * (WARM_USUAL + VOTES) * long_run_bytes;
+    const uint64_t trial = 4 * (WARM_USUAL + VOTES) * long_run_bytes;
     uint64_t expected = 6 * trial;
 
     if (expected > setting->region_length_bytes / 4)
@@ -553,7 +651,7 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     study_init(&state->study, &probe_content, &ops, setting);
     state->block_bytes = known_integer(known, "log_block");
-    state->logs = logs < 64 ? (uint32_t)logs : 0;
+    state->logs = logs + 2 < WARM_MAX ? (uint32_t)logs : 0;
     /* Short blocks would make short runs, and long ones fill the region. */
     while (state->block_bytes && state->block_bytes < 256 * KIB)
         state->block_bytes *= 2;

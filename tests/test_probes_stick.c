@@ -47,7 +47,7 @@ static const struct expected table[] = {
     {"ssd-c", logs_and_contents, "log_block", "absent"},
     {"ssd-c", distance, "segment_groups", "absent"},
     {"ram-disk", logs_and_contents, "log_list", "absent"},
-    {"ram-disk", logs_and_contents, "content_dependence", "false"},
+    {"ram-disk", logs_and_contents, "content_dependence", "inconclusive"},
     {"ram-disk", distance, "segment_groups", "absent"},
 };
 
@@ -103,6 +103,8 @@ static void check_table(const char *noise, unsigned seed, bool may_be_open)
                       "%s, %s noise, seed %u: %s is %s, not %s: %s", row->drive,
                       noise, seed, row->parameter, text, row->value,
                       finding->why);
+        if (finding->verdict == VERDICT_INCONCLUSIVE)
+            continue;
         ck_assert_double_ge(finding->confidence, 0.99);
         ck_assert_double_le(finding->confidence, 0.999);
     }
