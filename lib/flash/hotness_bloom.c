@@ -8,6 +8,7 @@
  */
 #include "lib/flash/hotness.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ static uint32_t level(struct hotness *hotness, uint64_t unit, uint32_t block)
 
 static void decay(struct bloom *bloom)
 {
+    assert(bloom->period_count > 0 && bloom->filters_count > 0);
     if (++bloom->writes_count % bloom->period_count)
         return;
     bloom->current =

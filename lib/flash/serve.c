@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/serve.h"
 
+#include <assert.h>
+
 static uint64_t lasting(const struct flash *flash, uint64_t ns)
 {
     if (flash->array.slowness == 1.0)
@@ -13,7 +15,9 @@ static uint64_t lasting(const struct flash *flash, uint64_t ns)
 static uint64_t transfer_ns(const struct flash *flash, uint64_t bytes,
                             uint64_t bytes_per_second)
 {
-    uint64_t second_ns = UINT64_C(1000000000);
+    const uint64_t second_ns = UINT64_C(1000000000);
+
+    assert(bytes_per_second > 0);
     uint64_t whole = bytes < bytes_per_second ? 0 : bytes / bytes_per_second;
     uint64_t rest = bytes - whole * bytes_per_second;
 
@@ -153,6 +157,7 @@ static void drop_read_pages(struct flash *flash, uint64_t offset_bytes,
 static uint64_t write_back(struct flash *flash, uint64_t unit,
                            uint64_t begin_ns)
 {
+    assert(flash->mapping);
     return flash->mapping->ops->write(flash->mapping, unit, 0,
                                       flash->mapping->unit_bytes, begin_ns);
 }
