@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The probes of Kim et al. on emulated drives, in virtual time: what they state
+ * must be what the drive was made to be, whatever the seed and the noise. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/random.h"
+#include "lib/device/device.h"
+#include "lib/infer/period.h"
+#include "lib/session/session.h"
+#include "probes/probes.h"
+
+static const struct probe *const pages[] = {&probe_clustered_page, NULL};
+static const struct probe *const blocks[] = {&probe_clustered_block,
+                                             &probe_nand_type, NULL};
+static const struct probe *const buffers[] = {&probe_read_buffer,
+                                              &probe_write_buffer, NULL};
+
+/* What must be stated; "absent" and "inconclusive" are verdicts. */
+struct expected {
+    const char *drive, *assume; /* the clustered page, where it is needed */
+    const struct probe *const *probes;
+    const char *parameter, *value;
+};
+
+static const struct expected table[] = {
+    {"ssd-a", NULL, pages, "clustered_page", "16384"},
+    {"ssd-a", NULL, pages, "read_modify_write", "true"},
+    {"ssd-a", "16384", blocks, "clustered_block", "4194304"},
+    {"ssd-a", "16384", blocks, "nand_type", "SLC"},
+    {"ssd-a", NULL, buffers, "read_buffer", "262144"},
+    {"ssd-a", NULL, buffers, "write_buffer", "261120"},
+    {"ssd-b", NULL, pages, "clustered_page", "131072"},
+    {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
+    {"ssd-b", "131072", blocks, "nand_type", "MLC"},
+    {"ssd-b", NULL, buffers, "read_buffer", "absent"},
+    {"ssd-b", NULL, buffers, "write_buffer", "131072"},
+    {"ssd-c", NULL, pages, "clustered_page", "4096"},
+    {"ssd-c", NULL, pages, "read_modify_write", "false"},
+    {"ssd-c", NULL, buffers, "read_buffer", "3145728"},
+    {"ssd-c", NULL, buffers, "write_buffer", "114688"},
+    {"ssd-d", NULL, pages, "clustered_page", "131072"},
+    {"ssd-d", NULL, buffers, "read_buffer", "65536"},
+    {"ssd-d", NULL, buffers, "write_buffer", "inconclusive"},
+    {"ram-disk", NULL, pages, "clustered_page", "absent"},
+    {"ram-disk", NULL, buffers, "read_buffer", "absent"},
+    {"ram-disk", NULL, buffers, "write_buffer", "inconclusive"},
+};
+
+struct asked {
+    const char *drive, *noise, *assume;
+    unsigned seed; /* of the drive and of the run */
+    enum probe_method method;
+    const struct probe *const *probes;
+};
+
+static void run(const struct asked *asked, struct findings *findings)
+{
+    struct device_options device_options = {.write = true,
+                                            .queue_depth_count = 1};
+    struct session_options options = {.seed = asked->seed,
+                                      .method = asked->method};
+    struct device *device;
+    struct session *session;
+    struct fault why;
+    char spec[200];
+
+    snprintf(spec, sizeof(spec), "sim:%s,noise=%s,seed=%u", asked->drive,
+             asked->noise, asked->seed);
+    ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    if (asked->assume)
+        ck_assert_int_eq(
+            session_assume(session, "clustered_page", asked->assume, &why), 0);
+    ck_assert_msg(session_run(session, asked->probes, &why) == 0, "%s",
+                  why.text);
+    *findings = *session_findings(session);
+    session_close(session);
+    device_close(device);
+}
+
+static void check_stated(const struct asked *asked,
+                         const struct findings *findings, const char *parameter,
+                         const char *value)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+    char text[64];
+
+    ck_assert_ptr_nonnull(finding);
+    if (finding->verdict == VERDICT_FOUND)
+        value_format(&finding->value, text, sizeof(text));
+    else
+        snprintf(text, sizeof(text), "%s", verdict_name(finding->verdict));
+    ck_assert_msg(strcmp(text, value) == 0,
+                  "%s, noise %s, seed %u: %s is %s: %s", asked->drive,
+                  asked->noise, asked->seed, parameter, text, finding->why);
+}
+
+static void check_table(const char *noise, unsigned seed)
+{
+    static struct findings findings;
+    const struct expected *before = NULL;
+    const size_t rows = sizeof(table) / sizeof(table[0]);
+
+    for (const struct expected *row = table; row < table + rows; row++) {
+        struct asked asked = {.drive = row->drive,
+                              .noise = noise,
+                              .assume = row->assume,
+                              .seed = seed,
+                              .probes = row->probes};
+        if (!before || before->drive != row->drive ||
+            before->probes != row->probes)
+            run(&asked, &findings);
+        before = row;
+        check_stated(&asked, &findings, row->parameter, row->value);
+    }
+}
+
+START_TEST(drives_are_recovered_without_noise)
+{
+    check_table("none", 1);
+}
+END_TEST
+
+START_TEST(drives_are_recovered_under_noise)
+{
+    check_table("realistic", (unsigned)_i);
+}
+END_TEST
+
+/* ---- pages of thirds, cells of one to four bits ------------------------- */
+
+struct made {
+    unsigned page_kib, chip_kib, bits;
+};
+
+static const struct made made[] = {
+    {12, 4, 3}, {20, 4, 2}, {48, 16, 3}, {96, 16, 4}, {64, 16, 1}};
+
+static void make_drive(const struct made *drive, char path[], size_t size)
+{
+    static const char *const keys[] = {"program_ns", "program_second_ns",
+                                       "program_third_ns", "program_fourth_ns"};
+    const char *folder = getenv("TMPDIR");
+
+    snprintf(path, size, "%s/kim-%u-%u-XXXXXX", folder ? folder : "/tmp",
+             drive->page_kib, drive->bits);
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    FILE *file = fdopen(descriptor, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file,
+            "[drive]\nname = made\ndescription = made for a test\n"
+            "capacity_bytes = %uMiB\n[array]\nchannels_count = %u\n"
+            "page_bytes = %uKiB\npages_per_block_count = 96\n[timing]\n"
+            "read_ns = 60us\nerase_ns = 3ms\nbus_mhz = 400\n"
+            "program_levels_count = %u\n",
+            16 * 1024 / drive->page_kib * drive->page_kib,
+            drive->page_kib / drive->chip_kib, drive->chip_kib, drive->bits);
+    for (unsigned i = 0; i < drive->bits; i++)
+        fprintf(file, "%s = %uus\n", keys[i], 400 << i);
+    fprintf(file,
+            "[mapping]\nmapping = page\nclustered_page_bytes = %uKiB\n"
+            "stripe_banks_count = %u\n",
+            drive->page_kib, drive->page_kib / drive->chip_kib);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+START_TEST(pages_of_thirds_and_many_levels_are_found)
+{
+    static const char *const types[] = {"", "SLC", "MLC", "TLC", "QLC"};
+    static struct findings findings;
+    const struct made *drive = &made[_i];
+    char path[256], page[32], block[32];
+    struct asked asked = {.drive = path, .noise = "realistic", .seed = 5};
+
+    make_drive(drive, path, sizeof(path));
+    snprintf(page, sizeof(page), "%u", drive->page_kib * 1024);
+    snprintf(block, sizeof(block), "%u", drive->page_kib * 1024 * 96);
+    asked.probes = pages;
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_page", page);
+    asked.assume = page;
+    asked.probes = blocks;
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", block);
+    check_stated(&asked, &findings, "nand_type", types[drive->bits]);
+    unlink(path);
+}
+END_TEST
+
+/* ---- the papers' procedures -------------------------------------------- */
+
+START_TEST(literal_procedures_read_the_figures)
+{
+    static const struct probe *const probe[] = {&probe_read_buffer, NULL};
+    static struct findings findings;
+    struct asked asked = {.drive = "ssd-a",
+                          .noise = "realistic",
+                          .seed = 3,
+                          .method = METHOD_PAPER,
+                          .probes = probe};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "read_buffer", "262144");
+    asked.drive = "ssd-d";
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "read_buffer", "65536");
+}
+END_TEST
+
+/* ---- periods ----------------------------------------------------------- */
+
+enum { VALUES = 8192 };
+
+/* Fast and slow pages in a pattern, jitter, outliers, and slow places. */
+static void make_values(double values[VALUES], size_t period, size_t phase,
+                        size_t pattern, unsigned seed)
+{
+    struct random random;
+
+    random_seed(&random, seed);
+    for (size_t i = 0; i < VALUES; i++) {
+        values[i] = 6 + 0.05 * random_normal(&random);
+        if (pattern && i % pattern >= pattern / 2)
+            values[i] += 0.8;
+        if (random_unit(&random) < 0.01)
+            values[i] += 3;
+        if (period && i % period == phase)
+            values[i] += 0.6;
+    }
+}
+
+static bool is_certified(const double values[VALUES], size_t first,
+                         struct period *period)
+{
+    const struct period_dead dead = {.count = 0};
+    struct period_rule rule;
+    bool certified = false;
+
+    if (period_search(values, first, &dead, &rule, period))
+        return false;
+    ck_assert_int_eq(
+        period_certify(values, VALUES, first, &rule, period, &certified), 0);
+    return certified;
+}
+
+START_TEST(a_period_is_found_with_its_phase)
+{
+    static const size_t periods[] = {64, 100, 128, 250, 384};
+    static const size_t patterns[] = {0, 2, 40};
+    static double values[VALUES];
+    struct period period;
+
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 3; j++) {
+            make_values(values, periods[i], 17, patterns[j], (unsigned)_i);
+            ck_assert_msg(is_certified(values, VALUES / 2, &period),
+                          "period %zu, pattern %zu", periods[i], patterns[j]);
+            ck_assert_uint_eq(period.length, periods[i]);
+            ck_assert_uint_eq(period.phase, 17);
+        }
+}
+END_TEST
+
+START_TEST(no_period_is_certified_where_there_is_none)
+{
+    static const size_t patterns[] = {0, 2, 3, 40, 128};
+    static double values[VALUES];
+    struct period period;
+
+    for (size_t j = 0; j < 5; j++) {
+        make_values(values, 0, 0, patterns[j], (unsigned)_i);
+        ck_assert_msg(!is_certified(values, VALUES / 2, &period),
+                      "pattern %zu: %zu", patterns[j], period.length);
+    }
+}
+END_TEST
+
+/* Slow places that stop are not a period, nor are those of a part of it. */
+START_TEST(a_period_must_go_on)
+{
+    static double values[VALUES], quiet[VALUES];
+    struct period period;
+
+    make_values(values, 128, 5, 2, 1);
+    make_values(quiet, 0, 0, 2, 2);
+    memcpy(values + VALUES / 2, quiet + VALUES / 2,
+           VALUES / 2 * sizeof(double));
+    ck_assert(!is_certified(values, VALUES / 2, &period));
+    ck_assert_uint_eq(period.length, 128);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("probes of Kim et al.");
+    TCase *sweeps = tcase_create("recovery");
+    TCase *periods = tcase_create("periods");
+
+    tcase_set_timeout(sweeps, 600);
+    tcase_add_test(sweeps, drives_are_recovered_without_noise);
+    tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
+    tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
+                        sizeof(made) / sizeof(made[0]));
+    tcase_add_test(sweeps, literal_procedures_read_the_figures);
+    suite_add_tcase(suite, sweeps);
+    tcase_add_loop_test(periods, a_period_is_found_with_its_phase, 0, 20);
+    tcase_add_loop_test(periods, no_period_is_certified_where_there_is_none, 0,
+                        20);
+    tcase_add_test(periods, a_period_must_go_on);
+    suite_add_tcase(suite, periods);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
