@@ -43,7 +43,7 @@ static const uint64_t place_pitch_bytes = 2 * MIB;
 static const uint32_t looks[] = {16, 24, 36, 54, 80, 120, 0};
 static const uint32_t enough_rounds = 24, write_rounds_most = 36;
 /* Enough when the slope is known so well, on both sides. */
-static const double width_wanted = 0.04, width_most = 0.25;
+static const double width_wanted = 0.04, width_most = 0.1;
 /* A point may lie so far off the line, besides its own error. */
 static const double off_most = 0.05;
 static const double error_rate = 0.005; /* of an interval, on each side */
@@ -235,6 +235,28 @@ static void resample(const struct state *state, const struct times *times,
     result->slope = middle_part(slopes, RESAMPLES);
 }
 
+static void widen(struct interval *interval, double value)
+{
+    interval->low = value < interval->low ? value : interval->low;
+    interval->high = value > interval->high ? value : interval->high;
+}
+
+/* Where the times bend a little, a line without the smallest size, or without
+ * the largest, is another one: the truth may be on either side. */
+static void try_without_ends(const struct state *state, const double y[SIZES],
+                             struct result *result)
+{
+    double x[SIZES];
+
+    for (int i = 0; i < SIZES; i++)
+        x[i] = (double)state->sizes[i] / (double)small_bytes;
+    for (int first = 0; first < 2; first++) {
+        struct line line = stats_line(x + first, y + first, SIZES - 1);
+        widen(&result->intercept, line.intercept);
+        widen(&result->slope, line.slope);
+    }
+}
+
 static bool is_narrow(const struct result *result, double width)
 {
     return result->slope.high - result->slope.low <
@@ -264,8 +286,9 @@ static bool find_line(struct state *state, enum kind kind,
         result->line = fit(state, y);
         result->off = worst_off(state, &times, &result->line);
         resample(state, &times, result);
-        if (is_narrow(result, width_wanted) ||
-            (*look >= enough_rounds && result->off >= off_most) ||
+        bool narrow = is_narrow(result, width_wanted);
+        try_without_ends(state, y, result);
+        if (narrow || (*look >= enough_rounds && result->off >= off_most) ||
             (kind == WRITES && *look >= write_rounds_most))
             break;
     }
@@ -319,11 +342,11 @@ static void say_overhead(const struct result *result, struct findings *findings)
         say_why_not(add(findings, "request_overhead"), result, "reads");
         return;
     }
-    if (result->intercept.low <= 0 ||
-        result->intercept.high > 2 * result->intercept.low) {
+    if (result->intercept.high - result->intercept.low >
+        4 * width_most * result->line.intercept) {
         finding_why(add(findings, "request_overhead"),
-                    "the line of the reads begins too near to zero for its "
-                    "beginning to be known");
+                    "where the line of the reads begins is not known well: "
+                    "overhead is a small part of the times, or they bend");
         return;
     }
     struct finding *finding =
