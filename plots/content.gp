@@ -19,7 +19,7 @@ else { what=second ? \"ones\" : $5; sub(/^stripes/, \"\", what); \
 sub(/-a$/, \"\", what); sub(/\\+0$/, \"\", what) } \
 if (!(what in column)) column[what]=++columns; \
 print column[what]+0.6*((NR*7)%%31/31-0.5), ms, column[what], what; ms=0 }' %s", samples)
-set title "Content: what a run of writes in order costs (stripes: bytes+shift)"
+set title "Content: what a run of writes costs (stripes: bytes+shift)"
 set xlabel "what is written"
 set ylabel "time of a run (ms)"
 set logscale y 10

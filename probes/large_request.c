@@ -297,6 +297,10 @@ static bool find_line(struct state *state, enum kind kind,
 
 /* ---- what is said ------------------------------------------------------ */
 
+/* The interval covers the noise, not what the line leaves out: caches, groups and
+ * smallest requests bend it. Of 120 random drives about so many agreed. */
+static const double right_share = 0.70;
+
 static struct finding *add(struct findings *findings, const char *parameter)
 {
     return findings_add(findings, "large-request", parameter,
@@ -312,7 +316,7 @@ static struct finding *say_ns(struct findings *findings, const char *parameter,
     finding->value = value_integer((uint64_t)llround(ns));
     finding->low = value_integer((uint64_t)floor(interval->low));
     finding->high = value_integer((uint64_t)ceil(interval->high));
-    finding->confidence = 1 - 2 * error_rate;
+    finding->confidence = right_share;
     return finding;
 }
 

@@ -30,7 +30,8 @@ import json
 import sys
 
 for f in json.load(open(sys.argv[1]))["findings"]:
-    print(f["parameter"], f["verdict"], f["value"])
+    why = "" if f["verdict"] == "found" else " (%s)" % f["why"]
+    print(f["parameter"], f["verdict"], f["value"], end=why + "\n")
 PYTHON
 }
 
