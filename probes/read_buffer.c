@@ -42,8 +42,11 @@ static const double alpha = 1e-4;
  * long reads, which are dear to repeat. */
 static const double profit_low = 0.05, profit_none = 0.06;
 static const double profit_none_long = 0.10;
-/* Questions of a search should be right in most cases: threshold / spread. */
-static const double answer_clear = 1.2;
+/* A profit that is searched for an edge: the certificate needs half of it. */
+static const double gain_least = 0.03;
+/* Questions of a search should be right in most cases, and the rounds of a
+ * certificate in nearly all: threshold / spread. */
+static const double answer_clear = 1.2, round_clear = 2;
 static const double search_error = 0.004;
 /* One request must not take longer than this, or a slow drive takes hours. */
 static const double longest_ns = 250e6;
@@ -180,6 +183,8 @@ struct survey {
     struct contrast sizes[SIZES_MAX];
     size_t count;
     size_t first, last; /* the run of sizes that profit */
+    size_t after;       /* the first beyond it that does not; count: none */
+    double least_gain;  /* of the sizes from `last` up to there */
     bool any, open;     /* some profit; some undecided */
     bool broken;        /* a size inside the run does not */
 };
@@ -198,6 +203,17 @@ static void find_run(struct survey *survey)
     }
     for (size_t i = survey->first; survey->any && i < survey->last; i++)
         survey->broken = survey->broken || survey->sizes[i].side == SIDE_BELOW;
+    if (!survey->any)
+        return;
+    survey->least_gain = survey->sizes[survey->last].median;
+    survey->after = survey->last + 1;
+    while (survey->after < survey->count &&
+           survey->sizes[survey->after].side != SIDE_BELOW) {
+        double median = survey->sizes[survey->after++].median;
+        /* Undecided, so it may lie beyond the edge: then it says nothing. */
+        if (median > gain_least && median < survey->least_gain)
+            survey->least_gain = median;
+    }
 }
 
 /* A small profit: what passed for none at first sight may be a part of it. */
@@ -206,7 +222,7 @@ static bool look_closer(struct state *state, struct survey *survey)
     const struct claim_rule rule = {.alpha = search_error * 7 *
                                              (double)survey->count,
                                     .looks = search_looks};
-    double gain = survey->sizes[survey->last].median;
+    double gain = survey->least_gain;
 
     if (gain >= 2 * profit_none_long)
         return true;
@@ -298,15 +314,22 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
     return true;
 }
 
+/* How many pairs make one answer so clear. The spread is that of few pairs
+ * where the size allows no more. */
+static uint32_t repeats_for(const struct edge *edge, double clear)
+{
+    double need = pow(clear * edge->spread / (edge->gain / 2), 2);
+
+    return need < REPEATS_MAX ? (uint32_t)ceil(need) : REPEATS_MAX;
+}
+
 static enum claim bisect_edge(struct state *state, const struct edge *edge,
                               const char *phase, uint64_t *place_bytes)
 {
     struct edge_query query = {.study = &state->study,
                                .threshold = edge->gain / 2,
                                .profits_below = edge->profits_below};
-    /* The spread is that of one pair where the size allows no more. */
-    double need = pow(answer_clear * edge->spread / query.threshold, 2);
-    query.repeats = need < REPEATS_MAX ? (uint32_t)ceil(need) : REPEATS_MAX;
+    query.repeats = repeats_for(edge, answer_clear);
     double spread = edge->spread / sqrt((double)query.repeats);
     const struct threshold_search search = {
         .low_bytes = edge->low_bytes,
@@ -346,6 +369,8 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
         contrasts[i].low = contrasts[i].high = edge->gain / 2;
         if (contrasts[i].repeats < 2)
             contrasts[i].repeats = 2;
+        if (contrasts[i].repeats < repeats_for(edge, round_clear))
+            contrasts[i].repeats = repeats_for(edge, round_clear);
     }
     return count;
 }
@@ -447,12 +472,10 @@ static bool conclude_run(struct state *state, struct survey *survey,
                          struct findings *findings)
 {
     struct contrast *sizes = survey->sizes;
-    size_t after = survey->last + 1;
+    const size_t after = survey->after;
     uint64_t bytes, before_bytes = 0;
     double confidence, smallest_confidence = 1;
 
-    while (after < survey->count && sizes[after].side != SIDE_BELOW)
-        after++;
     if (survey->broken || after == survey->count) {
         char most[24];
         finding_why(
@@ -469,10 +492,16 @@ static bool conclude_run(struct state *state, struct survey *survey,
     }
     struct edge upper =
         edge_between(state, &sizes[survey->last], &sizes[after], true);
+    if (survey->least_gain < upper.gain)
+        upper.gain = survey->least_gain;
     enum claim claim = find_edge(state, &upper, "size", &bytes, &confidence);
-    if (claim == CLAIM_HOLDS && survey->first > 0 &&
-        sizes[survey->first - 1].side == SIDE_BELOW) {
-        struct edge lower = edge_between(state, &sizes[survey->first - 1],
+    size_t before = survey->first;
+    while (before > 0 && sizes[before - 1].side != SIDE_BELOW)
+        before--;
+    if (claim == CLAIM_HOLDS && survey->first > 0 && before == 0)
+        claim = CLAIM_OPEN; /* does the smallest size profit or not? */
+    if (claim == CLAIM_HOLDS && survey->first > 0) {
+        struct edge lower = edge_between(state, &sizes[before - 1],
                                          &sizes[survey->first], false);
         claim = find_edge(state, &lower, "least", &before_bytes,
                           &smallest_confidence);
