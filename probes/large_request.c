@@ -242,7 +242,7 @@ static void widen(struct interval *interval, double value)
 }
 
 /* Where the times bend a little, a line without the smallest size, or without
- * the largest, is another one: the truth may be on either side. */
+ * the largest, is another one: what is right may be on either side. */
 static void try_without_ends(const struct state *state, const double y[SIZES],
                              struct result *result)
 {
