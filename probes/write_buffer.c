@@ -46,8 +46,8 @@ static const double flush_effect = 0.2231; /* log 1.25 */
 static const double leave_low = 0.05, stay_high = 0.10;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
-static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 32 * MIB;
-static const uint64_t window_bytes = 64 * MIB;
+static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
+static const uint64_t window_bytes = 16 * MIB;
 
 enum kind {
     FLUSH_AFTER, /* flush after nothing : flush after a write of size */
