@@ -188,9 +188,8 @@ bool options_named(const struct program_table *program, int argc, char **argv,
     return false;
 }
 
-/* Fills lines from column `indent` to the last; the cursor is at `column`. */
-static void print_wrapped(FILE *out, size_t column, size_t indent,
-                          const char *text)
+void options_print_wrapped(FILE *out, size_t column, size_t indent,
+                           const char *text)
 {
     if (column && column + 1 > indent) {
         fputc('\n', out);
@@ -229,7 +228,7 @@ static void print_option(FILE *out, const struct option_row *row)
                              : "",
              optional ? argument + 1 : argument);
     fputs(left, out);
-    print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
+    options_print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
 }
 
 static void print_options(FILE *out, const struct program_table *program,
@@ -256,7 +255,7 @@ static void print_commands(FILE *out, const struct program_table *program)
         snprintf(left, sizeof(left), "  %s%s%s", row->name,
                  row->arguments[0] ? " " : "", row->arguments);
         fputs(left, out);
-        print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
+        options_print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
     }
 }
 
@@ -267,12 +266,12 @@ void options_print_help(FILE *out, const struct program_table *program,
         fprintf(out, "Usage: %s %s [OPTIONS]%s%s\n\n", program->name,
                 command->name, command->arguments[0] ? " " : "",
                 command->arguments);
-        print_wrapped(out, 0, 0, command->help);
+        options_print_wrapped(out, 0, 0, command->help);
         print_options(out, program, command->bit);
         return;
     }
     fprintf(out, "Usage: %s %s\n\n", program->name, program->usage);
-    print_wrapped(out, 0, 0, program->description);
+    options_print_wrapped(out, 0, 0, program->description);
     print_commands(out, program);
     print_options(out, program, ~0u);
 }

@@ -102,4 +102,8 @@ bool options_named(const struct program_table *program, int argc, char **argv,
 void options_print_help(FILE *out, const struct program_table *program,
                         const struct command_row *command);
 
+/* Fills lines from column `indent` to the last; the cursor is at `column`. */
+void options_print_wrapped(FILE *out, size_t column, size_t indent,
+                           const char *text);
+
 #endif

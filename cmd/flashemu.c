@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/flash/drive_keys.h"
+#include "cmd/common_describe.h"
 #include "cmd/common_json.h"
 
 static const char PROGRAM[] = "flashemu";
@@ -18,7 +20,8 @@ enum {
     REPLAY = 1 << 3,
     RANDOM = 1 << 4,
     BENCH = 1 << 5,
-    ALL = LIST | SHOW | SERVE | REPLAY | RANDOM | BENCH
+    STUDY = 1 << 6,
+    ALL = LIST | SHOW | SERVE | REPLAY | RANDOM | BENCH | STUDY
 };
 enum { DRIVES_MAX = 256, EXIT_OUTPUT_FAILED = 4 };
 
@@ -26,6 +29,23 @@ int flashemu_fail_late(const struct fault *fault)
 {
     fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
     return common_exit_status(fault);
+}
+
+/* To standard output, or to the FILE of --json=FILE. 0 or -errno. */
+static int put_document(const struct options_given *given,
+                        struct json_object *document)
+{
+    const struct option_given *json = options_find(given, OPTION_JSON);
+    const char *path = json ? json->value : NULL;
+    if (!path || strcmp(path, "-") == 0)
+        return common_json_print(document, stdout);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return -errno;
+    int error = common_json_print(document, file);
+    if (fclose(file) != 0 && !error)
+        error = -errno;
+    return error;
 }
 
 int flashemu_fail(const struct options_given *given, const struct fault *fault)
@@ -39,7 +59,7 @@ int flashemu_fail(const struct options_given *given, const struct fault *fault)
         return status;
     common_json_status(document, PROGRAM, status);
     common_json_message(document, PROGRAM, "error", fault->text);
-    common_json_print(document, stdout);
+    put_document(given, document);
     json_object_put(document);
     return status;
 }
@@ -52,8 +72,7 @@ struct json_object *flashemu_json(const struct options_given *given)
 int flashemu_print(const struct options_given *given,
                    struct json_object *document)
 {
-    int error = document ? common_json_print(document, stdout) : -ENOMEM;
-    (void)given;
+    int error = document ? put_document(given, document) : -ENOMEM;
     json_object_put(document);
     if (!error)
         return 0;
@@ -204,6 +223,13 @@ static const struct command_row commands[] = {
      .operands_min = 2,
      .operands_max = 2,
      .run = flashemu_replay},
+    {.name = "study",
+     .arguments = "[STUDY]",
+     .help = "Do a published experiment again, and print the paper's figures "
+             "beside ours; without a name: which there are",
+     .bit = STUDY,
+     .operands_max = 1,
+     .run = flashemu_study},
     {.name = "random",
      .arguments = "",
      .help = "Print a drive file drawn from a seed, with what a probe should "
@@ -219,13 +245,29 @@ static const struct command_row commands[] = {
 };
 
 static const struct option_row options[] = {
-    {OPTION_VIA, "via", 0, "auto|loop",
-     "How the kernel reaches the drive: a loop device on a FUSE file (auto "
-     "chooses it)",
+    {OPTION_VIA, "via", 0, "auto|ublk|loop",
+     "How the kernel reaches the drive: ublk, or a loop device on a FUSE file; "
+     "auto, the default, takes ublk where the kernel has it",
      SERVE, "Serving"},
     {OPTION_SIZE, "size", 0, "SIZE",
      "Capacity instead of the drive's own, such as 512M or 8GiB", SERVE,
      "Serving"},
+    {OPTION_CONTENTS, "contents", 0, "FILE",
+     "Keep the contents in FILE, for the next server; the ublk device of a "
+     "killed server it takes up, with the requests under way",
+     SERVE, "Serving"},
+    {OPTION_QUEUES, "queues", 0, "N",
+     "Hardware queues of the ublk device, at most one for each processor; the "
+     "default is 1",
+     SERVE, "Serving"},
+    {OPTION_QUEUE_DEPTH, "queue-depth", 0, "N",
+     "Requests that a queue of the ublk device holds at once; the default is "
+     "128",
+     SERVE, "Serving"},
+    {OPTION_WITHOUT, "without", 0, "FEATURE[,...]",
+     "Do without what an older kernel lacks: encoding (of ublk's commands), "
+     "user-copy, recovery",
+     SERVE, "Serving"},
     {OPTION_FORMAT, "format", 0, "auto|disksim|spc|msr|blkparse",
      "How the trace is written; auto looks at its first lines", REPLAY,
      "Replaying"},
@@ -246,20 +288,38 @@ static const struct option_row options[] = {
     {OPTION_LENIENT, "lenient", 0, NULL,
      "Count malformed lines and go on; otherwise the first one ends the replay",
      REPLAY, "Replaying"},
-    {OPTION_SEED, "seed", 0, "N", "Which drive: the same number, the same file",
-     RANDOM, "Drawing"},
+    {OPTION_SEED, "seed", 0, "N",
+     "Which drive or workload: the same number, the same one", RANDOM | STUDY,
+     "Drawing"},
     {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc",
      "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
+    {OPTION_SCALE, "scale", 0, "X",
+     "A workload X times as long, above 0 and at most 1, the default", STUDY,
+     "Drawing"},
     {OPTION_CSV, "csv", 0, "[FILE|-]",
-     "Every request as a row, in FILE or on standard output (then without the "
-     "report)",
+     "Every request, or every value of a study, as a row, in FILE or on "
+     "standard output (then without the report)",
+     REPLAY | STUDY, "Output"},
+    {OPTION_PLOT, "plot", 0, "[FILE]",
+     "The study's figure, with gnuplot, as .png or .svg; without FILE as "
+     "study-NAME.png",
+     STUDY, "Output"},
+    {OPTION_WHY, "why", 0, "[FILE|-]",
+     "What every request spent its time on as a row, in FILE or on standard "
+     "output: queue, buffer, merge, clean, erase, sense, bus, program and so "
+     "on add up to the response time",
      REPLAY, "Output"},
-    {OPTION_PROGRESS, "progress", 0, "HOW",
-     "On standard error: auto (a bar on a terminal, else nothing), bar, plain "
-     "(a line for each tenth) or none",
+    {OPTION_PROGRESS, "progress", 0, "auto|bar|plain|none",
+     "On standard error: a bar (auto on a terminal), a line for each tenth, or "
+     "nothing (auto elsewhere)",
      REPLAY, "Output"},
-    {OPTION_JSON, "json", 0, NULL,
-     "One JSON document on standard output, also on failure", ALL, "Output"},
+    {OPTION_DESCRIBE, "describe", 0, DESCRIBE_KINDS "|keys",
+     "Print a completion script for a shell, or a part of a manual page", ALL,
+     "Output"},
+    {OPTION_JSON, "json", 0, "[FILE|-]",
+     "One JSON document in FILE or on standard output in place of the text, "
+     "also on failure",
+     ALL, "Output"},
     {OPTION_HELP, "help", 'h', NULL, "Print this help", ALL, "Output"},
     {OPTION_VERSION, "version", 0, NULL, "Print the version", ALL, "Output"},
 };
@@ -277,6 +337,38 @@ static const struct program_table flashemu = {
     .options_count = sizeof(options) / sizeof(options[0]),
 };
 
+/* Every key of a drive file, as a part of its manual page. */
+static int print_keys(struct fault *why)
+{
+    static struct drive drive;
+    struct drive_key key;
+    char section[64] = "";
+    int error = drive_key_defaults(&drive, why);
+    for (size_t i = 0; !error && drive_key_at(&drive, i, &key); i++) {
+        char text[1024];
+        if (strcmp(section, key.section) != 0)
+            printf(".SS [%s]\n", key.section);
+        snprintf(section, sizeof(section), "%s", key.section);
+        snprintf(text, sizeof(text), "%s (%s; %s%s).", key.help, key.range,
+                 key.value[0] ? "the default is " : "no default", key.value);
+        describe_roff_entry(stdout, key.name, text);
+    }
+    return error;
+}
+
+static int describe(const char *kind, struct fault *why)
+{
+    int error = strcmp(kind, "keys") == 0
+                    ? print_keys(why)
+                    : options_describe(stdout, &flashemu, kind);
+    if (error && why->kind == FAULT_NONE)
+        fault_set(why, FAULT_USAGE, error,
+                  "--describe=%.200s is not understood: expected one "
+                  "of " DESCRIBE_KINDS "|keys",
+                  kind);
+    return error;
+}
+
 static int dispatch(struct options_given *given)
 {
     struct fault why = {.kind = FAULT_NONE};
@@ -285,10 +377,17 @@ static int dispatch(struct options_given *given)
         options_print_help(stdout, &flashemu, given->command);
         return flashemu_finish_text();
     }
+    if (options_find(given, OPTION_VERSION) && options_find(given, OPTION_JSON))
+        return flashemu_print(given, flashemu_json(given));
     if (options_find(given, OPTION_VERSION)) {
         printf("%s %s\n", PROGRAM, SSDPROBE_VERSION);
         return flashemu_finish_text();
     }
+    if (options_find(given, OPTION_DESCRIBE) &&
+        !describe(options_find(given, OPTION_DESCRIBE)->value, &why))
+        return flashemu_finish_text();
+    if (why.kind != FAULT_NONE)
+        return flashemu_fail(given, &why);
     if (!has_command && given->operands_count)
         fault_set(&why, FAULT_USAGE, -EINVAL,
                   "'%.200s' is not a command; see 'flashemu --help'",

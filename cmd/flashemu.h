@@ -12,8 +12,14 @@
 enum flashemu_option {
     OPTION_VIA = 1,
     OPTION_SIZE,
+    OPTION_CONTENTS,
+    OPTION_QUEUES,
+    OPTION_QUEUE_DEPTH,
+    OPTION_WITHOUT,
     OPTION_SEED,
     OPTION_KIND,
+    OPTION_SCALE,
+    OPTION_PLOT,
     OPTION_FORMAT,
     OPTION_SPEED,
     OPTION_DEPTH,
@@ -21,7 +27,9 @@ enum flashemu_option {
     OPTION_WRAP,
     OPTION_LENIENT,
     OPTION_CSV,
+    OPTION_WHY,
     OPTION_PROGRESS,
+    OPTION_DESCRIBE,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_VERSION
@@ -31,6 +39,7 @@ enum flashemu_option {
 int flashemu_serve(const struct options_given *given);
 int flashemu_replay(const struct options_given *given);
 int flashemu_random(const struct options_given *given);
+int flashemu_study(const struct options_given *given);
 int flashemu_bench(const struct options_given *given);
 
 /* Says what went wrong, under --json as a document; the exit status. */

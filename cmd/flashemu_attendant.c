@@ -9,8 +9,10 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cmd/flashemu_fuse_file.h"
+#include "cmd/flashemu_live.h"
 
 enum { ATTACH_ATTEMPTS = 64, LIMIT_ATTEMPTS = 16 };
 enum { PROMPT_READS = 64, HELD_READS = 12 };
@@ -55,7 +57,7 @@ static int measure(struct served *served, int device, void *data, uint64_t size,
 /* Where to start looking: nothing larger can pass for sure. */
 static uint64_t limit_bound(const struct loop *loop, uint64_t drive_bytes)
 {
-    uint64_t limit_bytes = SERVED_REQUEST_MAX_BYTES;
+    uint64_t limit_bytes = FUSE_FILE_REQUEST_MAX_BYTES;
     uint64_t value;
     if (loop_queue_get(loop, "max_hw_sectors_kb", &value) == 0 &&
         value * 1024 < limit_bytes)
@@ -95,13 +97,6 @@ static int find_limit(struct served *served, const struct loop *loop,
     return error;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int ascending(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -114,10 +109,10 @@ static int time_reads(int device, size_t count, uint64_t *median_ns)
     static _Alignas(4096) char data[4096];
     uint64_t took_ns[PROMPT_READS] = {0};
     for (size_t i = 0; i < count; i++) {
-        uint64_t start_ns = now_ns();
+        uint64_t start_ns = live_now_ns();
         if (pread(device, data, sizeof(data), 0) != sizeof(data))
             return -EIO;
-        took_ns[i] = now_ns() - start_ns;
+        took_ns[i] = live_now_ns() - start_ns;
     }
     qsort(took_ns, count, sizeof(took_ns[0]), ascending);
     *median_ns = took_ns[count / 2];

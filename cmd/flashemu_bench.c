@@ -20,6 +20,7 @@ enum {
     SMALL_BYTES = 4096,
     LARGE_BYTES = 1 << 20,
     DEPTH = 32,
+    AHEAD = 16, /* requests that the model is told of before they come */
     SETTLE_DONE = 64
 };
 
@@ -81,6 +82,8 @@ struct run {
     struct flash *flash;
     struct random random;
     uint64_t capacity_bytes, next_bytes, now_ns;
+    uint64_t ahead_bytes[AHEAD]; /* a ring: where the next requests begin */
+    size_t ahead_first;
     size_t outstanding;
 };
 
@@ -92,7 +95,7 @@ static double processor_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static uint64_t next_offset(struct run *run)
+static uint64_t draw_offset(struct run *run)
 {
     uint64_t bytes = run->workload->request_bytes;
     uint64_t slots = run->capacity_bytes / bytes;
@@ -100,6 +103,22 @@ static uint64_t next_offset(struct run *run)
         return random_below(&run->random, slots) * bytes;
     uint64_t offset = run->next_bytes;
     run->next_bytes = (offset + bytes) / bytes % slots * bytes;
+    return offset;
+}
+
+static void look_ahead(struct run *run)
+{
+    for (size_t i = 0; i < AHEAD; i++)
+        run->ahead_bytes[i] = draw_offset(run);
+}
+
+/* The next request's, known for a while: as a host that plans does. */
+static uint64_t next_offset(struct run *run)
+{
+    uint64_t *at = &run->ahead_bytes[run->ahead_first], offset = *at;
+    run->ahead_first = (run->ahead_first + 1) % AHEAD;
+    *at = draw_offset(run);
+    flash_expect(run->flash, *at);
     return offset;
 }
 
@@ -192,6 +211,7 @@ static int measure(const struct workload *workload, struct measured *measured,
         return error;
     random_seed(&run.random, drive.seed);
     run.capacity_bytes = drive.capacity_bytes;
+    look_ahead(&run);
     error = measure_run(&run, measured);
     measured->flash_pages_count = drive.capacity_bytes / SMALL_BYTES *
                                   (1000 + drive.spare_permille) / 1000;

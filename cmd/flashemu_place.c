@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/flashemu_ublk_control.h"
+
 static const char STATE_ENDING[] = ".state";
 static const char DRIVE_ENDING[] = ".drive";
 
@@ -42,20 +44,32 @@ static int choose_folder(struct place *place, struct fault *why)
     return 0;
 }
 
-/* What was written by write_state(); the label tells whose device it is. */
-static bool read_state(int fd, struct loop *loop)
+/* What write_state() writes; the label tells whose device it is. */
+struct state {
+    struct loop loop;    /* number -1: none */
+    uint64_t ublk_label; /* 0: none */
+};
+
+static struct state read_state(int fd)
 {
+    struct state state = {.loop = {.number = -1}};
     char text[128] = "";
-    if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
-        return false;
-    return sscanf(text, "loop %d label %47s", &loop->number, loop->label) == 2;
+    if (pread(fd, text, sizeof(text) - 1, 0) > 0 &&
+        sscanf(text, "ublk label %" SCNx64, &state.ublk_label) != 1 &&
+        sscanf(text, "loop %d label %47s", &state.loop.number,
+               state.loop.label) != 2)
+        state.loop.number = -1;
+    return state;
 }
 
 static int write_state(const struct place *place)
 {
     char text[128];
-    int length = snprintf(text, sizeof(text), "loop %d label %s\n",
-                          place->loop.number, place->loop.label);
+    int length = place->ublk_label
+                     ? snprintf(text, sizeof(text), "ublk label %" PRIx64 "\n",
+                                place->ublk_label)
+                     : snprintf(text, sizeof(text), "loop %d label %s\n",
+                                place->loop.number, place->loop.label);
     if (ftruncate(place->state_fd, 0) < 0 ||
         pwrite(place->state_fd, text, (size_t)length, 0) != length)
         return -errno;
@@ -65,7 +79,7 @@ static int write_state(const struct place *place)
 /* `name` without its ending names a server: is it dead? Then clear it away. */
 static void clear_if_dead(const struct place *place, const char *name)
 {
-    struct loop loop = {.number = -1};
+    struct state left;
     char state[512], drive[512];
     int stem = (int)(strlen(name) - strlen(STATE_ENDING));
     int fd;
@@ -77,8 +91,10 @@ static void clear_if_dead(const struct place *place, const char *name)
         return;
     /* Its server holds this lock as long as it lives. */
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        if (read_state(fd, &loop))
-            loop_detach(&loop);
+        left = read_state(fd);
+        loop_detach(&left.loop);
+        if (left.ublk_label && left.ublk_label != place->ublk_label)
+            ublk_clear(left.ublk_label);
         umount2(drive, MNT_DETACH); /* fails where nothing is mounted */
         unlink(drive);
         unlink(state);
@@ -118,6 +134,10 @@ static int make_files(struct place *place)
         open(place->state_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (place->state_fd < 0 || flock(place->state_fd, LOCK_EX) < 0)
         return -errno;
+    if (place->ublk_label) {
+        place->mount_path[0] = '\0';
+        return write_state(place);
+    }
     drive =
         open(place->mount_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (drive < 0)
@@ -142,11 +162,12 @@ static int enter_folder(struct place *place)
     return error;
 }
 
-int place_open(struct place *place, struct fault *why)
+int place_open(struct place *place, uint64_t ublk_label, struct fault *why)
 {
     enum { ATTEMPTS = 8 };
     int error = -ENOENT;
-    *place = (struct place){.state_fd = -1, .loop = {.number = -1}};
+    *place = (struct place){
+        .state_fd = -1, .loop = {.number = -1}, .ublk_label = ublk_label};
     /* The last server to leave removes the folder: perhaps just now. */
     for (int attempt = 0; error == -ENOENT && attempt < ATTEMPTS; attempt++) {
         error = choose_folder(place, why);
@@ -175,9 +196,8 @@ int place_note_loop(struct place *place, int number, struct fault *why)
 
 void place_detach_loop(const struct place *place)
 {
-    struct loop loop;
-    if (read_state(place->state_fd, &loop))
-        loop_detach(&loop);
+    struct state state = read_state(place->state_fd);
+    loop_detach(&state.loop);
 }
 
 void place_close(struct place *place)

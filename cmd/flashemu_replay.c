@@ -56,53 +56,6 @@ static enum replay_progress auto_progress(void)
                : PROGRESS_NONE;
 }
 
-/* ---- rows -------------------------------------------------------------- */
-
-static int on_done(void *context, const struct replay_done *done)
-{
-    static const char *const names[] = {"read", "write", "flush", "discard"};
-    const struct replay_job *job = context;
-    int used = fprintf(
-        job->rows,
-        "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-        ",%" PRIu64 ",%" PRIu64 ",%d\n",
-        done->index, names[done->request.operation], done->request.offset_bytes,
-        done->request.length_bytes, done->arrive_ns, done->complete_ns,
-        done->complete_ns - done->arrive_ns, done->queue_ns, done->error);
-    return used < 0 ? -EIO : 0;
-}
-
-static int open_rows(struct replay_job *job, struct fault *why)
-{
-    if (!job->rows_path)
-        return 0;
-    job->rows = job->rows_to_stdout ? stdout : fopen(job->rows_path, "we");
-    if (!job->rows)
-        return fault_set(why, FAULT_OPEN, -errno, "cannot write %s: %s",
-                         job->rows_path, strerror(errno));
-    fprintf(job->rows,
-            "# flashemu replay, format 1\n# drive %s, trace %s (%s)\n"
-            "index,operation,offset_bytes,length_bytes,arrive_ns,complete_ns,"
-            "response_ns,queue_ns,error\n",
-            job->drive.name, job->trace_path,
-            trace_format_name(trace_format_of(job->trace)));
-    job->settings.on_done = on_done;
-    return 0;
-}
-
-static int close_rows(struct replay_job *job, struct fault *why)
-{
-    if (!job->rows)
-        return 0;
-    int failed = fflush(job->rows) != 0 || ferror(job->rows);
-    if (!job->rows_to_stdout)
-        failed |= fclose(job->rows) != 0;
-    job->rows = NULL;
-    return failed ? fault_set(why, FAULT_IO, -EIO, "cannot write %s",
-                              job->rows_path)
-                  : 0;
-}
-
 /* ---- options ----------------------------------------------------------- */
 
 static int read_numbers(const struct options_given *given,
@@ -149,12 +102,21 @@ static int read_progress(const struct options_given *given,
     return 0;
 }
 
+static void read_rows(const struct options_given *given, int option,
+                      struct replay_rows *rows)
+{
+    const struct option_given *wanted = options_find(given, option);
+    if (!wanted)
+        return;
+    rows->to_stdout = !wanted->value || strcmp(wanted->value, "-") == 0;
+    rows->path = rows->to_stdout ? "standard output" : wanted->value;
+}
+
 static int read_options(const struct options_given *given,
                         struct replay_job *job, struct fault *why)
 {
     const struct option_given *format = options_find(given, OPTION_FORMAT);
     const struct option_given *device = options_find(given, OPTION_DEVICE);
-    const struct option_given *csv = options_find(given, OPTION_CSV);
     job->trace_path = given->operands[1];
     job->percent = -1;
     if (format &&
@@ -166,14 +128,14 @@ static int read_options(const struct options_given *given,
     job->trace_settings.device = device ? device->value : NULL;
     job->trace_settings.lenient = options_find(given, OPTION_LENIENT) != NULL;
     job->settings.wrap = options_find(given, OPTION_WRAP) != NULL;
-    if (csv) {
-        job->rows_to_stdout = !csv->value || strcmp(csv->value, "-") == 0;
-        job->rows_path = job->rows_to_stdout ? "standard output" : csv->value;
-    }
-    if (job->rows_to_stdout && options_find(given, OPTION_JSON))
+    read_rows(given, OPTION_CSV, &job->csv);
+    read_rows(given, OPTION_WHY, &job->why);
+    job->settings.explain = job->why.path != NULL;
+    const struct option_given *json = options_find(given, OPTION_JSON);
+    if (job->csv.to_stdout + job->why.to_stdout + (json && !json->value) > 1)
         return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "--csv and --json both want standard output: give one "
-                         "of them a file with --csv=FILE");
+                         "--csv, --why and --json want standard output: give "
+                         "all but one of them a file, such as --csv=FILE");
     int error = read_progress(given, &job->progress, why);
     return error ? error : read_numbers(given, &job->settings, why);
 }
@@ -193,7 +155,6 @@ static int load_drive(const char *spec, struct replay_job *job,
     int error = drive_load(text, &job->drive, why);
     if (error)
         return error;
-    job->settings.queue_depth_count = job->drive.queue_depth_count;
     job->settings.request_limit_bytes = job->drive.request_limit_bytes;
     return flash_create(&job->drive, &job->flash, why);
 }
@@ -226,7 +187,7 @@ static int carry_out(const struct options_given *given, struct replay_job *job,
         error =
             trace_open(job->trace_path, &job->trace_settings, &job->trace, why);
     if (!error)
-        error = open_rows(job, why);
+        error = replay_rows_open(job, why);
     if (error)
         return error;
     job->settings.on_progress = on_progress;
@@ -250,7 +211,7 @@ int flashemu_replay(const struct options_given *given)
     }
     int error = carry_out(given, job, &why);
     struct fault late = {.kind = FAULT_NONE};
-    if (close_rows(job, &late) && !error) {
+    if (replay_rows_close(job, &late) && !error) {
         error = -EIO;
         why = late;
     }
@@ -259,7 +220,7 @@ int flashemu_replay(const struct options_given *given)
     } else if (options_find(given, OPTION_JSON)) {
         status = flashemu_print(given, replay_json(flashemu_json(given), job));
     } else {
-        if (!job->rows_to_stdout)
+        if (!job->csv.to_stdout && !job->why.to_stdout)
             replay_print(job);
         status = flashemu_finish_text();
     }

@@ -16,6 +16,13 @@
 
 enum replay_progress { PROGRESS_NONE, PROGRESS_BAR, PROGRESS_PLAIN };
 
+/* A table with a row for each request. */
+struct replay_rows {
+    const char *path; /* NULL: not wanted */
+    bool to_stdout;
+    FILE *file;
+};
+
 struct replay_job {
     struct drive drive;
     struct flash *flash;
@@ -29,12 +36,17 @@ struct replay_job {
     struct replay_settings settings;
     struct replay_result result;
 
-    const char *rows_path; /* NULL: no rows */
-    bool rows_to_stdout;
-    FILE *rows;
+    struct replay_rows csv, why;
     enum replay_progress progress;
     int percent; /* shown last; -1: none */
 };
+
+/* Opens the tables that are wanted and writes their heads. -errno with a
+ * sentence. */
+int replay_rows_open(struct replay_job *job, struct fault *why);
+/* The `on_done` of a replay whose context is a job. */
+int replay_rows_put(void *context, const struct replay_done *done);
+int replay_rows_close(struct replay_job *job, struct fault *why);
 
 /* The report as text, on standard output. */
 void replay_print(const struct replay_job *job);

@@ -8,7 +8,13 @@
 #include "cmd/flashemu_replay.h"
 
 static const double shares[] = {0.50, 0.95, 0.99};
-enum { SHARES_COUNT = 3, BAR_COLUMNS = 40, TEXT_STEPS = 2, JSON_STEPS = 8 };
+enum {
+    SHARES_COUNT = 3,
+    BAR_COLUMNS = 40,
+    TEXT_STEPS = 2,
+    JSON_STEPS = 8,
+    BANKS_SHOWN = 64
+};
 
 /* Bytes programmed for each byte that the host wrote; 0: it wrote nothing. */
 static double write_amplification(const struct replay_job *job)
@@ -136,6 +142,72 @@ static void print_flash(const struct replay_job *job)
                    seconds);
 }
 
+static const char *const class_names[REPLAY_CLASSES] = {"read", "write",
+                                                        "other"};
+
+/* Shares of the response time, a row a part that is not zero. */
+static void print_why(const struct replay_job *job)
+{
+    const struct flash_why *why = job->result.why;
+    double sums[REPLAY_CLASSES] = {0};
+    if (!job->settings.explain)
+        return;
+    for (size_t class = 0; class < REPLAY_CLASSES; class ++)
+        for (size_t i = 0; i < FLASH_WHY_PARTS; i++)
+            sums[class] += (double)flash_why_part_ns(&why[class], i);
+    printf("\n%-24s %8s %8s %8s\n", "where the time went", "reads", "writes",
+           "other");
+    for (size_t i = 0; i < FLASH_WHY_PARTS; i++) {
+        uint64_t any = 0;
+        for (size_t class = 0; class < REPLAY_CLASSES; class ++)
+            any += flash_why_part_ns(&why[class], i);
+        if (any == 0)
+            continue;
+        printf("  %-22s", flash_why_parts[i].name);
+        for (size_t class = 0; class < REPLAY_CLASSES; class ++) {
+            double ns = (double)flash_why_part_ns(&why[class], i);
+            printf(" %6.2f %%", sums[class] > 0 ? 100 * ns / sums[class] : 0);
+        }
+        printf("\n");
+    }
+}
+
+static uint64_t bank_pages(const struct flash_bank *bank)
+{
+    return bank->pages_read_count + bank->pages_programmed_count;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_banks(const struct replay_job *job)
+{
+    uint32_t count = flash_banks_count(job->flash);
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct flash_bank bank = flash_bank(job->flash, i);
+        pages += bank_pages(&bank);
+    }
+    if (count == 0)
+        return;
+    printf("\n%-8s %-8s %12s %12s %10s %8s %8s\n", "bank", "channel",
+           "pages read", "programmed", "erased", "share", "busy");
+    for (uint32_t i = 0; i < count && i < BANKS_SHOWN; i++) {
+        struct flash_bank bank = flash_bank(job->flash, i);
+        printf("%-8" PRIu32 " %-8" PRIu64 " %12" PRIu64 " %12" PRIu64
+               " %10" PRIu64 " %6.2f %% %6.2f %%\n",
+               i, i % job->drive.channels_count, bank.pages_read_count,
+               bank.pages_programmed_count, bank.blocks_erased_count,
+               percent(bank_pages(&bank), pages),
+               percent(bank.busy_ns, job->result.duration_ns));
+    }
+    if (count > BANKS_SHOWN)
+        printf("%d of %" PRIu32 " banks are shown; --json has all\n",
+               BANKS_SHOWN, count);
+}
+
 void replay_print(const struct replay_job *job)
 {
     const struct replay_result *result = &job->result;
@@ -153,6 +225,8 @@ void replay_print(const struct replay_job *job)
     print_times("  reads", &reads->queue);
     print_times("  writes", &writes->queue);
     print_flash(job);
+    print_why(job);
+    print_banks(job);
     print_distribution("response time of reads", &reads->response);
     print_distribution("response time of writes", &writes->response);
     print_distribution("queue time of reads and writes", &result->queue);
@@ -253,10 +327,38 @@ static struct json_object *drive_json(const struct replay_job *job)
     return object;
 }
 
+static struct json_object *why_json(const struct flash_why *why)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; i < FLASH_WHY_PARTS; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%s_ns", flash_why_parts[i].name);
+        add_integer(object, key, flash_why_part_ns(why, i));
+    }
+    return object;
+}
+
+/* Pages and erases of each bank, and how long it was busy. */
+static struct json_object *banks_json(const struct replay_job *job)
+{
+    struct json_object *rows = json_object_new_array();
+    for (uint32_t i = 0; i < flash_banks_count(job->flash); i++) {
+        struct flash_bank bank = flash_bank(job->flash, i);
+        struct json_object *row = json_object_new_object();
+        add_integer(row, "bank", i);
+        add_integer(row, "channel", i % job->drive.channels_count);
+        add_integer(row, "pages_read", bank.pages_read_count);
+        add_integer(row, "pages_programmed", bank.pages_programmed_count);
+        add_integer(row, "blocks_erased", bank.blocks_erased_count);
+        add_integer(row, "busy_ns", bank.busy_ns);
+        json_object_array_add(rows, row);
+    }
+    return rows;
+}
+
 struct json_object *replay_json(struct json_object *document,
                                 const struct replay_job *job)
 {
-    static const char *const names[REPLAY_CLASSES] = {"read", "write", "other"};
     const struct replay_result *result = &job->result;
     struct json_object *response, *queue;
     if (!document)
@@ -276,11 +378,20 @@ struct json_object *replay_json(struct json_object *document,
     json_object_object_add(queue, "all", times_json(&result->queue));
     for (size_t i = 0; i < REPLAY_CLASSES; i++) {
         const struct replay_times *times = &result->classes[i];
-        json_object_object_add(response, names[i],
+        json_object_object_add(response, class_names[i],
                                times_json(&times->response));
-        json_object_object_add(queue, names[i], times_json(&times->queue));
+        json_object_object_add(queue, class_names[i],
+                               times_json(&times->queue));
     }
     json_object_object_add(document, "response", response);
     json_object_object_add(document, "queue", queue);
+    json_object_object_add(document, "banks", banks_json(job));
+    if (job->settings.explain) {
+        struct json_object *why = json_object_new_object();
+        for (size_t i = 0; i < REPLAY_CLASSES; i++)
+            json_object_object_add(why, class_names[i],
+                                   why_json(&result->why[i]));
+        json_object_object_add(document, "why", why);
+    }
     return document;
 }

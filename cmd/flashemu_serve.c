@@ -3,47 +3,56 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "lib/base/units.h"
-#include "lib/flash/flash.h"
-#include "cmd/flashemu_attendant.h"
-#include "cmd/flashemu_place.h"
-#include "cmd/flashemu_served.h"
+#include "cmd/flashemu_contents.h"
+#include "cmd/flashemu_service.h"
+#include "cmd/flashemu_ublk_control.h"
 
-enum { SPEC_SIZE = 4096 };
+enum { SPEC_SIZE = 4096, LOGICAL_BLOCK_BYTES = 512 };
 
-/* Everything a server holds. */
-struct server {
-    const struct options_given *given;
-    struct drive drive;
-    struct flash *flash;
-    struct place place;
-    struct served *served;
-    struct attendant attendant;
-    struct attendant_report report;
-    int signal_fd;
-    bool announced; /* standard output has had its line or document */
-};
+/* ---- what is asked for --------------------------------------------------- */
 
-static int check_via(const struct options_given *given, struct fault *why)
+enum via { VIA_AUTO, VIA_UBLK, VIA_LOOP };
+
+static int parse_via(const struct options_given *given, enum via *via,
+                     struct fault *why)
 {
-    const struct option_given *via = options_find(given, OPTION_VIA);
-    if (!via || strcmp(via->value, "auto") == 0 ||
-        strcmp(via->value, "loop") == 0)
+    static const char *const names[] = {"auto", "ublk", "loop"};
+    const struct option_given *found = options_find(given, OPTION_VIA);
+    *via = VIA_AUTO;
+    for (size_t i = 0; found && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(found->value, names[i]) == 0) {
+            *via = (enum via)i;
+            return 0;
+        }
+    if (!found)
         return 0;
-    if (strcmp(via->value, "ublk") == 0)
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "this build serves drives via loop only, not ublk");
     return fault_set(why, FAULT_USAGE, -EINVAL,
-                     "--via takes auto or loop, not '%.100s'", via->value);
+                     "--via takes auto, ublk or loop, not '%.100s'",
+                     found->value);
+}
+
+/* What only ublk can do, loop must not seem to do. */
+static int check_options(const struct options_given *given, enum via via,
+                         struct fault *why)
+{
+    static const struct {
+        int option;
+        const char *name;
+    } rows[] = {{OPTION_QUEUES, "queues"},
+                {OPTION_QUEUE_DEPTH, "queue-depth"},
+                {OPTION_WITHOUT, "without"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (via != VIA_UBLK && options_find(given, rows[i].option))
+            return fault_set(why, FAULT_USAGE, -EINVAL,
+                             "--%s is for --via=ublk only", rows[i].name);
+    return 0;
 }
 
 /* The drive as asked for: operand and --size. */
@@ -70,6 +79,18 @@ static int load_drive(const struct options_given *given, struct drive *drive,
     return drive_load(spec, drive, why);
 }
 
+static int open_contents(struct service *service, struct fault *why)
+{
+    const struct option_given *found =
+        options_find(service->given, OPTION_CONTENTS);
+    if (!found)
+        return 0;
+    return contents_open(found->value, service->flash, &service->contents_fd,
+                         why);
+}
+
+/* ---- signals ------------------------------------------------------------- */
+
 /* Signals that end the server; handled nowhere, read from a descriptor. */
 static int catch_signals(int *signal_fd, struct fault *why)
 {
@@ -88,160 +109,104 @@ static int catch_signals(int *signal_fd, struct fault *why)
     return 0;
 }
 
-/*
- * In a mount namespace of our own nobody trips over the file, and the mount
- * goes with the process. Where that is forbidden the common one does.
- */
-static void hide_mount(void)
+bool service_take_signal(const struct service *service)
 {
-    if (unshare(CLONE_NEWNS) == 0)
-        mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+    struct signalfd_siginfo taken;
+    return read(service->signal_fd, &taken, sizeof(taken)) > 0;
 }
 
-enum event { EVENT_SIGNAL, EVENT_ATTENDANT, EVENT_ENDED };
+/* ---- ready --------------------------------------------------------------- */
 
-/* Waits for one of these, the first that has happened. */
-static enum event wait_event(const struct server *server)
+static int print_document(const struct service *service,
+                          const struct service_device *ready)
 {
-    struct pollfd fds[] = {
-        {.fd = server->signal_fd, .events = POLLIN},
-        {.fd = server->attendant.report_fd, .events = POLLIN},
-        {.fd = served_ended_fd(server->served), .events = POLLIN}};
-    while (poll(fds, 3, -1) < 0 && errno == EINTR)
-        ;
-    if (fds[0].revents) {
-        struct signalfd_siginfo taken;
-        if (read(server->signal_fd, &taken, sizeof(taken)) > 0)
-            return EVENT_SIGNAL;
+    struct json_object *document = flashemu_json(service->given);
+    struct json_object *device = json_object_new_object();
+    json_object_object_add(device, "path", json_object_new_string(ready->path));
+    json_object_object_add(device, "via", json_object_new_string(ready->via));
+    json_object_object_add(
+        device, "capacity_bytes",
+        json_object_new_uint64(service->drive.capacity_bytes));
+    json_object_object_add(device, "logical_block_bytes",
+                           json_object_new_int(LOGICAL_BLOCK_BYTES));
+    json_object_object_add(device, "request_limit_bytes",
+                           json_object_new_uint64(ready->request_limit_bytes));
+    json_object_object_add(document, "device", device);
+    return flashemu_print(service->given, document);
+}
+
+int service_say_ready(struct service *service,
+                      const struct service_device *device, struct fault *why)
+{
+    char size[32], limit[32];
+    int error;
+    fprintf(stderr,
+            "flashemu: %s, %s, on %s (%s%s); requests up to %s arrive whole, "
+            "larger ones are split\n",
+            service->drive.name,
+            format_bytes(service->drive.capacity_bytes, size, sizeof(size)),
+            device->path, device->via, device->how,
+            format_bytes(device->request_limit_bytes, limit, sizeof(limit)));
+    service->announced = true;
+    if (options_find(service->given, OPTION_JSON))
+        error = print_document(service, device);
+    else
+        error = printf("%s\n", device->path) < 0 || fflush(stdout) != 0;
+    return error ? fault_set(why, FAULT_IO, -EIO,
+                             "cannot write to standard output")
+                 : 0;
+}
+
+/* ---- serving ------------------------------------------------------------- */
+
+/* Has this kernel ublk, and may we use it? Else says why not. */
+static bool has_ublk(void)
+{
+    struct ublk_control control;
+    struct fault why;
+    if (ublk_control_open(&control, 0, &why)) {
+        fprintf(stderr, "flashemu: via loop, since %s\n", why.text);
+        return false;
     }
-    return fds[1].revents ? EVENT_ATTENDANT : EVENT_ENDED;
+    ublk_control_close(&control);
+    return true;
 }
 
-static int say_ready(const struct server *server)
+static int run(struct service *service, enum via via, struct fault *why)
 {
-    const struct loop *loop = &server->report.loop;
-    char path[32], size[32], limit[32];
-    loop_path(loop, path, sizeof(path));
-    fprintf(
-        stderr,
-        "flashemu: %s, %s, on %s; requests up to %s arrive whole, larger "
-        "ones are split\n",
-        server->drive.name,
-        format_bytes(server->drive.capacity_bytes, size, sizeof(size)), path,
-        format_bytes(server->report.request_limit_bytes, limit, sizeof(limit)));
-    if (options_find(server->given, OPTION_JSON)) {
-        struct json_object *document = flashemu_json(server->given);
-        struct json_object *device = json_object_new_object();
-        json_object_object_add(device, "path", json_object_new_string(path));
-        json_object_object_add(device, "via", json_object_new_string("loop"));
-        json_object_object_add(
-            device, "capacity_bytes",
-            json_object_new_uint64(server->drive.capacity_bytes));
-        json_object_object_add(device, "logical_block_bytes",
-                               json_object_new_int(LOOP_BLOCK_BYTES));
-        json_object_object_add(
-            device, "request_limit_bytes",
-            json_object_new_uint64(server->report.request_limit_bytes));
-        json_object_object_add(document, "device", device);
-        return flashemu_print(server->given, document);
-    }
-    return printf("%s\n", path) < 0 || fflush(stdout) != 0;
-}
-
-/* Until a signal: 0, or why it ended before. */
-static int attend_events(struct server *server, struct fault *why)
-{
-    enum event event = wait_event(server);
-    if (event == EVENT_ATTENDANT &&
-        attendant_read(&server->attendant, &server->report) == 0) {
-        if (server->report.fault.kind != FAULT_NONE) {
-            *why = server->report.fault;
-            return -ENODEV;
-        }
-        server->announced = true;
-        if (say_ready(server))
-            return fault_set(why, FAULT_IO, -EIO,
-                             "cannot write to standard output");
-        event = wait_event(server);
-    }
-    if (event == EVENT_SIGNAL)
-        return 0;
-    return fault_set(why, FAULT_IO, -EIO,
-                     event == EVENT_ENDED
-                         ? "somebody unmounted the drive's file"
-                         : "the process that tends the loop device was killed");
-}
-
-/*
- * The attendant takes the loop device down, which may write back what a client
- * left in the page cache, so the drive serves on. A second signal ends that.
- */
-static void take_down(struct server *server)
-{
-    attendant_release(&server->attendant);
-    if (wait_event(server) != EVENT_ATTENDANT)
-        served_stop(server->served);
-}
-
-static int serve_until_signal(struct server *server, struct fault *why)
-{
-    int error = attendant_start(&server->place, server->served,
-                                server->drive.request_limit_bytes,
-                                &server->attendant, why);
+    int error = catch_signals(&service->signal_fd, why);
     if (error)
         return error;
-    error = served_start(server->served, why);
-    if (!error) {
-        error = attend_events(server, why);
-        take_down(server);
-    }
-    served_stop(server->served);
-    if (attendant_join(&server->attendant) == 0)
-        return error;
-    place_detach_loop(&server->place); /* what is left of it fails by now */
-    if (!error)
-        error = fault_set(why, FAULT_IO, -EIO,
-                          "the process that tends the loop device was killed");
-    return error;
-}
-
-static int run(struct server *server, struct fault *why)
-{
-    int error = catch_signals(&server->signal_fd, why);
-    if (error)
-        return error;
-    hide_mount();
-    error = place_open(&server->place, why);
-    if (error)
-        goto close_signals;
-    error = served_open(server->flash, server->place.mount_path,
-                        &server->served, why);
-    if (error)
-        goto close_place;
-    error = serve_until_signal(server, why);
-    served_close(server->served);
-close_place:
-    place_close(&server->place);
-close_signals:
-    close(server->signal_fd);
+    error = open_contents(service, why);
+    if (!error && (via == VIA_UBLK || (via == VIA_AUTO && has_ublk())))
+        error = service_run_ublk(service, why);
+    else if (!error)
+        error = service_run_loop(service, why);
+    if (service->contents_fd >= 0)
+        close(service->contents_fd);
+    close(service->signal_fd);
     return error;
 }
 
 int flashemu_serve(const struct options_given *given)
 {
-    static struct server server; /* too large for a stack */
+    static struct service service; /* too large for a stack */
     struct fault why = {.kind = FAULT_NONE};
-    int error = check_via(given, &why);
-    server.given = given;
+    enum via via;
+    int error = parse_via(given, &via, &why);
+    service.given = given;
+    service.contents_fd = -1;
     if (!error)
-        error = load_drive(given, &server.drive, &why);
+        error = check_options(given, via, &why);
     if (!error)
-        error = flash_create(&server.drive, &server.flash, &why);
+        error = load_drive(given, &service.drive, &why);
     if (!error)
-        error = run(&server, &why);
-    flash_destroy(server.flash);
+        error = flash_create(&service.drive, &service.flash, &why);
+    if (!error)
+        error = run(&service, via, &why);
+    flash_destroy(service.flash);
     if (!error)
         return 0;
-    return server.announced ? flashemu_fail_late(&why)
-                            : flashemu_fail(given, &why);
+    return service.announced ? flashemu_fail_late(&why)
+                             : flashemu_fail(given, &why);
 }

@@ -1,60 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define FUSE_USE_VERSION 312
 #include "cmd/flashemu_served.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <fuse3/fuse_lowlevel.h>
-#include <linux/falloc.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cmd/flashemu_fuse_file.h"
+#include "cmd/flashemu_live.h"
 #include "cmd/flashemu_pace.h"
 
-#ifndef PR_SET_IO_FLUSHER
-#define PR_SET_IO_FLUSHER 57
-#endif
-
-enum {
-    DONE_MAX = 64,
-    SECTOR_BYTES = 512,
-    ZERO_CHUNK_BYTES = 512 * 1024,
-    /* More than the loop driver ever sends: it holds back, not FUSE. */
-    SLOTS_MAX = 1024,
-    THREAD_NICE = -10,
-    SLICE_NS = 100 * 1000,
-    /* With nobody waiting, the model's own events need no better than this. */
-    HOUSEKEEPING_NS = 1000 * 1000,
-    /* The cost of a larger answer is copying. */
-    TYPICAL_ANSWER_BYTES = 16 * 1024
-};
-
-static const double NEVER_EXPIRES_S = 1e9;
+/* More than the loop driver ever sends: it holds back, not FUSE. */
+enum { SLOTS_MAX = 1024 };
 
 /* One request, from /dev/fuse until its answer. */
 struct request {
-    size_t slot;
+    struct live_request live; /* first: answers come back with its address */
     struct request *next_free;
     fuse_req_t fuse; /* NULL: not outstanding */
     /* As received; a write's data are in here, a read's go in here. */
     struct fuse_buf buffer;
-    struct flash_request flash;
     bool is_measured; /* not for the model */
     bool is_sized;    /* the answer carries a length: reads and writes */
-    uint64_t zeros_left_bytes; /* to write after the current chunk */
 };
 
 /* Shared with the child process that measures. */
@@ -66,10 +38,7 @@ struct shared {
 };
 
 struct served {
-    struct flash *flash;
-    uint64_t capacity_bytes;
-    struct fuse_session *session;
-    bool mounted;
+    struct fuse_file file;
 
     pthread_t thread;
     bool running;
@@ -86,17 +55,8 @@ struct served {
     bool accepted;            /* incoming is for the model */
     struct request *held;     /* while measuring, until held_until_ns */
     uint64_t held_until_ns;
-    size_t outstanding_count;
-    uint64_t model_ns; /* what the model was last told: never runs back */
-    void *zeros;
+    struct live live;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- requests -------------------------------------------------------- */
 
@@ -112,7 +72,6 @@ static struct request *take_slot(struct served *served)
     request = calloc(1, sizeof(*request));
     if (!request)
         return NULL;
-    request->slot = served->slots_count;
     served->slots[served->slots_count++] = request;
     return request;
 }
@@ -124,104 +83,23 @@ static void give_slot(struct served *served, struct request *request)
     served->free = request;
 }
 
-static uint64_t model_now_ns(const struct served *served)
+static void answer(void *server, struct live_request *live, int error)
 {
-    uint64_t now = now_ns();
-    return now > served->model_ns ? now : served->model_ns;
-}
-
-static void reply(struct request *request, int error)
-{
-    const struct flash_request *flash = &request->flash;
-    if (error)
-        fuse_reply_err(request->fuse, -error);
-    else if (request->is_sized && flash->operation == FLASH_READ)
-        fuse_reply_buf(request->fuse, flash->data, flash->length_bytes);
-    else if (request->is_sized)
-        fuse_reply_write(request->fuse, flash->length_bytes);
-    else
-        fuse_reply_err(request->fuse, 0);
-}
-
-static void answer(struct served *served, struct request *request, int error)
-{
-    uint64_t start_ns = now_ns();
-    reply(request, error);
-    pace_answered(&served->shared->pace, now_ns() - start_ns,
-                  request->flash.length_bytes <= TYPICAL_ANSWER_BYTES);
-    give_slot(served, request);
-}
-
-static void submit(struct served *served, struct request *request)
-{
-    int error;
-    served->model_ns = model_now_ns(served);
-    error = flash_submit(served->flash, served->model_ns, &request->flash);
-    if (error)
-        answer(served, request, error == -ERANGE ? -EINVAL : error);
-    else
-        served->outstanding_count++;
-}
-
-/* The next chunk of a long write of zeros. */
-static void continue_zeros(struct served *served, struct request *request)
-{
-    struct flash_request *flash = &request->flash;
-    flash->offset_bytes += flash->length_bytes;
-    if (flash->length_bytes > request->zeros_left_bytes)
-        flash->length_bytes = request->zeros_left_bytes;
-    request->zeros_left_bytes -= flash->length_bytes;
-    submit(served, request);
-}
-
-static void complete(struct served *served, const struct flash_done *done)
-{
-    struct request *request = served->slots[done->tag];
-    served->outstanding_count--;
-    if (request->zeros_left_bytes && !done->error)
-        continue_zeros(served, request);
-    else
-        answer(served, request, done->error);
-}
-
-static uint64_t next_due_ns(const struct served *served)
-{
-    return served->held ? served->held_until_ns
-                        : flash_next_event_ns(served->flash);
+    struct request *request = (struct request *)live;
+    fuse_file_answer(request->fuse, &live->flash, request->is_sized, error);
+    give_slot(server, request);
 }
 
 static void complete_held(struct served *served)
 {
-    served->outstanding_count--;
-    answer(served, served->held, 0);
+    uint64_t lead_ns = pace_lead_ns(&served->shared->pace);
+    if (live_now_ns() + lead_ns < served->held_until_ns)
+        return;
+    live_answer(&served->live, &served->held->live, 0);
     served->held = NULL;
 }
 
-static void complete_due(struct served *served)
-{
-    struct flash_done done[DONE_MAX];
-    size_t count;
-    uint64_t until_ns = model_now_ns(served);
-    uint64_t next_ns = next_due_ns(served);
-    uint64_t lead_ns =
-        served->outstanding_count ? pace_lead_ns(&served->shared->pace) : 0;
-    if (next_ns > until_ns + lead_ns)
-        return;
-    if (served->held) {
-        complete_held(served);
-        return;
-    }
-    if (next_ns > until_ns)
-        until_ns = next_ns;
-    served->model_ns = until_ns;
-    do {
-        flash_advance(served->flash, served->model_ns, done, DONE_MAX, &count);
-        for (size_t i = 0; i < count; i++)
-            complete(served, &done[i]);
-    } while (count == DONE_MAX);
-}
-
-/* ---- what FUSE asks -------------------------------------------------- */
+/* ---- what the file is asked ------------------------------------------ */
 
 static void note_largest(atomic_uint_fast64_t *largest, uint64_t length_bytes)
 {
@@ -230,165 +108,24 @@ static void note_largest(atomic_uint_fast64_t *largest, uint64_t length_bytes)
 }
 
 /* Takes the incoming request for the model, or while measuring answers it. */
-static void accept_request(struct served *served, fuse_req_t fuse,
-                           struct flash_request flash, bool is_sized)
+static void accept_request(void *server, fuse_req_t fuse,
+                           const struct flash_request *flash, bool is_sized)
 {
+    struct served *served = server;
     struct request *request = served->incoming;
     request->fuse = fuse;
     request->is_sized = is_sized;
-    request->zeros_left_bytes = 0;
-    request->flash = flash;
-    request->flash.tag = request->slot;
+    request->live.flash = *flash;
     served->accepted = true;
     request->is_measured = atomic_load(&served->shared->is_measuring);
     if (!request->is_measured)
         return;
-    if (flash.operation == FLASH_READ) {
-        note_largest(&served->shared->read_bytes, flash.length_bytes);
-        memset(flash.data, 0, flash.length_bytes);
-    } else if (flash.operation == FLASH_WRITE) {
-        note_largest(&served->shared->write_bytes, flash.length_bytes);
+    if (flash->operation == FLASH_READ) {
+        note_largest(&served->shared->read_bytes, flash->length_bytes);
+        memset(flash->data, 0, flash->length_bytes);
+    } else if (flash->operation == FLASH_WRITE) {
+        note_largest(&served->shared->write_bytes, flash->length_bytes);
     }
-}
-
-static void on_init(void *data, struct fuse_conn_info *connection)
-{
-    (void)data;
-    connection->want &=
-        ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
-                    FUSE_CAP_SPLICE_MOVE);
-    connection->want |= connection->capable & FUSE_CAP_ASYNC_DIO;
-    connection->max_write = SERVED_REQUEST_MAX_BYTES;
-    connection->max_read = SERVED_REQUEST_MAX_BYTES;
-    connection->max_readahead = 0;
-    /* Asynchronous direct I/O counts as background; the default is 12. */
-    connection->max_background = SLOTS_MAX / 2;
-    connection->congestion_threshold = SLOTS_MAX / 2;
-}
-
-static void on_getattr(fuse_req_t fuse, fuse_ino_t inode,
-                       struct fuse_file_info *file)
-{
-    const struct served *served = fuse_req_userdata(fuse);
-    struct stat status = {
-        .st_ino = inode,
-        .st_mode = S_IFREG | 0600,
-        .st_nlink = 1,
-        .st_uid = geteuid(),
-        .st_gid = getegid(),
-        .st_size = (off_t)served->capacity_bytes,
-        .st_blocks = (blkcnt_t)(served->capacity_bytes / SECTOR_BYTES),
-        .st_blksize = SECTOR_BYTES,
-    };
-    (void)file;
-    fuse_reply_attr(fuse, &status, NEVER_EXPIRES_S);
-}
-
-static void on_statfs(fuse_req_t fuse, fuse_ino_t inode)
-{
-    const struct served *served = fuse_req_userdata(fuse);
-    struct statvfs status = {
-        /* The loop driver takes it for the discard granularity. */
-        .f_bsize = SECTOR_BYTES,
-        .f_frsize = SECTOR_BYTES,
-        .f_blocks = served->capacity_bytes / SECTOR_BYTES,
-        .f_files = 1,
-        .f_namemax = 255,
-    };
-    (void)inode;
-    fuse_reply_statfs(fuse, &status);
-}
-
-static void on_open(fuse_req_t fuse, fuse_ino_t inode,
-                    struct fuse_file_info *file)
-{
-    (void)inode;
-    file->direct_io = 1;
-    file->keep_cache = 0;
-    fuse_reply_open(fuse, file);
-}
-
-static void on_read(fuse_req_t fuse, fuse_ino_t inode, size_t size,
-                    off_t offset, struct fuse_file_info *file)
-{
-    struct served *served = fuse_req_userdata(fuse);
-    struct flash_request flash = {.operation = FLASH_READ,
-                                  .offset_bytes = (uint64_t)offset,
-                                  .length_bytes = size,
-                                  .data = served->incoming->buffer.mem};
-    (void)inode;
-    (void)file;
-    if (size > SERVED_REQUEST_MAX_BYTES)
-        fuse_reply_err(fuse, EINVAL);
-    else if (flash.offset_bytes >= served->capacity_bytes)
-        fuse_reply_buf(fuse, NULL, 0); /* the end of the file */
-    else
-        accept_request(served, fuse, flash, true);
-}
-
-static void on_write(fuse_req_t fuse, fuse_ino_t inode, const char *data,
-                     size_t size, off_t offset, struct fuse_file_info *file)
-{
-    struct served *served = fuse_req_userdata(fuse);
-    struct request *incoming = served->incoming;
-    size_t start = (size_t)(data - (const char *)incoming->buffer.mem);
-    struct flash_request flash = {.operation = FLASH_WRITE,
-                                  .offset_bytes = (uint64_t)offset,
-                                  .length_bytes = size,
-                                  .data = (char *)incoming->buffer.mem + start};
-    (void)inode;
-    (void)file;
-    if (flash.offset_bytes >= served->capacity_bytes)
-        fuse_reply_err(fuse, ENOSPC);
-    else
-        accept_request(served, fuse, flash, true);
-}
-
-static void on_fsync(fuse_req_t fuse, fuse_ino_t inode, int only_data,
-                     struct fuse_file_info *file)
-{
-    struct flash_request flash = {.operation = FLASH_FLUSH};
-    (void)inode;
-    (void)only_data;
-    (void)file;
-    accept_request(fuse_req_userdata(fuse), fuse, flash, false);
-}
-
-/* Writes zeros in chunks: the rest follows as each is done. */
-static void accept_zeros(struct served *served, fuse_req_t fuse,
-                         struct flash_request flash)
-{
-    uint64_t left_bytes = 0;
-    flash.operation = FLASH_WRITE;
-    flash.data = served->zeros;
-    if (flash.length_bytes > ZERO_CHUNK_BYTES) {
-        left_bytes = flash.length_bytes - ZERO_CHUNK_BYTES;
-        flash.length_bytes = ZERO_CHUNK_BYTES;
-    }
-    accept_request(served, fuse, flash, false);
-    served->incoming->zeros_left_bytes = left_bytes;
-}
-
-static void on_fallocate(fuse_req_t fuse, fuse_ino_t inode, int mode,
-                         off_t offset, off_t length,
-                         struct fuse_file_info *file)
-{
-    struct served *served = fuse_req_userdata(fuse);
-    struct flash_request flash = {.operation = FLASH_DISCARD,
-                                  .offset_bytes = (uint64_t)offset,
-                                  .length_bytes = (uint64_t)length};
-    uint64_t room_bytes = served->capacity_bytes;
-    (void)inode;
-    (void)file;
-    if (offset < 0 || length <= 0 || flash.offset_bytes > room_bytes ||
-        flash.length_bytes > room_bytes - flash.offset_bytes)
-        fuse_reply_err(fuse, EINVAL);
-    else if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
-        accept_request(served, fuse, flash, false);
-    else if (mode == (FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE))
-        accept_zeros(served, fuse, flash);
-    else
-        fuse_reply_err(fuse, EOPNOTSUPP);
 }
 
 /* ---- the thread ------------------------------------------------------ */
@@ -398,61 +135,58 @@ static void answer_measured(struct served *served, struct request *request)
 {
     uint64_t hold_ns = atomic_load(&served->shared->hold_ns);
     if (!hold_ns || served->held) {
-        answer(served, request, 0);
+        live_answer(&served->live, &request->live, 0);
         return;
     }
     served->held = request;
-    served->held_until_ns = now_ns() + hold_ns;
-    served->outstanding_count++;
+    served->held_until_ns = live_now_ns() + hold_ns;
 }
 
 /* Was there a request? */
 static bool receive_one(struct served *served)
 {
     struct request *request = served->incoming;
-    int length;
+    int received;
     if (!request)
         request = served->incoming = take_slot(served);
     if (!request)
         return false; /* the next answer makes room */
-    length = fuse_session_receive_buf(served->session, &request->buffer);
-    if (length <= 0) {
-        if (length != -EAGAIN && length != -EINTR)
-            atomic_store(&served->stop, true); /* unmounted by somebody */
-        return false;
-    }
     served->accepted = false;
-    fuse_session_process_buf(served->session, &request->buffer);
+    received = fuse_file_receive(&served->file, &request->buffer);
+    if (received == -ENODEV)
+        atomic_store(&served->stop, true); /* unmounted by somebody */
+    if (received < 0)
+        return false;
     if (!served->accepted)
         return true;
     served->incoming = NULL;
     if (request->is_measured)
         answer_measured(served, request);
     else
-        submit(served, request);
+        live_submit(&served->live, &request->live);
     return true;
 }
 
-/* How long to sleep now; 0: spin; UINT64_MAX: until something arrives. */
-static uint64_t sleep_length_ns(const struct served *served, uint64_t start_ns)
+static uint64_t sleep_length_ns(const struct served *served)
 {
-    uint64_t next_ns = next_due_ns(served);
-    uint64_t wait_ns = next_ns > start_ns ? next_ns - start_ns : 0;
-    if (next_ns == UINT64_MAX)
-        return UINT64_MAX;
-    if (!served->outstanding_count)
-        return wait_ns > HOUSEKEEPING_NS ? wait_ns : HOUSEKEEPING_NS;
-    return pace_sleep_ns(&served->shared->pace, wait_ns);
+    uint64_t now_ns;
+    if (!served->held)
+        return live_sleep_ns(&served->live);
+    now_ns = live_now_ns();
+    return served->held_until_ns > now_ns
+               ? pace_sleep_ns(&served->shared->pace,
+                               served->held_until_ns - now_ns)
+               : 0;
 }
 
 /* Blocks until something arrives or shortly before the next event. */
 static void wait_for_work(struct served *served)
 {
     struct pollfd fds[] = {
-        {.fd = fuse_session_fd(served->session), .events = POLLIN},
+        {.fd = fuse_file_fd(&served->file), .events = POLLIN},
         {.fd = served->stop_fd, .events = POLLIN}};
-    uint64_t start_ns = now_ns();
-    uint64_t sleep_ns = sleep_length_ns(served, start_ns);
+    uint64_t start_ns = live_now_ns();
+    uint64_t sleep_ns = sleep_length_ns(served);
     struct timespec timeout = {.tv_sec = (time_t)(sleep_ns / 1000000000u),
                                .tv_nsec = (long)(sleep_ns % 1000000000u)};
     if (sleep_ns == 0)
@@ -464,43 +198,20 @@ static void wait_for_work(struct served *served)
         return;
     }
     ppoll(fds, 2, &timeout, NULL);
-    pace_slept(&served->shared->pace, sleep_ns, now_ns() - start_ns);
-}
-
-/* The kernel's struct sched_attr: its header clashes with the C library's. */
-struct scheduling {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns, deadline_ns, period_ns;
-};
-
-/*
- * Other programs must not keep the thread from waking in time: a short slice
- * lets it preempt (Linux 6.12; older ones ignore it), so does its niceness.
- * What cannot be had is done without.
- */
-static void hurry(void)
-{
-    struct scheduling urgent = {.size = sizeof(urgent),
-                                .policy = SCHED_OTHER,
-                                .nice = THREAD_NICE,
-                                .runtime_ns = SLICE_NS};
-    prctl(PR_SET_TIMERSLACK, 1);
-    /* Memory for a request must not be had by writing to this very drive. */
-    prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
-    syscall(SYS_sched_setattr, 0, &urgent, 0);
+    pace_slept(&served->shared->pace, sleep_ns, live_now_ns() - start_ns);
 }
 
 static void *serve(void *data)
 {
     struct served *served = data;
     uint64_t one = 1;
-    hurry();
+    live_hurry();
     while (!atomic_load(&served->stop)) {
         bool arrived = receive_one(served);
-        complete_due(served);
+        if (served->held)
+            complete_held(served);
+        else
+            live_advance(&served->live);
         if (!arrived)
             wait_for_work(served);
     }
@@ -510,59 +221,6 @@ static void *serve(void *data)
 }
 
 /* ---- life ------------------------------------------------------------ */
-
-static const struct fuse_lowlevel_ops operations = {
-    .init = on_init,
-    .getattr = on_getattr,
-    .statfs = on_statfs,
-    .open = on_open,
-    .read = on_read,
-    .write = on_write,
-    .fsync = on_fsync,
-    .fallocate = on_fallocate,
-};
-
-/* Libfuse would print; what went wrong is said once, by whoever called. */
-static void keep_quiet(enum fuse_log_level level, const char *format,
-                       va_list arguments)
-{
-    (void)level;
-    (void)format;
-    (void)arguments;
-}
-
-static int mount_session(struct served *served, const char *mount_path,
-                         struct fault *why)
-{
-    char options[96];
-    char *words[] = {(char[]){"flashemu"}, (char[]){"-o"}, options, NULL};
-    struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
-    fuse_set_log_func(keep_quiet);
-    snprintf(options, sizeof(options),
-             "fsname=flashemu,subtype=flashemu,max_read=%d",
-             SERVED_REQUEST_MAX_BYTES);
-    served->session =
-        fuse_session_new(&arguments, &operations, sizeof(operations), served);
-    fuse_opt_free_args(&arguments);
-    if (!served->session)
-        return fault_set(why, FAULT_OPEN, -ENOMEM,
-                         "libfuse refuses to start a session");
-    if (fuse_session_mount(served->session, mount_path) != 0)
-        return fault_set(why, FAULT_OPEN, -ENODEV,
-                         "cannot mount a FUSE file on %s; serving a drive "
-                         "needs root and /dev/fuse",
-                         mount_path);
-    served->mounted = true;
-    return 0;
-}
-
-static int make_non_blocking(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-        return -errno;
-    return 0;
-}
 
 static struct shared *share(void)
 {
@@ -578,26 +236,27 @@ int served_open(struct flash *flash, const char *mount_path,
     int error = -ENOMEM;
     if (!served)
         return fault_set(why, FAULT_OPEN, -ENOMEM, "out of memory");
-    served->flash = flash;
-    served->capacity_bytes = flash_capacity_bytes(flash);
+    served->file =
+        (struct fuse_file){.capacity_bytes = flash_capacity_bytes(flash),
+                           .requests_most = SLOTS_MAX / 2,
+                           .take = accept_request,
+                           .server = served};
     served->stop_fd = eventfd(0, EFD_CLOEXEC);
     served->ended_fd = eventfd(0, EFD_CLOEXEC);
-    served->zeros = calloc(1, ZERO_CHUNK_BYTES);
     served->shared = share();
-    if (served->stop_fd < 0 || served->ended_fd < 0 || !served->zeros ||
-        !served->shared) {
+    if (served->shared)
+        served->live = (struct live){.flash = flash,
+                                     .pace = &served->shared->pace,
+                                     .answer = answer,
+                                     .server = served};
+    if (served->stop_fd < 0 || served->ended_fd < 0 || !served->shared ||
+        live_open(&served->live) != 0) {
         fault_set(why, FAULT_OPEN, error, "out of memory or descriptors");
         goto fail;
     }
-    error = mount_session(served, mount_path, why);
+    error = fuse_file_mount(&served->file, mount_path, why);
     if (error)
         goto fail;
-    error = make_non_blocking(fuse_session_fd(served->session));
-    if (error) {
-        fault_set(why, FAULT_OPEN, error, "cannot poll /dev/fuse (%s)",
-                  strerror(-error));
-        goto fail;
-    }
     *result = served;
     return 0;
 fail:
@@ -650,7 +309,7 @@ struct served_sizes served_measure_end(struct served *served)
 
 void served_forget_in_child(struct served *served)
 {
-    close(fuse_session_fd(served->session));
+    close(fuse_file_fd(&served->file));
 }
 
 static void fail_outstanding(struct served *served)
@@ -658,7 +317,7 @@ static void fail_outstanding(struct served *served)
     for (size_t i = 0; i < served->slots_count; i++) {
         struct request *request = served->slots[i];
         if (request->fuse)
-            fuse_reply_err(request->fuse, EIO);
+            fuse_file_answer(request->fuse, &request->live.flash, false, -EIO);
         free(request->buffer.mem);
         free(request);
     }
@@ -676,8 +335,7 @@ void served_stop(struct served *served)
     pthread_join(served->thread, NULL);
     served->running = false;
     fail_outstanding(served);
-    fuse_session_unmount(served->session);
-    served->mounted = false;
+    fuse_file_unmount(&served->file);
 }
 
 void served_close(struct served *served)
@@ -685,16 +343,13 @@ void served_close(struct served *served)
     if (!served)
         return;
     served_stop(served);
-    if (served->mounted)
-        fuse_session_unmount(served->session);
-    if (served->session)
-        fuse_session_destroy(served->session);
+    fuse_file_close(&served->file);
     if (served->stop_fd >= 0)
         close(served->stop_fd);
     if (served->ended_fd >= 0)
         close(served->ended_fd);
     if (served->shared)
         munmap(served->shared, sizeof(*served->shared));
-    free(served->zeros);
+    live_close(&served->live);
     free(served);
 }

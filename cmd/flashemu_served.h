@@ -18,9 +18,6 @@
 
 struct served;
 
-/* What FUSE passes whole, for buffers of any alignment. */
-enum { SERVED_REQUEST_MAX_BYTES = 1024 * 1024 };
-
 /* The largest requests that arrived while measuring. */
 struct served_sizes {
     uint64_t read_bytes, write_bytes;

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common_describe.h"
 #include "cmd/common_json.h"
 #include "cmd/common_options.h"
 #include "cmd/ssdprobe_commands.h"
 #include "cmd/ssdprobe_output.h"
 #include "cmd/ssdprobe_settings.h"
 #include "cmd/ssdprobe_signals.h"
+#include "probes/probes.h"
 
 static const struct command_row commands[] = {
     {.name = "list",
@@ -35,13 +37,45 @@ static const struct command_row commands[] = {
      .operands_min = 2,
      .operands_max = 2,
      .run = command_run},
+    {.name = "restore",
+     .arguments = "RUNDIR",
+     .help = "After a crash: put back the settings and the contents that a run "
+             "with --tune or --preserve has kept in its run directory",
+     .bit = COMMAND_RESTORE,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_restore},
     {.name = "infer",
      .arguments = "FILE...",
-     .help = "Conclude again from recorded samples (--csv); needs no drive",
+     .help = "Conclude again from recorded samples: files of --csv, or what "
+             "flashbench printed (-a, --open-au, -f); needs no drive",
      .bit = COMMAND_INFER,
      .operands_min = 1,
      .operands_max = INT_MAX,
      .run = command_infer},
+    {.name = "report",
+     .arguments = "RUNDIR",
+     .help = "Make the reports and figures of a run directory again, from its "
+             "samples",
+     .bit = COMMAND_REPORT,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_report},
+    {.name = "diff",
+     .arguments = "RUNDIR|JSON RUNDIR|JSON",
+     .help = "What two runs found, side by side: conditions, what differs "
+             "beyond the intervals, and whether the drives are of one model",
+     .bit = COMMAND_DIFF,
+     .operands_min = 2,
+     .operands_max = 2,
+     .run = command_diff},
+    {.name = "plot",
+     .arguments = "RUNDIR|CSV",
+     .help = "Draw the samples, as SVG and PNG, or with --terminal in ASCII",
+     .bit = COMMAND_PLOT,
+     .operands_min = 1,
+     .operands_max = 1,
+     .run = command_plot},
 };
 
 /* What a command line without a sub-command does. */
@@ -93,6 +127,38 @@ static int print_help(const struct options_given *given)
     return fflush(stdout) ? 2 : 0;
 }
 
+/* The section PROBES of the manual page. */
+static void print_probes(FILE *out)
+{
+    fputs(".SH PROBES\n", out);
+    for (size_t i = 0; probes[i]; i++) {
+        const struct probe *probe = probes[i];
+        describe_roff_entry(out, probe->name, probe->question);
+        describe_roff(out, probe->idea);
+        fputs("\nAnswers", out);
+        for (size_t k = 0; k < PROBE_NEEDS_MAX && probe->answers[k]; k++)
+            fprintf(out, "%s \\fB%s\\fR", k ? "," : "", probe->answers[k]);
+        fputs(probe->writes ? ". Writes.\n" : ". Only reads.\n", out);
+    }
+}
+
+static int describe(const struct program_table *program, int argc, char **argv,
+                    const char *kind)
+{
+    struct fault why = {FAULT_NONE, ""};
+
+    if (strcmp(kind, "probes") == 0) {
+        print_probes(stdout);
+    } else if (options_describe(stdout, program, kind)) {
+        fault_set(&why, FAULT_USAGE, -1,
+                  "--describe=%.200s is not understood: expected one "
+                  "of " DESCRIBE_KINDS "|probes",
+                  kind);
+        return usage_error(argc, argv, &why);
+    }
+    return fflush(stdout) ? 2 : 0;
+}
+
 static bool is_probe_link(const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -116,6 +182,9 @@ static int dispatch(const struct program_table *program, int argc, char **argv,
         return print_help(&given);
     if (options_find(&given, OPTION_VERSION))
         return print_version(&given);
+    if (options_find(&given, OPTION_DESCRIBE))
+        return describe(program, argc, argv,
+                        options_find(&given, OPTION_DESCRIBE)->value);
     if (given.command == &all_command && given.operands_count == 0) {
         fault_set(&why, FAULT_USAGE, -1,
                   "name a DEVICE or a command; see '%s --help'", program->name);
@@ -132,7 +201,7 @@ int main(int argc, char **argv)
         .name = "ssdprobe",
         .usage = "[OPTIONS] DEVICE\n       ssdprobe [OPTIONS] COMMAND ...",
         .description = "Finds out what is inside a flash drive by timing it. "
-                       "DEVICE is a whole disk,\nor sim:DRIVE[,key=value...] "
+                       "DEVICE is a whole disk, or sim:DRIVE[,key=value...] "
                        "for an emulated one",
         .commands = commands,
         .commands_count = sizeof(commands) / sizeof(commands[0]),

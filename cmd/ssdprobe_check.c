@@ -9,9 +9,6 @@
 #include "cmd/ssdprobe_run.h"
 #include "lib/device/disk.h"
 
-/* What --help states of --write-budget: the device once, or this. */
-static const uint64_t DEFAULT_BUDGET_BYTES = UINT64_C(64) << 30;
-
 /* Adds a row; the text is the caller's to fill. */
 static struct interlock_outcome *add_row(struct run *run, const char *name,
                                          enum interlock_verdict verdict)
@@ -39,36 +36,44 @@ static int refuse(struct run *run, const char *name, int error, int earlier,
     return error;
 }
 
+/* ", which leaves out content and log-list" or nothing. */
+static void name_left_out(const struct report_plan *plan, char *text,
+                          size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < plan->parts_count; i++) {
+        const size_t used = strlen(text);
+        if (!plan->parts[i].fits)
+            snprintf(text + used, size - used, "%s%s",
+                     used ? ", " : ", which leaves no room for ",
+                     plan->parts[i].probe);
+    }
+}
+
 static int judge_plan(struct run *run)
 {
     const struct settings *settings = &run->invocation.settings;
     const struct report_plan *plan = &run->plan;
     const uint64_t capacity_bytes = device_info(run->device)->capacity_bytes;
-    const uint64_t budget_bytes =
-        settings->write_budget_bytes            ? settings->write_budget_bytes
-        : capacity_bytes < DEFAULT_BUDGET_BYTES ? capacity_bytes
-                                                : DEFAULT_BUDGET_BYTES;
-    char expected[32], most[32], seconds[32];
+    char expected[32], most[32], seconds[32], left_out[200];
     const int error = run_check_budget(run);
 
     if (error) {
         const struct fault refusal = run->why;
         return refuse(run, "plan", error, 0, &refusal);
     }
-    const bool fits = plan->bytes_written <= budget_bytes;
+    name_left_out(plan, left_out, sizeof(left_out));
     struct interlock_outcome *row =
-        add_row(run, "plan", fits ? INTERLOCK_PASS : INTERLOCK_NOTE);
+        add_row(run, "plan", left_out[0] ? INTERLOCK_NOTE : INTERLOCK_PASS);
     snprintf(
         row->text, sizeof(row->text),
-        "A full run is to write %s and never more than the budget of %s "
-        "(%.2f drive writes)%s, in %s.",
+        "A full run is to write %s, in %s, and never more than the budget of "
+        "%s (%.2f drive writes)%s%s.",
         confirm_size(settings, plan->bytes_written, expected, sizeof(expected)),
-        confirm_size(settings, budget_bytes, most, sizeof(most)),
-        (double)budget_bytes / (double)capacity_bytes,
-        fits ? ""
-             : ", which will end it early unless --write-budget is "
-               "raised",
-        confirm_seconds(plan->seconds, seconds, sizeof(seconds)));
+        confirm_seconds(plan->seconds, seconds, sizeof(seconds)),
+        confirm_size(settings, plan->budget_bytes, most, sizeof(most)),
+        (double)plan->budget_bytes / (double)capacity_bytes, left_out,
+        left_out[0] ? " unless --write-budget is raised" : "");
     return 0;
 }
 
@@ -116,6 +121,8 @@ static void print_outcomes(struct run *run, int error)
                            report->device, &run->plan);
     if (run->outcomes.count > 0) {
         fputs(report->device ? "\n" : "", output->text);
+        for (size_t i = 0; i < run->outcomes.count; i++)
+            report_hide(run->outcomes.items[i].text, &output->secrets);
         report_interlocks(output->text, &run->outcomes, &output->style);
         fputs(error ? "\nA run would be refused.\n"
                     : "\nNothing objects: the device may be probed.\n",
@@ -256,6 +263,8 @@ int command_check(const struct options_given *given)
 {
     struct run run = {.every = false};
     int status;
+
+    run_none(&run);
     int error = invocation_begin(&run.invocation, given, &run.why);
 
     if (!error)

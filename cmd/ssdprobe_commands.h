@@ -11,7 +11,18 @@ int command_all(const struct options_given *given);
 int command_run(const struct options_given *given);
 int command_check(const struct options_given *given);
 int command_infer(const struct options_given *given);
+int command_restore(const struct options_given *given);
 int command_list(const struct options_given *given);
+
+int command_report(const struct options_given *given);
+int command_plot(const struct options_given *given);
+int command_diff(const struct options_given *given);
+
+/* Reads a recording of our own and concludes from it. 0, or -errno with a
+ * sentence in `why`. The caller frees the rows. */
+struct csv_rows;
+int infer_conclude(const char *path, struct csv_rows *rows,
+                   struct findings *findings, struct fault *why);
 
 /* What every sub-command has. */
 struct invocation {

@@ -64,9 +64,25 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
     snprintf(a, sizeof(a), "%" PRIu64, plan->requests);
     snprintf(b, sizeof(b), "%" PRIu64, plan->requests_max);
     print_bounds(out, "requests", a, b);
+    if (settings->preserve)
+        fprintf(
+            out,
+            "  %-10s%s are copied first and put back at the end, beyond "
+            "the budget\n",
+            "contents",
+            confirm_size(settings, plan->region_length_bytes, a, sizeof(a)));
     confirm_seconds(plan->seconds, a, sizeof(a));
     fprintf(out, "  %-10s%s%s\n", "time", a,
             device->virtual_clock ? " of the emulated drive's time" : "");
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (!plan->parts[i].fits)
+            fprintf(out,
+                    "  %-10s%s, which is to write %s: more than is left of the "
+                    "budget of %s (--write-budget)\n",
+                    "left out", plan->parts[i].probe,
+                    confirm_size(settings, plan->parts[i].bytes_written, a,
+                                 sizeof(a)),
+                    confirm_size(settings, plan->budget_bytes, b, sizeof(b)));
     if (settings->verbose)
         fprintf(out, "  %-10s%" PRIu64 "\n", "seed", settings->seed);
 }

@@ -23,6 +23,21 @@ static struct device_info device_of(const struct csv_header *header)
     return info;
 }
 
+/* From the first row to the last; a run that was continued has another clock
+ * from there on. */
+static double seconds_of(const struct csv_rows *rows)
+{
+    uint64_t sum_ns = 0, end_ns = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct sample *sample = &rows->items[i].sample;
+        const bool goes_on = i > 0 && sample->submit_ns >= end_ns;
+        sum_ns += sample->complete_ns - (goes_on ? end_ns : sample->submit_ns);
+        end_ns = sample->complete_ns;
+    }
+    return (double)sum_ns / 1e9;
+}
+
 static struct report_cost cost_of(const struct csv_rows *rows)
 {
     struct report_cost cost = {.wall_seconds = -1};
@@ -40,17 +55,12 @@ static struct report_cost cost_of(const struct csv_rows *rows)
         if (sample->operation == OPERATION_READ)
             cost.bytes_read += sample->length_bytes;
     }
-    if (rows->count)
-        cost.device_seconds =
-            (double)(rows->items[rows->count - 1].sample.complete_ns -
-                     rows->items[0].sample.submit_ns) /
-            1e9;
+    cost.device_seconds = seconds_of(rows);
     return cost;
 }
 
-/* Reads a file and concludes from it. */
-static int conclude(const char *path, struct csv_rows *rows,
-                    struct findings *findings, struct fault *why)
+int infer_conclude(const char *path, struct csv_rows *rows,
+                   struct findings *findings, struct fault *why)
 {
     struct choice choice;
     int error = csv_read(path, rows, why);
@@ -159,7 +169,7 @@ static int infer_samples(struct invocation *invocation, const char *path,
     struct csv_rows rows;
 
     memset(&rows, 0, sizeof(rows));
-    int error = conclude(path, &rows, &recording->findings, why);
+    int error = infer_conclude(path, &rows, &recording->findings, why);
     if (!error) {
         recording->device = device_of(&rows.header);
         recording->cost = cost_of(&rows);

@@ -4,9 +4,26 @@
 
 #include "cmd/common_json.h"
 #include "cmd/ssdprobe_commands.h"
+#include "cmd/ssdprobe_settings.h"
 #include "cmd/ssdprobe_signals.h"
 
 enum { STATUS_IO = 4, STATUS_INCONCLUSIVE = 5, STATUS_SIGNAL = 128 };
+
+/* Names in /dev/disk/ are made from serial numbers and the like. */
+static void hide_operands(struct report_secrets *secrets,
+                          const struct options_given *given)
+{
+    static const char by_name[] = "/dev/disk/";
+    const struct option_given *confirm = options_find(given, OPTION_CONFIRM);
+
+    for (int i = 0; i < given->operands_count; i++) {
+        const char *path = strstr(given->operands[i], by_name);
+        if (path && path[sizeof(by_name) - 1])
+            report_secret(secrets, path + sizeof(by_name) - 1);
+    }
+    if (confirm && confirm->value) /* after the names that hold it */
+        report_secret(secrets, confirm->value);
+}
 
 int invocation_begin(struct invocation *invocation,
                      const struct options_given *given, struct fault *why)
@@ -23,6 +40,8 @@ int invocation_begin(struct invocation *invocation,
     if (!error)
         error = output_open(&invocation->output, &invocation->settings, why);
     invocation->report.hide_serial = invocation->settings.no_serial;
+    if (invocation->settings.no_serial)
+        hide_operands(&invocation->output.secrets, given);
     return error;
 }
 
@@ -55,6 +74,8 @@ int invocation_status(int error, const struct fault *why,
         return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
     if (error == -EINTR)
         return STATUS_SIGNAL + (signal_number ? signal_number : SIGINT);
+    if (error)
+        return STATUS_INCONCLUSIVE;
     for (size_t i = 0; i < findings->count; i++) {
         enum verdict verdict = findings->items[i].verdict;
         if (verdict == VERDICT_INCONCLUSIVE ||

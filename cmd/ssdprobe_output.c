@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "cmd/common_json.h"
+#include "lib/base/units.h"
+#include "lib/session/run_dir.h"
 
 static const char program_key[] = "ssdprobe";
 
-enum { STATUS_OUTPUT = 2, ARGUMENTS_MAX = 256 };
+enum { STATUS_OUTPUT = 2, ARGUMENTS_MAX = 256, COLUMNS_MAX = 1000 };
 
 void output_secure_standard_files(void)
 {
@@ -98,11 +100,11 @@ int output_begin(struct output *output, const struct json_wish *wish, int argc,
 {
     memset(output, 0, sizeof(*output));
     output->program = program_key;
-    if (!wish->wanted)
-        return 0;
     output->document = begin_document(argc, argv);
     if (!output->document)
         return fault_set(why, FAULT_OPEN, -ENOMEM, "out of memory");
+    if (!wish->wanted)
+        return 0;
     output->json_file = stdout;
     if (!wish->path)
         return 0;
@@ -111,10 +113,16 @@ int output_begin(struct output *output, const struct json_wish *wish, int argc,
     return output->json_file ? 0 : -EIO;
 }
 
+/* COLUMNS says what is wanted; else the terminal has a width. */
 static unsigned terminal_columns(void)
 {
     struct winsize size;
+    uint64_t columns = 0;
+    const char *wanted = getenv("COLUMNS");
 
+    if (wanted && parse_integer(wanted, &columns) == 0 && columns > 0 &&
+        columns < COLUMNS_MAX)
+        return (unsigned)columns;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
         return size.ws_col;
     return 0;
@@ -131,7 +139,7 @@ static bool terminal_has_colour(void)
 int output_open(struct output *output, const struct settings *settings,
                 struct fault *why)
 {
-    bool json_on_stdout = output->document && output->json_file == stdout;
+    bool json_on_stdout = output->json_file == stdout;
     bool csv_on_stdout =
         settings->csv_path && strcmp(settings->csv_path, "-") == 0;
 
@@ -168,7 +176,9 @@ void output_message(struct output *output, const char *severity,
 {
     char copy[512];
 
-    report_utf8(text, copy, sizeof(copy));
+    report_hide(report_utf8(text, copy, sizeof(copy)), &output->secrets);
+    if (output->dir)
+        run_dir_log(output->dir, "%s: %s", severity, copy);
     fprintf(stderr, "%s: %s%s%s\n", output->program,
             strcmp(severity, "error") == 0 ? "" : severity,
             strcmp(severity, "error") == 0 ? "" : ": ", copy);
@@ -194,7 +204,14 @@ void output_drop_document(struct output *output)
     output->document = NULL;
 }
 
-/* Says that an output is not whole; the run cannot count as done. */
+/* What is left of a status when an output is not whole: the run cannot count as
+ * done. */
+static int bad_status(int status)
+{
+    return status == 0 || status == 5 ? STATUS_OUTPUT : status;
+}
+
+/* Says that an output is not whole. */
 static int unwritten(struct output *output, const char *path, int error,
                      int status)
 {
@@ -203,17 +220,50 @@ static int unwritten(struct output *output, const char *path, int error,
     snprintf(text, sizeof(text), "%.200s cannot be written: %s",
              path ? path : "the output (stdout)", strerror(error));
     output_message(output, "error", text);
-    return status == 0 || status == 5 ? STATUS_OUTPUT : status;
+    return bad_status(status);
 }
 
-static int write_document(struct output *output, const struct report *report,
-                          int status)
+static void fill_document(struct output *output, const struct report *report)
 {
-    int error;
-
     report_json(output->document, report);
     if (output->findings)
         json_object_object_add(output->document, "findings", output->findings);
+    report_hide_json(output->document, &output->secrets);
+}
+
+/* The copy in the run directory, with the status that the run ends with. */
+static int keep_document(struct output *output, int status)
+{
+    struct fault why = {FAULT_NONE, ""};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory;
+    int error = -ENOMEM;
+
+    if (!output->dir || !run_dir_is_open(output->dir))
+        return status;
+    common_json_status(output->document, program_key, status);
+    memory = open_memstream(&text, &length);
+    if (memory) {
+        error = common_json_print(output->document, memory);
+        error = fclose(memory) == 0 ? error : -ENOMEM;
+    }
+    if (error)
+        fault_set(&why, FAULT_OPEN, error, "no memory for the document");
+    else
+        error =
+            run_dir_replace(output->dir, RUN_DIR_REPORT, text, length, &why);
+    free(text);
+    if (!error)
+        return status;
+    output_message(output, "error", why.text);
+    return bad_status(status);
+}
+
+static int write_document(struct output *output, int status)
+{
+    int error;
+
     common_json_status(output->document, program_key, status);
     if (output->json_path && ftruncate(fileno(output->json_file), 0) != 0 &&
         errno != EINVAL)
@@ -246,8 +296,12 @@ int output_finish(struct output *output, const struct report *report,
         if (error)
             status = unwritten(output, NULL, -error, status);
     }
+    if (output->document)
+        fill_document(output, report);
+    if (output->document)
+        status = keep_document(output, status);
     if (output->document && output->json_file)
-        status = write_document(output, report, status);
+        status = write_document(output, status);
     json_object_put(output->document);
     return status;
 }

@@ -9,8 +9,10 @@
 #include "cmd/ssdprobe_settings.h"
 #include "lib/base/fault.h"
 #include "lib/report/report.h"
+#include "lib/report/report_hide.h"
 
 struct json_object;
+struct run_dir;
 
 /*
  * Where results go. Messages are said on stderr at once and kept for the
@@ -18,15 +20,17 @@ struct json_object;
  * once, by output_finish().
  */
 struct output {
-    struct json_object *document; /* NULL: not asked for */
-    const char *json_path;        /* NULL: stdout */
-    FILE *json_file;
-    const char *csv_path;         /* "-": stdout */
-    FILE *csv_file;               /* NULL: not asked for */
-    FILE *text;                   /* the report; NULL: none */
-    bool text_done;               /* output_finish() need not print it */
+    struct json_object *document;
+    const char *json_path;     /* NULL: stdout */
+    FILE *json_file;           /* NULL: not asked for */
+    const struct run_dir *dir; /* keeps the document too; NULL: there is none */
+    const char *csv_path;      /* "-": stdout */
+    FILE *csv_file;            /* NULL: not asked for */
+    FILE *text;                /* the report; NULL: none */
+    bool text_done;            /* output_finish() need not print it */
     struct json_object *findings; /* in place of the report's, owned */
     struct report_style style;
+    struct report_secrets secrets; /* never shown */
     const char *program;
 };
 
@@ -38,7 +42,7 @@ struct json_wish {
 };
 struct json_wish output_json_wish(int argc, char **argv);
 
-/* Begins, with nothing but a document. 0, or -errno with `why`: then messages
+/* Begins, with nothing but the document. 0, or -errno with `why`: then messages
  * still work, and output_finish() too. */
 int output_begin(struct output *output, const struct json_wish *wish, int argc,
                  char **argv, struct fault *why);

@@ -4,13 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cmd/common_describe.h"
 #include "lib/base/units.h"
 
 enum {
     MEASURING = COMMAND_ALL | COMMAND_RUN,
     PLANNING = MEASURING | COMMAND_CHECK,
     REPORTING = PLANNING | COMMAND_INFER,
-    ANY = REPORTING | COMMAND_LIST
+    READING = COMMAND_REPORT | COMMAND_PLOT | COMMAND_DIFF,
+    ANY = REPORTING | READING | COMMAND_LIST | COMMAND_RESTORE
 };
 
 static const char output_group[] = "Output", measuring_group[] = "Measuring",
@@ -31,22 +33,43 @@ const struct option_row ssdprobe_options[] = {
              "goes to stderr)",
      .commands = MEASURING,
      .group = output_group},
+    {.id = OPTION_OUTPUT_DIR,
+     .name = "output-dir",
+     .argument = "DIR",
+     .help = "keep samples, reports, figures and log of the run in this new "
+             "directory; the default is ssdprobe-MODEL-TIME, and none for an "
+             "emulated drive; with plot, the figures",
+     .commands = MEASURING | COMMAND_PLOT,
+     .group = output_group},
+    {.id = OPTION_RESUME,
+     .name = "resume",
+     .argument = "RUNDIR",
+     .help = "continue the interrupted run of that run directory: a probe that "
+             "had finished is not run again, one that was cut short begins "
+             "anew, and all that was chosen then holds",
+     .commands = COMMAND_ALL,
+     .group = measuring_group},
+    {.id = OPTION_TERMINAL,
+     .name = "terminal",
+     .help = "pictures in ASCII on stdout, in place of files",
+     .commands = COMMAND_PLOT,
+     .group = output_group},
     {.id = OPTION_PROGRESS,
      .name = "progress",
-     .argument = "HOW",
-     .help = "on stderr: auto (a bar on a terminal, else plain), bar, plain "
-             "(a line every 5 s), json (an object a line) or none",
-     .commands = MEASURING,
+     .argument = "auto|bar|plain|json|none",
+     .help = "on stderr: a bar (auto on a terminal), plain lines every 5 s "
+             "(auto elsewhere), an object a line, or none",
+     .commands = MEASURING | COMMAND_RESTORE,
      .group = output_group},
     {.id = OPTION_BYTES,
      .name = "bytes",
      .help = "sizes in plain bytes in the text report",
-     .commands = REPORTING,
+     .commands = REPORTING | COMMAND_REPORT | COMMAND_DIFF,
      .group = output_group},
     {.id = OPTION_NO_SERIAL,
      .name = "no-serial",
      .help = "leave the serial number out of everything",
-     .commands = PLANNING,
+     .commands = PLANNING | COMMAND_RESTORE,
      .group = output_group},
     {.id = OPTION_QUIET,
      .name = "quiet",
@@ -68,9 +91,9 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_METHOD,
      .name = "method",
-     .argument = "HOW",
-     .help = "adaptive (a cheap search, the default) or paper (the "
-             "publications' literal procedures)",
+     .argument = "adaptive|paper",
+     .help = "a cheap search (the default), or the publications' literal "
+             "procedures",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_ASSUME,
@@ -87,9 +110,30 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_FLUSH,
      .name = "flush",
-     .argument = "METHOD",
-     .help = "auto, ata, scsi, nvme, sync or none",
+     .argument = "auto|ata|scsi|nvme|sync|none",
+     .help = "how the drive's cache is emptied; auto takes the first that "
+             "works",
      .commands = PLANNING,
+     .group = measuring_group},
+    {.id = OPTION_WRITE_CACHE,
+     .name = "write-cache",
+     .argument = "keep|on|off",
+     .help = "switch the drive's volatile write cache for the run, and back "
+             "at its end; keep is the default",
+     .commands = MEASURING,
+     .group = measuring_group},
+    {.id = OPTION_TUNE,
+     .name = "tune",
+     .argument = "HOW",
+     .help = "settings of the machine for the time of the run: none, safe "
+             "(scheduler, merges, power saving) or max (also processor "
+             "frequency, queue depth); they are put back however it ends",
+     .commands = MEASURING,
+     .group = measuring_group},
+    {.id = OPTION_STRICT,
+     .name = "strict",
+     .help = "end with status 6 where a condition is red",
+     .commands = MEASURING,
      .group = measuring_group},
     {.id = OPTION_REGION,
      .name = "region",
@@ -110,6 +154,13 @@ const struct option_row ssdprobe_options[] = {
              "skipped",
      .commands = PLANNING,
      .group = safety_group},
+    {.id = OPTION_PRESERVE,
+     .name = "preserve",
+     .help = "copy the region to the run directory before the first write and "
+             "put it back at the end, also when interrupted; after a crash "
+             "'ssdprobe restore' does",
+     .commands = MEASURING,
+     .group = safety_group},
     {.id = OPTION_DRY_RUN,
      .name = "dry-run",
      .help = "show the plan and stop",
@@ -118,14 +169,14 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_YES,
      .name = "yes",
      .help = "do not ask before writing; answers no other question",
-     .commands = MEASURING,
+     .commands = MEASURING | COMMAND_RESTORE,
      .group = safety_group},
     {.id = OPTION_CONFIRM,
      .name = "confirm",
      .argument = "SERIAL",
      .help = "do not ask before writing, but refuse a device with any other "
              "serial number (or name, where it has none)",
-     .commands = PLANNING,
+     .commands = PLANNING | COMMAND_RESTORE,
      .group = safety_group},
     {.id = OPTION_ALLOW_VIRTUAL,
      .name = "allow-virtual",
@@ -143,6 +194,13 @@ const struct option_row ssdprobe_options[] = {
      .help = "probe a drive that says that it is failing",
      .commands = PLANNING,
      .group = safety_group},
+    {.id = OPTION_DESCRIBE,
+     .name = "describe",
+     .argument = DESCRIBE_KINDS "|probes",
+     .help = "print a completion script for a shell, or a part of the manual "
+             "page",
+     .commands = COMMAND_ALL,
+     .group = other_group},
     {.id = OPTION_HELP,
      .name = "help",
      .letter = 'h',
@@ -169,8 +227,10 @@ static int malformed(const struct option_given *option, int error,
                      option->row->name, option->value, expected);
 }
 
-/* The place of `text` in a list that ends in NULL; -EINVAL: not there. */
-static int word_index(const char *text, const char *const words[])
+const char *const settings_tune_words[] = {"none", "safe", "max", NULL};
+const char *const settings_cache_words[] = {"keep", "on", "off", NULL};
+
+int settings_word(const char *text, const char *const words[])
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(text, words[i]) == 0)
@@ -248,14 +308,26 @@ static int read_words(const struct option_given *option,
     int index;
 
     switch (option->row->id) {
+    case OPTION_WRITE_CACHE:
+        index = settings_word(option->value, settings_cache_words);
+        if (index < 0)
+            return malformed(option, index, "keep, on or off", why);
+        settings->write_cache = (enum cache_wish)index;
+        return 0;
+    case OPTION_TUNE:
+        index = settings_word(option->value, settings_tune_words);
+        if (index < 0)
+            return malformed(option, index, "none, safe or max", why);
+        settings->tune = (enum tune_level)index;
+        return 0;
     case OPTION_METHOD:
-        index = word_index(option->value, methods);
+        index = settings_word(option->value, methods);
         if (index < 0)
             return malformed(option, index, "adaptive or paper", why);
         settings->method = index ? METHOD_PAPER : METHOD_ADAPTIVE;
         return 0;
     case OPTION_PROGRESS:
-        index = word_index(option->value, progress);
+        index = settings_word(option->value, progress);
         if (index < 0)
             return malformed(option, index, "auto, bar, plain, json or none",
                              why);
@@ -305,12 +377,18 @@ static bool *flag_of(struct settings *settings, int id)
         return &settings->quiet;
     case OPTION_VERBOSE:
         return &settings->verbose;
+    case OPTION_TERMINAL:
+        return &settings->terminal;
     case OPTION_READ_ONLY:
         return &settings->read_only;
     case OPTION_DRY_RUN:
         return &settings->dry_run;
     case OPTION_YES:
         return &settings->yes;
+    case OPTION_PRESERVE:
+        return &settings->preserve;
+    case OPTION_STRICT:
+        return &settings->strict;
     case OPTION_ALLOW_VIRTUAL:
         return &settings->allow_virtual;
     case OPTION_FORCE_SIGNATURE:
@@ -339,21 +417,53 @@ static int read_option(const struct option_given *option,
     case OPTION_CONFIRM:
         settings->confirm = option->value;
         return 0;
+    case OPTION_OUTPUT_DIR:
+        settings->output_dir = option->value;
+        return option->value[0]
+                   ? 0
+                   : malformed(option, -EINVAL, "the name of a directory", why);
+    case OPTION_RESUME:
+        settings->resume = option->value;
+        return option->value[0] ? 0
+                                : malformed(option, -EINVAL,
+                                            "the run directory of a run", why);
     case OPTION_REGION:
         return read_region(option, settings, why);
     case OPTION_ASSUME:
         return read_assume(option, settings, why);
     case OPTION_METHOD:
     case OPTION_PROGRESS:
+    case OPTION_TUNE:
     case OPTION_FLUSH:
+    case OPTION_WRITE_CACHE:
         return read_words(option, settings, why);
     case OPTION_SEED:
     case OPTION_TIME_LIMIT:
     case OPTION_WRITE_BUDGET:
         return read_number(option, settings, why);
-    default: /* --json, --help, --version: seen to before */
+    default: /* --json, --help, --version, --describe: seen to before */
         return 0;
     }
+}
+
+/* --resume goes on as it was begun. */
+static int check_resume(const struct options_given *given, struct fault *why)
+{
+    static const int settled[] = {
+        OPTION_CSV,          OPTION_SEED,      OPTION_METHOD,
+        OPTION_ASSUME,       OPTION_FLUSH,     OPTION_WRITE_CACHE,
+        OPTION_TUNE,         OPTION_PRESERVE,  OPTION_REGION,
+        OPTION_WRITE_BUDGET, OPTION_READ_ONLY, OPTION_OUTPUT_DIR};
+
+    for (size_t i = 0; i < sizeof(settled) / sizeof(*settled); i++) {
+        const struct option_given *option = options_find(given, settled[i]);
+        if (option)
+            return fault_set(why, FAULT_USAGE, -EINVAL,
+                             "--resume continues a run as it was begun, so "
+                             "--%s cannot be chosen anew: leave it out",
+                             option->row->name);
+    }
+    return 0;
 }
 
 int settings_read(const struct options_given *given, struct settings *settings,
@@ -366,5 +476,11 @@ int settings_read(const struct options_given *given, struct settings *settings,
     settings->flush = FLUSH_AUTO;
     for (size_t i = 0; i < given->options_count && !error; i++)
         error = read_option(&given->options[i], settings, why);
+    if (!error && settings->read_only && settings->write_cache)
+        error = fault_set(why, FAULT_USAGE, -EINVAL,
+                          "--write-cache changes the drive, and --read-only "
+                          "forbids that; leave out one of them");
+    if (!error && settings->resume)
+        error = check_resume(given, why);
     return error;
 }

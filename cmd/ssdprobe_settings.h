@@ -10,6 +10,7 @@
 #include "lib/base/fault.h"
 #include "lib/device/device.h"
 #include "lib/infer/probe.h"
+#include "lib/session/tune.h"
 
 /* The bits of the sub-commands, for the table of options. */
 enum {
@@ -17,7 +18,11 @@ enum {
     COMMAND_RUN = 1u << 1,
     COMMAND_CHECK = 1u << 2,
     COMMAND_INFER = 1u << 3,
-    COMMAND_LIST = 1u << 4
+    COMMAND_LIST = 1u << 4,
+    COMMAND_RESTORE = 1u << 5,
+    COMMAND_REPORT = 1u << 6,
+    COMMAND_PLOT = 1u << 7,
+    COMMAND_DIFF = 1u << 8
 };
 
 enum option_id {
@@ -33,15 +38,23 @@ enum option_id {
     OPTION_ASSUME,
     OPTION_TIME_LIMIT,
     OPTION_FLUSH,
+    OPTION_WRITE_CACHE,
     OPTION_REGION,
     OPTION_WRITE_BUDGET,
     OPTION_READ_ONLY,
+    OPTION_OUTPUT_DIR,
+    OPTION_RESUME,
+    OPTION_PRESERVE,
+    OPTION_TUNE,
+    OPTION_STRICT,
     OPTION_DRY_RUN,
     OPTION_YES,
     OPTION_CONFIRM,
     OPTION_ALLOW_VIRTUAL,
     OPTION_FORCE_SIGNATURE,
     OPTION_FORCE_UNHEALTHY,
+    OPTION_DESCRIBE,
+    OPTION_TERMINAL,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -57,6 +70,9 @@ enum progress_mode {
     PROGRESS_NONE
 };
 
+/* What the drive's write cache is to be during the run. */
+enum cache_wish { CACHE_AS_IT_IS, CACHE_ON, CACHE_OFF };
+
 enum { ASSUMES_MAX = 16, ASSUME_TEXT_MAX = 256 };
 
 struct assume {
@@ -65,9 +81,11 @@ struct assume {
 
 /* The command line, understood. */
 struct settings {
-    const char *csv_path; /* NULL: none; "-": stdout */
+    const char *csv_path;   /* NULL: none; "-": stdout */
+    const char *output_dir; /* NULL: the default */
+    const char *resume; /* the run directory of an interrupted run, or NULL */
     enum progress_mode progress;
-    bool plain_bytes, no_serial, quiet, verbose;
+    bool plain_bytes, no_serial, quiet, verbose, terminal;
 
     uint64_t seed;
     enum probe_method method;
@@ -76,13 +94,20 @@ struct settings {
     char assume_text[ASSUME_TEXT_MAX]; /* "a=1 b=2", for the CSV */
     uint64_t time_limit_ns;
     enum flush_method flush;
+    enum cache_wish write_cache;
 
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t write_budget_bytes;
-    bool read_only, dry_run, yes;
+    bool read_only, dry_run, yes, preserve, strict;
+    enum tune_level tune;
     bool allow_virtual, force_signature, force_unhealthy;
     const char *confirm;
 };
+
+/* The word of a level ("max") or a wish ("keep"), and what a word means:
+ * -EINVAL for none. */
+extern const char *const settings_tune_words[], *const settings_cache_words[];
+int settings_word(const char *text, const char *const words[]);
 
 /* 0, or -EINVAL with a sentence that names the option. */
 int settings_read(const struct options_given *given, struct settings *settings,

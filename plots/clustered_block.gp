@@ -1,35 +1,69 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 6 by two routes: slow writes at one distance, and random
 # against sequential writes over their size.
-# gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 1100,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 1100,540 font "sans,11"
-}
-set output output_file
-# One line a write with its flush; the last walk is the one that was certified.
-rows = "awk -F, '$3==\"clustered-block\" && $5!=\"\" { us=($11-$10)/1000; \
+# gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+height = 720
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a write with its flush: phase, MiB, KiB, at random or not, us.
+rows = sprintf("awk -F, '$3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
 if ($7==\"write\") { write_us=us; offset=$8; size=$9 } \
-else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/), write_us+us }' ".samples
-last_walk = "awk '$1 ~ /^walk-/ { if ($1!=walk) { n=0; walk=$1 } if (n<6000) line[n++]=$0 } \
-END { for (i=0; i<n; i++) print line[i] }'"
-set grid ytics lc rgb "#dddddd"
-set logscale y 10
-set multiplot layout 1,2 title "Clustered block: written page by page, and at random"
-set xlabel "offset (MiB)"
-set ylabel "write and flush (us)"
-set key top right
-plot "< ".rows." | ".last_walk using 2:5 with points pt 7 ps 0.25 lc rgb "#0072b2" title "one page"
-set xlabel "size of the write (KiB)"
-set logscale x 2
-set key top left
-sizes = " | awk '$1 !~ /^walk-|^fill/'"
-plot "< ".rows.sizes using ($4==0 ? $3*0.97 : 1/0):5 with points pt 6 ps 0.5 lc rgb "#0072b2" title "sequential", \
-     "< ".rows.sizes using ($4==1 ? $3*1.03 : 1/0):5 with points pt 2 ps 0.5 lc rgb "#d55e00" title "random"
+else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
+# The walk through the region, page by page; the last one was certified.
+walk = rows." | awk '$1 ~ /^walk-/ { if ($1!=last) { n=0; last=$1 } line[n++]=$2 \" \" $5 } END { for (i=0; i<n; i++) print line[i] }'"
+sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5 }'", at_random)
+# Sizes whose gap was looked at, and that did not stand.
+tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
+block = value_of("clustered_block")/1048576
+folded = block == block
+walks = int(system(walk." | wc -l"))
+counts = int(system(sizes(0)." | wc -l"))
+if (walks > 1) { stats "< ".walk using 1:2 name "WALK" nooutput }
+if (counts > 1) { stats "< (".sizes(0)."; ".sizes(1).")" using 1:2 name "SIZES" nooutput }
+set multiplot
+below = ascii ? 6 : 5.6
+set bmargin ascii ? 4 : 3.5
+set size 1,0.5
+set origin 0,0.5
+eval titled(headline("Clustered block", "clustered_block"), folded ? "written in order; all blocks laid over one another" : "written in order")
+if (walks > 1) {
+    eval time_axis(WALK_min_y, WALK_max_y)
+    place(x) = folded ? x - block*floor(x/block + 1e-9) : x
+    if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
+    set xlabel folded ? "offset in a block (MiB)" : "offset (MiB)"
+    set ylabel "write and flush"
+    set key off
+    plot "< ".walk using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+} else {
+    set label 3 "not written in order" at screen 0.5, 0.75 center tc rgb pale
+    set xrange [0:1]; set yrange [0:1]; unset tics
+    plot NaN notitle
+    unset label 3
+    set tics
+}
+set origin 0,0
+set bmargin below
+unset label 1
+unset label 2
+set key on
+eval titled("", "written at random and in order, by size")
+if (counts > 1) {
+    eval size_axis(SIZES_min_x, SIZES_max_x)
+    eval time_axis(SIZES_min_y, SIZES_max_y)
+    eval chosen(block*1024, low_of("clustered_block")/1024, high_of("clustered_block")/1024, span_of("clustered_block"))
+    eval rug(tried, 1.)
+    set xlabel "size of the write"
+    set ylabel "write and flush"
+    plot "< ".sizes(0).once using ($1*0.97):2 @first title "in order", \
+         "< ".sizes(0).fit using 1:2 @first_fit title "medians", \
+         "< ".sizes(1).once using ($1*1.03):2 @second title "at random", \
+         "< ".sizes(1).fit using 1:2 @second_fit title "", \
+         NaN @rug_key title (strlen(tried) ? rug_title : "")
+} else {
+    set label 3 "sizes were not compared" at screen 0.5, 0.25 center tc rgb pale
+    set xrange [0:1]; set yrange [0:1]; unset tics
+    plot NaN notitle
+}
 unset multiplot
 set output
 set terminal pop

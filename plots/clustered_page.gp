@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 5 by contrasts: what a shift by half the size costs.
-# gnuplot -c clustered_page.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a write with its flush: size, shift (from the cell's name), us.
-rows = sprintf("awk -F, '$3==\"clustered-page\" && $4 ~ /^search-/ && $6>=0 { \
-split($5,name,/[w+-]/); us=($11-$10)/1000; \
-if ($7==\"write\") { write_us=us; size=$9; shifted=($5 ~ /-b$/) } \
-else if ($7==\"flush\") print size/1024, shifted, write_us+us }' %s", samples)
-set title "Clustered page: a write of s at a slot, and shifted by s/2"
-set xlabel "size of the write s (KiB)"
-set ylabel "write and flush (us)"
-set logscale x 2
-set logscale y 10
-set grid ytics lc rgb "#dddddd"
-set key top left
-plot "< ".rows using ($2==0 ? $1*0.96 : 1/0):3 with points pt 6 ps 0.5 lc rgb "#0072b2" title "aligned to s", \
-     "< ".rows using ($2==1 ? $1*1.04 : 1/0):3 with points pt 2 ps 0.5 lc rgb "#d55e00" title "shifted by s/2"
+# gnuplot -c clustered_page.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# Cells w16384+8192-a (aligned to 16384) and -b (shifted by 8192), each write
+# with the flush behind it: KiB, us. Shifts other than half the size are proofs.
+# --method=paper has cells k16: all that begin at 0 and go on in that size.
+rows(which) = sprintf("awk -F, '$3==\"clustered-page\" { \
+if ($5 ~ /^k/) { wanted = %d==0 } else { split($5, name, /[w+-]/); \
+wanted = $5 ~ /^w[0-9]+\\+/ && name[2]==2*name[3] && name[4]==(%d ? \"b\" : \"a\") } \
+if (!wanted) next; \
+if ($7==\"write\") { write_us=($11-$10)/1000; size=$9 } \
+else if ($7==\"flush\") print size/1024, write_us+($11-$10)/1000 }' %s", which, which, samples)
+# Sizes that a certificate was tried for, and did not hold.
+tried = system(sprintf("awk -F, '$3==\"clustered-page\" && $4 ~ /^certify-/ { split($4, part, \"-\"); if (part[2]!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_page") ? value_of("clustered_page") : 0, samples))
+if (!measured(rows(0))) { eval nothing }
+stats "< (".rows(0)."; ".rows(1).")" using 1:2 nooutput
+eval titled(headline("Clustered page", "clustered_page"), "a write and its flush, on a multiple of its size and half its size further")
+eval size_axis(STATS_min_x, STATS_max_x)
+eval time_axis(STATS_min_y, STATS_max_y)
+eval chosen(value_of("clustered_page")/1024, low_of("clustered_page")/1024, high_of("clustered_page")/1024, span_of("clustered_page"))
+eval rug(tried, 1024.)
+set xlabel "size of the write"
+set ylabel "write and flush"
+plot "< ".rows(1).once using 1:2 @second title "shifted by half its size", \
+     "< ".rows(1).fit using 1:2 @second_fit title "", \
+     "< ".rows(0).once using 1:2 @first title "aligned to its size", \
+     "< ".rows(0).fit using 1:2 @first_fit title "medians", \
+     NaN @rug_key title (strlen(tried) ? rug_title : "")
 set output
 set terminal pop

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sun & Zhang figure 7: the second of two reads over the distance between them.
-# gnuplot -c inter_request_distance.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a measured read: MiB from the read before it, us, 1 if meant to be near.
-rows = sprintf("awk -F, '$3==\"inter-request-distance\" { \
-if ($5!=\"\") { d=$8-last; if (d<0) d=-d; \
-print d/1048576, ($11-$10)/1000, ($5 ~ /-a$/) } last=$8 }' %s", samples)
-set title "Reads: what the distance to the read before costs"
-set xlabel "distance to the read before (MiB)"
-set ylabel "latency (us)"
-set logscale y 10
-set xrange [0:*]
-set grid ytics lc rgb "#dddddd"
-set key top right
-plot "< ".rows using ($3==0 ? $1 : 1/0):2 with points pt 6 ps 0.3 lc rgb "#d55e00" title "after a read far away", \
-     "< ".rows using ($3==1 ? $1 : 1/0):2 with points pt 2 ps 0.3 lc rgb "#0072b2" title "after a read nearby"
+# gnuplot -c inter_request_distance.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a measured read: its distance from the read before it, us. Cells
+# full-range and in-group are those of --method=paper.
+rows(which) = sprintf("awk -F, '$3==\"inter-request-distance\" { \
+cell=$5; sub(/^full-range$/, \"x-b\", cell); sub(/^in-group$/, \"x-a\", cell); \
+if (cell ~ /-%s$/) { d=$8-last; if (d<0) d=-d; \
+print d/%.0f, ($11-$10)/1000 } last=$8 }' %s", which, scale, samples)
+scale = 1048576.
+both = "(".rows("a")."; ".rows("b").")"
+if (!measured(both)) { eval nothing }
+stats "< ".both using 1:2 nooutput
+farthest = STATS_max_x
+if (farthest > 4096) { scale = scale*1024; farthest = farthest/1024; both = "(".rows("a")."; ".rows("b").")" }
+bins = 24.
+groups = value_of("segment_groups")
+eval titled(headline("Segment groups", "segment_groups"), "a read over its distance to the read before it")
+eval time_axis(STATS_min_y, STATS_max_y)
+set xrange [0:farthest*1.02]
+set xlabel "distance to the read before (".(scale > 1048576. ? "GiB" : "MiB").")"
+set ylabel "latency"
+plot "< ".rows("b").once using 1:2 @second title "after a read far away", \
+     "< ".rows("a").once using 1:2 @first title "after a read nearby", \
+     "< ".both.sprintf(" | awk '{ print int($1/%.9g), $2 }'", farthest/bins).fit using (($1 + 0.5)*farthest/bins):2 @first_fit title "median of a 24th of the distances"
 set output
 set terminal pop

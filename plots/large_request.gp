@@ -1,27 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sun & Zhang figures 16 to 19: reads and writes over their size.
-# gnuplot -c large_request.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a request, a write with its flush: KiB, us.
-rows(name) = sprintf("< awk -F, '$3==\"large-request\" && $5 ~ /^%s-/ { \
-if ($7!=\"flush\") { size=$9; us=0 } us+=($11-$10)/1000; \
-if ($7!=\"write\") print size/1024, us }' %s", name, samples)
-set title "Large requests: reads, and writes with the flush behind them"
-set xlabel "size (KiB)"
-set ylabel "latency (us)"
-set logscale y 10
-set xrange [0:*]
-set grid ytics lc rgb "#dddddd"
-set key top left
-plot rows("read") with points pt 6 ps 0.5 lc rgb "#0072b2" title "read", \
-     rows("write") with points pt 2 ps 0.5 lc rgb "#d55e00" title "write"
+# gnuplot -c large_request.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a request, a write with its flush: KiB, ms.
+rows(name) = sprintf("awk -F, '$3==\"large-request\" && $5!=\"\" && ($4==\"section-4-4-%s\" || $5 ~ /^%s-/) { \
+if ($5 ~ /^s/) { print $9/1024, ($11-$10)/1e6; next } \
+if ($7!=\"flush\") { size=$9; ms=0 } ms+=($11-$10)/1e6; \
+if ($7!=\"write\") print size/1024, ms }' %s", name, name, samples)
+if (!measured(rows("read"))) { eval nothing }
+stats "< (".rows("read")."; ".rows("write").")" using 1:2 nooutput
+largest = STATS_max_x
+# The lines that were found; that of the writes begins where their medians say.
+overhead = value_of("request_overhead")/1e6
+read_cost = value_of("read_cost_4k")/1e6
+write_cost = value_of("write_cost_4k")/1e6
+writes = measured(rows("write")) && write_cost == write_cost
+if (writes) { stats "< ".rows("write").medians using ($2 - write_cost*$1/4) nooutput; begin = STATS_median }
+line(overhead, cost, x) = overhead + cost*x/4
+eval titled("Large requests", found("request_overhead") ? \
+    sprintf("a read begins with %s; 4 KiB more cost %s read, %s written", text_of("request_overhead"), text_of("read_cost_4k"), text_of("write_cost_4k")) : \
+    "reads, and writes with the flush behind them")
+set xrange [0:largest*1.05]
+# A few that took much longer would press the rest to the axis.
+stats "< (".rows("read").medians."; ".rows("write").medians.")" using 2 nooutput
+top = 2*STATS_max
+beyond = int(system(sprintf("(%s; %s) | awk '$2 > %.9g' | wc -l", rows("read"), rows("write"), top)))
+if (beyond) { set label 4 sprintf("%d slower above", beyond) at graph 0.99, graph 0.96 right tc rgb pale }
+set yrange [0:top]
+set format x "%.0f KiB"
+set format y "%g ms"
+set xlabel "size of the request"
+set ylabel "latency"
+plot "< ".rows("write").once using 1:2 @second title "write and flush", \
+     (writes ? line(begin, write_cost, x) : NaN) @second_fit title "", \
+     "< ".rows("read").once using 1:2 @first title "read", \
+     line(overhead, read_cost, x) @first_fit title (overhead == overhead ? "lines found" : "")
 set output
 set terminal pop

@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sun & Zhang table 2: writes to m places in turn, from the second turn on.
-# gnuplot -c log_list.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a write with its flush: places in turn, ms, 0 search 1 certificate.
-# A place written for the first time and again counts as one place.
-rows = sprintf("awk -F, '$3==\"log-list\" && $5!=\"\" { \
-if ($7==\"write\") { ms=($11-$10)/1e6; next } ms+=($11-$10)/1e6; m=0; \
-if ($4==\"costs\") m=1; else if (match($5, /^(spread|stride)[0-9]+/)) \
-m=substr($5, 7, RLENGTH-6); \
-if (m) print m, ms, ($4~/^certify/), ($5==\"fresh-a\") }' %s", samples)
-set title "Log list: writes to some places in turn, each with its flush"
-set xlabel "places in turn"
-set ylabel "latency (ms)"
+# gnuplot -c log_list.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a write with its flush: places in turn, us. Cells spread12-a were
+# asked in the search, stride8-a in the certificate; a place written for the
+# first time (fresh1-a) and again (fresh1-b) counts as one place. Cells m3 are
+# those of --method=paper, without flushes.
+rows(which) = sprintf("awk -F, '$3==\"log-list\" && $5!=\"\" { \
+if ($4 ~ /^section/) { if ($5 ~ /^m[0-9]/ && \"search\"==\"%s\") print substr($5, 2), ($11-$10)/1000; next } \
+if ($7==\"write\") { us=($11-$10)/1000; next } us+=($11-$10)/1000; m=0; kind=\"search\"; \
+if ($4==\"costs\") { m=1; if ($5 ~ /^fresh[0-9]+-a$/) kind=\"fresh\" } \
+else if (match($5, /^(spread|stride)[0-9]+/)) m=substr($5, 7, RLENGTH-6); \
+if ($4 ~ /^certify/) kind=\"certify\"; \
+if (m && kind==\"%s\") print m, us }' %s", which, which, samples)
+every = "(".rows("search")."; ".rows("certify").")"
+if (!measured(every)) { eval nothing }
+stats "< (".rows("fresh")."; ".rows("search")."; ".rows("certify").")" using 1:2 nooutput
+least = STATS_min_y; most = STATS_max_y; largest = STATS_max_x
+eval titled(headline("Log list", "log_list"), "writes to some blocks in turn, from the second turn on, each with its flush")
+eval time_axis(least, most)
 set logscale x 2
-set logscale y 10
-set xrange [0.8:*]
-set grid ytics lc rgb "#dddddd"
-set key center left
-plot "< ".rows using ($3==0 && $4==0 ? $1*0.98 : 1/0):2 with points pt 6 ps 0.6 lc rgb "#0072b2" title "search", \
-     "< ".rows using ($3==1 ? $1*1.02 : 1/0):2 with points pt 2 ps 0.6 lc rgb "#d55e00" title "certificate, one block apart", \
-     "< ".rows using ($4==1 ? 0.9 : 1/0):2 with points pt 1 ps 0.6 lc rgb "#999999" title "first write to a place"
+axis_low = 0.8; axis_high = largest*1.25; axis_log = 1
+set xrange [axis_low:axis_high]
+set xtics 2
+eval chosen(value_of("log_list"), low_of("log_list"), high_of("log_list"), span_of("log_list"))
+set xlabel "blocks written in turn"
+set ylabel "write and flush"
+plot "< ".rows("fresh").once using ($1*0.93):2 @third title "first write to a block", \
+     "< ".rows("search").once using ($1*0.98):2 @second title "search", \
+     "< ".rows("certify").once using ($1*1.02):2 @first title "certificate", \
+     "< ".every.fit using 1:2 @first_fit title "medians"
 set output
 set terminal pop

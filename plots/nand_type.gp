@@ -1,28 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 7: the cost of a page by its place in the block.
-# gnuplot -c nand_type.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a page: its block, its place, us of the write and its flush.
-rows = sprintf("awk -F, '$3==\"nand-type\" && $5!=\"\" { us=($11-$10)/1000; \
+# gnuplot -c nand_type.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a page: its place in the block, us of the write and its flush. A
+# round is a block.
+rows = sprintf("awk -F, '$3==\"nand-type\" && $5!=\"\" && $5!=\"fill\" { \
 if ($6!=block) { block=$6; place=0 } \
-if ($7==\"write\") write_us=us; \
-else if ($7==\"flush\") print block, place++, write_us+us }' %s", samples)
-set title "NAND type: the cost of a page by its place in the block"
+if ($7==\"write\") write_us=($11-$10)/1000; \
+else if ($7==\"flush\") print place++, write_us+($11-$10)/1000 }' %s", samples)
+if (!measured(rows)) { eval nothing }
+stats "< ".rows using 1:2 nooutput
+eval titled(headline("NAND type", "nand_type"), "what a page costs by its place in the block; all blocks laid over one another")
+eval time_axis(STATS_min_y, STATS_max_y)
+set xrange [-1:STATS_max_x + 1]
 set xlabel "place in the block (pages)"
-set ylabel "write and flush (us)"
-set logscale y 10
-set grid ytics lc rgb "#dddddd"
-set key top right
-set palette defined (0 "#0072b2", 1 "#d55e00")
-unset colorbox
-plot "< ".rows using 2:3:1 with points pt 7 ps 0.3 lc palette title "one page, coloured by block"
+set ylabel "write and flush"
+plot "< ".rows.once using 1:2 @first title "a page", \
+     "< ".rows.fit using 1:2 @second_fit title "median of each place"
 set output
 set terminal pop

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 8: first and second read of one place over the size.
-# gnuplot -c read_buffer.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# Rows come in pairs of one place: size, 0 for the first read, us.
-rows = sprintf("awk -F, '$3==\"read-buffer\" && $5!=\"\" { \
+# gnuplot -c read_buffer.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# Rows come in pairs of one place: KiB, us; the first read or the second.
+rows(which) = sprintf("awk -F, '$3==\"read-buffer\" && $5!=\"\" { \
 second = ($8==place && $5==cell && $6==round); place = second ? \"\" : $8; \
-cell=$5; round=$6; print $9/1024, second, ($11-$10)/1000 }' %s", samples)
-set title "Read buffer: the first read of a place, and the second"
-set xlabel "size of the read (KiB)"
-set ylabel "latency (us)"
-set logscale x 2
-set logscale y 10
-set grid ytics lc rgb "#dddddd"
-set key top left
-plot "< ".rows using ($2==0 ? $1*0.98 : 1/0):3 with points pt 2 ps 0.5 lc rgb "#d55e00" title "first (flash)", \
-     "< ".rows using ($2==1 ? $1*1.02 : 1/0):3 with points pt 6 ps 0.5 lc rgb "#0072b2" title "second (buffer, if it fits)"
+cell=$5; round=$6; if ($4 ~ /^procedure/) second=($4==\"procedure-4\"); if (second==%d) print $9/1024, ($11-$10)/1000 }' %s", which, samples)
+# The sizes that the bisection asked for: cells q0-393216-a.
+asked = system(sprintf("awk -F, '$3==\"read-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
+if (!measured(rows(0))) { eval nothing }
+stats "< (".rows(0)."; ".rows(1).")" using 1:2 nooutput
+eval titled(headline("Read buffer", "read_buffer"), "the first read of a place, and the second")
+eval size_axis(STATS_min_x, STATS_max_x)
+eval time_axis(STATS_min_y, STATS_max_y)
+eval chosen(value_of("read_buffer")/1024, low_of("read_buffer")/1024, high_of("read_buffer")/1024, span_of("read_buffer"))
+eval rug(asked, 1024.)
+set xlabel "size of the read"
+set ylabel "latency"
+plot "< ".rows(0).once using 1:2 @second title "first read (flash)", \
+     "< ".rows(0).fit using 1:2 @second_fit title "", \
+     "< ".rows(1).once using 1:2 @first title "second read (buffer, if it fits)", \
+     "< ".rows(1).fit using 1:2 @first_fit title "medians", \
+     NaN @rug_key title (strlen(asked) ? rug_title : "")
 set output
 set terminal pop

@@ -1,27 +1,52 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 9: writes into an empty buffer, and the flush behind them.
-# gnuplot -c write_buffer.gp SAMPLES.csv OUTPUT.png|.svg
-samples = ARG1
-output_file = ARG2
-set terminal push
-if (output_file[strlen(output_file)-3:] eq ".svg") {
-    set terminal svg size 900,540 font "sans,13" background "white"
-} else {
-    set terminal pngcairo size 900,540 font "sans,11"
-}
-set output output_file
-# One line a write and its flush: size, us of the write, us of the flush.
+# gnuplot -c write_buffer.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+# One line a write and its flush: KiB, us of the write, us of the flush.
 rows = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" && $4!~/^flush/ { \
+if ($4==\"procedure-6\") { print $9/1024, ($11-$10)/1000, \"nan\"; next } if ($4 ~ /^(procedure|small)/) next; \
 if ($7==\"write\") { size=$9; us=($11-$10)/1000; written=1 } \
 else if ($7==\"flush\" && written) { print size/1024, us, ($11-$10)/1000; written=0 } }' %s", samples)
-set title "Write buffer: a write into the empty buffer, and the flush behind it"
-set xlabel "size of the write (KiB)"
-set ylabel "latency (us)"
-set logscale x 2
-set logscale y 10
-set grid ytics lc rgb "#dddddd"
-set key top left
-plot "< ".rows using 1:2 with points pt 6 ps 0.5 lc rgb "#0072b2" title "write", \
-     "< ".rows using 1:3 with points pt 2 ps 0.4 lc rgb "#999999" title "flush after it"
+flushes = rows." | awk '{ print $1, $3 }'"
+# The sizes that the bisection asked for: cells q0-163840-a.
+asked = system(sprintf("awk -F, '$3==\"write-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
+# Where no buffer could be filled in steps: flushes alone, and behind a write.
+alone(side) = sprintf("awk -F, '$3==\"write-buffer\" && $7==\"flush\" && $5 ~ /^flush[0-9]+-0-%s$/ { split(substr($5, 6), part, \"-\"); print part[1]/1024, ($11-$10)/1000 }' %s", side, samples)
+if (!measured(rows) && measured(alone("b"))) {
+    stats "< (".alone("a")."; ".alone("b").")" using 1:2 nooutput
+    eval titled(headline("Write buffer", "write_buffer"), "a flush behind a write, and one behind nothing")
+    eval size_axis(STATS_min_x, STATS_max_x)
+    eval time_axis(STATS_min_y, STATS_max_y)
+    set xlabel "size of the write"
+    set ylabel "flush"
+    plot "< ".alone("a").once using ($1*0.97):2 @second title "behind nothing", \
+         "< ".alone("a").fit using 1:2 @second_fit title "", \
+         "< ".alone("b").once using ($1*1.03):2 @first title "behind a write", \
+         "< ".alone("b").fit using 1:2 @first_fit title "medians"
+    set output
+    set terminal pop
+    exit
+}
+if (!measured(rows)) { eval nothing }
+stats "< (".rows."; ".flushes.")" using 1:2 nooutput
+least = STATS_min_y; most = STATS_max_y; smallest = STATS_min_x; largest = STATS_max_x
+size = value_of("write_buffer")/1024
+# The line that writes follow up to the size that was found.
+fitted = size == size
+if (fitted) { stats "< ".rows.medians." | awk '$1 <= ".sprintf("%.9g", size)."'" using 1:2 nooutput; fitted = STATS_records > 2 }
+line(x) = fitted ? STATS_intercept + STATS_slope*x : NaN
+eval titled(headline("Write buffer", "write_buffer"), "a write into the empty buffer, and the flush behind it")
+eval size_axis(smallest, largest)
+eval time_axis(least, most)
+eval chosen(size, low_of("write_buffer")/1024, high_of("write_buffer")/1024, span_of("write_buffer"))
+eval rug(asked, 1024.)
+set xlabel "size of the write"
+set ylabel "latency"
+plot "< ".flushes.once using 1:2 @third title "flush after it", \
+     "< ".rows.once using 1:2 @first title "write", \
+     "< ".rows.fit using 1:2 @first_fit title "medians", \
+     line(x) @second_fit title (fitted ? "line fitted" : ""), \
+     NaN @rug_key title (strlen(asked) ? rug_title : "")
 set output
 set terminal pop

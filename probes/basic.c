@@ -22,9 +22,10 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
+#include "lib/infer/modes.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -41,11 +42,9 @@ static const double error_rate = 0.0005;
 static const double width_wanted = 0.02;
 /* No longer than this for one kind, but for the least. */
 static const double longest_ns = 10e9;
-/* Two modes: each a twentieth of the requests or more, and apart by a tenth and
- * by four times their spread; the halves of a normal distribution are 2.7 times
- * theirs apart. */
-static const double mode_share_least = 0.05, mode_apart = 0.1;
-static const double mode_spreads = 4;
+/* Two modes: each a twentieth of the requests or more, and apart by a tenth. */
+static const double mode_share_least = 0.05, mode_apart = 0.095; /* log 1.1 */
+static const double mode_error_rate = 0.01;
 
 static const struct {
     const char *name, *parameter;
@@ -197,51 +196,25 @@ static uint64_t quantile(const double sorted[], size_t count, double share)
     return (uint64_t)llround(sorted[rank > 0 ? rank - 1 : 0]);
 }
 
-struct modes {
-    size_t split; /* the first of the upper mode; 0: there is but one */
-    double low_ns, high_ns;
-};
-
-/* The split of sorted times into two groups with the least squares of their
- * logarithms, without the highest few: one bad request is no mode. */
-static struct modes find_modes(const double sorted[], size_t all)
+/* The modes of the logarithms of sorted times, without the highest few: one bad
+ * request is no mode. */
+static bool find_modes(const double sorted[], size_t all, struct modes *modes)
 {
-    size_t count = all - all / 50, least;
-    double sum = 0, before = 0, best = -1;
-    struct modes modes = {0, 0, 0};
+    double logs[REQUESTS_MAX];
+    size_t count = all - all / 50;
 
     for (size_t i = 0; i < count; i++)
-        sum += log(sorted[i]);
-    least = (size_t)(mode_share_least * (double)count) + 1;
-    for (size_t i = 0; i + least < count; i++) {
-        before += log(sorted[i]);
-        double low = (double)(i + 1), high = (double)count - low;
-        double gap = (sum - before) / high - before / low;
-        if (i + 1 >= least && gap * gap * low * high > best) {
-            best = gap * gap * low * high;
-            modes.split = i + 1;
-        }
-    }
-    if (modes.split == 0)
-        return modes;
-    size_t high = count - modes.split;
-    modes.low_ns = stats_median(sorted, modes.split);
-    modes.high_ns = stats_median(sorted + modes.split, high);
-    double apart = modes.high_ns - modes.low_ns;
-    double spread = hypot(stats_spread(sorted, modes.split),
-                          stats_spread(sorted + modes.split, high)) /
-                    sqrt(2);
-    if (apart < mode_apart * modes.low_ns || apart < mode_spreads * spread)
-        modes.split = 0;
-    return modes;
+        logs[i] = log(sorted[i]);
+    return modes_find(logs, count, mode_share_least, mode_error_rate, modes) &&
+           modes->high - modes->low >= mode_apart;
 }
 
 static void say_modes(struct finding *finding, const struct times *times)
 {
-    struct modes modes = find_modes(times->ns, times->count);
+    struct modes modes;
     char low[24], high[24];
 
-    if (modes.split == 0) {
+    if (!find_modes(times->ns, times->count, &modes)) {
         finding_why(finding,
                     "the median of %zu requests of 4 KiB, all of one "
                     "mode",
@@ -254,26 +227,24 @@ static void say_modes(struct finding *finding, const struct times *times)
         "the median of %zu requests of 4 KiB in two modes: %.0f %% take about "
         "%s and %.0f %% about %s",
         times->count, share,
-        format_ns((uint64_t)modes.low_ns, low, sizeof(low)), 100 - share,
-        format_ns((uint64_t)modes.high_ns, high, sizeof(high)));
+        format_ns((uint64_t)exp(modes.low), low, sizeof(low)), 100 - share,
+        format_ns((uint64_t)exp(modes.high), high, sizeof(high)));
 }
 
 static void say_times(struct findings *findings, enum kind kind,
                       struct times *times)
 {
     const char *parameter = kinds[kind].parameter;
-    struct finding *finding =
-        findings_add(findings, "basic", parameter, parameter_unit(parameter));
+    struct finding *finding = findings_add(findings, "basic", parameter);
 
     if (!isfinite(times->interval.high)) {
         finding_why(finding, "too few requests for the interval of a median");
         return;
     }
-    finding->verdict = VERDICT_FOUND;
-    finding->value = value_integer((uint64_t)llround(times->median));
+    finding_found(finding, value_integer((uint64_t)llround(times->median)),
+                  1 - 2 * error_rate);
     finding->low = value_integer((uint64_t)floor(times->interval.low));
     finding->high = value_integer((uint64_t)ceil(times->interval.high));
-    finding->confidence = 1 - 2 * error_rate;
     stats_sort(times->ns, times->count);
     finding_extra(finding, "p5",
                   value_integer(quantile(times->ns, times->count, 0.05)));
@@ -287,8 +258,10 @@ static void say_times(struct findings *findings, enum kind kind,
 static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
-    struct times *times = calloc(KINDS, sizeof(*times));
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_basic(study, findings);
+    struct times *times = calloc(KINDS, sizeof(*times));
     if (!times) {
         study->failed = true;
         return false;
@@ -308,6 +281,10 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
                          ? setting->logical_block_bytes
                          : 4 * KIB;
 
+    if (setting->method == METHOD_PAPER) {
+        paper_basic_plan(plan);
+        return;
+    }
     plan->requests = 1000;
     plan->requests_max = KINDS * REQUESTS_MAX;
     plan->bytes_read = plan->bytes_written = plan->requests / 2 * bytes;
@@ -319,13 +296,13 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state =
+        study_create(sizeof(*state), &probe_basic, &ops, setting);
     uint64_t offset = setting->region_offset_bytes;
 
     (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_basic, &ops, setting);
     state->request_bytes = setting->logical_block_bytes > 4 * KIB
                                ? setting->logical_block_bytes
                                : 4 * KIB;
@@ -358,9 +335,5 @@ const struct probe probe_basic = {
                 "sequential_write"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

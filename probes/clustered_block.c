@@ -9,7 +9,8 @@
  *
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
  * only when its spare area is used up: it is then filled that far, and only
- * route (a) speaks, at lower confidence.
+ * route (a) speaks, at lower confidence. Where log-list has found the block that
+ * a log belongs to, that is the block, and nothing is written.
  *
  *   cost                      cost of random over sequential writes of s
  *    |    x         x           |  o  o
@@ -23,7 +24,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/period.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
@@ -40,18 +40,23 @@ enum {
     FIRST_CHUNKS = 4,     /* of the first look at a walk */
     CERTIFY_PERIODS = 16, /* fresh ones */
     TRIES_A_LENGTH = 2,
+    PARTS_MAX = 4, /* of a period that fell */
     WALKS_MAX = 2, /* as the drive was found, and after a fill */
     WARM_UNITS = 16,
     WASH_BLOCKS = 12,
     GAPS_MAX = 8,
     CANDIDATES_MAX = 3,
-    FILL_ROUND_WRITES = 64
+    FILL_ROUND_WRITES = 64,
+    FILL_WRITES_MAX = 200000
 };
 
 static const double alpha = 1e-4, search_error = 0.004;
 /* A gap of 6 % between random and sequential writes matters. */
 static const double gap_least = 0.06, gap_most = 0.5;
-/* A fifth of the drive uses up the spare area of most; no more than this. */
+/* So much of the drive uses up the spare area of most; no more than this. */
+enum { FILL_PERCENT = 35 };
+/* Of what the whole run may write: the walks and other probes need theirs. */
+enum { FILL_BUDGET_PARTS = 4 };
 static const uint64_t fill_most_bytes = 20 * GIB;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* What one route alone says is stated with less confidence. */
@@ -63,6 +68,8 @@ static const uint32_t quick_looks[] = {9, 12, 18, 0};
 struct state {
     struct study study;
     uint64_t page_bytes, base_bytes, room_bytes;
+    uint64_t log_block_bytes; /* where it is known; else 0 */
+    double log_block_confidence;
 };
 
 /* ---- route (a): the walk ------------------------------------------------ */
@@ -153,43 +160,88 @@ static void refute(struct period_dead *dead, size_t failed[],
         dead->lengths[dead->count++] = length;
 }
 
+/* Walks on for some periods: are they there? Where more places are slow than
+ * one of each period, a part of it may be the period. -ENOMEM, or 0. */
+static int certify_on(struct walk *walk, size_t first, size_t end,
+                      const struct period_rule *rule, struct period *period,
+                      bool *certified)
+{
+    struct period whole = *period;
+
+    for (size_t part = 1; part <= PARTS_MAX; part++) {
+        if (whole.length % part || whole.length / part < PERIOD_SHORTEST)
+            continue;
+        *period = whole;
+        period->length = whole.length / part;
+        int error =
+            period_certify(walk->values, end, first, rule, period, certified);
+        if (error || *certified)
+            return error;
+    }
+    *period = whole;
+    return 0;
+}
+
+/* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
+static enum claim look_from(struct state *state, struct walk *walk, size_t from,
+                            size_t count, struct period_dead *dead,
+                            struct period *period)
+{
+    size_t room = (size_t)(state->room_bytes / state->page_bytes);
+    struct period_rule rule;
+    bool certified = false;
+    int error =
+        period_search(walk->values + from, count - from, dead, &rule, period);
+    size_t end = count + CERTIFY_PERIODS * period->length;
+
+    period->phase += from;
+    if (!error && end + CHUNK_WRITES <= room) {
+        if (!walk_to(state, walk, end))
+            return CLAIM_MEASURING;
+        error = certify_on(walk, count, end, &rule, period, &certified);
+    }
+    if (error == -ENOMEM) {
+        state->study.failed = true;
+        return CLAIM_MEASURING;
+    }
+    if (certified)
+        return CLAIM_HOLDS;
+    return error ? CLAIM_OPEN : CLAIM_FALLS;
+}
+
 static enum claim follow(struct state *state, struct walk *walk,
                          struct spikes *spikes)
 {
-    struct period_dead dead = {.count = 0};
-    size_t failed[PERIOD_DEAD_MAX], failed_count = 0;
-    size_t room = (size_t)(state->room_bytes / state->page_bytes);
+    /* As the drive goes on, it cleans more: what comes later may be clearer. */
+    struct period_dead dead[2] = {{.count = 0}, {.count = 0}};
+    size_t failed[2][PERIOD_DEAD_MAX], failed_count[2] = {0, 0};
 
     for (size_t n = FIRST_CHUNKS * CHUNK_WRITES; n <= walk->writes_most;
          n = walk->count > 2 * n ? walk->count : 2 * n) {
-        struct period_rule rule;
-        struct period period;
-        bool certified = false;
         if (!walk_to(state, walk, n))
             return CLAIM_MEASURING;
-        int error = period_search(walk->values, n, &dead, &rule, &period);
-        size_t end = n + CERTIFY_PERIODS * period.length;
-        if (!error && end + CHUNK_WRITES <= room) {
-            if (!walk_to(state, walk, end))
+        for (int later = 0; later < 2; later++) {
+            struct period period;
+            switch (look_from(state, walk, later ? n / 2 : 0, n, &dead[later],
+                              &period)) {
+            case CLAIM_MEASURING:
                 return CLAIM_MEASURING;
-            error = period_certify(walk->values, end, n, &rule, &period,
-                                   &certified);
+            case CLAIM_HOLDS:
+                *spikes = (struct spikes){
+                    .found = true,
+                    .period = period,
+                    .block_bytes = period.length * state->page_bytes,
+                    .phase_bytes =
+                        state->base_bytes + period.phase * state->page_bytes};
+                return CLAIM_HOLDS;
+            case CLAIM_FALLS:
+                refute(&dead[later], failed[later], &failed_count[later],
+                       period.length);
+                break;
+            case CLAIM_OPEN:
+                break;
+            }
         }
-        if (error == -ENOMEM) {
-            state->study.failed = true;
-            return CLAIM_MEASURING;
-        }
-        if (certified) {
-            *spikes = (struct spikes){
-                .found = true,
-                .period = period,
-                .block_bytes = period.length * state->page_bytes,
-                .phase_bytes =
-                    state->base_bytes + period.phase * state->page_bytes};
-            return CLAIM_HOLDS;
-        }
-        if (!error)
-            refute(&dead, failed, &failed_count, period.length);
     }
     return CLAIM_OPEN;
 }
@@ -479,8 +531,7 @@ static enum claim any_gap(struct state *state, uint64_t block_bytes,
 
 static struct finding *add(struct findings *findings)
 {
-    return findings_add(findings, "clustered-block", "clustered_block",
-                        parameter_unit("clustered_block"));
+    return findings_add(findings, "clustered-block", "clustered_block");
 }
 
 static struct finding *add_found(struct findings *findings, uint64_t bytes,
@@ -488,9 +539,7 @@ static struct finding *add_found(struct findings *findings, uint64_t bytes,
 {
     struct finding *finding = add(findings);
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = finding->high = value_integer(bytes);
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+    finding_found(finding, value_integer(bytes), confidence);
     return finding;
 }
 
@@ -549,6 +598,21 @@ static bool say_open(struct findings *findings, const char *reason)
 static const char no_gap_yet[] =
     "random writes cost no more than sequential ones yet, as on a page-mapped "
     "drive with spare area, so nothing else could confirm it";
+
+/* Blocks that share a log are merged as one, and what is merged is erased. The
+ * ends of that block were seen to the page. */
+static bool say_log_block(const struct state *state, struct findings *findings)
+{
+    char size[24];
+    struct finding *finding = add_found(findings, state->log_block_bytes,
+                                        state->log_block_confidence);
+
+    finding_why(finding,
+                "the drive collects updates in logs and merges each with its "
+                "block: what is merged and erased as one is %s (log_block)",
+                format_bytes(state->log_block_bytes, size, sizeof(size)));
+    return true;
+}
 
 /* Spikes were certified: what does the gap between random and sequential say?
  */
@@ -657,34 +721,56 @@ static bool conclude_ladder(struct state *state, struct findings *findings)
 
 static uint64_t fill_bytes(const struct setting *setting)
 {
-    uint64_t bytes = setting->capacity_bytes / 5;
+    uint64_t bytes = setting->region_length_bytes / 100 * FILL_PERCENT;
+    uint64_t allowed = setting->write_budget_bytes / FILL_BUDGET_PARTS;
 
+    bytes = bytes < allowed ? bytes : allowed;
     return bytes < fill_most_bytes ? bytes : fill_most_bytes;
 }
 
-/* Writes that use up the spare area, so that the drive must clean. */
+/* How long the writes are: short beside a block, that parts of it stay valid
+ * and must be copied; but not more of them than take a few minutes. */
+static uint64_t fill_write_bytes(const struct state *state)
+{
+    uint64_t page = state->page_bytes;
+    uint64_t least = fill_bytes(&state->study.setting) / FILL_WRITES_MAX;
+
+    least = least > 16 * KIB ? least : 16 * KIB;
+    return (least + page - 1) / page * page;
+}
+
+/*
+ * Writes at random that use up the spare area and leave no block without some
+ * pages that are still valid: from then on a new block is had only by copying
+ * those, and that takes long enough to be seen. (Written in order, old blocks
+ * have none, and their erase can hide behind writes to other banks.)
+ */
 static bool filled(struct state *state)
 {
     const struct setting *setting = &state->study.setting;
-    uint64_t slots = setting->region_length_bytes / MIB;
-    uint64_t rounds = fill_bytes(setting) / MIB / FILL_ROUND_WRITES;
+    uint64_t length = fill_write_bytes(state);
+    uint64_t slots = setting->region_length_bytes / length;
+    uint64_t rounds = fill_bytes(setting) / length / FILL_ROUND_WRITES;
     struct step step = {.operation = OPERATION_WRITE,
-                        .length_bytes = MIB,
-                        .content = CONTENT_ONES,
-                        .label = {.phase = "fill", .cell = "mib"}};
+                        .length_bytes = length,
+                        .label = {.phase = "fill", .cell = "random"}};
     bool all = true;
 
     for (uint32_t round = 0; round < rounds; round++) {
-        const struct ledger_entry *entry =
-            ledger_get(&state->study.ledger, step.label.phase, "mib", round);
+        struct random random;
+        const struct ledger_entry *entry = ledger_get(
+            &state->study.ledger, step.label.phase, step.label.cell, round);
         if (entry && entry->count == FILL_ROUND_WRITES)
             continue;
         all = false;
         step.label.round = round;
+        study_random(&state->study, step.label.phase, step.label.cell, round,
+                     &random);
         for (uint64_t i = 0; i < FILL_ROUND_WRITES; i++) {
+            uint64_t first =
+                (setting->region_offset_bytes + length - 1) / length;
             step.offset_bytes =
-                setting->region_offset_bytes +
-                ((uint64_t)round * FILL_ROUND_WRITES + i) % slots * MIB;
+                (first + random_below(&random, slots - 1)) * length;
             study_ask(&state->study, &step);
         }
     }
@@ -706,7 +792,15 @@ static bool think(struct study *study, struct findings *findings)
     enum side side;
 
     if (study->setting.method == METHOD_PAPER)
-        return paper_clustered_block(study, state->page_bytes, findings);
+        return paper_clustered_block(
+            study, state->page_bytes ? state->page_bytes : 4 * KIB, findings);
+    if (state->log_block_bytes)
+        return say_log_block(state, findings);
+    if (!state->page_bytes)
+        return say_open(findings,
+                        "without clustered_page it is not known what to write "
+                        "in order; if you know it, pass "
+                        "--assume=clustered_page=VALUE");
     for (int number = 1; number <= WALKS_MAX; number++) {
         bool first = number == 1;
         if (!first && !filled(state))
@@ -744,7 +838,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     }
     plan->requests = 20000;
     plan->requests_max = 600000;
-    plan->bytes_written = 2 * GIB;
+    /* Where logs were found, nothing; else a walk, and after a fill another. */
+    plan->bytes_written = 256 * MIB;
     plan->bytes_written_max = 24 * GIB + fill_bytes(setting);
 }
 
@@ -753,16 +848,17 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    const struct finding *page = findings_get(known, "clustered_page");
-    struct state *state = calloc(1, sizeof(*state));
+    uint64_t page = findings_integer(known, "clustered_page");
+    const struct finding *log_block = findings_get(known, "log_block");
+    struct state *state =
+        study_create(sizeof(*state), &probe_clustered_block, &ops, setting);
 
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_clustered_block, &ops, setting);
-    state->page_bytes =
-        page && page->value.kind == VALUE_INTEGER && page->value.integer > 0
-            ? (uint64_t)page->value.integer
-            : 4 * KIB;
+    state->page_bytes = page;
+    state->log_block_bytes = findings_integer(known, "log_block");
+    state->log_block_confidence =
+        state->log_block_bytes ? log_block->confidence : 0;
     state->room_bytes = setting->region_length_bytes / 2;
     if (state->room_bytes > 4 * GIB)
         state->room_bytes = 4 * GIB;
@@ -781,12 +877,7 @@ const struct probe probe_clustered_block = {
     .writes = true,
     .region_min_bytes = 256 * MIB,
     .answers = {"clustered_block"},
-    .needs = {"clustered_page"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

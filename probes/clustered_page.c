@@ -26,7 +26,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
 #include "probes/paper.h"
@@ -40,20 +39,25 @@ enum {
     SIZES_MAX = 64,
     REPEATS_MAX = 24,
     CERTIFY_REPEATS = 8,
-    CANDIDATES_MAX = 3
+    CANDIDATES_MAX = 4,
+    DESCENTS_MAX = 2
 };
 
 /* Error rate of one claim; the smallest effect that matters, and the largest
  * that may pass for none. */
-static const double alpha = 1e-4, effect_low = 0.05, effect_none = 0.12;
+static const double alpha = 1e-4, effect_low = 0.03, effect_none = 0.12;
+static const double effect_least = 0.025, effect_found = 0.05;
+static const double effect_sure = 0.08, small_confidence = 0.95;
 /* A shift that costs less than this may be a second page being programmed:
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
+/* A part of a page that costs so much more than all of it; or does not. */
+static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
 static const double search_error = 0.004;
 static const uint64_t largest_bytes = MIB;
 
-enum { SHIFTED, LONGER };
+enum { SHIFTED, LONGER, PART };
 
 struct state {
     struct study study;
@@ -79,7 +83,7 @@ static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
         .repeats = placing_repeats(size_bytes, 2, 16, MIB),
         .expected = expected,
         .low = effect_low,
-        .high = effect_none};
+        .high = expected == SIDE_ABOVE ? effect_low : effect_none};
 
     snprintf(contrast.name, sizeof(contrast.name), "w%llu+%llu",
              (unsigned long long)size_bytes, (unsigned long long)shift_bytes);
@@ -210,7 +214,7 @@ static bool value(const struct study *study, const char *phase,
     if (!cell_cost(study, phase, contrast, 'a', round, repeats, &a) ||
         !cell_cost(study, phase, contrast, 'b', round, repeats, &b))
         return false;
-    *ratio = log(b / a);
+    *ratio = log(b / a) - contrast->predicted;
     return true;
 }
 
@@ -234,10 +238,7 @@ static size_t ladder(const struct state *state, uint64_t multiple,
  * it is free in longer writes (else the period would be a multiple, or foreign
  * to it).
  */
-static enum claim certify(struct state *state, const char *phase,
-                          uint64_t page_bytes, struct verdict_on *verdict);
-
-enum { CONTRASTS_MAX = 24, FIRST_FREE = 16 };
+enum { CONTRASTS_MAX = 24, FIRST_FREE = 16, MULTIPLES = 6 };
 
 static void free_within_half_effect(struct contrast contrasts[], size_t count)
 {
@@ -250,34 +251,23 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
         double q =
             (double)contrasts[i].size_bytes / (double)contrasts[i].shift_bytes;
         double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
-        threshold = threshold < 0.06 ? 0.06 : threshold;
+        /* Were it the page of a longer write, the shift would cost that much
+         * more, however many pages there are. */
+        double least = q < 2.5 ? 0.02 : 0.06;
+        threshold = threshold < least ? least : threshold;
         threshold = threshold > 0.40 ? 0.40 : threshold;
         contrasts[i].low = contrasts[i].high = threshold;
     }
 }
 
-static enum claim certify(struct state *state, const char *phase,
-                          uint64_t page_bytes, struct verdict_on *verdict)
+static enum claim certify_set(struct state *state, const char *phase,
+                              struct contrast contrasts[], size_t count,
+                              struct verdict_on *verdict)
 {
-    static const uint64_t multiples[] = {2, 3, 5};
     const struct claim_rule rule = {.alpha = alpha,
                                     .looks = claim_long_looks,
                                     .adapt = free_within_half_effect};
-    struct contrast contrasts[CONTRASTS_MAX];
-    size_t count = 0;
-    uint64_t blocks = page_bytes / state->block_bytes;
 
-    for (uint64_t q = 2; blocks > 1 && count < FIRST_FREE; q++) {
-        if (blocks % q)
-            continue;
-        while (blocks % q == 0)
-            blocks /= q;
-        contrasts[count++] =
-            shifted(page_bytes, page_bytes / q, page_bytes, SIDE_ABOVE);
-    }
-    for (size_t i = 0; i < 3; i++)
-        contrasts[count++] = shifted(multiples[i] * page_bytes, page_bytes,
-                                     page_bytes, SIDE_BELOW);
     /* A certificate must not hang on which pages a few writes happened to hit.
      */
     for (size_t i = 0; i < count; i++)
@@ -286,18 +276,71 @@ static enum claim certify(struct state *state, const char *phase,
     verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
+    /* So small an effect may have another cause, such as a small buffer. */
+    if (contrasts[0].median < effect_sure)
+        verdict->confidence = fmin(verdict->confidence, small_confidence);
     return verdict->claim;
 }
 
-/* Does no smaller size show an effect? Else *smaller is the least that does. */
-static enum claim none_smaller(struct state *state, const char *phase,
-                               uint64_t page_bytes, struct verdict_on *verdict,
-                               uint64_t *smaller)
+static enum claim certify(struct state *state, uint64_t page_bytes,
+                          struct verdict_on *verdict)
+{
+    /* Writes of so many pages begin at multiples of their own size: were that
+     * the page, then those not shifted would fit it. */
+    static const uint64_t multiples[MULTIPLES] = {2, 3, 5, 4, 6, 8};
+    struct contrast contrasts[CONTRASTS_MAX];
+    char phase[LABEL_PHASE_MAX];
+    size_t count = 0;
+    uint64_t blocks = page_bytes / state->block_bytes;
+
+    snprintf(phase, sizeof(phase), "certify-%llu",
+             (unsigned long long)page_bytes);
+    for (uint64_t q = 2; blocks > 1 && count < FIRST_FREE; q++) {
+        if (blocks % q)
+            continue;
+        while (blocks % q == 0)
+            blocks /= q;
+        contrasts[count++] =
+            shifted(page_bytes, page_bytes / q, page_bytes, SIDE_ABOVE);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t size = multiples[i] * page_bytes;
+        contrasts[count++] = shifted(size, page_bytes, size, SIDE_BELOW);
+    }
+    enum claim claim = certify_set(state, phase, contrasts, count, verdict);
+    if (claim != CLAIM_HOLDS || 4 * page_bytes > 2 * largest_bytes)
+        return claim;
+    /* What is dear to write; so only where the rest holds. The effect that
+     * decides what is free comes first again. */
+    count = 1;
+    for (size_t i = 3; i < MULTIPLES; i++) {
+        uint64_t size = multiples[i] * page_bytes;
+        if (size <= 2 * largest_bytes)
+            contrasts[count++] = shifted(size, page_bytes, size, SIDE_BELOW);
+    }
+    double confidence = verdict->confidence;
+    snprintf(phase, sizeof(phase), "more-%llu", (unsigned long long)page_bytes);
+    claim = certify_set(state, phase, contrasts, count, verdict);
+    verdict->confidence = fmin(verdict->confidence, confidence);
+    return claim;
+}
+
+/* The sizes below `page` that show an effect, ascending. */
+struct smaller {
+    uint64_t sizes[CONTRASTS_MAX];
+    size_t count;
+};
+
+/* Does no smaller size show an effect? */
+static enum claim none_smaller(struct state *state, uint64_t page_bytes,
+                               struct verdict_on *verdict,
+                               struct smaller *smaller)
 {
     const struct claim_rule rule = {
         .alpha = alpha, .looks = claim_looks, .to_the_end = true};
     struct contrast contrasts[CONTRASTS_MAX];
     uint64_t sizes[SIZES_MAX], odd = page_bytes / state->block_bytes;
+    char phase[LABEL_PHASE_MAX];
     size_t count = 0;
 
     while (odd % 2 == 0)
@@ -310,67 +353,155 @@ static enum claim none_smaller(struct state *state, const char *phase,
         if (multiple == odd)
             break;
     }
-    *smaller = 0;
+    smaller->count = 0;
     if (count == 0)
         return CLAIM_HOLDS;
+    /* What is smaller is dearer to shift, so half of the effect would show. */
+    double threshold = 0.5 * log(verdict->effect);
+    threshold = threshold < effect_least ? effect_least : threshold;
+    threshold = threshold > effect_none ? effect_none : threshold;
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+    snprintf(phase, sizeof(phase), "smaller-%llu",
+             (unsigned long long)page_bytes);
     enum claim claim =
         study_claim(&state->study, phase, contrasts, count, &rule);
     for (size_t i = 0; claim == CLAIM_FALLS && i < count; i++)
-        if (contrasts[i].side == SIDE_ABOVE &&
-            (*smaller == 0 || contrasts[i].size_bytes < *smaller))
-            *smaller = contrasts[i].size_bytes;
+        if (contrasts[i].side == SIDE_ABOVE)
+            smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
     double confidence = claim_confidence(contrasts, count, &rule);
     if (confidence < verdict->confidence)
         verdict->confidence = confidence;
     return claim;
 }
 
-/* Candidate and nothing below it. On HOLDS, *page_bytes is the page: it may
- * have become a smaller one. */
+/*
+ * Candidate, and nothing below it that would do as well: a chip's page inside
+ * the clustered one shows an effect too, but longer writes shifted by it are
+ * dear as well, and it is refuted. On HOLDS, *page_bytes is the page: it may
+ * have become a smaller one.
+ */
 static enum claim settle(struct state *state, uint64_t *page_bytes,
                          struct verdict_on *verdict)
 {
-    char phase[LABEL_PHASE_MAX];
-    uint64_t smaller;
+    struct smaller smaller;
+    enum claim claim = certify(state, *page_bytes, verdict);
 
-    for (int descent = 0; descent < 2; descent++) {
-        snprintf(phase, sizeof(phase), "certify-%llu",
-                 (unsigned long long)*page_bytes);
-        enum claim claim = certify(state, phase, *page_bytes, verdict);
-        if (claim != CLAIM_HOLDS)
-            return claim;
-        snprintf(phase, sizeof(phase), "smaller-%llu",
-                 (unsigned long long)*page_bytes);
-        claim = none_smaller(state, phase, *page_bytes, verdict, &smaller);
+    for (int descent = 0; claim == CLAIM_HOLDS && descent < DESCENTS_MAX;
+         descent++) {
+        claim = none_smaller(state, *page_bytes, verdict, &smaller);
         if (claim != CLAIM_FALLS)
             return claim;
-        assert(smaller > 0);
-        *page_bytes = smaller;
+        size_t refuted = 0;
+        for (; refuted < smaller.count; refuted++) {
+            struct verdict_on other;
+            claim = certify(state, smaller.sizes[refuted], &other);
+            if (claim == CLAIM_FALLS)
+                continue;
+            if (claim != CLAIM_HOLDS)
+                return claim;
+            *page_bytes = smaller.sizes[refuted];
+            *verdict = other;
+            break;
+        }
+        if (refuted == smaller.count)
+            return CLAIM_HOLDS;
     }
-    return CLAIM_OPEN;
+    return claim == CLAIM_HOLDS ? CLAIM_OPEN : claim;
 }
 
-/* Certainty that no test of one run can pass: the drive may be odd in a way
- * that no contrast looks at. */
-static double stated(double confidence)
+/* ---- is the rest read? -------------------------------------------------- */
+
+/* A part of a page against all of it. */
+static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
 {
-    return confidence > 0.999 ? 0.999 : confidence;
+    struct contrast contrast = {.kind = PART,
+                                .size_bytes = page_bytes,
+                                .other_bytes = part_bytes,
+                                .pitch_bytes = page_bytes,
+                                .repeats = 16,
+                                .low = rest_least,
+                                .high = rest_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-part%llu",
+             (unsigned long long)page_bytes, (unsigned long long)part_bytes);
+    return contrast;
+}
+
+/*
+ * Does a part of a page cost more than all of it? It is less to transfer and as
+ * much to program, so only reading the rest first can make it dearer. (A shift
+ * makes a write dearer also where nothing is read: it programs two pages.)
+ * ABOVE: the rest is read; BELOW: it is not, or costs nothing that would matter.
+ */
+static enum claim reads_rest(struct state *state, uint64_t page_bytes,
+                             enum side *side, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
+    const uint64_t block = state->block_bytes;
+    struct contrast contrasts[2];
+    size_t count = 0;
+
+    *side = SIDE_OPEN;
+    *confidence = 0;
+    if (page_bytes < 2 * block)
+        return CLAIM_OPEN;
+    /* Hardly less to transfer; and half of it to read, where that is more. */
+    contrasts[count++] = part_of(page_bytes, page_bytes - block);
+    if (page_bytes / 2 / block * block < page_bytes - block)
+        contrasts[count++] =
+            part_of(page_bytes, page_bytes / 2 / block * block);
+    enum claim claim =
+        study_claim(&state->study, "rest", contrasts, count, &rule);
+    if (claim == CLAIM_MEASURING)
+        return claim;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_ABOVE) {
+            *side = SIDE_ABOVE;
+            *confidence = claim_confidence(&contrasts[i], 1, &rule);
+            return CLAIM_HOLDS;
+        }
+    if (claim == CLAIM_HOLDS)
+        *side = SIDE_BELOW;
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+static void say_rest(struct findings *findings, uint64_t page_bytes,
+                     enum side side, double confidence)
+{
+    struct finding *rest =
+        findings_add(findings, "clustered-page", "read_modify_write");
+    char size[24];
+
+    format_bytes(page_bytes, size, sizeof(size));
+    if (side != SIDE_OPEN)
+        finding_found(rest, value_boolean(side == SIDE_ABOVE), confidence);
+    if (side == SIDE_ABOVE)
+        finding_why(rest,
+                    "a write of a part of a %s page costs more than one of all "
+                    "of it, though it is less: the rest is read first",
+                    size);
+    else if (side == SIDE_BELOW)
+        finding_why(rest,
+                    "a write of half of a %s page, or of nearly all of it, "
+                    "costs no more than one of all of it",
+                    size);
+    else
+        finding_why(rest,
+                    "it cannot be told whether a part of a %s page costs more "
+                    "to write than all of it",
+                    size);
 }
 
 static void say_found(struct findings *findings, uint64_t page_bytes,
                       const struct verdict_on *verdict)
 {
     struct finding *page =
-        findings_add(findings, "clustered-page", "clustered_page",
-                     parameter_unit("clustered_page"));
-    struct finding *rmw =
-        findings_add(findings, "clustered-page", "read_modify_write",
-                     parameter_unit("read_modify_write"));
+        findings_add(findings, "clustered-page", "clustered_page");
     char size[24];
 
-    page->verdict = rmw->verdict = VERDICT_FOUND;
-    page->value = page->low = page->high = value_integer(page_bytes);
-    page->confidence = rmw->confidence = stated(verdict->confidence);
+    finding_found(page, value_integer(page_bytes), verdict->confidence);
     format_bytes(page_bytes, size, sizeof(size));
     finding_why(
         page,
@@ -378,11 +509,6 @@ static void say_found(struct findings *findings, uint64_t page_bytes,
         "part of %s, longer writes shifted by the whole of it cost the "
         "same, and no smaller size shows the effect",
         size, verdict->effect, size);
-    rmw->value = rmw->low = rmw->high = value_boolean(true);
-    finding_why(rmw,
-                "a write that covers a part of a %s page costs more than one "
-                "that covers all of it, because the rest is read first",
-                size);
 }
 
 static void say_open(struct findings *findings, const char *reason)
@@ -391,15 +517,47 @@ static void say_open(struct findings *findings, const char *reason)
                                              "read_modify_write"};
 
     for (int i = 0; i < 2; i++)
-        finding_why(findings_add(findings, "clustered-page", parameters[i],
-                                 parameter_unit(parameters[i])),
+        finding_why(findings_add(findings, "clustered-page", parameters[i]),
                     "%s", reason);
 }
 
-/* Quick look at one ladder of sizes. True when it has been measured: then the
- * sizes with an effect are in `found`, ascending. */
+/* The page is certified: is the rest of it read? False while it is measured. */
+static bool conclude_page(struct state *state, uint64_t page_bytes,
+                          const struct verdict_on *verdict,
+                          void (*say_page)(struct findings *, uint64_t,
+                                           const struct verdict_on *),
+                          struct findings *findings)
+{
+    enum side side;
+    double confidence;
+
+    if (reads_rest(state, page_bytes, &side, &confidence) == CLAIM_MEASURING)
+        return false;
+    say_page(findings, page_bytes, verdict);
+    say_rest(findings, page_bytes, side, confidence);
+    return true;
+}
+
+/* Sizes with an effect, the largest effect first: what is certified first is
+ * what most likely holds. */
+struct candidates {
+    struct contrast found[2 * SIZES_MAX];
+    size_t count;
+};
+
+static void add_candidate(struct candidates *candidates,
+                          const struct contrast *contrast)
+{
+    size_t at = candidates->count++;
+
+    for (; at > 0 && candidates->found[at - 1].median < contrast->median; at--)
+        candidates->found[at] = candidates->found[at - 1];
+    candidates->found[at] = *contrast;
+}
+
+/* Quick look at one ladder of sizes. True when it has been measured. */
 static bool search(struct state *state, uint64_t multiple,
-                   uint64_t found[SIZES_MAX], size_t *found_count)
+                   struct candidates *candidates)
 {
     struct contrast contrasts[SIZES_MAX];
     uint64_t sizes[SIZES_MAX];
@@ -408,8 +566,10 @@ static bool search(struct state *state, uint64_t multiple,
     const struct claim_rule rule = {.alpha = search_error * 7 * (double)count,
                                     .looks = search_looks};
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         contrasts[i] = shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
+        contrasts[i].high = effect_found;
+    }
     snprintf(phase, sizeof(phase), "search-%u", (unsigned)multiple);
     if (count == 0)
         return true;
@@ -418,40 +578,33 @@ static bool search(struct state *state, uint64_t multiple,
         return false;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE)
-            found[(*found_count)++] = sizes[i];
+            add_candidate(candidates, &contrasts[i]);
     return true;
 }
 
 enum outcome { OUTCOME_MEASURING, OUTCOME_SAID, OUTCOME_GO_ON };
 
-static enum outcome try_candidates(struct state *state, uint64_t multiple,
-                                   bool *unresolved, struct findings *findings)
+static enum outcome try_candidates(struct state *state,
+                                   const uint64_t multiples[2],
+                                   struct findings *findings)
 {
-    uint64_t found[SIZES_MAX];
-    size_t count = 0;
+    struct candidates candidates = {.count = 0};
 
-    if (!search(state, multiple, found, &count))
+    if (!search(state, multiples[0], &candidates) ||
+        !search(state, multiples[1], &candidates))
         return OUTCOME_MEASURING;
-    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) {
+    for (size_t i = 0; i < candidates.count && i < CANDIDATES_MAX; i++) {
         struct verdict_on verdict;
-        uint64_t page_bytes = found[i];
+        uint64_t page_bytes = candidates.found[i].size_bytes;
         switch (settle(state, &page_bytes, &verdict)) {
         case CLAIM_MEASURING:
             return OUTCOME_MEASURING;
         case CLAIM_HOLDS:
-            if (log(verdict.effect) < effect_read)
-                break;
-            /* Structures nest: something smaller that stayed open could be the
-             * page as well. */
-            if (*unresolved)
-                say_open(findings, "an effect at a smaller size could not be "
-                                   "settled, so the larger one proves nothing");
-            else
-                say_found(findings, page_bytes, &verdict);
-            return OUTCOME_SAID;
+            return conclude_page(state, page_bytes, &verdict, say_found,
+                                 findings)
+                       ? OUTCOME_SAID
+                       : OUTCOME_MEASURING;
         case CLAIM_OPEN:
-            *unresolved = true;
-            break;
         case CLAIM_FALLS:
             break;
         }
@@ -486,7 +639,7 @@ static enum claim no_effect(struct state *state, struct verdict_on *verdict)
 /* ---- the staircase of a drive without read-modify-write ---------------- */
 
 /* One program more must cost this much to be a stair. */
-static const double stair_least = 0.03;
+static const double stair_least = 0.03, stairs_none = 0.05;
 
 static void steps_within_half(struct contrast contrasts[], size_t count)
 {
@@ -494,12 +647,14 @@ static void steps_within_half(struct contrast contrasts[], size_t count)
 
     threshold = threshold < 0.5 * stair_least ? 0.5 * stair_least : threshold;
     for (size_t i = 0; i < count; i++)
-        if (contrasts[i].expected == SIDE_BELOW)
+        if (contrasts[i].expected == SIDE_BELOW || contrasts[i].kind == SHIFTED)
             contrasts[i].low = contrasts[i].high = threshold;
 }
 
 /* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
- * nor at P/q for any other prime q. */
+ * nor at P/q for any other prime q. So far it might be a limit on the length of
+ * requests, or a buffer that is full: but P shifted by a half costs a program
+ * more as well, and is no longer. */
 static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
                                  struct verdict_on *verdict)
 {
@@ -513,6 +668,10 @@ static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
 
     contrasts[count++] = longer(state, page_bytes, SIDE_ABOVE);
     contrasts[count++] = longer(state, 2 * page_bytes, SIDE_ABOVE);
+    contrasts[count] =
+        shifted(page_bytes, page_bytes / 2, page_bytes, SIDE_ABOVE);
+    contrasts[count].low = contrasts[count].high = 0.5 * stair_least;
+    contrasts[count++].repeats = 16;
     contrasts[count++] = longer(state, 6 * quarter, SIDE_BELOW);
     contrasts[count++] = longer(state, 2 * quarter, SIDE_BELOW);
     if (quarter >= 2 * state->block_bytes) {
@@ -534,25 +693,6 @@ static enum claim certify_stairs(struct state *state, uint64_t page_bytes,
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
     return verdict->claim;
-}
-
-/* Two pages in part against two in whole: only reading the rest first makes the
- * parts dearer. BELOW: nothing is read. */
-static enum claim reads_rest(struct state *state, uint64_t page_bytes,
-                             enum side *side, double *confidence)
-{
-    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
-    struct contrast contrast =
-        shifted(2 * page_bytes, page_bytes / 2, page_bytes, SIDE_OPEN);
-
-    contrast.other_bytes = page_bytes;
-    contrast.low = contrast.high = stair_least;
-    snprintf(contrast.name, sizeof(contrast.name), "w%llu-parts",
-             (unsigned long long)page_bytes);
-    enum claim claim = study_claim(&state->study, "parts", &contrast, 1, &rule);
-    *side = contrast.side;
-    *confidence = claim_confidence(&contrast, 1, &rule);
-    return claim;
 }
 
 /* The sizes beyond which one block more costs something, ascending. */
@@ -592,6 +732,40 @@ static bool search_stairs(struct state *state, uint64_t found[SIZES_MAX],
     return true;
 }
 
+/* Twice as much costs at most twice as much. If more, something took in the
+ * smaller writes and the flush did not make it pass them on, so that what they
+ * cost is paid by others: then no comparison of single writes shows a page. */
+static struct contrast doubled(uint64_t size_bytes)
+{
+    struct contrast contrast = {.kind = LONGER,
+                                .size_bytes = size_bytes,
+                                .other_bytes = 2 * size_bytes,
+                                .pitch_bytes = 2 * size_bytes,
+                                .predicted = log(2),
+                                .repeats = 16,
+                                .expected = SIDE_BELOW,
+                                .low = effect_none,
+                                .high = effect_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-doubled",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+static enum claim no_debt(struct state *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrasts[SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t size = 64 * KIB; size < largest_bytes; size *= 2)
+        contrasts[count++] = doubled(size);
+    enum claim claim =
+        study_claim(&state->study, "no-debt", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
 /* One block more costs nothing that would matter at any size. */
 static enum claim no_stairs(struct state *state, double *confidence)
 {
@@ -602,7 +776,7 @@ static enum claim no_stairs(struct state *state, double *confidence)
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i] = longer(state, sizes[i], SIDE_BELOW);
-        contrasts[i].low = contrasts[i].high = effect_low;
+        contrasts[i].low = contrasts[i].high = stairs_none;
     }
     enum claim claim =
         study_claim(&state->study, "no-stairs", contrasts, count, &rule);
@@ -612,25 +786,7 @@ static enum claim no_stairs(struct state *state, double *confidence)
 
 static struct finding *add(struct findings *findings, const char *parameter)
 {
-    return findings_add(findings, "clustered-page", parameter,
-                        parameter_unit(parameter));
-}
-
-static void say_no_shift(struct findings *findings, enum verdict verdict,
-                         double confidence)
-{
-    struct finding *rmw = add(findings, "read_modify_write");
-
-    rmw->verdict = verdict;
-    rmw->confidence = stated(confidence);
-    if (verdict == VERDICT_FOUND)
-        rmw->value = rmw->low = rmw->high = value_boolean(false);
-    if (verdict == VERDICT_INCONCLUSIVE)
-        finding_why(rmw, "shifting a write by half its size costs little, and "
-                         "it cannot be told whether that is a read");
-    else
-        finding_why(rmw, "shifting a write by half its size costs nothing that "
-                         "would matter, for every size up to 1 MiB");
+    return findings_add(findings, "clustered-page", parameter);
 }
 
 static void say_stairs(struct findings *findings, uint64_t page_bytes,
@@ -639,31 +795,11 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     struct finding *page = add(findings, "clustered_page");
     char size[24];
 
-    page->verdict = VERDICT_FOUND;
-    page->value = page->low = page->high = value_integer(page_bytes);
-    page->confidence = stated(verdict->confidence);
+    finding_found(page, value_integer(page_bytes), verdict->confidence);
     finding_why(page,
                 "one sector more than %s costs %.2f times as much, as at "
-                "twice that size and not between, though partial writes "
-                "read nothing first",
+                "twice that size and not between",
                 format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
-}
-
-/* The stairs are certified: are partial writes read first, if cheaply? */
-static bool conclude_stairs(struct state *state, uint64_t page_bytes,
-                            double confidence, const struct verdict_on *verdict,
-                            struct findings *findings)
-{
-    enum side side;
-    double certainty;
-
-    if (reads_rest(state, page_bytes, &side, &certainty) == CLAIM_MEASURING)
-        return false;
-    say_stairs(findings, page_bytes, verdict);
-    say_no_shift(findings,
-                 side == SIDE_BELOW ? VERDICT_FOUND : VERDICT_INCONCLUSIVE,
-                 certainty < confidence ? certainty : confidence);
-    return true;
 }
 
 static bool think_without_rmw(struct state *state, double confidence,
@@ -681,29 +817,35 @@ static bool think_without_rmw(struct state *state, double confidence,
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return conclude_stairs(state, found[i], confidence, &verdict,
-                                   findings);
+            return conclude_page(state, found[i], &verdict, say_stairs,
+                                 findings);
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;
         }
     }
-    enum claim none = no_stairs(state, &certainty);
+    enum claim none = no_debt(state, &certainty);
+    confidence = fmin(certainty, confidence);
+    if (none == CLAIM_FALLS || none == CLAIM_OPEN)
+        return study_say_open(
+            state->study.probe, findings,
+            "small writes cost less than their share of large ones, flush "
+            "included, so the drive may put off what it costs to write");
+    if (none == CLAIM_HOLDS)
+        none = no_stairs(state, &certainty);
     if (none == CLAIM_MEASURING)
         return false;
-    struct finding *page = add(findings, "clustered_page");
-    if (none == CLAIM_HOLDS) {
-        page->verdict = VERDICT_ABSENT;
-        page->confidence =
-            stated(certainty < confidence ? certainty : confidence);
-        finding_why(page, "neither a shift by half the size nor one sector "
-                          "more costs anything that would matter, up to 1 MiB");
-    } else {
-        finding_why(page, "partial writes cost nothing more, and the steps in "
-                          "the cost of longer writes fit no page size");
+    if (none != CLAIM_HOLDS)
+        say_open(findings, "shifted writes cost nothing more, and the steps in "
+                           "the cost of longer ones fit no page size");
+    for (int i = 0; none == CLAIM_HOLDS && i < 2; i++) {
+        struct finding *finding =
+            add(findings, i ? "read_modify_write" : "clustered_page");
+        finding_absent(finding, fmin(certainty, confidence));
+        finding_why(finding,
+                    "neither a shift by half the size nor one sector more "
+                    "costs anything that would matter, up to 1 MiB");
     }
-    say_no_shift(findings, none == CLAIM_HOLDS ? VERDICT_ABSENT : VERDICT_FOUND,
-                 confidence);
     return true;
 }
 
@@ -711,13 +853,12 @@ static bool think(struct study *study, struct findings *findings)
 {
     if (study->setting.method == METHOD_PAPER)
         return paper_clustered_page(study, findings);
-    static const uint64_t multiples[] = {1, 3, 5, 7};
+    static const uint64_t multiples[2][2] = {{1, 3}, {5, 7}};
     struct state *state = (struct state *)study;
     struct verdict_on verdict;
-    bool unresolved = false;
 
-    for (size_t i = 0; i < 4; i++) {
-        switch (try_candidates(state, multiples[i], &unresolved, findings)) {
+    for (size_t i = 0; i < 2; i++) {
+        switch (try_candidates(state, multiples[i], findings)) {
         case OUTCOME_MEASURING:
             return false;
         case OUTCOME_SAID:
@@ -763,12 +904,12 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state =
+        study_create(sizeof(*state), &probe_clustered_page, &ops, setting);
 
     (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_clustered_page, &ops, setting);
     state->block_bytes = setting->logical_block_bytes;
     state->base_bytes = placing_base(setting, state->study.seed, 32 * MIB);
     *result = state;
@@ -786,9 +927,5 @@ const struct probe probe_clustered_page = {
     .answers = {"clustered_page", "read_modify_write"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

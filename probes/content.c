@@ -2,31 +2,37 @@
 /*
  * content: does it matter to the drive what is written? (Sun & Zhang 4.2)
  *
- * Idea: fill blocks with ones, or with zeros, and write them again in disorder,
- * so that the drive must move pages. Where pages of zeros are moved for less,
- * blocks of zeros are done sooner.
- * Then stripes: ones and zeros in turn, so many bytes each. As long as a
- * stripe of zeros fills no whole unit, they cost as much as ones.
+ * Idea: fill a few blocks with zeros, ones and random data in turn, and make
+ * small writes to one after the other: one block more than the drive has logs, so
+ * that each write makes it merge the block whose turn was so many writes ago.
+ * Where pages of zeros are moved for less, every third write is done sooner.
+ * Thrice, so that each block has held each of them.
+ * Then parts: of each two one of zeros and one of ones, in either order, so
+ * that halves, quarters and banks of the block hold as many of each. As long as
+ * a part of zeros fills no whole unit, they cost as much as ones.
  *
- *   ones / stripes                    A unit of 2 KiB: stripes of 2 KiB save
- *     half |         +---------       half of what zeros save; of 1 KiB, or
- *          |         |                shifted by 1 KiB, they save nothing.
+ *   ones / parts                      A unit of 2 KiB: parts of 2 KiB save half
+ *     half |         +---------       of what zeros save; of 1 KiB, or shifted
+ *          |         |                by 1 KiB, they save next to nothing.
  *     none +---------+
  *        0.5   1     2    4 KiB
  *
- * The length of a block is taken from log-list where it is known. Where it is
- * not, it must show that disorder costs more than order: if nothing is moved,
- * that contents do not matter proves nothing.
+ * How many logs there are is taken from log-list. Where it says that there are
+ * none and contents make no difference, a page at random must cost more than
+ * one in order: if nothing is moved, that contents do not matter proves nothing. A drive that maps pages moves them
+ * only to clean, once all of its spare area was written over: too much for this
+ * probe.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -34,64 +40,58 @@
 #define MIB (UINT64_C(1) << 20)
 
 enum {
-    VOTES = 16, /* runs that are compared in one trial */
-    WARM_USUAL = 10,
-    WARM_MAX = 64,
-    RUNS_MAX = WARM_MAX + VOTES,
-    PILOT_ROUNDS = 3,
-    VOTE_LOOKS = 7,
-    SIDES = 2
+    VOTES = 32, /* comparisons in one trial */
+    VOTE_LOOKS = 4,
+    SIDES = 2,
+    CONTENTS_MAX = 3,
+    LOGS_MAX = 64,
+    NEAR_PAGES = 8, /* of a block, that are written */
+    PAGES = 4       /* of a cell of the first look */
 };
 
-static const double alpha = 1e-4;
+/* Error rates: of a difference, and of the claim that there is none. */
+static const double alpha = 1e-4, alpha_same = 1e-3;
 /* Contents matter from 5 % on; less than that is no difference. */
 static const double effect_least = 0.05;
-/* Moving shows where disorder costs more than order by as much as contents would
- * have to matter. */
-static const double moved_least = 0.05;
-/* A stray request takes so many times the median of its place. */
-static const double stray_factor = 3;
-/* Each run of a trial is a vote. */
-static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32,  48,  64,  96,
-                                                    128, 192, 256, 0};
+/* A page at random costs half as much again as one in order: then more than it
+ * is moved. */
+static const double moved_least = 0.4055, moved_none = 0.2;
+/* Each comparison is a vote. */
+static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32, 64, 96, 128, 0};
 static const uint64_t smallest_part_bytes = 512, largest_part_bytes = 32 * KIB;
-/* Without a known block: what a fast drive writes in a moment, or a slow one.
- */
-static const uint64_t long_run_bytes = 4 * MIB, short_run_bytes = MIB;
-static const double moment_ns = 200e6;
+/* Where neither a log nor an erase unit is known. */
+static const uint64_t usual_block_bytes = 4 * MIB;
 
 enum kind {
-    PILOT,       /* how long does it take? */
-    ONES_ZEROS,  /* zeros : ones */
-    RANDOM_ONES, /* ones : random */
-    ONES_STRIPES /* stripes of shift_bytes, pitch_bytes shifted : ones */
+    MOVED,       /* pages in order : pages at random */
+    ONES_ZEROS,  /* zeros : ones; and the same for random data, */
+    RANDOM_ONES, /* ones : random; these two share their rows */
+    ONES_PARTS   /* parts of shift_bytes, pitch_bytes shifted : ones */
+};
+
+struct filling {
+    enum step_content content;
+    uint64_t part_bytes, part_shift_bytes; /* of parts */
 };
 
 struct state {
     struct study study;
-    uint64_t block_bytes; /* 0: not known */
-    uint32_t logs;        /* 0: not known */
-    uint64_t request_bytes;
+    uint64_t page_bytes, request_bytes;
+    uint64_t block_bytes, phase_bytes; /* a block begins at the phase */
+    uint64_t probed_bytes;             /* of a write of the first look */
+    uint32_t logs_count; /* writes until a block's turn is merged */
+    bool logs_found, logs_absent, block_known;
 };
 
-/* What is written at a time, and how many of those first, unmeasured. */
-struct runs {
-    uint64_t bytes;
-    uint32_t warm;
-};
-
-static struct contrast contents(enum kind kind, const struct runs *runs,
-                                uint64_t part_bytes, uint64_t shift_bytes)
+static struct contrast contents(enum kind kind, uint64_t part_bytes,
+                                uint64_t shift_bytes)
 {
-    static const char *const names[] = {"pilot", "ones-zeros", "random-ones",
-                                        "stripes"};
+    static const char *const names[] = {"moved", "bits", "bits", "parts"};
     struct contrast contrast = {.kind = (int)kind,
-                                .size_bytes = runs->bytes,
-                                .repeats = runs->warm,
                                 .shift_bytes = part_bytes,
                                 .pitch_bytes = shift_bytes};
 
-    if (kind == ONES_STRIPES)
+    if (kind == ONES_PARTS)
         snprintf(contrast.name, sizeof(contrast.name), "%s%llu+%llu",
                  names[kind], (unsigned long long)part_bytes,
                  (unsigned long long)shift_bytes);
@@ -102,204 +102,204 @@ static struct contrast contents(enum kind kind, const struct runs *runs,
 
 /* ---- measuring --------------------------------------------------------- */
 
-static void fill_in(struct step *step, const struct contrast *contrast,
-                    bool second)
+static void ask(struct study *study, const struct filling *filling,
+                const struct step *like, uint64_t offset_bytes,
+                uint64_t length_bytes)
 {
-    switch ((enum kind)contrast->kind) {
-    case PILOT:
-        step->content = CONTENT_RANDOM;
-        break;
-    case ONES_ZEROS:
-        step->content = second ? CONTENT_ONES : CONTENT_ZEROS;
-        break;
-    case RANDOM_ONES:
-        step->content = second ? CONTENT_RANDOM : CONTENT_ONES;
-        break;
-    case ONES_STRIPES:
-        step->content = second ? CONTENT_ONES : CONTENT_STRIPES;
-        step->part_bytes = contrast->shift_bytes;
-        step->part_shift_bytes = contrast->pitch_bytes;
-        break;
-    }
-}
-
-/* One run: its requests, in order or the second half first, and a flush. */
-static void ask_run(struct study *study, const struct contrast *contrast,
-                    bool second, bool in_order, uint64_t offset_bytes,
-                    const struct step *like)
-{
-    const struct state *state = (const struct state *)study;
-    uint64_t request = state->request_bytes, run = contrast->size_bytes;
-    uint64_t count = (run + request - 1) / request;
     struct step step = *like;
 
-    fill_in(&step, contrast, second);
     step.operation = OPERATION_WRITE;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = (in_order ? i : (i + count / 2) % count) * request;
-        step.offset_bytes = offset_bytes + at;
-        step.length_bytes = run - at < request ? run - at : request;
-        study_ask(study, &step);
-    }
-    step.operation = OPERATION_FLUSH;
-    step.offset_bytes = step.length_bytes = 0;
+    step.offset_bytes = offset_bytes;
+    step.length_bytes = length_bytes;
+    step.content = filling->content;
+    step.part_bytes = filling->part_bytes;
+    step.part_shift_bytes = filling->part_shift_bytes;
     study_ask(study, &step);
 }
 
-/* One pass over consecutive runs; after the warm ones they are measured. */
-static void ask_pass(struct study *study, const char *phase,
-                     const struct contrast *contrast, bool second,
-                     bool in_order, const uint64_t places[], uint32_t round)
+static void ask_flushed(struct study *study, const struct filling *filling,
+                        const struct step *like, uint64_t offset_bytes,
+                        uint64_t length_bytes)
 {
-    uint32_t warm = contrast->repeats;
-    char suffix = second ? 'b' : 'a';
+    struct step flush = *like;
 
-    if (in_order)
-        suffix = second ? 'd' : 'c';
-    for (uint32_t i = 0; i < warm + VOTES; i++) {
-        struct step step =
-            placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        if (i >= warm)
-            step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, suffix,
-                                round + i - warm);
-        ask_run(study, contrast, second, in_order, places[i], &step);
-    }
+    ask(study, filling, like, offset_bytes, length_bytes);
+    flush.operation = OPERATION_FLUSH;
+    flush.offset_bytes = flush.length_bytes = 0;
+    study_ask(study, &flush);
 }
 
-/* Runs in disorder, warm ones first, so that the logs that are merged are such
- * runs as well. Where a run need not be a block, all is filled in order before,
- * so that what is moved has the same contents; that pass is kept to compare. */
-static void ask_runs(struct study *study, const char *phase,
-                     const struct contrast *contrast, bool second,
-                     uint64_t offset_bytes, uint32_t round,
-                     struct random *random)
+static size_t contents_count(const struct contrast *contrast)
+{
+    return contrast->kind == ONES_PARTS ? 2 : CONTENTS_MAX;
+}
+
+static struct filling filling_of(const struct contrast *contrast, size_t index)
+{
+    static const enum step_content bits[] = {CONTENT_ZEROS, CONTENT_ONES,
+                                             CONTENT_RANDOM};
+
+    if (contrast->kind == ONES_PARTS && index == 0)
+        return (struct filling){CONTENT_PARTS, contrast->shift_bytes,
+                                contrast->pitch_bytes};
+    return (struct filling){.content = bits[index]};
+}
+
+/* More than there are logs, and as many of each content. */
+static uint64_t blocks_count(const struct state *state, size_t contents)
+{
+    return (state->logs_count + contents) / contents * contents;
+}
+
+/* Where the first block begins: the same for all contents, since others may be
+ * slower for reasons of their own. */
+static uint64_t blocks_base(const struct state *state)
+{
+    uint64_t block = state->block_bytes, phase = state->phase_bytes % block;
+    uint64_t room = (CONTENTS_MAX + 2 + state->logs_count) * block;
+    uint64_t base =
+        placing_base(&state->study.setting, state->study.seed, room);
+    uint64_t past = (base + block - phase) % block;
+
+    return past ? base + block - past : base;
+}
+
+/* One turn of a trial: fills the blocks, the contents moved on by `turn`, and
+ * makes small writes to them. What each makes the drive merge is the block
+ * whose turn was as many writes ago as there are logs. */
+static void ask_turn(struct study *study, const char *phase,
+                     const struct contrast *contrast, size_t turn,
+                     uint32_t round, struct random random)
 {
     const struct state *state = (const struct state *)study;
-    uint32_t count = contrast->repeats + VOTES;
-    uint64_t places[RUNS_MAX] = {0};
-    size_t order[RUNS_MAX];
+    size_t contents = contents_count(contrast);
+    uint64_t blocks = blocks_count(state, contents), block = state->block_bytes;
+    uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+    uint64_t writes = blocks + VOTES * contents;
 
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = offset_bytes + i * contrast->size_bytes;
-    if (!state->block_bytes) {
-        ask_pass(study, phase, contrast, second, true, places, round);
-        random_order(random, order, count);
-        for (uint32_t i = 0; i < count; i++)
-            places[i] = offset_bytes + order[i] * contrast->size_bytes;
+    pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
+    for (uint64_t i = 0; i < blocks; i++) {
+        struct filling filling =
+            filling_of(contrast, (size_t)(i + turn) % contents);
+        for (uint64_t at = 0; at < block; at += state->request_bytes)
+            ask(study, &filling, &step, base + i * block + at,
+                block - at < state->request_bytes ? block - at
+                                                  : state->request_bytes);
     }
-    ask_pass(study, phase, contrast, second, false, places, round);
+    for (uint64_t i = 0, in = 0; i < writes; i++, in++) {
+        struct filling filling =
+            filling_of(contrast, (size_t)(i + turn) % contents);
+        size_t merged =
+            (size_t)(i + blocks - state->logs_count + turn) % contents;
+        in = in < blocks ? in : 0; /* of the blocks, one after the other */
+        uint64_t place = base + in * block +
+                         (1 + random_below(&random, pages)) * state->page_bytes;
+        if (i >= blocks)
+            step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
+                                (char)('a' + merged * contents + turn),
+                                round + (uint32_t)((i - blocks) / contents));
+        ask_flushed(study, &filling, &step, place, state->page_bytes);
+        /* Pages in a row differ in time: not always the same for a content. */
+        step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+        if (random_below(&random, 2))
+            ask_flushed(study, &filling, &step, place, state->page_bytes);
+    }
 }
 
-/* A multiple of the run's length, with room for all runs behind it. */
-static uint64_t somewhere(const struct setting *setting,
-                          const struct contrast *contrast,
-                          struct random *random)
+/* Pages in order, after one that may have to wait; and pages far apart. */
+static void ask_pages(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random)
 {
-    uint64_t run = contrast->size_bytes, runs = contrast->repeats + VOTES;
-    uint64_t first = (setting->region_offset_bytes + run - 1) / run;
-    uint64_t end =
-        (setting->region_offset_bytes + setting->region_length_bytes) / run;
-    uint64_t room = end > first + runs ? end - first - runs : 1;
+    const struct filling filling = {.content = CONTENT_RANDOM};
+    const struct setting *setting = &study->setting;
+    uint64_t page = contrast->size_bytes;
+    uint64_t first = (setting->region_offset_bytes + page - 1) / page;
+    uint64_t count =
+        (setting->region_offset_bytes + setting->region_length_bytes) / page -
+        first;
+    uint64_t start = random_below(random, count - PAGES - 1);
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
-    return (first + random_below(random, room)) * run;
+    ask_flushed(study, &filling, &step, (first + start) * page, page);
+    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+    for (uint64_t i = 1; i <= PAGES; i++)
+        ask_flushed(study, &filling, &step, (first + start + i) * page, page);
+    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
+    for (uint64_t i = 0; i < PAGES; i++)
+        ask_flushed(study, &filling, &step,
+                    (first + random_below(random, count)) * page, page);
 }
 
-/* Rounds are votes: the first of a trial asks for all of it. */
+/* Rounds are votes, but of the first look: the first of a trial asks for all of
+ * it. */
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
-    uint64_t offset = somewhere(&study->setting, contrast, random);
-    bool second = random_below(random, 2) == 1;
-
-    if (contrast->kind == PILOT) {
-        struct step step =
-            placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
-        ask_run(study, contrast, false, true, offset, &step);
-        return;
-    }
-    if (round % VOTES != 0)
-        return;
-    ask_runs(study, phase, contrast, second, offset, round, random);
-    ask_runs(study, phase, contrast, !second, offset, round, random);
+    if (contrast->kind == MOVED)
+        ask_pages(study, phase, contrast, round, random);
+    else if (round % VOTES == 0)
+        for (size_t turn = 0; turn < contents_count(contrast); turn++)
+            ask_turn(study, phase, contrast, turn, round, *random);
 }
 
-/* The rows of one run: its requests and the flush; NULL when not whole. */
-static const struct timing *run_rows(const struct study *study,
-                                     const char *phase,
-                                     const struct contrast *contrast,
-                                     char suffix, uint32_t round,
-                                     uint32_t *count)
+/* The least of a cell's writes, each with its flush: of pages in order some are
+ * what they should be, even where the drive's pages are others. */
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, double *ns)
 {
-    const struct state *state = (const struct state *)study;
-    uint64_t request = state->request_bytes;
-
-    *count = (uint32_t)((contrast->size_bytes + request - 1) / request) + 1;
-    return placing_rows(study, phase, contrast, suffix, round, *count);
-}
-
-static bool run_cost(const struct study *study, const char *phase,
-                     const struct contrast *contrast, char suffix,
-                     uint32_t round, double *ns)
-{
-    uint32_t count;
+    uint32_t count = contrast->kind == MOVED ? PAGES : 1;
+    double costs[PAGES];
     const struct timing *rows =
-        run_rows(study, phase, contrast, suffix, round, &count);
+        placing_rows(study, phase, contrast, suffix, round, 2 * count);
 
-    *ns = 0;
     for (uint32_t i = 0; rows && i < count; i++)
-        *ns += (double)rows[i].ns;
-    return rows && *ns > 0;
+        costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
+    stats_sort(costs, rows ? count : 0);
+    *ns = rows ? costs[0] : 0;
+    return *ns > 0;
 }
 
-/* The same of a run that is one block, as all of its trial are: a request that
- * takes several times what those in its place take, with either content, met
- * something else. */
-static bool block_cost(const struct study *study, const char *phase,
-                       const struct contrast *contrast, char suffix,
-                       uint32_t round, double *ns)
+/* The mean logarithm of what it costs to merge one content, over the blocks. */
+static bool log_cost(const struct study *study, const char *phase,
+                     const struct contrast *contrast, size_t content,
+                     uint32_t round, double *log_ns)
 {
-    const struct timing *rows[2 * VOTES], *own;
-    uint32_t first = round - round % VOTES, count;
-    double same_place[2 * VOTES];
+    size_t contents = contents_count(contrast);
+    double ns;
 
-    for (uint32_t i = 0; i < 2 * VOTES; i++) {
-        rows[i] = run_rows(study, phase, contrast, i % 2 ? 'b' : 'a',
-                           first + i / 2, &count);
-        if (!rows[i])
+    *log_ns = 0;
+    for (size_t turn = 0; turn < contents; turn++) {
+        if (!cell_cost(study, phase, contrast,
+                       (char)('a' + content * contents + turn), round, &ns))
             return false;
+        *log_ns += log(ns) / (double)contents;
     }
-    own = rows[2 * (round - first) + (suffix == 'b')];
-    *ns = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < 2 * VOTES; j++)
-            same_place[j] = (double)rows[j][i].ns;
-        double most = stray_factor * stats_median(same_place, 2 * VOTES);
-        *ns += (double)own[i].ns < most ? (double)own[i].ns : most;
-    }
-    return *ns > 0;
+    return true;
 }
 
 static bool value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio)
 {
-    const struct state *state = (const struct state *)study;
+    size_t first = contrast->kind == RANDOM_ONES ? 1 : 0;
     double a, b;
 
     (void)random;
-    if (contrast->kind == PILOT) {
-        bool whole = run_cost(study, phase, contrast, 'a', round, &a);
-        *ratio = whole ? log(a) : 0;
-        return whole;
+    if (contrast->kind == MOVED) {
+        if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
+            !cell_cost(study, phase, contrast, 'b', round, &b))
+            return false;
+        *ratio = log(b / a);
+        return true;
     }
-    bool (*cost)(const struct study *, const char *, const struct contrast *,
-                 char, uint32_t, double *) =
-        state->block_bytes ? block_cost : run_cost;
-    if (!cost(study, phase, contrast, 'a', round, &a) ||
-        !cost(study, phase, contrast, 'b', round, &b))
+    if (!log_cost(study, phase, contrast, first, round, &a) ||
+        !log_cost(study, phase, contrast, first + 1, round, &b))
         return false;
-    *ratio = log(b / a);
+    *ratio = b - a;
     return true;
 }
 
@@ -307,20 +307,7 @@ static bool value(const struct study *study, const char *phase,
 
 static struct finding *add(struct findings *findings, const char *parameter)
 {
-    return findings_add(findings, "content", parameter,
-                        parameter_unit(parameter));
-}
-
-static bool say_open(struct findings *findings, const char *reason)
-{
-    finding_why(add(findings, "content_dependence"), "%s", reason);
-    finding_why(add(findings, "content_unit"), "%s", reason);
-    return true;
-}
-
-static void state_confidence(struct finding *finding, double confidence)
-{
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+    return findings_add(findings, "content", parameter);
 }
 
 static struct finding *say_dependence(struct findings *findings, bool matters,
@@ -328,26 +315,19 @@ static struct finding *say_dependence(struct findings *findings, bool matters,
 {
     struct finding *finding = add(findings, "content_dependence");
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = finding->high = value_boolean(matters);
-    state_confidence(finding, confidence);
+    finding_found(finding, value_boolean(matters), confidence);
     return finding;
 }
 
-static bool say_same(const struct runs *runs, double confidence,
-                     struct findings *findings)
+static bool say_same(double confidence, struct findings *findings)
 {
     struct finding *finding = say_dependence(findings, false, confidence);
-    char size[24];
 
-    format_bytes(runs->bytes, size, sizeof(size));
-    finding_why(finding,
-                "runs of %s, written again in disorder, cost the same within "
-                "5 %% whether they are all zeros, all ones or random",
-                size);
+    finding_why(finding, "writes that make the drive move a block cost the "
+                         "same within 5 %% whether it holds zeros, ones or "
+                         "random data");
     finding = add(findings, "content_unit");
-    finding->verdict = VERDICT_ABSENT;
-    state_confidence(finding, confidence);
+    finding_absent(finding, confidence);
     finding_why(finding, "contents do not matter, so no part of them does");
     return true;
 }
@@ -405,44 +385,34 @@ static enum answer compare(struct state *state, struct contrast *contrast,
         if (!study_ratios(&state->study, "compare", contrast, *look, ratios))
             return ANSWER_MEASURING;
         contrast->median = stats_median(ratios, *look);
-        struct interval interval =
+        struct interval sure =
             stats_median_interval(ratios, *look, alpha / (SIDES * looks));
-        answer = judge(&interval);
+        struct interval fair =
+            stats_median_interval(ratios, *look, alpha_same / (SIDES * looks));
+        answer = judge(&sure);
+        if (answer == ANSWER_UNCLEAR && judge(&fair) == ANSWER_SAME)
+            answer = ANSWER_SAME;
         *confidence = 1 - looks * error_of(ratios, *look, answer);
     }
     return answer;
 }
 
-/* Did disorder cost more than order, so that something was moved? */
-static bool is_moved(const struct state *state, const struct contrast *contrast)
-{
-    double ratios[CONTRAST_ROUNDS_MAX], disorder, order;
-    uint32_t count = 0;
-
-    for (uint32_t round = 0; round < vote_looks[0]; round++)
-        if (run_cost(&state->study, "compare", contrast, 'b', round,
-                     &disorder) &&
-            run_cost(&state->study, "compare", contrast, 'd', round, &order))
-            ratios[count++] = log(disorder / order);
-    return count > 0 &&
-           stats_median_interval(ratios, count, alpha).low > moved_least;
-}
-
 /* ---- the unit ---------------------------------------------------------- */
 
-/* Half of what stripes save when half of the units are zeros. */
+/* Half of what parts save when half of the units are zeros. */
 static double half_saving(double ones_to_zeros)
 {
     return -0.5 * log(0.5 * (1 + exp(-ones_to_zeros)));
 }
 
-/* The smallest stripes that save anything; 0: none do. */
-static bool search_unit(struct state *state, const struct runs *runs,
+/* The smallest parts that save anything, of a power of two or three times
+ * that; 0: none do. */
+static bool search_unit(struct state *state, uint64_t smallest_bytes,
                         double threshold, uint64_t *unit_bytes)
 {
-    for (uint64_t part = smallest_part_bytes; part <= largest_part_bytes;
+    for (uint64_t part = smallest_bytes; part <= largest_part_bytes;
          part *= 2) {
-        struct contrast contrast = contents(ONES_STRIPES, runs, part, 0);
+        struct contrast contrast = contents(ONES_PARTS, part, 0);
         double ratios[VOTES];
         *unit_bytes = part;
         if (!study_ratios(&state->study, "search", &contrast, VOTES, ratios))
@@ -454,17 +424,16 @@ static bool search_unit(struct state *state, const struct runs *runs,
     return true;
 }
 
-/* Stripes of a unit save, those shifted by half of it do not, nor do those of
+/* Parts of a unit save, those shifted by half of it do not, nor do those of
  * half of it. */
-static enum claim certify_unit(struct state *state, const struct runs *runs,
-                               double threshold, uint64_t unit_bytes,
-                               double *confidence)
+static enum claim certify_unit(struct state *state, double threshold,
+                               uint64_t unit_bytes, double *confidence)
 {
     const struct claim_rule rule = {.alpha = alpha, .looks = vote_looks};
     struct contrast contrasts[] = {
-        contents(ONES_STRIPES, runs, unit_bytes, 0),
-        contents(ONES_STRIPES, runs, unit_bytes, unit_bytes / 2),
-        contents(ONES_STRIPES, runs, unit_bytes / 2, 0)};
+        contents(ONES_PARTS, unit_bytes, 0),
+        contents(ONES_PARTS, unit_bytes, unit_bytes / 2),
+        contents(ONES_PARTS, unit_bytes / 2, 0)};
     size_t count = 3;
 
     for (size_t i = 0; i < count; i++) {
@@ -483,91 +452,110 @@ static bool say_unit(uint64_t unit_bytes, double confidence,
     struct finding *finding = add(findings, "content_unit");
     char size[24], half[24];
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = finding->high = value_integer(unit_bytes);
-    state_confidence(finding, confidence);
+    finding_found(finding, value_integer(unit_bytes), confidence);
     finding_why(finding,
-                "every other %s of zeros saves half of what zeros save; every "
-                "other %s of them, or shifted by that, saves nothing",
+                "one of each two %s of zeros saves half of what zeros save; "
+                "of each two %s, or shifted by that, next to nothing",
                 format_bytes(unit_bytes, size, sizeof(size)),
                 format_bytes(unit_bytes / 2, half, sizeof(half)));
     return true;
 }
 
-static bool conclude_unit(struct state *state, const struct runs *runs,
-                          const struct contrast *contrast, double confidence,
-                          struct findings *findings)
+/* The candidate of either ladder that stands up to fresh data. */
+static enum claim find_unit(struct state *state, double threshold,
+                            uint64_t *unit_bytes, double *confidence)
 {
-    double threshold = half_saving(contrast->median), unit_confidence = 0;
-    uint64_t unit;
-
-    if (!search_unit(state, runs, threshold, &unit))
-        return false;
+    static const uint64_t multiples[] = {1, 3};
     enum claim claim = CLAIM_OPEN;
-    if (unit > smallest_part_bytes)
-        claim = certify_unit(state, runs, threshold, unit, &unit_confidence);
+
+    for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
+        if (!search_unit(state, multiples[i] * smallest_part_bytes, threshold,
+                         unit_bytes))
+            return CLAIM_MEASURING;
+        if (*unit_bytes <= smallest_part_bytes)
+            continue;
+        claim = certify_unit(state, threshold, *unit_bytes, confidence);
+        if (claim == CLAIM_MEASURING)
+            return claim;
+    }
+    return claim;
+}
+
+static bool conclude_unit(struct state *state, const struct contrast *contrast,
+                          double confidence, struct findings *findings)
+{
+    double unit_confidence = 0;
+    uint64_t unit = 0;
+    enum claim claim = find_unit(state, half_saving(contrast->median), &unit,
+                                 &unit_confidence);
+
     if (claim == CLAIM_MEASURING)
         return false;
     struct finding *finding = say_dependence(findings, true, confidence);
     finding_why(finding,
-                "runs of ones cost %.2f times as much as the same runs of "
-                "zeros",
+                "moving blocks of ones costs %.2f times as much as moving "
+                "blocks of zeros",
                 exp(contrast->median));
     if (claim == CLAIM_HOLDS)
         return say_unit(unit, unit_confidence, findings);
     finding_why(add(findings, "content_unit"),
-                unit == smallest_part_bytes
-                    ? "zeros save something in parts of 512 B already; the "
-                      "unit may be smaller"
-                    : "zeros save something, but no size of their parts "
-                      "stands up to fresh data");
+                "zeros save something, but no size of their parts from 1 KiB "
+                "to 32 KiB stands up to fresh data");
     return true;
 }
 
 /* ---- reasoning --------------------------------------------------------- */
 
-/* What to write at a time: the known block, or what takes a moment. */
-static bool choose_runs(struct state *state, struct runs *runs)
+/* Without logs: does a page at random cost more than one in order? */
+static enum claim look_at_moving(struct state *state, enum side *side)
 {
-    double logs[PILOT_ROUNDS];
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrast = contents(MOVED, 0, 0);
 
-    *runs = (struct runs){.bytes = long_run_bytes, .warm = WARM_USUAL};
-    if (state->block_bytes) {
-        runs->bytes = state->block_bytes;
-        runs->warm = state->logs ? state->logs + 2 : WARM_USUAL;
-        return true;
-    }
-    struct contrast contrast = contents(PILOT, runs, 0, 0);
-    if (!study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS, logs))
-        return false;
-    if (stats_median(logs, PILOT_ROUNDS) > log(moment_ns))
-        runs->bytes = short_run_bytes;
-    return true;
+    contrast.size_bytes = state->probed_bytes;
+    contrast.low = moved_least;
+    contrast.high = moved_none;
+    enum claim claim = study_claim(&state->study, "moved", &contrast, 1, &rule);
+    *side = contrast.side;
+    return claim;
 }
 
-static bool conclude_bits_alike(struct state *state, const struct runs *runs,
-                                double confidence, struct findings *findings)
+static bool conclude_bits_alike(struct state *state, double confidence,
+                                struct findings *findings)
 {
-    struct contrast contrast = contents(RANDOM_ONES, runs, 0, 0);
+    struct contrast contrast = contents(RANDOM_ONES, 0, 0);
     double random_confidence = 0;
+
+    enum side moved = SIDE_ABOVE;
 
     switch (compare(state, &contrast, &random_confidence)) {
     case ANSWER_MEASURING:
         return false;
     case ANSWER_SAME:
-        if (!state->block_bytes && !is_moved(state, &contrast))
-            return say_open(findings,
-                            "zeros, ones and random data are written at the "
-                            "same cost, but nothing shows that the drive had "
-                            "to move any of it, which is where it would "
-                            "matter");
-        return say_same(runs, confidence + random_confidence - 1, findings);
+        if (state->logs_absent && !state->block_known)
+            return study_say_open(
+                &probe_content, findings,
+                "zeros, ones and random data cost the same to write, but where "
+                "blocks begin is not known, so they may have been moved "
+                "together: run clustered-block as well, or pass "
+                "--assume=clustered_block=SIZE");
+        if (state->logs_absent &&
+            look_at_moving(state, &moved) == CLAIM_MEASURING)
+            return false;
+        if (moved != SIDE_ABOVE)
+            return study_say_open(
+                &probe_content, findings,
+                "pages at random cost no more than pages in order, so nothing "
+                "makes the drive move others, which is where contents would "
+                "matter; when it cleans is beyond what this probe writes");
+        return say_same(confidence + random_confidence - 1, findings);
     case ANSWER_DEARER:
     case ANSWER_CHEAPER:
         break;
     case ANSWER_UNCLEAR:
-        return say_open(findings, "zeros and ones cost the same, but it "
-                                  "cannot be told whether random data does");
+        return study_say_open(&probe_content, findings,
+                              "zeros and ones cost the same, but it cannot be "
+                              "told whether random data does");
     }
     struct finding *finding = say_dependence(findings, true, random_confidence);
     finding_why(finding,
@@ -579,27 +567,23 @@ static bool conclude_bits_alike(struct state *state, const struct runs *runs,
     return true;
 }
 
-static bool think(struct study *study, struct findings *findings)
+static bool compare_bits(struct state *state, struct findings *findings)
 {
-    struct state *state = (struct state *)study;
-    struct contrast contrast;
-    struct runs runs;
+    struct contrast contrast = contents(ONES_ZEROS, 0, 0);
     double confidence = 0;
 
-    if (!choose_runs(state, &runs))
-        return false;
-    contrast = contents(ONES_ZEROS, &runs, 0, 0);
     switch (compare(state, &contrast, &confidence)) {
     case ANSWER_MEASURING:
         return false;
     case ANSWER_SAME:
-        return conclude_bits_alike(state, &runs, confidence, findings);
+        return conclude_bits_alike(state, confidence, findings);
     case ANSWER_DEARER:
-        return conclude_unit(state, &runs, &contrast, confidence, findings);
+        return conclude_unit(state, &contrast, confidence, findings);
     case ANSWER_CHEAPER:
         say_dependence(findings, true, confidence);
         finding_why(&findings->items[findings->count - 1],
-                    "runs of zeros cost %.2f times as much as runs of ones",
+                    "moving blocks of zeros costs %.2f times as much as moving "
+                    "blocks of ones",
                     exp(-contrast.median));
         finding_why(add(findings, "content_unit"),
                     "zeros are dearer than ones, which tells nothing of units");
@@ -607,36 +591,84 @@ static bool think(struct study *study, struct findings *findings)
     case ANSWER_UNCLEAR:
         break;
     }
-    return say_open(findings, "the noise is too large to tell within 5 % "
-                              "whether ones cost the same as zeros");
+    return study_say_open(&probe_content, findings,
+                          "the noise is too large to tell within 5 % whether "
+                          "ones cost the same as zeros");
+}
+
+static bool think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+
+    if (study->setting.method == METHOD_PAPER)
+        return paper_content(study, findings);
+    if (!state->logs_found && !state->logs_absent)
+        return study_say_open(
+            &probe_content, findings,
+            "contents show where blocks are merged, and how many blocks have a "
+            "log is not known: run log-list as well, or pass "
+            "--assume=log_list=N --assume=log_block=SIZE");
+    if ((state->logs_count + CONTENTS_MAX + 2) * state->block_bytes >
+        study->setting.region_length_bytes)
+        return study_say_open(&probe_content, findings,
+                              "there are not enough blocks in the region to "
+                              "make each write merge one");
+    return compare_bits(state, findings);
 }
 
 /* ---- the probe --------------------------------------------------------- */
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    /* A trial is two times warm-up and votes; a slow drive writes less. */
-    const uint64_t trial = 4 * (WARM_USUAL + VOTES) * long_run_bytes;
-    uint64_t expected = 6 * trial;
+    /* A few blocks some times; most of the region where those are large. */
+    const uint64_t usual = 256 * MIB;
+    uint64_t most = setting->region_length_bytes / 4 * 3;
 
-    if (expected > setting->region_length_bytes / 4)
-        expected = setting->region_length_bytes / 4;
-    plan->bytes_written = expected;
-    plan->bytes_written_max = 96 * trial;
-    plan->requests = 3000;
+    if (setting->method == METHOD_PAPER) {
+        paper_content_plan(setting, plan);
+        return;
+    }
+    plan->bytes_written = usual < most / 16 ? usual : most / 16;
+    plan->bytes_written_max = most;
+    plan->requests = 1500;
     plan->requests_max = 400000;
 }
 
-static uint64_t known_integer(const struct findings *known,
-                              const char *parameter)
+/* Without logs: the erase unit and the page, as far as they are known. A block
+ * is finished when the next one is written. */
+static void take_usual(struct state *state, const struct findings *known)
 {
-    const struct finding *finding = findings_get(known, parameter);
+    uint64_t page = findings_integer(known, "clustered_page");
 
-    return finding && finding->verdict == VERDICT_FOUND &&
-                   finding->value.kind == VALUE_INTEGER &&
-                   finding->value.integer > 0
-               ? (uint64_t)finding->value.integer
-               : 0;
+    state->logs_count = 1;
+    state->block_bytes = findings_integer(known, "clustered_block");
+    state->block_known = state->block_bytes >= 2 * state->page_bytes &&
+                         state->block_bytes % state->page_bytes == 0;
+    if (!state->block_known)
+        state->block_bytes = usual_block_bytes;
+    state->probed_bytes = state->request_bytes;
+    if (page && page % state->page_bytes == 0 && page <= MIB)
+        state->probed_bytes = page;
+}
+
+/* The logs that log-list found, and where their blocks begin. */
+static void take_logs(struct state *state, const struct findings *known)
+{
+    const struct finding *list = findings_get(known, "log_list");
+    const struct finding *block = findings_get(known, "log_block");
+    uint64_t logs = findings_integer(known, "log_list");
+
+    state->logs_absent = list && list->verdict == VERDICT_ABSENT;
+    state->block_bytes = findings_integer(known, "log_block");
+    state->logs_found = logs > 0 && logs < LOGS_MAX &&
+                        state->block_bytes >= 2 * state->page_bytes &&
+                        state->block_bytes % state->page_bytes == 0;
+    state->logs_count = (uint32_t)logs;
+    for (size_t i = 0; state->logs_found && i < block->extras_count; i++)
+        if (strcmp(block->extras[i].name, "phase") == 0)
+            state->phase_bytes = (uint64_t)block->extras[i].value.integer;
+    if (!state->logs_found)
+        take_usual(state, known);
 }
 
 static int start(const struct setting *setting, const struct findings *known,
@@ -644,24 +676,19 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
-    uint64_t logs = known_integer(known, "log_list");
+    struct state *state =
+        study_create(sizeof(*state), &probe_content, &ops, setting);
 
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_content, &ops, setting);
-    state->block_bytes = known_integer(known, "log_block");
-    state->logs = logs + 2 < WARM_MAX ? (uint32_t)logs : 0;
-    /* Short blocks would make short runs, and long ones fill the region. */
-    while (state->block_bytes && state->block_bytes < 256 * KIB)
-        state->block_bytes *= 2;
-    if (state->block_bytes % (4 * KIB) ||
-        state->block_bytes > setting->region_length_bytes / 64)
-        state->block_bytes = 0;
+    state->page_bytes = setting->logical_block_bytes > 4 * KIB
+                            ? setting->logical_block_bytes
+                            : 4 * KIB;
     state->request_bytes = 64 * KIB;
     while (2 * state->request_bytes <= setting->request_limit_bytes &&
            state->request_bytes < MIB)
         state->request_bytes *= 2;
+    take_logs(state, known);
     *result = state;
     return 0;
 }
@@ -670,16 +697,13 @@ const struct probe probe_content = {
     .name = "content",
     .question = "Does it matter to the drive what is written, and in which "
                 "parts?",
-    .idea = "The same blocks are written with ones, with zeros and with "
-            "stripes of both: where zeros are moved for less, it shows.",
+    .idea = "Blocks of ones, of zeros and of parts of both are written to "
+            "until the drive must move them: where zeros are moved for less, "
+            "it shows.",
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"content_dependence", "content_unit"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

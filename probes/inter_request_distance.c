@@ -21,11 +21,12 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/times.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
@@ -34,9 +35,10 @@ enum {
     SLOTS = 32,  /* of a window: what counts as one place */
     REPEATS = 4, /* pairs of reads in one cell, where noise is small */
     REPEATS_MAX = SLOTS / 2,
+    LOOKS = 2, /* the second with cells of the most pairs */
     NEAR_SLOTS = 3,
-    WALK = 48, /* places of the walk */
-    GROUPS_MAX = 12,
+    WALK = 80, /* places of the walk */
+    GROUPS_MAX = 20,
     DISTANCES = 3,
     BORDER_CONTRASTS = 4,
     CONTRASTS_MAX = BORDER_CONTRASTS * GROUPS_MAX,
@@ -47,11 +49,15 @@ enum {
 static const double alpha = 1e-4;
 /* A switch of 5 % of a read matters; from 3 % on it is looked for. */
 static const double switch_low = 0.03, switch_none = 0.05;
+/* The most to be stated: either side of the cost of a switch. */
+static const double width_most = 0.10;
 /* Odds at which two places are taken for the same or for different. */
 static const double ask_odds = 9.2; /* log 1e4 */
 /* So many times the spread makes one cell tell a switch nearly always. */
 static const double gap_wanted = 3;
-static const uint64_t read_bytes = 4 * KIB, widest_slot_bytes = 64 * KIB;
+/* The wider a slot, the fewer of its pages does the drive still hold when the
+ * window is read again. */
+static const uint64_t read_bytes = 4 * KIB, widest_slot_bytes = MIB;
 
 enum kind {
     DISTANT, /* anywhere, and shift_bytes further */
@@ -213,15 +219,7 @@ static bool value(const struct study *study, const char *phase,
 
 static struct finding *add(struct findings *findings, const char *parameter)
 {
-    return findings_add(findings, "inter-request-distance", parameter,
-                        parameter_unit(parameter));
-}
-
-static bool say_open(struct findings *findings, const char *reason)
-{
-    finding_why(add(findings, "segment_groups"), "%s", reason);
-    finding_why(add(findings, "group_switch"), "%s", reason);
-    return true;
+    return findings_add(findings, "inter-request-distance", parameter);
 }
 
 static bool say_none(double confidence, struct findings *findings)
@@ -230,8 +228,7 @@ static bool say_none(double confidence, struct findings *findings)
 
     for (int i = 0; i < 2; i++) {
         struct finding *finding = add(findings, answers[i]);
-        finding->verdict = VERDICT_ABSENT;
-        finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+        finding_absent(finding, confidence);
         finding_why(finding,
                     "a read costs the same after one nearby as after one half, "
                     "a third or a quarter of the region away: there is one "
@@ -242,7 +239,7 @@ static bool say_none(double confidence, struct findings *findings)
 
 /* ---- is there a switch? ------------------------------------------------ */
 
-static void measure_effect(struct state *state,
+static void measure_effect(struct state *state, const char *phase,
                            const struct contrast contrasts[],
                            struct effect *effect)
 {
@@ -252,10 +249,10 @@ static void measure_effect(struct state *state,
     for (int i = 1; i < DISTANCES; i++)
         if (contrasts[i].median > best->median)
             best = &contrasts[i];
-    study_ratios(&state->study, "distance", best, best->rounds_count, ratios);
+    study_ratios(&state->study, phase, best, best->rounds_count, ratios);
     effect->gap = best->median;
     effect->spread = stats_spread(ratios, best->rounds_count) + 1e-3;
-    effect->repeats = REPEATS;
+    effect->repeats = best->repeats;
     while (effect->repeats < REPEATS_MAX &&
            effect->gap < gap_wanted * effect->spread) {
         effect->repeats *= 2;
@@ -270,17 +267,18 @@ enum switching {
     SWITCHING_UNCLEAR
 };
 
-static enum switching
-look_at_distance(struct state *state, struct effect *effect, double *confidence)
+static enum switching look_at_distance(struct state *state, const char *phase,
+                                       uint32_t repeats, struct effect *effect,
+                                       double *confidence)
 {
     const struct claim_rule rule = {
-        .alpha = alpha, .looks = claim_long_looks, .to_the_end = true};
+        .alpha = alpha / LOOKS, .looks = claim_long_looks, .to_the_end = true};
     struct contrast contrasts[DISTANCES];
     bool seen = false, equal = true;
 
     for (int i = 0; i < DISTANCES; i++) {
         contrasts[i] = (struct contrast){.kind = DISTANT,
-                                         .repeats = REPEATS,
+                                         .repeats = repeats,
                                          .shift_bytes = state->length_bytes /
                                                         (uint64_t)(i + 2),
                                          .low = switch_low,
@@ -288,7 +286,7 @@ look_at_distance(struct state *state, struct effect *effect, double *confidence)
         snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
     }
     enum claim claim =
-        study_claim(&state->study, "distance", contrasts, DISTANCES, &rule);
+        study_claim(&state->study, phase, contrasts, DISTANCES, &rule);
     if (claim == CLAIM_MEASURING)
         return SWITCHING_MEASURING;
     for (int i = 0; i < DISTANCES; i++) {
@@ -297,23 +295,52 @@ look_at_distance(struct state *state, struct effect *effect, double *confidence)
         equal = equal && contrasts[i].median > -switch_low;
     }
     *confidence = claim_confidence(contrasts, DISTANCES, &rule);
-    measure_effect(state, contrasts, effect);
+    measure_effect(state, phase, contrasts, effect);
     if (seen)
         return SWITCHING_SEEN;
     return claim == CLAIM_HOLDS && equal ? SWITCHING_NONE : SWITCHING_UNCLEAR;
+}
+
+/* Where reads take one of a few times, or the noise is great, a few of them do
+ * not tell: then more. */
+static enum switching look_for_switch(struct state *state,
+                                      struct effect *effect, double *confidence)
+{
+    enum switching switching =
+        look_at_distance(state, "distance", REPEATS, effect, confidence);
+
+    if (switching != SWITCHING_UNCLEAR)
+        return switching;
+    return look_at_distance(state, "distance-closer", REPEATS_MAX, effect,
+                            confidence);
 }
 
 /* ---- same group or another? -------------------------------------------- */
 
 enum answer { ANSWER_MEASURING, ANSWER_SAME, ANSWER_OTHER, ANSWER_UNSURE };
 
+/* Places known to be in one group: reads that begin anywhere in them seldom meet
+ * what the drive still holds. */
+struct places {
+    uint64_t first_bytes, span_bytes;
+};
+
+/* All of a run, up to the place before `end`. */
+static struct places places_of(const struct walk *walk, int run, int end)
+{
+    uint64_t first = walk->places[walk->first[run]];
+
+    return (struct places){first, walk->places[end - 1] - first};
+}
+
 /* A sequential test: each cell is right with the chance that the gap and the
  * spread leave it. */
 static enum answer ask(struct state *state, const char *phase,
-                       const struct effect *effect, uint64_t from_bytes,
+                       const struct effect *effect, const struct places *from,
                        uint64_t to_bytes)
 {
-    struct contrast contrast = between(state, effect, from_bytes, 0, to_bytes);
+    struct contrast contrast =
+        between(state, effect, from->first_bytes, from->span_bytes, to_bytes);
     double ratios[CONTRAST_ROUNDS_MAX];
     double wrong = stats_normal_cdf(-0.5 * effect->gap / effect->spread) + 0.03;
 
@@ -346,7 +373,7 @@ static void choose_walk(const struct state *state, struct walk *walk)
     }
 }
 
-/* From place to place: still in the group of the run's first? */
+/* From place to place: still in the group of the run so far? */
 static enum answer take_walk(struct state *state, const struct effect *effect,
                              struct walk *walk)
 {
@@ -354,9 +381,8 @@ static enum answer take_walk(struct state *state, const struct effect *effect,
     walk->count = 1;
     walk->first[0] = 0;
     for (int i = 1; i < WALK; i++) {
-        uint64_t leader = walk->places[walk->first[walk->count - 1]];
-        enum answer answer =
-            ask(state, "walk", effect, leader, walk->places[i]);
+        struct places run = places_of(walk, walk->count - 1, i);
+        enum answer answer = ask(state, "walk", effect, &run, walk->places[i]);
         if (answer == ANSWER_SAME)
             continue;
         if (answer != ANSWER_OTHER)
@@ -381,10 +407,10 @@ static enum answer tell_apart(struct state *state, const struct effect *effect,
     enum answer result = ANSWER_OTHER;
 
     for (int i = 0; i < walk->count; i++) {
+        struct places run = places_of(walk, i, walk->first[i + 1]);
         for (int j = i + 2; j < walk->count; j++) {
             enum answer answer =
-                ask(state, "apart", effect, middle_place(walk, i),
-                    middle_place(walk, j));
+                ask(state, "apart", effect, &run, middle_place(walk, j));
             if (answer == ANSWER_MEASURING || result == ANSWER_MEASURING)
                 result = ANSWER_MEASURING;
             else if (answer != ANSWER_OTHER)
@@ -399,15 +425,15 @@ static enum answer find_border(struct state *state, const struct effect *effect,
                                const struct walk *walk, int run,
                                struct border *border)
 {
-    uint64_t anchor = middle_place(walk, run);
     int after = walk->first[run + 1];
+    struct places known = places_of(walk, run, after);
 
     border->low_bytes = walk->places[after - 1];
     border->high_bytes = walk->places[after];
     while (border->high_bytes - border->low_bytes > 2 * state->window_bytes) {
         uint64_t middle = (border->low_bytes + border->high_bytes) / 2;
         middle -= middle % state->slot_bytes;
-        enum answer answer = ask(state, "border", effect, anchor, middle);
+        enum answer answer = ask(state, "border", effect, &known, middle);
         if (answer == ANSWER_MEASURING)
             return answer;
         if (answer == ANSWER_SAME)
@@ -485,6 +511,25 @@ static bool round_costs(const struct state *state,
     return true;
 }
 
+/* How much single reads nearby vary, as a share. */
+static double spread_nearby(const struct state *state,
+                            const struct contrast contrasts[], size_t count)
+{
+    double singles[CONTRAST_ROUNDS_MAX + REPEATS_MAX], near[REPEATS_MAX];
+    size_t n = 0;
+
+    for (uint32_t round = 0;
+         n < CONTRAST_ROUNDS_MAX && round < CONTRAST_ROUNDS_MAX; round++)
+        for (size_t i = 0; i < count && n < CONTRAST_ROUNDS_MAX; i++) {
+            if (!costs(&state->study, "certify", &contrasts[i], round, 'a',
+                       near))
+                continue;
+            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
+                singles[n++] = near[j];
+        }
+    return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
+}
+
 /* The median of what a switch adds. All costs drift together, slowly: the
  * interval is widened by what those of reads nearby have drifted meanwhile. */
 static void measure_switch(const struct state *state,
@@ -520,10 +565,7 @@ static bool say_groups(const struct walk *walk, const struct border borders[],
     struct finding *finding = add(findings, "segment_groups");
     char place[24];
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = finding->high =
-        value_integer((uint64_t)walk->count);
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+    finding_found(finding, value_integer((uint64_t)walk->count), confidence);
     format_bytes(borders[0].low_bytes, place, sizeof(place));
     finding_why(finding,
                 "%d runs of addresses, the first of which ends near %s: reads "
@@ -539,19 +581,19 @@ static void say_switch(const struct state *state,
 {
     struct finding *finding = add(findings, "group_switch");
     struct interval interval;
-    double ns;
+    double ns, sure;
 
     measure_switch(state, contrasts, count, &ns, &interval);
-    if (!(interval.low > 0) || !isfinite(interval.high)) {
+    sure = times_confidence(spread_nearby(state, contrasts, count));
+    if (sure <= 0 || !times_narrow(&interval, ns, width_most)) {
         finding_why(finding, "the groups are certain, but the cost of a switch "
                              "varies too much for a number");
         return;
     }
-    finding->verdict = VERDICT_FOUND;
-    finding->value = value_integer((uint64_t)llround(ns));
+    finding_found(finding, value_integer((uint64_t)llround(ns)),
+                  fmin(sure, confidence));
     finding->low = value_integer((uint64_t)interval.low);
     finding->high = value_integer((uint64_t)ceil(interval.high));
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
     finding_why(finding, "the median of what a read costs more when the one "
                          "before it was on the other side of a border");
 }
@@ -578,9 +620,10 @@ static bool conclude_groups(struct state *state, const struct effect *effect,
     if (claim == CLAIM_MEASURING)
         return false;
     if (claim != CLAIM_HOLDS)
-        return say_open(findings,
-                        "some reads far away cost more, but the borders that "
-                        "this suggests do not stand up to fresh data");
+        return study_say_open(
+            &probe_inter_request_distance, findings,
+            "some reads far away cost more, but the borders that "
+            "this suggests do not stand up to fresh data");
     double confidence = claim_confidence(contrasts, count, &rule);
     say_groups(walk, borders, confidence, findings);
     say_switch(state, contrasts, count, confidence, findings);
@@ -599,16 +642,18 @@ static bool conclude_switching(struct state *state, const struct effect *effect,
         break;
     case ANSWER_SAME:
     case ANSWER_UNSURE:
-        return say_open(findings,
-                        "some reads far away cost more, but places do not fall "
-                        "into a few runs of addresses: groups that alternate, "
-                        "many groups, or too much noise");
+        return study_say_open(
+            &probe_inter_request_distance, findings,
+            "some reads far away cost more, but places do not fall "
+            "into a few runs of addresses: groups that alternate, "
+            "many groups, or too much noise");
     }
     if (walk.count < 2)
-        return say_open(findings,
-                        "some reads far away cost more, but no place is in "
-                        "another group than the first: it is the distance, or "
-                        "groups that alternate finely");
+        return study_say_open(
+            &probe_inter_request_distance, findings,
+            "some reads far away cost more, but no place is in "
+            "another group than the first: it is the distance, or "
+            "groups that alternate finely");
     switch (tell_apart(state, effect, &walk)) {
     case ANSWER_MEASURING:
         return false;
@@ -616,10 +661,11 @@ static bool conclude_switching(struct state *state, const struct effect *effect,
         break;
     case ANSWER_SAME:
     case ANSWER_UNSURE:
-        return say_open(findings,
-                        "reads switch between runs of addresses, but distant "
-                        "runs belong to one group: groups alternate, so their "
-                        "number is not that of the runs");
+        return study_say_open(
+            &probe_inter_request_distance, findings,
+            "reads switch between runs of addresses, but distant "
+            "runs belong to one group: groups alternate, so their "
+            "number is not that of the runs");
     }
     return conclude_groups(state, effect, &walk, findings);
 }
@@ -630,7 +676,9 @@ static bool think(struct study *study, struct findings *findings)
     struct effect effect;
     double confidence;
 
-    switch (look_at_distance(state, &effect, &confidence)) {
+    if (study->setting.method == METHOD_PAPER)
+        return paper_distance(study, findings);
+    switch (look_for_switch(state, &effect, &confidence)) {
     case SWITCHING_MEASURING:
         return false;
     case SWITCHING_SEEN:
@@ -640,14 +688,19 @@ static bool think(struct study *study, struct findings *findings)
     case SWITCHING_UNCLEAR:
         break;
     }
-    return say_open(findings, "it cannot be told whether reads far away cost "
-                              "more than reads nearby");
+    return study_say_open(&probe_inter_request_distance, findings,
+                          "it cannot be told whether reads far away cost "
+                          "more than reads nearby");
 }
 
 /* ---- the probe --------------------------------------------------------- */
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
+    if (setting->method == METHOD_PAPER) {
+        paper_distance_plan(plan);
+        return;
+    }
     (void)setting;
     plan->requests = 4000;
     plan->requests_max = 400000;
@@ -660,14 +713,14 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state = study_create(
+        sizeof(*state), &probe_inter_request_distance, &ops, setting);
     uint64_t slot = widest_slot_bytes;
     uint64_t offset = setting->region_offset_bytes;
 
     (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_inter_request_distance, &ops, setting);
     while (slot > read_bytes &&
            setting->region_length_bytes / WALK < 8 * SLOTS * slot)
         slot /= 2;
@@ -691,9 +744,5 @@ const struct probe probe_inter_request_distance = {
     .answers = {"segment_groups", "group_switch"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

@@ -14,53 +14,70 @@
  *                size
  *
  * Reads follow one nearby, so that no switch of groups is in them; a write
- * follows a small one to the same place, which has opened its log. Both are
- * multiples of the clustered page where that is known. Points that are not on a
- * line make it inconclusive.
+ * follows a small one to the same place, which has opened its log: what exactly
+ * is measured stands in lib/base/line.h. Points that are not on a line make it
+ * inconclusive.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/base/line.h"
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/times.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
 
-enum { SIZES = 6, RESAMPLES = 200 };
+enum { SIZES = LINE_SIZES, RESAMPLES = 200, BATCH_ROUNDS = 9 };
 
-/* Of the largest size, in eighths. */
-static const uint64_t eighths[SIZES] = {1, 2, 3, 4, 6, 8};
-static const uint64_t usual_largest_bytes = 256 * KIB, small_bytes = 4 * KIB;
-static const uint64_t place_pitch_bytes = 2 * MIB;
+static const uint64_t small_bytes = 4 * KIB, place_pitch_bytes = 2 * MIB;
 /* A write may cost a merge first, so there are fewer of them. */
-static const uint32_t looks[] = {16, 24, 36, 54, 80, 120, 0};
-static const uint32_t enough_rounds = 24, write_rounds_most = 36;
-/* Enough when the slope is known so well, on both sides. */
-static const double width_wanted = 0.04, width_most = 0.1;
+static const uint32_t looks[] = {16, 24, 36, 54, 80, 120, 180, 240, 0};
+/* Enough, and the most to be stated: either side of slope and beginning. */
+static const double width_wanted = 0.04, width_most = 0.07;
+/* Writes take no longer than this, whatever is known by then. */
+static const double longest_writes_ns = 60e9;
 /* A point may lie so far off the line, besides its own error. */
-static const double off_most = 0.05;
-static const double error_rate = 0.005; /* of an interval, on each side */
+static const double off_most = 0.10;
+/* Less of the smallest request's time, or of the largest one's, is lost beside
+ * the rest. */
+static const double part_least = 0.21;
+/* Some writes take another time because of where they are: of kinds that one in
+ * ten belongs to, fewer rounds of writes may meet none. */
+static const uint32_t least_rounds_of_writes = 54;
+/* A slope may depend by so much on what is left out, see line.h. */
+static const double depends_most = 0.07;
+/* A standard error, as a share of the slope: the interval has 2.6 of them. */
+static const double batch_error_most = 0.03;
+/* Of the interval, on each side. */
+static const double error_rate = 0.005;
 
 enum kind { READS, WRITES };
+
+/* Sizes have 'a' to 'f'. */
+static const char opening_cell = 'o';
 
 struct state {
     struct study study;
     uint64_t sizes[SIZES];
-    uint64_t grain_bytes; /* they are multiples of it */
 };
 
 /* The line, with what resampling the rounds leaves open. */
 struct result {
     struct line line;
     struct interval intercept, slope;
-    double off; /* of the point farthest from the line, beyond its error */
+    double off;    /* of the point farthest from the line, beyond its error */
+    double spread; /* of the times of one size, as a share of them */
+    bool depends;  /* on the place */
+    double batch_error; /* of the slope, as a share */
     uint32_t rounds_count;
 };
 
@@ -99,12 +116,13 @@ static void ask_read(struct study *study, uint64_t place, const struct step *as)
 /* A small write that opens the log, then the one that is measured: not always
  * from the same page of the log on, for pages differ. */
 static void ask_write(struct study *study, uint64_t place,
-                      const struct step *as, struct random *random)
+                      const struct contrast *contrast, const struct step *as,
+                      struct random *random)
 {
-    const struct state *state = (const struct state *)study;
-    uint64_t opening = (1 + random_below(random, 4)) * state->grain_bytes;
+    uint64_t opening = (1 + random_below(random, 4)) * small_bytes;
     struct step step =
-        placing_unmeasured(OPERATION_WRITE, place, opening, as->label.phase, 0);
+        placing_step(OPERATION_WRITE, place, opening, as->label.phase, contrast,
+                     opening_cell, as->label.round);
     struct step flush = *as;
 
     study_ask(study, &step);
@@ -136,7 +154,7 @@ static void emit(struct study *study, const char *phase,
         if (reads)
             ask_read(study, place, &step);
         else
-            ask_write(study, place, &step, random);
+            ask_write(study, place, contrast, &step, random);
     }
 }
 
@@ -175,13 +193,13 @@ struct times {
     uint32_t rounds_count;
 };
 
-static struct line fit(const struct state *state, double y[SIZES])
+static double middle_time(const double ns[], uint32_t count)
 {
-    double x[SIZES];
+    double sorted[CONTRAST_ROUNDS_MAX];
 
-    for (int i = 0; i < SIZES; i++)
-        x[i] = (double)state->sizes[i] / (double)small_bytes;
-    return stats_line(x, y, SIZES);
+    memcpy(sorted, ns, count * sizeof(*ns));
+    stats_sort(sorted, count);
+    return line_middle_mean(sorted, count);
 }
 
 /* How far the worst point lies off the line, beyond three of its errors. */
@@ -192,30 +210,29 @@ static double worst_off(const struct state *state, const struct times *times,
 
     for (int i = 0; i < SIZES; i++) {
         double x = (double)state->sizes[i] / (double)small_bytes;
-        double median = stats_median(times->ns[i], times->rounds_count);
+        double middle = middle_time(times->ns[i], times->rounds_count);
         double error = 1.2533 *
                        stats_spread(times->ns[i], times->rounds_count) /
-                       (median * sqrt((double)times->rounds_count));
-        double off = fabs(log(median / (line->intercept + line->slope * x)));
-        if (off - 3 * error > worst)
-            worst = off - 3 * error;
+                       (middle * sqrt((double)times->rounds_count));
+        double off = fabs(log(middle / (line->intercept + line->slope * x)));
+        worst = fmax(worst, off - 3 * error);
     }
     return worst;
 }
 
 static struct interval middle_part(double values[], size_t count)
 {
-    size_t out = (size_t)(0.5 * error_rate * (double)count);
+    size_t out = (size_t)(error_rate * (double)count);
 
     stats_sort(values, count);
     return (struct interval){values[out], values[count - 1 - out]};
 }
 
-/* Lines through the medians of rounds drawn again: what chance leaves open. */
+/* Lines through the times of rounds drawn again: what chance leaves open. */
 static void resample(const struct state *state, const struct times *times,
                      struct result *result)
 {
-    double intercepts[RESAMPLES], slopes[RESAMPLES], y[SIZES];
+    double intercepts[RESAMPLES], slopes[RESAMPLES], y[SIZES], off;
     double drawn[CONTRAST_ROUNDS_MAX];
     uint32_t rounds = times->rounds_count;
     struct random random;
@@ -225,9 +242,9 @@ static void resample(const struct state *state, const struct times *times,
         for (int size = 0; size < SIZES; size++) {
             for (uint32_t j = 0; j < rounds; j++)
                 drawn[j] = times->ns[size][random_below(&random, rounds)];
-            y[size] = stats_median(drawn, rounds);
+            y[size] = middle_time(drawn, rounds);
         }
-        struct line line = fit(state, y);
+        struct line line = line_of_sizes(state->sizes, y, &off);
         intercepts[i] = line.intercept;
         slopes[i] = line.slope;
     }
@@ -235,34 +252,131 @@ static void resample(const struct state *state, const struct times *times,
     result->slope = middle_part(slopes, RESAMPLES);
 }
 
-static void widen(struct interval *interval, double value)
+static bool depends_on_place(const struct state *state,
+                             const struct times *times)
 {
-    interval->low = value < interval->low ? value : interval->low;
-    interval->high = value > interval->high ? value : interval->high;
+    double values[SIZES][CONTRAST_ROUNDS_MAX];
+    const double *sorted[SIZES];
+
+    for (int i = 0; i < SIZES; i++) {
+        memcpy(values[i], times->ns[i], times->rounds_count * sizeof(double));
+        stats_sort(values[i], times->rounds_count);
+        sorted[i] = values[i];
+    }
+    return line_depends_on_place(state->sizes, sorted, times->rounds_count,
+                                 depends_most);
 }
 
-/* Where the times bend a little, a line without the smallest size, or without
- * the largest, is another one: what is right may be on either side. */
-static void try_without_ends(const struct state *state, const double y[SIZES],
-                             struct result *result)
+static double slope_of(const struct state *state, const struct times *times,
+                       uint32_t first, uint32_t count)
 {
-    double x[SIZES];
+    double y[SIZES], off;
 
     for (int i = 0; i < SIZES; i++)
-        x[i] = (double)state->sizes[i] / (double)small_bytes;
-    for (int first = 0; first < 2; first++) {
-        struct line line = stats_line(x + first, y + first, SIZES - 1);
-        widen(&result->intercept, line.intercept);
-        widen(&result->slope, line.slope);
-    }
+        y[i] = middle_time(times->ns[i] + first, count);
+    return line_of_sizes(state->sizes, y, &off).slope;
 }
 
-static bool is_narrow(const struct result *result, double width)
+/* The error of the slope, as a share, by how much it differs from batch to batch
+ * of the rounds: resampling knows neither of change in time, nor of a kind of
+ * places that is nearly a quarter, where the middle half begins to see it. */
+static double batch_error(const struct state *state, const struct times *times,
+                          const struct line *line)
 {
-    return result->slope.high - result->slope.low <
-               2 * width * result->line.slope &&
-           result->intercept.high - result->intercept.low <
-               4 * width * result->line.intercept;
+    uint32_t batches = times->rounds_count / BATCH_ROUNDS;
+    double mean = 0, sum = 0;
+
+    if (batches < 2)
+        return 0;
+    for (uint32_t i = 0; i < batches; i++) {
+        double slope = slope_of(state, times, i * BATCH_ROUNDS, BATCH_ROUNDS);
+        mean += slope / batches;
+        sum += slope * slope;
+    }
+    double variance = (sum - batches * mean * mean) / (batches - 1);
+    return sqrt(fmax(variance, 0) / batches) / line->slope;
+}
+
+static double typical_spread(const struct times *times)
+{
+    double spreads[SIZES];
+
+    for (int i = 0; i < SIZES; i++)
+        spreads[i] = stats_spread(times->ns[i], times->rounds_count) /
+                     stats_median(times->ns[i], times->rounds_count);
+    return stats_median(spreads, SIZES);
+}
+
+/* How long these rounds of writes took: most of it may be the openings. */
+static double writes_ns(const struct state *state, const struct times *times,
+                        const struct contrast *contrast)
+{
+    double sum = 0;
+
+    for (uint32_t round = 0; round < times->rounds_count; round++) {
+        const struct timing *rows = placing_rows(
+            &state->study, "line", contrast, opening_cell, round, 2 * SIZES);
+        for (int i = 0; i < SIZES; i++)
+            sum += times->ns[i][round];
+        for (int i = 0; rows && i < 2 * SIZES; i++)
+            sum += (double)rows[i].ns;
+    }
+    return sum;
+}
+
+static bool is_line(const struct result *result)
+{
+    return result->off < off_most;
+}
+
+/* Shares of what is not data in the smallest request, and of data in the
+ * largest. */
+static double overhead_share(const struct state *state,
+                             const struct result *result)
+{
+    double data =
+        result->line.slope * (double)state->sizes[0] / (double)small_bytes;
+
+    return result->line.intercept / (result->line.intercept + data);
+}
+
+static double share_of(const struct state *state, double slope,
+                       double intercept)
+{
+    double data = slope * (double)state->sizes[SIZES - 1] / (double)small_bytes;
+
+    return data / (intercept + data);
+}
+
+static double data_share(const struct state *state, const struct result *result)
+{
+    return share_of(state, result->line.slope, result->line.intercept);
+}
+
+static double most_data_share(const struct state *state,
+                              const struct result *result)
+{
+    return share_of(state, result->slope.high, result->intercept.low);
+}
+
+static bool enough_rounds(enum kind kind, const struct result *result)
+{
+    return kind == READS || result->rounds_count >= least_rounds_of_writes;
+}
+
+/* Is all known that is stated of it, or that nothing can be? */
+static bool is_done(const struct state *state, enum kind kind,
+                    const struct result *result)
+{
+    bool slope_is_known =
+        (enough_rounds(kind, result) &&
+         times_narrow(&result->slope, result->line.slope, width_wanted)) ||
+        most_data_share(state, result) < part_least;
+
+    return slope_is_known &&
+           (kind == WRITES || !is_line(result) ||
+            times_narrow(&result->intercept, result->line.intercept,
+                         width_wanted));
 }
 
 /* Measures until the line is known well. False: measure first. */
@@ -281,15 +395,17 @@ static bool find_line(struct state *state, enum kind kind,
             for (uint32_t round = 0; round < *look; round++)
                 time_of(&state->study, "line", &contrast, i, round,
                         &times.ns[i][round]);
-            y[i] = stats_median(times.ns[i], *look);
+            y[i] = middle_time(times.ns[i], *look);
         }
-        result->line = fit(state, y);
+        result->line = line_of_sizes(state->sizes, y, &result->off);
         result->off = worst_off(state, &times, &result->line);
         resample(state, &times, result);
-        bool narrow = is_narrow(result, width_wanted);
-        try_without_ends(state, y, result);
-        if (narrow || (*look >= enough_rounds && result->off >= off_most) ||
-            (kind == WRITES && *look >= write_rounds_most))
+        result->spread = typical_spread(&times);
+        result->depends = depends_on_place(state, &times);
+        result->batch_error = batch_error(state, &times, &result->line);
+        if (is_done(state, kind, result) ||
+            (kind == WRITES &&
+             writes_ns(state, &times, &contrast) > longest_writes_ns))
             break;
     }
     return true;
@@ -297,65 +413,45 @@ static bool find_line(struct state *state, enum kind kind,
 
 /* ---- what is said ------------------------------------------------------ */
 
-/* The interval covers the noise, not what the line leaves out: caches, groups and
- * smallest requests bend it. Of 120 random drives about so many agreed. */
-static const double right_share = 0.70;
-
 static struct finding *add(struct findings *findings, const char *parameter)
 {
-    return findings_add(findings, "large-request", parameter,
-                        parameter_unit(parameter));
+    return findings_add(findings, "large-request", parameter);
 }
 
 static struct finding *say_ns(struct findings *findings, const char *parameter,
-                              double ns, const struct interval *interval)
+                              double ns, const struct interval *interval,
+                              const struct result *result)
 {
     struct finding *finding = add(findings, parameter);
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = value_integer((uint64_t)llround(ns));
+    finding_found(finding, value_integer((uint64_t)llround(ns)),
+                  times_confidence(result->spread));
     finding->low = value_integer((uint64_t)floor(interval->low));
     finding->high = value_integer((uint64_t)ceil(interval->high));
-    finding->confidence = right_share;
     return finding;
 }
 
-static bool is_line(const struct result *result)
-{
-    return result->off < off_most && result->line.slope > 0 &&
-           result->slope.low > 0 &&
-           result->slope.high - result->slope.low <
-               2 * width_most * result->line.slope;
-}
-
-static void say_why_not(struct finding *finding, const struct result *result,
-                        const char *what)
-{
-    if (result->off >= off_most)
-        finding_why(finding,
-                    "the times of %s of different sizes lie on no line: the "
-                    "farthest is %.0f %% off",
-                    what, 100 * (exp(result->off) - 1));
-    else
-        finding_why(finding, "the times of %s vary too much for a line", what);
-}
-
-static void say_overhead(const struct result *result, struct findings *findings)
+static void say_overhead(const struct state *state, const struct result *result,
+                         struct findings *findings)
 {
     if (!is_line(result)) {
-        say_why_not(add(findings, "request_overhead"), result, "reads");
+        finding_why(add(findings, "request_overhead"),
+                    "the times of reads of different sizes lie on no line: the "
+                    "farthest is %.0f %% off",
+                    100 * (exp(result->off) - 1));
         return;
     }
-    if (result->intercept.high - result->intercept.low >
-        4 * width_most * result->line.intercept) {
+    if (times_confidence(result->spread) <= 0 ||
+        overhead_share(state, result) < part_least ||
+        !times_narrow(&result->intercept, result->line.intercept, width_most)) {
         finding_why(add(findings, "request_overhead"),
                     "where the line of the reads begins is not known well: "
-                    "overhead is a small part of the times, or they bend");
+                    "overhead is a small part of the times, or they vary");
         return;
     }
     struct finding *finding =
         say_ns(findings, "request_overhead", result->line.intercept,
-               &result->intercept);
+               &result->intercept, result);
     finding_why(finding,
                 "where the line through reads of %d sizes begins, "
                 "after %u rounds",
@@ -370,19 +466,38 @@ static void say_slope(const struct state *state, const struct result *result,
     double intercept = result->line.intercept, slope = result->line.slope;
     char size[24], enough[24];
 
+    if (result->depends || result->batch_error > batch_error_most) {
+        finding_why(add(findings, parameter),
+                    "the times of %s depend so much on the place, or on what "
+                    "was written before, that what data adds is no one number",
+                    what);
+        return;
+    }
+    if (times_confidence(result->spread) <= 0 || !enough_rounds(kind, result) ||
+        data_share(state, result) < part_least ||
+        !times_narrow(&result->slope, slope, width_most)) {
+        finding_why(add(findings, parameter),
+                    "the times of %s of different sizes differ so little, or "
+                    "vary so much, that what data adds is not known well",
+                    what);
+        return;
+    }
+    struct finding *finding =
+        say_ns(findings, parameter, slope, &result->slope, result);
+    format_bytes(state->sizes[SIZES - 1], size, sizeof(size));
     if (!is_line(result)) {
-        say_why_not(add(findings, parameter), result, what);
+        finding_why(finding,
+                    "what each 4 KiB adds to %s of up to %s on average: their "
+                    "times lie on no line, the farthest is %.0f %% off",
+                    what, size, 100 * (exp(result->off) - 1));
         return;
     }
     /* Time spent on data is 90 % when it is nine times the overhead. */
     uint64_t most = (uint64_t)ceil(9 * intercept / slope) * small_bytes;
-    struct finding *finding =
-        say_ns(findings, parameter, slope, &result->slope);
     finding_why(finding,
                 "what each 4 KiB adds to %s of up to %s; nine tenths of the "
                 "bandwidth are reached with requests of %s",
-                what, format_bytes(state->sizes[SIZES - 1], size, sizeof(size)),
-                format_bytes(most, enough, sizeof(enough)));
+                what, size, format_bytes(most, enough, sizeof(enough)));
 }
 
 static bool think(struct study *study, struct findings *findings)
@@ -390,9 +505,11 @@ static bool think(struct study *study, struct findings *findings)
     struct state *state = (struct state *)study;
     struct result reads, writes;
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_large_request(study, findings);
     if (!find_line(state, READS, &reads) || !find_line(state, WRITES, &writes))
         return false;
-    say_overhead(&reads, findings);
+    say_overhead(state, &reads, findings);
     say_slope(state, &reads, READS, findings);
     say_slope(state, &writes, WRITES, findings);
     return true;
@@ -400,42 +517,21 @@ static bool think(struct study *study, struct findings *findings)
 
 /* ---- the probe --------------------------------------------------------- */
 
-static uint64_t choose_sizes(const struct setting *setting, uint64_t page_bytes,
-                             uint64_t sizes[SIZES])
-{
-    uint64_t largest = setting->request_limit_bytes;
-    uint64_t usual = 8 * page_bytes > usual_largest_bytes ? 8 * page_bytes
-                                                          : usual_largest_bytes;
-    uint64_t grain = setting->logical_block_bytes > small_bytes
-                         ? setting->logical_block_bytes
-                         : small_bytes;
-
-    if (usual > place_pitch_bytes)
-        usual = place_pitch_bytes;
-    if (largest > usual || largest == 0)
-        largest = usual;
-    if (page_bytes > grain && page_bytes % grain == 0 &&
-        page_bytes <= largest / 8)
-        grain = page_bytes;
-    uint64_t eighth = largest / 8 / grain * grain;
-    for (int i = 0; i < SIZES; i++)
-        sizes[i] = (eighth ? eighth : grain) * eighths[i];
-    return grain;
-}
-
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     uint64_t sizes[SIZES], round = 0;
 
-    choose_sizes(setting, 0, sizes);
+    if (setting->method == METHOD_PAPER) {
+        paper_large_request_plan(plan);
+        return;
+    }
+    line_sizes(setting->request_limit_bytes, sizes);
     for (int i = 0; i < SIZES; i++)
         round += sizes[i] + 4 * small_bytes;
-    plan->requests = 6 * SIZES * 24;
-    plan->requests_max = 6 * SIZES * 120;
-    plan->bytes_read = plan->bytes_written = 24 * round;
-    /* Pages may turn out to be large, and sizes with them. */
-    plan->bytes_read_max = plan->bytes_written_max =
-        120 * SIZES * 2 * place_pitch_bytes;
+    plan->requests = 6 * SIZES * 54;
+    plan->requests_max = 6 * SIZES * 240;
+    plan->bytes_read = plan->bytes_written = 54 * round;
+    plan->bytes_read_max = plan->bytes_written_max = 240 * round;
 }
 
 static int start(const struct setting *setting, const struct findings *known,
@@ -443,18 +539,13 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    const struct finding *page = findings_get(known, "clustered_page");
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state =
+        study_create(sizeof(*state), &probe_large_request, &ops, setting);
 
+    (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_large_request, &ops, setting);
-    state->grain_bytes = choose_sizes(setting,
-                                      page && page->verdict == VERDICT_FOUND &&
-                                              page->value.kind == VALUE_INTEGER
-                                          ? (uint64_t)page->value.integer
-                                          : 0,
-                                      state->sizes);
+    line_sizes(setting->request_limit_bytes, state->sizes);
     *result = state;
     return 0;
 }
@@ -469,9 +560,5 @@ const struct probe probe_large_request = {
     .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

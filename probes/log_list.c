@@ -24,9 +24,9 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
+#include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
@@ -35,7 +35,11 @@
 
 enum {
     PLACES_MAX = 64, /* written in turn, at most */
-    REWRITES = 4,
+    ROOM = 3,        /* so many times the places must fit, and a few */
+    RECENT_MAX = 2 * PLACES_MAX,
+    TRIES_MAX = 400,
+    CLOSER_LOOK = 5, /* places of a round, where one was not enough */
+    REWRITES_MAX = 3,
     VOTES_LEAST = 6, /* of one trial */
     TRIALS_MAX = 5,
     CERTIFICATES = 4,
@@ -46,15 +50,17 @@ static const double alpha = 1e-4;
 /* A write to a place far off must cost 1.8 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
 static const double merge_least = 0.5878, merge_none = 0.2231;
+/* So many of the rewrites are as fast as any. */
+static const double fast_share = 0.8;
 /* Each write of a turn is a vote. */
-static const uint32_t vote_looks[] = {22, 26, 32, 44, 64, 90, 128, 200, 0};
+static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
 static const uint64_t smallest_block_bytes = 16 * KIB;
-static const uint64_t widest_pitch_bytes = 32 * MIB;
-/* So many that a place is seldom chosen twice within a few trials. */
+static const uint64_t widest_pitch_bytes = 128 * MIB;
+/* Enough choice; a huge drive need not be crossed from end to end. */
 static const uint64_t slots_most = 4096;
 
 enum kind {
-    FRESH,  /* a place far off : the same place again */
+    FRESH,  /* a few places far off : the same places again */
     SPREAD, /* places in turn, each far from the others */
     STRIDE, /* places in turn, one block apart */
     PAIR    /* distant places, and two that are shift_bytes apart */
@@ -62,10 +68,19 @@ enum kind {
 
 struct state {
     struct study study;
-    uint64_t page_bytes;  /* of one write */
-    uint64_t pitch_bytes; /* between places that are far from each other */
-    uint64_t first_bytes, slots_count;
+    uint64_t page_bytes; /* of one write */
+    /* Where was written last: a block whose log is left from before would
+     * outlive its turn, so new places keep away from these. */
+    uint64_t recent[RECENT_MAX];
+    uint64_t recent_count;
+    uint64_t visits_count; /* of places anywhere, see next_place() */
+    uint64_t likely_bytes; /* the erase unit, where it is known; else 0 */
     uint32_t places_max;
+};
+
+/* Places that are far from each other: slot i begins at first + i * pitch. */
+struct slots {
+    uint64_t pitch_bytes, first_bytes, count;
 };
 
 /* Where the drive's blocks are, as far as is known. */
@@ -111,9 +126,23 @@ static uint32_t votes_of(const struct contrast *contrast)
     return turns_of(contrast) * contrast->repeats;
 }
 
-static uint64_t slot(const struct state *state, uint64_t index)
+/* As far apart as the region allows for so many places. */
+static struct slots slots_for(const struct state *state, uint32_t places)
 {
-    return state->first_bytes + index * state->pitch_bytes;
+    const struct setting *setting = &state->study.setting;
+    uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
+    struct slots slots = {.pitch_bytes = widest_pitch_bytes};
+
+    while (slots.pitch_bytes > smallest_block_bytes &&
+           setting->region_length_bytes / slots.pitch_bytes <
+               ROOM * (places + 2))
+        slots.pitch_bytes /= 2;
+    slots.first_bytes = (setting->region_offset_bytes + slots.pitch_bytes - 1) /
+                        slots.pitch_bytes * slots.pitch_bytes;
+    slots.count = (end - slots.first_bytes) / slots.pitch_bytes;
+    if (slots.count > slots_most)
+        slots.count = slots_most;
+    return slots;
 }
 
 /* Not the first page: an update in the block's own order is merged for less. */
@@ -124,37 +153,89 @@ static uint64_t some_page(const struct state *state, struct random *random)
                      : 0;
 }
 
-/* Distinct slots, none within two pitches of `avoid_bytes`. */
+static bool is_near(uint64_t a, uint64_t b, uint64_t distance_bytes)
+{
+    return (a > b ? a - b : b - a) < distance_bytes;
+}
+
+/* Was one of the last `count` writes in [begin, begin + length)? */
+static bool is_recent(const struct state *state, uint64_t begin,
+                      uint64_t length_bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && i < state->recent_count; i++) {
+        uint64_t at = (state->recent_count - 1 - i) % RECENT_MAX;
+        if (state->recent[at] >= begin &&
+            state->recent[at] - begin < length_bytes)
+            return true;
+    }
+    return false;
+}
+
+static void remember(struct state *state, uint64_t place)
+{
+    state->recent[state->recent_count++ % RECENT_MAX] = place;
+}
+
+/* Distinct slots, away from `avoid_bytes` and from what was written last. */
 static void far_places(const struct state *state, struct random *random,
                        uint64_t avoid_bytes, uint64_t places[], uint32_t count)
 {
+    struct slots slots = slots_for(state, count);
+
     for (uint32_t i = 0; i < count; i++) {
         bool good = false;
-        while (!good) {
-            places[i] = slot(state, random_below(random, state->slots_count));
-            uint64_t distance = places[i] > avoid_bytes
-                                    ? places[i] - avoid_bytes
-                                    : avoid_bytes - places[i];
-            good = distance > 2 * state->pitch_bytes;
+        for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
+            places[i] = slots.first_bytes +
+                        random_below(random, slots.count) * slots.pitch_bytes;
+            good = !is_near(places[i], avoid_bytes, 2 * slots.pitch_bytes) &&
+                   !is_recent(state, places[i], slots.pitch_bytes, 2 * count);
             for (uint32_t j = 0; j < i && good; j++)
-                good = places[j] / state->pitch_bytes !=
-                       places[i] / state->pitch_bytes;
+                good = places[j] / slots.pitch_bytes !=
+                       places[i] / slots.pitch_bytes;
         }
         places[i] += some_page(state, random);
     }
 }
 
-/* The beginning of a block at random, with room for `count` more. */
+/* The beginning of a block at random, with room for `count` more, none of which
+ * was written last. */
 static uint64_t some_block(const struct state *state,
                            const struct contrast *contrast, uint64_t count,
                            struct random *random)
 {
-    uint64_t block = contrast->pitch_bytes, first = state->first_bytes;
+    const struct setting *setting = &state->study.setting;
+    uint64_t block = contrast->pitch_bytes;
+    uint64_t first = setting->region_offset_bytes;
     uint64_t begin = first + (contrast->size_bytes - first) % block;
-    uint64_t blocks = (slot(state, state->slots_count) - begin) / block;
-    uint64_t room = blocks > count + 1 ? blocks - count - 1 : 1;
+    uint64_t blocks = (first + setting->region_length_bytes - begin) / block;
+    uint64_t room = blocks > count + 1 ? blocks - count - 1 : 1, place = begin;
+    bool good = false;
 
-    return begin + (1 + random_below(random, room)) * block;
+    for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
+        place = begin + (1 + random_below(random, room)) * block;
+        good = true;
+        for (uint64_t i = 0; good && i < count; i++)
+            good = !is_recent(state, place + i * block, block, 2 * count);
+    }
+    return place;
+}
+
+/*
+ * Places all over the region, one after the other, such that the drive is met
+ * evenly: a 64th of it is not visited again before 34 others were (the
+ * fractional parts of multiples of the golden ratio). So a place is new to the
+ * logs even where logs are for half of all blocks.
+ */
+static uint64_t next_place(struct state *state, struct random *random)
+{
+    const double golden = 0.6180339887498949;
+    const struct setting *setting = &state->study.setting;
+    uint64_t blocks = setting->region_length_bytes / smallest_block_bytes;
+    double turns = golden * (double)state->visits_count++;
+    uint64_t index = (uint64_t)((turns - floor(turns)) * (double)blocks);
+
+    return setting->region_offset_bytes + index * smallest_block_bytes +
+           some_page(state, random);
 }
 
 static void choose_places(const struct state *state,
@@ -167,6 +248,7 @@ static void choose_places(const struct state *state,
 
     switch ((enum kind)contrast->kind) {
     case FRESH:
+        break; /* anywhere */
     case SPREAD:
         far_places(state, random, UINT64_MAX / 2, places, count);
         break;
@@ -206,30 +288,38 @@ static void ask_write(struct study *study, uint64_t offset_bytes,
 static void ask_warm_up(struct study *study, const char *phase,
                         struct random *random)
 {
-    const struct state *state = (const struct state *)study;
+    struct state *state = (struct state *)study;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, 0);
-    uint64_t places[PLACES_MAX] = {0};
 
-    far_places(state, random, UINT64_MAX / 2, places, state->places_max);
     for (uint32_t i = 0; i < state->places_max; i++)
-        ask_write(study, places[i], &step);
+        ask_write(study, next_place(state, random), &step);
 }
 
+/* Each place once, then again; one or two of the writes between are not
+ * measured, so that neither kind keeps meeting the same kind of page. */
 static void emit_fresh(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random)
 {
-    uint64_t place[1];
-    struct step step =
+    struct state *state = (struct state *)study;
+    struct step fresh =
         placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+    struct step again =
+        placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
+    struct step between =
+        placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
-    if (round == 0)
+    if (round == 0 && contrast->repeats == 1)
         ask_warm_up(study, phase, random);
-    far_places((struct state *)study, random, UINT64_MAX / 2, place, 1);
-    ask_write(study, place[0], &step);
-    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
-    for (int i = 0; i < REWRITES; i++)
-        ask_write(study, place[0], &step);
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t rewrites = random_below(random, REWRITES_MAX);
+        uint64_t place = next_place(state, random);
+        ask_write(study, place, &fresh);
+        for (uint64_t j = 0; j < rewrites; j++)
+            ask_write(study, place, &between);
+        ask_write(study, place, &again);
+        remember(state, place);
+    }
 }
 
 /* Rounds are votes: the first of a trial asks for all of it. */
@@ -237,7 +327,7 @@ static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
-    const struct state *state = (const struct state *)study;
+    struct state *state = (struct state *)study;
     uint64_t places[PLACES_MAX + 1] = {0};
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
@@ -250,10 +340,14 @@ static void emit(struct study *study, const char *phase,
     choose_places(state, contrast, random, places);
     /* With one more, as many places as there are logs come before the pair: no
      * log of it is left from before, which would outlive its turn. */
-    if (contrast->kind == PAIR)
+    if (contrast->kind == PAIR) {
         ask_write(study, places[contrast->repeats], &step);
-    for (uint32_t i = 0; i < contrast->repeats; i++)
+        remember(state, places[contrast->repeats]);
+    }
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
         ask_write(study, places[i], &step);
+        remember(state, places[i]);
+    }
     for (uint32_t i = 0; i < votes_of(contrast); i++) {
         step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
                             round + i);
@@ -266,23 +360,19 @@ static double cost(const struct timing rows[], uint32_t index)
     return (double)rows[2 * index].ns + (double)rows[2 * index + 1].ns;
 }
 
-static bool fresh_costs(const struct study *study, const char *phase,
-                        const struct contrast *contrast, uint32_t round,
-                        double *fresh, double *again)
+/* The least of the round's writes of either kind: what a write costs where
+ * nothing else is in its way. */
+static bool least_cost(const struct study *study, const char *phase,
+                       const struct contrast *contrast, char suffix,
+                       uint32_t round, double *least)
 {
-    double costs[REWRITES];
-    const struct timing *first =
-        placing_rows(study, phase, contrast, 'a', round, 2);
-    const struct timing *rest =
-        placing_rows(study, phase, contrast, 'b', round, 2 * REWRITES);
+    const struct timing *rows = placing_rows(study, phase, contrast, suffix,
+                                             round, 2 * contrast->repeats);
 
-    if (!first || !rest)
-        return false;
-    for (uint32_t i = 0; i < REWRITES; i++)
-        costs[i] = cost(rest, i);
-    *fresh = cost(first, 0);
-    *again = stats_lower_half_mean(costs, REWRITES);
-    return true;
+    *least = INFINITY;
+    for (uint32_t i = 0; rows && i < contrast->repeats; i++)
+        *least = fmin(*least, cost(rows, i));
+    return rows && *least > 0;
 }
 
 static bool value(const struct study *study, const char *phase,
@@ -293,7 +383,8 @@ static bool value(const struct study *study, const char *phase,
 
     (void)random;
     if (contrast->kind == FRESH) {
-        if (!fresh_costs(study, phase, contrast, round, &fresh, &again))
+        if (!least_cost(study, phase, contrast, 'a', round, &fresh) ||
+            !least_cost(study, phase, contrast, 'b', round, &again))
             return false;
         *ratio = log(fresh / again);
         return true;
@@ -310,15 +401,7 @@ static bool value(const struct study *study, const char *phase,
 
 static struct finding *add(struct findings *findings, const char *parameter)
 {
-    return findings_add(findings, "log-list", parameter,
-                        parameter_unit(parameter));
-}
-
-static bool say_open(struct findings *findings, const char *reason)
-{
-    finding_why(add(findings, "log_list"), "%s", reason);
-    finding_why(add(findings, "log_block"), "%s", reason);
-    return true;
+    return findings_add(findings, "log-list", parameter);
 }
 
 static void say_value(struct findings *findings, const char *parameter,
@@ -326,9 +409,7 @@ static void say_value(struct findings *findings, const char *parameter,
 {
     struct finding *finding = add(findings, parameter);
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = finding->high = value_integer(number);
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+    finding_found(finding, value_integer(number), confidence);
     finding_why(finding, "%s", why);
 }
 
@@ -339,8 +420,7 @@ static bool say_none(struct state *state, double confidence,
 
     for (int i = 0; i < 2; i++) {
         struct finding *finding = add(findings, answers[i]);
-        finding->verdict = VERDICT_ABSENT;
-        finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+        finding_absent(finding, confidence);
         finding_why(finding,
                     "after writes to %u places, one to a further place costs "
                     "no more than writing the same place again: nothing is "
@@ -352,28 +432,58 @@ static bool say_none(struct state *state, double confidence,
 
 /* ---- the two costs ----------------------------------------------------- */
 
-/* The logarithm of the time between the fast and the slow writes. */
-static double middle_of(struct state *state, const struct contrast *contrast)
+/* The costs of all writes of one kind in these rounds, sorted. */
+static uint32_t all_costs(struct state *state, const struct contrast *contrast,
+                          char suffix, double costs[STATS_MAX])
 {
-    double logs[CONTRAST_ROUNDS_MAX], fresh, again;
-    uint32_t count = contrast->rounds_count;
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        logs[i] = 0;
-        if (fresh_costs(&state->study, "costs", contrast, i, &fresh, &again))
-            logs[i] = 0.5 * (log(fresh) + log(again));
+    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        const struct timing *rows =
+            placing_rows(&state->study, "costs", contrast, suffix, round,
+                         2 * contrast->repeats);
+        for (uint32_t i = 0; rows && i < contrast->repeats && count < STATS_MAX;
+             i++)
+            costs[count++] = cost(rows, i);
     }
-    return stats_median(logs, count);
+    stats_sort(costs, count);
+    return count;
 }
 
+/* The logarithm of the time between the fast and the slow writes. Pages differ
+ * in time, so all but the slowest rewrites count as fast. */
+static double middle_of(struct state *state, const struct contrast *contrast)
+{
+    double again[STATS_MAX], fresh[STATS_MAX];
+    uint32_t count = all_costs(state, contrast, 'b', again);
+    double fast = again[(uint32_t)(fast_share * count)];
+
+    count = all_costs(state, contrast, 'a', fresh);
+    double slow = stats_median(fresh, count);
+    if (slow < fast)
+        fast = stats_median(again, count);
+    return 0.5 * (log(fast) + log(slow));
+}
+
+/* A merge is so dear that single writes show it. That there is none takes more:
+ * pages differ, but the best of a few seldom do. */
 static enum claim look_at_costs(struct state *state, struct contrast *contrast)
 {
-    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    const struct claim_rule rule = {.alpha = alpha / 8, .looks = claim_looks};
+    enum claim claim = CLAIM_OPEN;
 
-    *contrast = (struct contrast){
-        .kind = FRESH, .name = "fresh", .low = merge_least, .high = merge_none};
-    enum claim claim = study_claim(&state->study, "costs", contrast, 1, &rule);
-    contrast->predicted = claim_confidence(contrast, 1, &rule);
+    for (uint32_t places = 1; places <= CLOSER_LOOK;
+         places += CLOSER_LOOK - 1) {
+        *contrast = (struct contrast){.kind = FRESH,
+                                      .repeats = places,
+                                      .low = merge_least,
+                                      .high = merge_none};
+        snprintf(contrast->name, sizeof(contrast->name), "fresh%u", places);
+        claim = study_claim(&state->study, "costs", contrast, 1, &rule);
+        contrast->predicted = claim_confidence(contrast, 1, &rule);
+        if (claim != CLAIM_OPEN)
+            break;
+    }
     return claim;
 }
 
@@ -465,7 +575,8 @@ static bool gallop(const struct end_query *query, const char *phase,
     struct state *state = query->state;
 
     for (uint64_t distance = smallest_block_bytes;
-         distance <= state->pitch_bytes; distance *= 2) {
+         distance <= slots_for(state, query->logs + 1).pitch_bytes;
+         distance *= 2) {
         struct contrast contrast =
             pair_of(query->logs, query->offset_bytes, distance, query->middle);
         enum answer answer = ask(state, phase, &contrast);
@@ -479,6 +590,25 @@ static bool gallop(const struct end_query *query, const char *phase,
     return true;
 }
 
+/* Is the erase unit the distance? ANSWER_SLOW: the block ends there. */
+static enum answer ask_likely(const struct end_query *query, const char *phase)
+{
+    struct state *state = query->state;
+    uint64_t likely = state->likely_bytes;
+
+    if (likely <= state->page_bytes || likely % state->page_bytes ||
+        likely > slots_for(state, query->logs + 1).pitch_bytes)
+        return ANSWER_FAST;
+    struct contrast contrast =
+        pair_of(query->logs, query->offset_bytes, likely - state->page_bytes,
+                query->middle);
+    enum answer answer = ask(state, phase, &contrast);
+    if (answer != ANSWER_FAST)
+        return answer == ANSWER_SLOW ? ANSWER_FAST : answer;
+    contrast = pair_of(query->logs, query->offset_bytes, likely, query->middle);
+    return ask(state, phase, &contrast);
+}
+
 /* How far from the offset does its block end? 0: not within a pitch. */
 static bool find_end(const struct end_query *query, const char *phase,
                      uint64_t *distance_bytes)
@@ -487,6 +617,13 @@ static bool find_end(const struct end_query *query, const char *phase,
     uint64_t page = state->page_bytes, high;
     char name[LABEL_PHASE_MAX];
 
+    enum answer likely = ask_likely(query, phase);
+    if (likely == ANSWER_MEASURING)
+        return false;
+    if (likely == ANSWER_SLOW) {
+        *distance_bytes = state->likely_bytes;
+        return true;
+    }
     if (!gallop(query, phase, &high))
         return false;
     *distance_bytes = high;
@@ -536,6 +673,8 @@ static void certificates(const struct state *state, const struct blocks *blocks,
 static bool conclude(const struct blocks *blocks, uint32_t logs,
                      double confidence, double merge, struct findings *findings)
 {
+    const uint64_t phase_bytes =
+        blocks->bytes ? blocks->phase_bytes % blocks->bytes : 0;
     char size[24], why[300];
 
     format_bytes(blocks->bytes, size, sizeof(size));
@@ -549,6 +688,9 @@ static bool conclude(const struct blocks *blocks, uint32_t logs,
              "before it needs another one, at random places of the region",
              size);
     say_value(findings, "log_block", blocks->bytes, confidence, why);
+    if (phase_bytes)
+        finding_extra(&findings->items[findings->count - 1], "phase",
+                      value_integer(phase_bytes));
     return true;
 }
 
@@ -561,7 +703,8 @@ static bool find_blocks(struct state *state, const struct end_query *start,
     char phase[LABEL_PHASE_MAX];
 
     snprintf(phase, sizeof(phase), "end-%d", attempt / 2);
-    query.offset_bytes += (uint64_t)(attempt / 2) * 2 * state->pitch_bytes;
+    query.offset_bytes += (uint64_t)(attempt / 2) * 2 *
+                          slots_for(state, query.logs + 1).pitch_bytes;
     if (!find_end(&query, phase, &blocks->bytes))
         return false;
     blocks->phase_bytes = query.offset_bytes;
@@ -577,11 +720,12 @@ static bool conclude_logs(struct state *state, uint32_t logs, double middle,
                           double merge, struct findings *findings)
 {
     const struct claim_rule rule = {.alpha = alpha / 4, .looks = vote_looks};
-    const struct end_query query = {.state = state,
-                                    .offset_bytes =
-                                        slot(state, state->slots_count / 2),
-                                    .logs = logs,
-                                    .middle = middle};
+    struct slots slots = slots_for(state, logs + 1);
+    const struct end_query query = {
+        .state = state,
+        .offset_bytes = slots.first_bytes + slots.count / 2 * slots.pitch_bytes,
+        .logs = logs,
+        .middle = middle};
     struct contrast contrasts[CERTIFICATES];
     char phase[LABEL_PHASE_MAX];
     struct blocks blocks;
@@ -602,10 +746,11 @@ static bool conclude_logs(struct state *state, uint32_t logs, double middle,
                             claim_confidence(contrasts, CERTIFICATES, &rule),
                             merge, findings);
     }
-    return say_open(findings,
-                    "writes wait for merges, but no number of blocks and no "
-                    "length of a block stand up to fresh data: logs are not "
-                    "replaced in order, or the noise is too large");
+    return study_say_open(
+        &probe_log_list, findings,
+        "writes wait for merges, but no number of blocks and no "
+        "length of a block stand up to fresh data: logs are not "
+        "replaced in order, or the noise is too large");
 }
 
 static bool think(struct study *study, struct findings *findings)
@@ -614,13 +759,16 @@ static bool think(struct study *study, struct findings *findings)
     struct contrast contrast;
     uint32_t logs;
 
+    if (study->setting.method == METHOD_PAPER)
+        return paper_log_list(study, findings);
     switch (look_at_costs(state, &contrast)) {
     case CLAIM_MEASURING:
         return false;
     case CLAIM_OPEN:
     case CLAIM_FALLS:
-        return say_open(findings, "it cannot be told whether a write to a new "
-                                  "place waits for a merge");
+        return study_say_open(&probe_log_list, findings,
+                              "it cannot be told whether a write to a new "
+                              "place waits for a merge");
     case CLAIM_HOLDS:
         break;
     }
@@ -630,10 +778,11 @@ static bool think(struct study *study, struct findings *findings)
     if (!count_logs(state, middle, &logs))
         return false;
     if (logs == 0)
-        return say_open(findings,
-                        "writes to new places wait for merges, yet as many "
-                        "places as were tried stay fast in turn: there are "
-                        "more log blocks than that");
+        return study_say_open(
+            &probe_log_list, findings,
+            "writes to new places wait for merges, yet as many "
+            "places as were tried stay fast in turn: there are "
+            "more log blocks than that");
     return conclude_logs(state, logs, middle, contrast.median, findings);
 }
 
@@ -645,6 +794,10 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
                         ? setting->logical_block_bytes
                         : 4 * KIB;
 
+    if (setting->method == METHOD_PAPER) {
+        paper_log_list_plan(plan);
+        return;
+    }
     plan->requests = 3000;
     plan->requests_max = 60000;
     plan->bytes_written = plan->requests / 2 * page;
@@ -656,28 +809,15 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
-    uint64_t pitch = widest_pitch_bytes;
-    uint64_t slots_least = PLACES_MAX + 16;
+    struct state *state =
+        study_create(sizeof(*state), &probe_log_list, &ops, setting);
 
-    (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_log_list, &ops, setting);
-    while (pitch > smallest_block_bytes &&
-           setting->region_length_bytes / pitch < slots_least + 2)
-        pitch /= 2;
     state->page_bytes = setting->logical_block_bytes > 4 * KIB
                             ? setting->logical_block_bytes
                             : 4 * KIB;
-    state->pitch_bytes = pitch;
-    state->first_bytes =
-        (setting->region_offset_bytes + pitch - 1) / pitch * pitch;
-    state->slots_count = (setting->region_offset_bytes +
-                          setting->region_length_bytes - state->first_bytes) /
-                         pitch;
-    if (state->slots_count > slots_most)
-        state->slots_count = slots_most;
+    state->likely_bytes = findings_integer(known, "clustered_block");
     state->places_max = PLACES_MAX - 1;
     *result = state;
     return 0;
@@ -694,9 +834,5 @@ const struct probe probe_log_list = {
     .answers = {"log_list", "log_block"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

@@ -7,11 +7,11 @@
 const struct probe *const probes[] = {
     &probe_basic,
     &probe_clustered_page,
+    &probe_log_list, /* its block is the clustered one */
     &probe_clustered_block,
     &probe_nand_type,
     &probe_read_buffer,
     &probe_write_buffer,
-    &probe_log_list,
     &probe_inter_request_distance,
     &probe_content,
     &probe_large_request,

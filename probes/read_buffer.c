@@ -25,7 +25,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
 #include "probes/paper.h"
@@ -35,7 +34,13 @@
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
 
-enum { SIZES_MAX = 32, REPEATS_MAX = 8, ATTEMPTS_MAX = 5, PILOT_ROUNDS = 3 };
+enum {
+    SIZES_MAX = 32,
+    REPEATS_MAX = 8,
+    PARTS_FEW = 4,
+    ATTEMPTS_MAX = 5,
+    PILOT_ROUNDS = 3
+};
 
 static const double alpha = 1e-4;
 /* A second read 5 % faster is a profit. So much may pass for none: more for the
@@ -56,11 +61,32 @@ struct state {
     uint64_t grain_bytes, largest_bytes;
 };
 
-static struct contrast twice(uint64_t size_bytes, enum side expected)
+/* The host's requests that a read becomes. */
+static uint64_t parts_of(const struct setting *setting, uint64_t size_bytes)
 {
+    uint64_t limit = setting->request_limit_bytes;
+
+    return limit ? (size_bytes + limit - 1) / limit : 1;
+}
+
+/* A read in many parts is rarely free of one that was held up. Repeats so that
+ * one mostly is, where one part in so many is not. */
+static uint32_t clean_repeats(uint64_t parts)
+{
+    const double held_up = 0.015, unclean = 0.15;
+    double clean = pow(1 - held_up, (double)parts);
+    double need = ceil(log(unclean) / log1p(-clean));
+
+    return need < REPEATS_MAX ? (uint32_t)need : REPEATS_MAX;
+}
+
+static struct contrast twice(const struct setting *setting, uint64_t size_bytes,
+                             enum side expected)
+{
+    uint32_t least = clean_repeats(parts_of(setting, size_bytes));
     struct contrast contrast = {
         .size_bytes = size_bytes,
-        .repeats = placing_repeats(size_bytes, 1, 6, 4 * MIB),
+        .repeats = placing_repeats(size_bytes, least, 6, 4 * MIB),
         .expected = expected,
         .low = profit_low,
         .high = size_bytes > MIB ? profit_none_long : profit_none};
@@ -72,15 +98,22 @@ static struct contrast twice(uint64_t size_bytes, enum side expected)
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* A place for a read of that size, aligned to 1 MiB or to the size. */
+/* A place for a read of that size: where a page begins, also one of three
+ * chips, or the read would touch a page more than it has to. */
 static uint64_t place(const struct setting *setting, uint64_t size_bytes,
                       struct random *random)
 {
-    uint64_t pitch = MIB;
-    uint64_t first = setting->region_offset_bytes;
+    static const uint64_t pitches[] = {105 * MIB, 15 * MIB, 3 * MIB, MIB};
+    const uint64_t places_least = 32;
+    uint64_t first = setting->region_offset_bytes, pitch = MIB;
 
-    while (pitch < size_bytes)
-        pitch *= 2;
+    for (size_t i = 0; i < sizeof(pitches) / sizeof(pitches[0]); i++) {
+        pitch = pitches[i];
+        while (pitch < size_bytes)
+            pitch *= 2;
+        if (setting->region_length_bytes / pitch >= places_least)
+            break;
+    }
     uint64_t low = (first + pitch - 1) / pitch;
     uint64_t high = (first + setting->region_length_bytes) / pitch;
     return (low + random_below(random, high > low ? high - low : 1)) * pitch;
@@ -133,6 +166,13 @@ static bool costs(const struct study *study, const char *phase,
         first[i] = (double)rows[2 * i].ns;
         second[i] = (double)rows[2 * i + 1].ns;
     }
+    if (parts_of(&study->setting, contrast->size_bytes) > PARTS_FEW) {
+        stats_sort(first, repeats);
+        stats_sort(second, repeats);
+        *first_ns = first[0];
+        *second_ns = second[0];
+        return true;
+    }
     *first_ns = stats_lower_half_mean(first, repeats);
     *second_ns = stats_lower_half_mean(second, repeats);
     return true;
@@ -155,15 +195,14 @@ static bool value(const struct study *study, const char *phase,
 
 static struct finding *add(struct findings *findings)
 {
-    return findings_add(findings, "read-buffer", "read_buffer",
-                        parameter_unit("read_buffer"));
+    return findings_add(findings, "read-buffer", "read_buffer");
 }
 
 /* The largest size to look at: a 16th of the region, 16 MiB, and short enough.
  */
 static bool pilot(struct state *state, uint64_t *largest_bytes)
 {
-    struct contrast contrast = twice(MIB, SIDE_OPEN);
+    struct contrast contrast = twice(&state->study.setting, MIB, SIDE_OPEN);
     double ratios[PILOT_ROUNDS], first, second;
 
     if (!study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS,
@@ -240,7 +279,8 @@ static bool look_over(struct state *state, uint64_t largest_bytes,
 {
     survey->count = 0;
     for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
-        survey->sizes[survey->count++] = twice(size, SIDE_OPEN);
+        survey->sizes[survey->count++] =
+            twice(&state->study.setting, size, SIDE_OPEN);
     const struct claim_rule rule = {.alpha = search_error * 7 *
                                              (double)survey->count,
                                     .looks = search_looks};
@@ -259,7 +299,8 @@ static bool conclude_none(struct state *state, const struct survey *survey,
     char most[24];
 
     for (size_t i = 0; i < survey->count; i++)
-        contrasts[i] = twice(survey->sizes[i].size_bytes, SIDE_BELOW);
+        contrasts[i] = twice(&state->study.setting, survey->sizes[i].size_bytes,
+                             SIDE_BELOW);
     enum claim claim = study_claim(&state->study, "no-profit", contrasts,
                                    survey->count, &rule);
     if (claim == CLAIM_MEASURING)
@@ -268,8 +309,7 @@ static bool conclude_none(struct state *state, const struct survey *survey,
     format_bytes(contrasts[survey->count - 1].size_bytes, most, sizeof(most));
     if (claim == CLAIM_HOLDS) {
         double confidence = claim_confidence(contrasts, survey->count, &rule);
-        finding->verdict = VERDICT_ABSENT;
-        finding->confidence = confidence > 0.999 ? 0.999 : confidence;
+        finding_absent(finding, confidence);
         finding_why(finding,
                     "a second read of the same place is not faster than the "
                     "first, for every size up to %s",
@@ -301,7 +341,8 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
     const struct edge_query *query = context;
-    struct contrast contrast = twice(place_bytes, SIDE_OPEN);
+    struct contrast contrast =
+        twice(&query->study->setting, place_bytes, SIDE_OPEN);
     double ratio;
 
     if (contrast.repeats < query->repeats)
@@ -342,7 +383,17 @@ static enum claim bisect_edge(struct state *state, const struct edge *edge,
     return study_search(&state->study, phase, &search, place_bytes);
 }
 
-enum { EDGE_CONTRASTS_MAX = 6 };
+enum { EDGE_CONTRASTS_MAX = 7 };
+
+/* Half of the profit shortly before the edge. */
+static void half_of_nearest(struct contrast contrasts[], size_t count)
+{
+    double threshold = contrasts[0].median / 2;
+
+    threshold = threshold < gain_least / 2 ? gain_least / 2 : threshold;
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
 
 /* Fresh data on both sides of the edge at `place`: near it and farther off. */
 static size_t edge_contrasts(const struct state *state, const struct edge *edge,
@@ -350,20 +401,30 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
                              struct contrast contrasts[EDGE_CONTRASTS_MAX])
 {
     uint64_t grain = state->grain_bytes;
+    uint64_t near = place_bytes / 8 * 7 / grain * grain;
     enum side in = edge->profits_below ? SIDE_ABOVE : SIDE_BELOW;
     enum side out = edge->profits_below ? SIDE_BELOW : SIDE_ABOVE;
     size_t count = 0;
 
-    contrasts[count++] = twice(place_bytes, in);
-    contrasts[count++] = twice(place_bytes + grain, out);
+    /* The profit shrinks as reads get longer: what it is shortly before the
+     * edge decides what counts as one. */
+    if (edge->profits_below)
+        contrasts[count++] =
+            twice(&state->study.setting, near < grain ? grain : near, in);
+    contrasts[count++] = twice(&state->study.setting, place_bytes, in);
+    contrasts[count++] = twice(&state->study.setting, place_bytes + grain, out);
     if (place_bytes >= edge->low_bytes + grain)
-        contrasts[count++] = twice(place_bytes - grain, in);
-    contrasts[count++] = twice(place_bytes + 2 * grain, out);
+        contrasts[count++] =
+            twice(&state->study.setting, place_bytes - grain, in);
+    contrasts[count++] =
+        twice(&state->study.setting, place_bytes + 2 * grain, out);
     if (edge->profits_below) {
         uint64_t far = place_bytes + place_bytes / 20 * 7;
         uint64_t farther = place_bytes + place_bytes / 10 * 9;
-        contrasts[count++] = twice(far - far % grain, out);
-        contrasts[count++] = twice(farther - farther % grain, out);
+        contrasts[count++] =
+            twice(&state->study.setting, far - far % grain, out);
+        contrasts[count++] =
+            twice(&state->study.setting, farther - farther % grain, out);
     }
     for (size_t i = 0; i < count; i++) {
         contrasts[i].low = contrasts[i].high = edge->gain / 2;
@@ -408,8 +469,10 @@ static enum claim find_edge(struct state *state, const struct edge *whole,
                             const char *name, uint64_t *place_bytes,
                             double *confidence)
 {
-    const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
-                                    .looks = claim_long_looks};
+    const struct claim_rule rule = {
+        .alpha = alpha / ATTEMPTS_MAX,
+        .looks = claim_long_looks,
+        .adapt = whole->profits_below ? half_of_nearest : NULL};
     struct edge edge = *whole;
     char phase[LABEL_PHASE_MAX];
 
@@ -418,13 +481,16 @@ static enum claim find_edge(struct state *state, const struct edge *whole,
         snprintf(phase, sizeof(phase), "%s-bisect-%d", name, attempt);
         if (bisect_edge(state, &edge, phase, place_bytes) == CLAIM_MEASURING)
             return CLAIM_MEASURING;
-        size_t count = edge_contrasts(state, whole, *place_bytes, contrasts);
+        size_t count = edge_contrasts(state, &edge, *place_bytes, contrasts);
         snprintf(phase, sizeof(phase), "%s-certify-%d", name, attempt);
         enum claim claim =
             study_claim(&state->study, phase, contrasts, count, &rule);
         *confidence = claim_confidence(contrasts, count, &rule);
         if (claim != CLAIM_FALLS)
             return claim;
+        if (edge.profits_below && contrasts[0].side == SIDE_ABOVE &&
+            contrasts[0].median < edge.gain)
+            edge.gain = contrasts[0].median;
         reopen(state, &edge, whole, contrasts, count, *place_bytes);
     }
     return CLAIM_OPEN;
@@ -452,11 +518,9 @@ static void say_size(struct state *state, uint64_t bytes, double confidence,
     struct finding *finding = add(findings);
     char size[24], next[24];
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = value_integer(bytes);
+    finding_found(finding, value_integer(bytes), confidence);
     finding->high = value_integer(bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
     if (smallest_bytes)
         finding_extra(finding, "smallest_request",
                       value_integer(smallest_bytes));
@@ -557,12 +621,12 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state =
+        study_create(sizeof(*state), &probe_read_buffer, &ops, setting);
 
     (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_read_buffer, &ops, setting);
     state->grain_bytes = placing_grain(setting);
     *result = state;
     return 0;
@@ -578,9 +642,5 @@ const struct probe probe_read_buffer = {
     .answers = {"read_buffer"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

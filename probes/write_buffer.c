@@ -27,7 +27,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
 #include "probes/paper.h"
@@ -48,6 +47,7 @@ static const double leave_low = 0.05, stay_high = 0.10;
 static const double step_least = 0.04;
 static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
 static const uint64_t window_bytes = 16 * MIB;
+static const uint64_t reserved_bytes = 2 * 16 * MIB; /* from the window on */
 
 enum kind {
     FLUSH_AFTER, /* flush after nothing : flush after a write of size */
@@ -102,7 +102,9 @@ static uint64_t somewhere(const struct state *state, uint64_t size_bytes,
     while (pitch < size_bytes)
         pitch *= 2;
     uint64_t slots = window_bytes / pitch;
-    return state->base_bytes + pitch * random_below(random, slots);
+    /* What exceeds the window fits in what was set aside: at its beginning. */
+    return state->base_bytes +
+           (slots ? pitch * random_below(random, slots) : 0);
 }
 
 /* One cell: writes into an empty buffer, each followed by a flush. A size of 0
@@ -210,19 +212,13 @@ static bool value(const struct study *study, const char *phase,
 
 static struct finding *add(struct findings *findings)
 {
-    return findings_add(findings, "write-buffer", "write_buffer",
-                        parameter_unit("write_buffer"));
+    return findings_add(findings, "write-buffer", "write_buffer");
 }
 
 static bool say_open(struct findings *findings, const char *reason)
 {
     finding_why(add(findings), "%s", reason);
     return true;
-}
-
-static void state_confidence(struct finding *finding, double confidence)
-{
-    finding->confidence = confidence > 0.999 ? 0.999 : confidence;
 }
 
 /* ---- is there a buffer that a flush empties? --------------------------- */
@@ -312,8 +308,7 @@ static bool conclude_unbuffered(struct state *state, struct findings *findings)
                       "nothing, yet writes are fast: the flush is ignored, or "
                       "the buffer needs none, so its size stays hidden");
     struct finding *finding = add(findings);
-    finding->verdict = VERDICT_ABSENT;
-    state_confidence(finding, claim_confidence(&contrast, 1, &rule));
+    finding_absent(finding, claim_confidence(&contrast, 1, &rule));
     finding_why(
         finding,
         "a write of 4 KiB takes %.1f times as long as a read and leaves "
@@ -337,7 +332,7 @@ static bool measure_size(struct state *state, uint64_t size_bytes,
 
 static void refit(struct fit *fit)
 {
-    fit->line = stats_line(fit->sizes, fit->times, fit->count);
+    fit->line = line_fit(fit->sizes, fit->times, fit->count);
 }
 
 static void add_fast(struct fit *fit, uint64_t size_bytes, double log_ratio)
@@ -630,8 +625,12 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
 static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
 {
     const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    uint64_t size_bytes = 3 * edge_bytes;
+
+    if (size_bytes > reserved_bytes)
+        size_bytes = reserved_bytes;
     struct contrast contrast =
-        compare(FLUSH_TIME, 3 * edge_bytes, edge_bytes, 4, SIDE_BELOW);
+        compare(FLUSH_TIME, size_bytes, edge_bytes, 4, SIDE_BELOW);
 
     contrast.low = contrast.high = 0.5;
     return study_claim(&state->study, "growth", &contrast, 1, &rule);
@@ -653,11 +652,9 @@ static bool say_edge(struct state *state, const struct edge *edge,
     struct finding *finding = add(findings);
     char size[24], next[24];
 
-    finding->verdict = VERDICT_FOUND;
-    finding->value = finding->low = value_integer(edge->bytes);
+    finding_found(finding, value_integer(edge->bytes), edge->confidence);
     finding->high = value_integer(edge->bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
-    state_confidence(finding, edge->confidence);
     finding_why(
         finding,
         "writes of up to %s into an empty buffer follow one line, and "
@@ -783,7 +780,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     }
     plan->requests = 9000;
     plan->requests_max = 400000;
-    plan->bytes_written = 600 * MIB;
+    plan->bytes_written = 480 * MIB;
     plan->bytes_written_max = 32000 * MIB;
     plan->bytes_read = 2 * MIB;
     plan->bytes_read_max = 2 * MIB;
@@ -794,15 +791,15 @@ static int start(const struct setting *setting, const struct findings *known,
 {
     static const struct study_ops ops = {
         .think = think, .emit = emit, .value = value};
-    struct state *state = calloc(1, sizeof(*state));
+    struct state *state =
+        study_create(sizeof(*state), &probe_write_buffer, &ops, setting);
 
     (void)known;
     if (!state)
         return -ENOMEM;
-    study_init(&state->study, &probe_write_buffer, &ops, setting);
     state->grain_bytes = placing_grain(setting);
     state->base_bytes =
-        placing_base(setting, state->study.seed, 2 * window_bytes);
+        placing_base(setting, state->study.seed, reserved_bytes);
     *result = state;
     return 0;
 }
@@ -817,9 +814,5 @@ const struct probe probe_write_buffer = {
     .answers = {"write_buffer"},
     .plan = plan,
     .start = start,
-    .next = study_probe_next,
-    .feed = study_probe_feed,
-    .conclude = study_probe_conclude,
-    .finish = study_probe_finish,
-    .progress = study_probe_progress,
+    STUDY_PROBE_FUNCTIONS,
 };

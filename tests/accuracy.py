@@ -3,18 +3,22 @@
 """How often is ssdprobe right? Random drives x noise, against their truth.
 
 Draws drives (flashemu random), probes each (ssdprobe --json) at each level of
-noise and compares every finding with the drive's [truth]. Prints, for each
-level, a row for each kind of drive and parameter:
+noise and compares every finding with the drive's [truth]. So are the controls,
+which are no flash: a plain disk, a RAM disk, and a disk of noise alone. Prints,
+for each level, a row for each parameter:
 
   exact         found, and the value is the truth's
   absent        rightly absent (or false); on a parameter that no probe can see
                 also "hidden", which claims no more than that
-  inconclusive  no answer; rightly so where the truth is `unidentifiable`
+  inconclusive  no answer (nor where a probe was skipped for want of another's);
+                rightly so where the truth is `unidentifiable`
   wrong         anything else that was stated, and how often with a confidence
                 of 0.99 or more
 
-then how far stated confidence can be believed, and every wrong answer with the
-command that repeats it. Needs nothing but Python 3.
+then how far stated confidence can be believed, and each wrong answer with the
+command that repeats it. The folder (--output-dir) holds the drives, a row for
+each finding (findings.tsv) and the reliability diagram. Needs Python 3, and
+gnuplot for the diagram.
 """
 import argparse
 import collections
@@ -22,9 +26,11 @@ import concurrent.futures
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 CONFIDENT = 0.99
 NANOSECONDS_SHARE = 0.10  # times are right within this
@@ -33,149 +39,219 @@ COLUMNS = ("exact", "absent", "hidden", "inconclusive", "unseen", "wrong",
            "confident")
 HEADINGS = ("exact", "absent", "hidden", "incon-", "rightly", "wrong", ">=.99")
 RIGHT = ("exact", "absent", "hidden")
+STATED = RIGHT + ("wrong",)
 DONE = (0, 5)  # exit status: all answered; something inconclusive
-LEVELS = ("SLC", "MLC", "TLC", "QLC")
-TIMEOUT_SECONDS = 60
+TYPES = ("SLC", "MLC", "TLC", "QLC")
+NOISE = "none,realistic,heavy,hostile"
+TIMEOUT_SECONDS = 300
+FIELDS = ("noise", "drive", "kind", "parameter", "verdict", "value",
+          "confidence", "truth", "mechanism", "column", "why")
+# No flash behind them: nothing may be found. The last has no times of its own.
+CONTROLS = ("plain-disk", "ram-disk",
+            "plain-disk,jitter_sigma=1,background_share=0.4,burst_share=0.1")
 
 
 def output_of(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=TIMEOUT_SECONDS,
-                          check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    """Exit status, what it said, the processor time it took."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                   stdout=said, stderr=errors)
+        limit = time.monotonic() + TIMEOUT_SECONDS
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        while pid == 0:
+            if time.monotonic() > limit:
+                process.kill()
+            time.sleep(0.01)
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        errors.seek(0)
+        return (process.returncode, said.read().decode(),
+                errors.read().decode(), usage.ru_utime + usage.ru_stime)
 
 
-def size(text):
-    """A size as `flashemu show` writes it."""
-    for unit, factor in (("KiB", 1024), ("MiB", 1 << 20), ("GiB", 1 << 30)):
+def number(text):
+    """A size or a time as `flashemu show` writes it, in bytes or ns."""
+    for unit, factor in (("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
+                         ("ns", 1), ("us", 1000), ("ms", 1000000)):
         if text.endswith(unit):
             return int(text[:-len(unit)]) * factor
     return int(text)
 
 
 class Drive:
-    """A drawn drive: its file, its truth, and what its keys say."""
+    """A drive: its file, its truth, and what its keys say."""
 
-    def __init__(self, seed, options, folder):
-        self.seed = seed
-        self.path = os.path.join(folder, "random-%d.ini" % seed)
-        command = [options.flashemu, "random", "--seed=%d" % seed]
-        if options.kind:
-            command.append("--kind=" + options.kind)
-        status, text, error = output_of(command)
+    def __init__(self, name, options):
+        status, text, error, _ = output_of(
+            [options.flashemu, "show", "--json", name])
         if status:
-            raise RuntimeError("%s: %s" % (" ".join(command), error))
-        with open(self.path, "w", encoding="ascii") as file:
-            file.write(text)
-        status, text, error = output_of(
-            [options.flashemu, "show", "--json", self.path])
-        if status:
-            raise RuntimeError("show %s: %s" % (self.path, error))
+            raise RuntimeError("show %s: %s" % (name, error))
         shown = json.loads(text)
+        self.path = name
+        self.name = shown["name"]
         self.kind = shown["name"].split("-")[0]
+        self.seed = 1
         self.truth = shown["truth"]
         self.keys = {key["name"]: key["value"] for key in shown["keys"]}
 
     def mechanism(self, parameter):
         """The value behind an unidentifiable truth; None: not known."""
         keys = self.keys
-        bank = size(keys["page_bytes"]) * int(keys["superblock_chips_count"])
+        bank = number(keys["page_bytes"]) * int(keys["superblock_chips_count"])
         block = (bank * int(keys["pages_per_block_count"]) *
                  int(keys["stripe_banks_count"]))
         return {
-            "clustered_page": size(keys["clustered_page_bytes"]),
+            "clustered_page": number(keys["clustered_page_bytes"]),
             "read_modify_write": True,
             "clustered_block": block,
             "log_block": block,
             "log_list": int(keys["log_blocks_count"]),
-            "nand_type": LEVELS[int(keys["program_levels_count"]) - 1],
-            "read_buffer": size(keys["read_buffer_bytes"]) // bank * bank,
+            "nand_type": TYPES[int(keys["program_levels_count"]) - 1],
+            "read_buffer": number(keys["read_buffer_bytes"]) // bank * bank,
             "smallest_request":
-                size(keys["read_buffer_smallest_request_bytes"]),
-            "write_buffer": size(keys["write_buffer_bytes"]),
+                number(keys["read_buffer_smallest_request_bytes"]),
+            "write_buffer": number(keys["write_buffer_bytes"]),
+            "segment_groups": int(keys["segment_groups_count"]),
+            "group_switch": number(keys["group_switch_ns"]),
+            "content_dependence": number(keys["content_unit_bytes"]) > 0,
+            "content_unit": number(keys["content_unit_bytes"]),
         }.get(parameter)
+
+    def expected(self, parameter):
+        """What would be right to state."""
+        truth = self.truth.get(parameter)
+        return self.mechanism(parameter) if truth == "unidentifiable" else truth
+
+
+def random_drive(seed, options):
+    path = os.path.join(options.output_dir, "random-%d.ini" % seed)
+    command = [options.flashemu, "random", "--seed=%d" % seed]
+    if options.kind:
+        command.append("--kind=" + options.kind)
+    status, text, error, _ = output_of(command)
+    if status:
+        raise RuntimeError("%s: %s" % (" ".join(command), error))
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    drive = Drive(path, options)
+    drive.seed = seed
+    return drive
 
 
 def same(value, unit, truth):
     if isinstance(value, bool) or truth in ("true", "false"):
         return str(value).lower() == str(truth).lower()
     try:
-        number = float(truth)
+        expected = float(truth)
     except (TypeError, ValueError):
         return value == truth
     if not isinstance(value, (int, float)):
         return False
     if unit == "ns":
-        return abs(value - number) <= NANOSECONDS_SHARE * number
-    return value == number
+        return abs(value - expected) <= NANOSECONDS_SHARE * expected
+    return value == expected
 
 
 def judge(drive, finding):
     """Which column a finding belongs in; None: nothing is known about it."""
     truth = drive.truth.get(finding["parameter"])
     verdict, value = finding["verdict"], finding["value"]
-    if truth is None or verdict == "skipped":
+    if truth is None:
         return None
-    if verdict == "inconclusive":
+    if verdict in ("inconclusive", "skipped"):
         return "unseen" if truth == "unidentifiable" else "inconclusive"
     if verdict == "absent" or value is False:
         if truth == "unidentifiable":
             return "hidden"
         return "absent" if truth in ("absent", "false") else "wrong"
-    if truth == "unidentifiable":
-        truth = drive.mechanism(finding["parameter"])
-    return "exact" if same(value, finding["unit"], truth) else "wrong"
+    expected = drive.expected(finding["parameter"])
+    return "exact" if same(value, finding["unit"], expected) else "wrong"
 
 
-def probe(drive, noise, options):
-    """Runs ssdprobe once: (command, findings, device seconds, complaint)."""
-    spec = "sim:%s,noise=%s,seed=%d" % (drive.path, noise, drive.seed)
+def findings_of(document):
+    """Its findings; what another finding says by the way is one of its own."""
+    for finding in document.get("findings") or []:
+        yield finding
+        if finding["parameter"] == "read_buffer" and \
+                finding["verdict"] == "found":
+            least = finding.get("smallest_request")
+            yield dict(finding, parameter="smallest_request", value=least,
+                       verdict="absent" if least is None else "found")
+
+
+def command_for(drive, noise, options):
+    spec = "sim:%s,noise=%s" % (drive.path, noise)
+    if "," in drive.path:  # its own noise comes after
+        name, keys = drive.path.split(",", 1)
+        spec = "sim:%s,noise=%s,%s" % (name, noise, keys)
     command = [options.ssdprobe]
     if options.probes:
         command += ["run", options.probes]
-    command += ["--json", "--progress=none", "--seed=%d" % drive.seed, spec]
+    if options.given:
+        command += ["--assume=%s=%s" % (name, drive.expected(name))
+                    for name in options.given.split(",")]
+    return command + ["--json", "--progress=none", "--seed=%d" % drive.seed,
+                      "--write-budget=" + options.write_budget,
+                      "%s,seed=%d" % (spec, drive.seed)]
+
+
+def probe(case):
+    """Runs ssdprobe once: (findings, device s, processor s, complaint)."""
+    status, text, error, seconds = output_of(case.command)
     try:
-        status, text, error = output_of(command)
         document = json.loads(text)
-    except subprocess.TimeoutExpired:
-        return command, [], 0, "longer than %d s" % TIMEOUT_SECONDS
     except ValueError:
-        return command, [], 0, "status %d: %s" % (status, error.strip()[-200:])
+        return [], 0, seconds, "status %d: %s" % (status, error.strip()[-200:])
     complaint = "" if status in DONE else "status %d" % status
     cost = document.get("cost") or {}
-    return (command, document.get("findings") or [],
-            cost.get("device_seconds") or 0, complaint)
+    return (list(findings_of(document)), cost.get("device_seconds") or 0,
+            seconds, complaint)
+
+
+Case = collections.namedtuple("Case", "drive noise command")
 
 
 class Tally:
     def __init__(self):
         self.rows = collections.defaultdict(collections.Counter)
-        self.bins = [[0, 0] for _ in BINS]
-        self.wrong, self.failed = [], []
-        self.device_seconds = 0.0
+        self.bins = [[0, 0, 0.0] for _ in BINS]
+        self.cases, self.failed = [], []
+        self.runs = 0
+        self.device_seconds = self.seconds = 0.0
 
-    def add(self, drive, result):
-        command, findings, seconds, complaint = result
-        self.device_seconds += seconds
+    def add(self, case, result, options):
+        findings, device_seconds, seconds, complaint = result
+        self.runs += 1
+        self.device_seconds += device_seconds
+        self.seconds += seconds
+        if seconds > options.slow:
+            print("%.0f s: %s" % (seconds, shlex.join(case.command)),
+                  file=sys.stderr)
         if complaint:
-            self.failed.append((command, complaint))
+            self.failed.append((case, complaint))
         for finding in findings:
-            column = judge(drive, finding)
-            if column is None:
+            column = judge(case.drive, finding)
+            if column is None or (options.parameter and
+                                  finding["parameter"] not in
+                                  options.parameter.split(",")):
                 continue
-            confident = finding["confidence"] >= CONFIDENT
-            for kind in (drive.kind, "all"):
-                row = self.rows[(kind, finding["parameter"])]
-                row[column] += 1
-                row["confident"] += column == "wrong" and confident
-            if column not in RIGHT + ("wrong",):
-                continue
-            low = max(i for i, b in enumerate(BINS)
-                      if finding["confidence"] >= b)
-            self.bins[low][0] += 1
-            self.bins[low][1] += column in RIGHT
-            if column == "wrong":
-                self.wrong.append((drive, finding, command))
+            self.count(case, finding, column)
+            yield finding, column
+
+    def count(self, case, finding, column):
+        confident = finding["confidence"] >= CONFIDENT
+        for kind in (case.drive.kind, "all"):
+            row = self.rows[(kind, finding["parameter"])]
+            row[column] += 1
+            row["confident"] += column == "wrong" and confident
+        if column in STATED:
+            low = self.bins[max(i for i, b in enumerate(BINS)
+                                if finding["confidence"] >= b)]
+            low[0] += 1
+            low[1] += column in RIGHT
+            low[2] += finding["confidence"]
+        self.cases.append((case, finding, column))
 
 
 def wilson(right, count):
@@ -188,57 +264,102 @@ def wilson(right, count):
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-def print_table(noise, tally, drives):
-    print("\nnoise %s: %d drives, %.0f s of their time" %
-          (noise, drives, tally.device_seconds))
+def print_table(noise, tally, by_kind):
+    print("\n%s: %d drives; %.0f s of their time and %.1f s of ours each" %
+          (noise, tally.runs, tally.device_seconds / tally.runs,
+             tally.seconds / tally.runs))
     print("%-5s %-18s" % ("kind", "parameter") +
           "".join("%8s" % name for name in HEADINGS))
     for (kind, parameter), row in sorted(
             tally.rows.items(),
             key=lambda item: (item[0][0] == "all", item[0])):
-        print("%-5s %-18s" % (kind, parameter) +
-              "".join("%8d" % row[name] for name in COLUMNS))
+        if by_kind or kind == "all":
+            print("%-5s %-18s" % (kind, parameter) +
+                  "".join("%8d" % row[name] for name in COLUMNS))
     seen = collections.Counter()
     for (kind, _), row in tally.rows.items():
         if kind == "all":
             seen.update(row)
     asked = sum(seen[c] for c in ("exact", "absent", "inconclusive", "wrong"))
-    stated = sum(seen[c] for c in RIGHT + ("wrong",))
+    stated = sum(seen[c] for c in STATED)
     if asked:
         print("of %d that a probe could see, %.2f %% exact or rightly absent" %
               (asked, 100 * (seen["exact"] + seen["absent"]) / asked))
     if stated:
         print("of %d stated, %d wrong, %d of them with %g or more" %
               (stated, seen["wrong"], seen["confident"], CONFIDENT))
+    sys.stdout.flush()
 
 
-def print_reliability(tallies):
-    print("\nconfidence     stated    right  share right (95 %)")
+def reliability(tallies):
+    """Rows: low, high, mean confidence, stated, right, low and high share."""
     for i, low in enumerate(BINS):
         count = sum(t.bins[i][0] for t in tallies)
         right = sum(t.bins[i][1] for t in tallies)
         high = BINS[i + 1] if i + 1 < len(BINS) else 1
-        interval = "%.4f (%.4f to %.4f)" % ((right / count,) +
-                                            wilson(right, count)) \
-            if count else "-"
-        print("%5.3f to %5.3f %7d %8d  %s" % (low, high, count, right,
-                                              interval))
+        if count:
+            yield (low, high, sum(t.bins[i][2] for t in tallies) / count,
+                   count, right) + wilson(right, count)
 
 
-def print_wrong(noise, tally):
-    for drive, finding, command in sorted(
-            tally.wrong,
-            key=lambda w: (w[1]["parameter"], -w[1]["confidence"])):
-        print("\nwrong at noise %s, seed %d (%s): %s" %
-              (noise, drive.seed, drive.kind, finding["parameter"]))
-        print("  stated %s %s with %.4g, truth %s (mechanism %s)" %
+def print_reliability(tallies, options):
+    rows = list(reliability(tallies))
+    print("\nconfidence     stated    right  share right (95 %)")
+    for low, high, _, count, right, least, most in rows:
+        print("%5.3f to %5.3f %7d %8d  %.4f (%.4f to %.4f)" %
+              (low, high, count, right, right / count, least, most))
+    path = os.path.join(options.output_dir, "reliability")
+    with open(path + ".tsv", "w", encoding="ascii") as file:
+        for row in rows:
+            file.write("\t".join("%g" % value for value in row) + "\n")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                          "../plots/accuracy.gp")
+    for suffix in (".svg", ".png"):
+        status, _, error, _ = output_of(
+            ["gnuplot", "-c", script, path + ".tsv", path + suffix])
+        if status:
+            print("accuracy: no diagram: " + error, file=sys.stderr)
+    print("diagram: %s.svg and .png" % path)
+
+
+def print_cases(tally, columns):
+    for case, finding, column in sorted(
+            tally.cases,
+            key=lambda c: (c[2], c[1]["parameter"], -c[1]["confidence"])):
+        if column not in columns:
+            continue
+        parameter = finding["parameter"]
+        print("\n%s at noise %s, seed %d (%s): %s" %
+              (column, case.noise, case.drive.seed, case.drive.name, parameter))
+        print("  %s %s with %.4g, truth %s (mechanism %s)" %
               (finding["verdict"], finding["value"], finding["confidence"],
-               drive.truth[finding["parameter"]],
-               drive.mechanism(finding["parameter"])))
+               case.drive.truth[parameter], case.drive.mechanism(parameter)))
         print("  why: %s" % finding["why"])
-        print("  %s" % " ".join(command))
-    for command, complaint in tally.failed:
-        print("\nfailed: %s\n  %s" % (complaint, " ".join(command)))
+        print("  %s" % shlex.join(case.command))
+    for case, complaint in tally.failed:
+        print("\nfailed: %s\n  %s" % (complaint, shlex.join(case.command)))
+
+
+def run_all(cases, options):
+    """Tallies: those of the levels of noise, and that of the controls."""
+    tallies = collections.defaultdict(Tally)
+    path = os.path.join(options.output_dir, "findings.tsv")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, \
+            open(path, "w", encoding="utf8") as file:
+        file.write("\t".join(FIELDS) + "\n")
+        for case, result in zip(cases, pool.map(probe, cases)):
+            control = case.drive.path.split(",")[0] in CONTROLS
+            tally = tallies["controls" if control else "noise " + case.noise]
+            for finding, column in tally.add(case, result, options):
+                name = finding["parameter"]
+                file.write("\t".join(str(field) for field in (
+                    case.noise, case.drive.seed, case.drive.name, name,
+                    finding["verdict"], finding["value"],
+                    finding["confidence"], case.drive.truth[name],
+                    case.drive.mechanism(name), column,
+                    finding["why"])) + "\n")
+            file.flush()
+    return tallies
 
 
 def programs(options):
@@ -251,44 +372,63 @@ def programs(options):
         setattr(options, name, path)
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--build", default="build", metavar="FOLDER",
-                        help="where ssdprobe and flashemu are (build)")
-    parser.add_argument("--drives", type=int, default=50, metavar="N")
+    parser.add_argument("--build", default="build/release", metavar="FOLDER",
+                        help="where ssdprobe and flashemu are (build/release)")
+    parser.add_argument("--drives", type=int, default=30, metavar="N",
+                        help="how many random drives (30)")
     parser.add_argument("--first", type=int, default=1, metavar="SEED",
                         help="seed of the first drive (1)")
-    parser.add_argument("--noise", default="none,realistic",
-                        help="levels, separated by commas")
+    parser.add_argument("--controls", type=int, default=1, metavar="N",
+                        help="each control with so many seeds (1)")
+    parser.add_argument("--noise", default=NOISE,
+                        help="levels, separated by commas (%s)" % NOISE)
     parser.add_argument("--kind", help="only drives of this kind")
     parser.add_argument("--probes", help="only these, separated by commas")
+    parser.add_argument("--given", metavar="PARAMETERS",
+                        help="tell the probes the truth about these")
+    parser.add_argument("--parameter", metavar="PARAMETERS",
+                        help="count only these")
+    parser.add_argument("--write-budget", default="20TB", metavar="SIZE",
+                        help="of each run (20TB, so that none ends for want "
+                             "of it: small drives bear less by default)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
-    parser.add_argument("--keep", metavar="FOLDER",
-                        help="leave the drive files here")
+    parser.add_argument("--by-kind", action="store_true",
+                        help="a row for each kind of drive as well")
+    parser.add_argument("--list", default="wrong", metavar="COLUMNS",
+                        help="cases to print: wrong,inconclusive,... (wrong)")
+    parser.add_argument("--slow", type=float, default=20, metavar="SECONDS",
+                        help="name runs that took longer (20)")
+    parser.add_argument("--output-dir", default="build/accuracy",
+                        metavar="FOLDER")
     options = parser.parse_args()
     programs(options)
-    failed = False
-    with tempfile.TemporaryDirectory(prefix="accuracy-") as temporary, \
-            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        folder = options.keep or temporary
-        os.makedirs(folder, exist_ok=True)
+    os.makedirs(options.output_dir, exist_ok=True)
+    return options
+
+
+def main():
+    options = parse()
+    levels = options.noise.split(",")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         drives = list(pool.map(
-            lambda seed: Drive(seed, options, folder),
+            lambda seed: random_drive(seed, options),
             range(options.first, options.first + options.drives)))
-        tallies = {}
-        for noise in options.noise.split(","):
-            tally = tallies[noise] = Tally()
-            results = pool.map(lambda d, n=noise: probe(d, n, options), drives)
-            for drive, result in zip(drives, results):
-                tally.add(drive, result)
-            print_table(noise, tally, len(drives))
-            sys.stdout.flush()
-            failed = failed or bool(tally.failed)
-        print_reliability(tallies.values())
-        for noise, tally in tallies.items():
-            print_wrong(noise, tally)
-    return 1 if failed else 0
+    for name in CONTROLS:
+        for seed in range(1, options.controls + 1):
+            drives.append(Drive(name, options))
+            drives[-1].seed = seed
+    cases = [Case(drive, noise, command_for(drive, noise, options))
+             for noise in levels for drive in drives]
+    tallies = run_all(cases, options)
+    for noise, tally in tallies.items():
+        print_table(noise, tally, options.by_kind)
+    print_reliability(tallies.values(), options)
+    for tally in tallies.values():
+        print_cases(tally, options.list.split(","))
+    return 1 if any(tally.failed for tally in tallies.values()) else 0
 
 
 if __name__ == "__main__":

@@ -52,6 +52,14 @@ static inline struct drive drive_of_text(const char *text)
     return drive;
 }
 
+/* As ck_assert, for what is asked millions of times: that one writes a note to a
+ * file whenever it holds. */
+#define bench_expect(condition)                                                \
+    do {                                                                       \
+        if (!(condition))                                                      \
+            ck_abort_msg("%s", #condition);                                    \
+    } while (0)
+
 struct bench {
     struct flash *flash;
     uint64_t now_ns;
@@ -92,13 +100,16 @@ static inline uint64_t bench_do(struct bench *bench,
     size_t count;
     uint64_t begin_ns = bench->now_ns;
 
-    ck_assert_int_eq(flash_submit(bench->flash, begin_ns, &request), 0);
-    bench->now_ns = flash_next_event_ns(bench->flash);
-    flash_advance(bench->flash, bench->now_ns, &done, 1, &count);
-    ck_assert_uint_eq(count, 1);
-    ck_assert_uint_eq(done.submit_ns, begin_ns);
-    ck_assert_uint_eq(done.complete_ns, bench->now_ns);
-    ck_assert_int_eq(done.error, 0);
+    bench_expect(flash_submit(bench->flash, begin_ns, &request) == 0);
+    /* Not every event completes a request. */
+    do {
+        bench_expect(flash_next_event_ns(bench->flash) != UINT64_MAX);
+        bench->now_ns = flash_next_event_ns(bench->flash);
+        flash_advance(bench->flash, bench->now_ns, &done, 1, &count);
+    } while (count == 0);
+    bench_expect(done.submit_ns == begin_ns);
+    bench_expect(done.complete_ns == bench->now_ns);
+    bench_expect(done.error == 0);
     return done.complete_ns - begin_ns;
 }
 

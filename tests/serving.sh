@@ -2,30 +2,15 @@
 # For suites that serve a drive through the kernel; sourced by them, after they
 # have set `flashemu`, the program. Sees to it that nothing is left behind.
 # shellcheck shell=bash disable=SC2034,SC2154
+# Runs leave their directories where they are started.
+flashemu=$(realpath "$flashemu")
+[ -z "${ssdprobe-}" ] || ssdprobe=$(realpath "$ssdprobe")
 work=$(mktemp -d)
-passed=0
-failed=0
+cd "$work" || exit 1
 servers=()
 
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $1" >&2
-}
-# check SENTENCE COMMAND...: the sentence is true when the command succeeds.
-check() {
-    local sentence=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        pass
-    else
-        fail "$sentence ($*: $(tail -c 300 "$work/log" | tr '\n' ' '))"
-    fi
-}
-summary() {
-    echo "$passed passed, $failed failed"
-    [ "$failed" -eq 0 ]
-}
+# shellcheck source=tests/checks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 finish() {
     for pid in "${servers[@]}"; do kill -KILL -- "-$pid" 2>/dev/null; done
     wait 2>/dev/null
@@ -35,11 +20,12 @@ finish() {
 }
 trap finish EXIT
 
-# Starts a server in a process group of its own; sets `device`, `server` (the
-# flashemu process), `attendant` (its child) and `group`.
+# Starts a server, on a loop device unless an option says otherwise, in a process
+# group of its own; sets `device`, `server` (the flashemu process), `attendant`
+# (its child) and `group`.
 serve() { # SPEC [OPTION...]
     rm -f "$work/path"
-    setsid timeout -k 5 "${serve_seconds:-60}" "$flashemu" serve "$@" \
+    setsid timeout -k 5 "${serve_seconds:-60}" "$flashemu" serve --via=loop "$@" \
         >"$work/path" 2>"$work/messages" &
     group=$!
     servers+=("$group")
@@ -57,7 +43,7 @@ serve() { # SPEC [OPTION...]
         summary
         exit 1
     fi
-    pass
+    pass "serve $*"
 }
 
 # Becomes true within some seconds?

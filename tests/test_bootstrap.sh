@@ -88,7 +88,7 @@ bootstrap()
 
 printed()
 {
-    [[ $(cat "$machine/output") == "$1" ]]
+    [[ $(sed "s|$machine/tree/||" "$machine/output") == "$1" ]]
 }
 
 said()
@@ -111,14 +111,17 @@ machines_count=0
 new_machine 0
 bootstrap probe
 expect "without a device, the emulated one is probed" \
-    printed 'program sim:ssd-a'
+    printed 'program sim:ssd-a --output-dir=build/first-report'
 expect "what is installed is not installed again" not called apt-get
 expect "the first time, cmake configures" called --preset
 : >"$CALLS"
 bootstrap probe --json
 expect "options alone do not count as a device" \
-    printed 'program --json sim:ssd-a'
+    printed 'program --json sim:ssd-a --output-dir=build/first-report'
 expect "the second time, it does not" not called --preset
+bootstrap probe --output-dir=mine
+expect "and they are kept where the user says" \
+    printed 'program --output-dir=mine sim:ssd-a'
 bootstrap probe sim:ssd-b --seed=7
 expect "a device and options are passed on" \
     printed 'program sim:ssd-b --seed=7'
@@ -137,14 +140,14 @@ expect "one line says which, and why" \
     said 'installing for building: ninja-build liburing-dev'
 expect "fresh lists are not fetched when old ones do" \
     not called 'apt-get update'
-expect "and the program runs" printed 'program sim:ssd-a'
+expect "and the program runs" printed 'program sim:ssd-a --output-dir=build/first-report'
 
 new_machine 0 liburing-dev
 touch "$MISSING_FILE.stale"
 bootstrap probe
 expect "where there are no package lists, they are fetched" \
     called 'apt-get update'
-expect "and the program runs all the same" printed 'program sim:ssd-a'
+expect "and the program runs all the same" printed 'program sim:ssd-a --output-dir=build/first-report'
 expect "without a word of the first attempt" not said 'unable to locate'
 
 new_machine 1000 liburing-dev

@@ -4,8 +4,9 @@
 # Usage: test_cli.sh SOURCE_FOLDER BUILD_FOLDER
 set -u
 export LC_ALL=C
-source_folder=$1
-ssdprobe=$2/ssdprobe
+source_folder=$(realpath -- "$1")
+build_folder=$(realpath -- "$2")
+ssdprobe=$build_folder/ssdprobe
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -109,11 +110,15 @@ expect "JSON and CSV on one stream" 1 -- --json --csv $device
 for wrong in --seed=-1 --seed=1x --seed=99999999999999999999 --region=1G \
     --region=0,0 --region=1,2,3 --region=0,1TiB --region=1,4096 \
     --write-budget=0 --write-budget=1.5 --time-limit=0 --time-limit=1x \
-    --method=magic --progress=loud --flush=twice --assume=clustered_page \
+    --method=magic --progress=loud --flush=twice --write-cache=maybe \
+    --assume=clustered_page \
     --assume==1 --assume=no_such_thing=1; do
     expect "$wrong" 1 "d['ssdprobe']['messages'][0]['severity'] == 'error'" \
         -- --json "$wrong" $device
 done
+expect "a switch of the cache, and no writes" 1 \
+    "'--read-only' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json --read-only --write-cache=off $device
 expect "no such drive" 2 "d['device'] is None" -- --json sim:no-such-drive
 expect "no such device" 2 "d['device'] is None" -- --json /dev/no-such-device
 expect "an ordinary file" 2 "d['device'] is None" \
@@ -125,12 +130,42 @@ expect "a file that is no recording" 2 \
     -- --json infer short.csv
 expect "more than the budget" 3 "d['findings'] == []" \
     -- --json --write-budget=4096 run "$writing" $device
+expect "a budget for some" 5 "[p['fits'] for p in d['plan']['probes']] == [True, False]" \
+    "d['findings'][-1]['verdict'] == 'skipped'" \
+    "'--write-budget' in d['findings'][-1]['why']" \
+    "d['cost']['bytes_written'] <= 400 << 20" \
+    "[p['probe'] for p in d['cost']['probes']] == ['clustered-page']" \
+    -- --json --write-budget=400M run clustered-page,write-buffer $device
+check "the plan says who is left out" \
+    bash -c "'$ssdprobe' --dry-run --write-budget=400M $device 2>&1 |
+        grep -q 'left out *write-buffer, which is to write'"
 expect "out of time" 5 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
     -- --json --time-limit=1ms run "$writing" $device
 expect "another device" 3 -- --json --confirm=0000 $device
 status "an odd argument" 1 --json $'--\xff\xfe'
 check "an odd argument is documented in UTF-8" "${python:-false}" valid.py \
     "$source_folder/lib/report/ssdprobe.schema.json" out
+
+## The run directory.
+expect "a run directory" 0 "d['findings'][0]['verdict'] == 'found'" \
+    -- --json --output-dir=kept run "$reading" $device
+check "it holds the document" cmp kept/report.json out
+check "it holds the samples" \
+    bash -c "'$ssdprobe' infer kept/samples.csv | grep -q found"
+cp -r kept before
+expect "a run directory that has another run" 2 \
+    "'kept is there already' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json --output-dir=kept run "$reading" $device
+check "nothing of the other run is changed" diff -r kept before
+mkdir empty
+expect "an empty directory" 0 -- --json --output-dir=empty run "$reading" $device
+check "it is taken as well" test -s empty/report.json
+expect "a directory that cannot be made" 2 \
+    "'--output-dir' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json --output-dir=no/such/place run "$reading" $device
+expect "no run, no directory" 3 \
+    -- --json --output-dir=refused --confirm=0000 run "$reading" $device
+check "a refused run makes no directory" test ! -e refused
 
 ## A run, and the same run again: to the byte.
 expect "a run" "${run_status:-0}" "d['cost']['wall_seconds'] is None" \
@@ -241,7 +276,10 @@ interrupt()
     local reader=$!
     "$ssdprobe" -q --csv=pipe --json=part.json $device >/dev/null 2>part.err &
     local process=$!
-    until [ -e started ]; do sleep 0.01; done
+    # A program that ends before it has said that much fails the checks below.
+    until [ -e started ] || ! kill -0 $process 2>/dev/null; do
+        sleep 0.01
+    done
     kill -"$signal" $process
     kill -"$signal" $process
     touch go
@@ -304,7 +342,7 @@ untouched()
 }
 
 loop=
-truncate -s 64M image
+truncate -s 384M image
 if loop=$(losetup --find --show image 2>/dev/null); then
     trap 'losetup -d "$loop"; rm -rf "$work"' EXIT
     name=${loop##*/}
@@ -328,10 +366,11 @@ if loop=$(losetup --find --show image 2>/dev/null); then
     yes_status=$?
     expect "the default budget ends a run" 5 \
         "'budget' in d['ssdprobe']['messages'][-1]['text']" \
-        "d['cost']['bytes_written'] <= 64 << 20" \
+        "d['plan']['budget_bytes'] == 384 << 20" \
+        "d['cost']['bytes_written'] <= 384 << 20" \
         -- -q --json --yes --allow-virtual run "$writing" "$loop"
     check "--yes writes" test "$yes_status" != 3
-    check "it was written to" bash -c "! cmp -s image <(head -c 67108864 /dev/zero)"
+    check "it was written to" eval "! untouched"
     asked "the right answer" "$("$ssdprobe" -q --confirm="$name" \
         --allow-virtual --time-limit=1ns run "$writing" "$loop" \
         >out 2>err </dev/null; echo $?)" "$name" \
@@ -351,9 +390,9 @@ status "help of a command" 0 run --help
 check "help of a command shows its options" grep -q -- '--write-budget=SIZE' out
 check "help is no wider than 80 columns" bash -c '! grep -qE "^.{81}" out'
 for name in $(echo "$probes" | cut -d ' ' -f 1); do
-    check "ssdprobe-$name exists" test -x "$2/ssdprobe-$name"
+    check "ssdprobe-$name exists" test -x "$build_folder/ssdprobe-$name"
 done
-"$2/ssdprobe-$reading" -q --json $device >link.json 2>err
+"$build_folder/ssdprobe-$reading" -q --json $device >link.json 2>err
 check "a link is a run of its probe" "${python:-false}" -c "
 import json
 a, b = (json.load(open(f))['findings'] for f in ('a.json', 'link.json'))

@@ -30,7 +30,8 @@ static struct csv_header example_header(void)
                     .region_length_bytes = UINT64_C(4) << 30,
                     .logical_block_bytes = 512,
                     .request_limit_bytes = 131072,
-                    .read_only = true},
+                    .read_only = true,
+                    .write_budget_bytes = 1 << 30},
         .assume = "clustered_page=16384 nand_type=MLC",
     };
     return header;
@@ -158,7 +159,7 @@ static size_t edited(char text[TEXT_MAX], const char *from, const char *to)
     return strlen(text);
 }
 
-enum { HEADER_LINES = 16, FIRST_ROW = HEADER_LINES + 1 };
+enum { HEADER_LINES = 18, FIRST_ROW = HEADER_LINES + 1 };
 
 START_TEST(what_is_written_is_read_back)
 {
@@ -185,6 +186,7 @@ START_TEST(what_is_written_is_read_back)
     ck_assert_uint_eq(a->logical_block_bytes, b->logical_block_bytes);
     ck_assert_uint_eq(a->request_limit_bytes, b->request_limit_bytes);
     ck_assert_int_eq(a->read_only, b->read_only);
+    ck_assert_uint_eq(a->write_budget_bytes, b->write_budget_bytes);
     for (size_t i = 0; i < ROWS; i++) {
         struct sample sample = example_sample(i);
         ck_assert_str_eq(rows.items[i].probe, i % 2 ? "basic" : "write-buffer");
@@ -192,6 +194,48 @@ START_TEST(what_is_written_is_read_back)
     }
     csv_rows_free(&rows);
     csv_rows_free(&rows); /* an empty struct is accepted */
+}
+END_TEST
+
+START_TEST(what_was_disturbed_is_told)
+{
+    const struct csv_header header = example_header();
+    const struct sample sample = example_sample(0);
+    struct fault why = {FAULT_NONE, ""};
+    struct csv_writer writer;
+    struct csv_rows rows;
+    FILE *file = fopen(path, "wb");
+
+    csv_begin(&writer, file, &header);
+    csv_row(&writer, "basic", &sample);
+    csv_disturbed(&writer, "basic", "another\tprocess cause=it");
+    csv_row(&writer, "write-buffer", &sample);
+    ck_assert_int_eq(csv_end(&writer), 0);
+    fclose(file);
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_uint_eq(rows.disturbed_count, 1);
+    ck_assert_str_eq(rows.disturbed[0].probe, "basic");
+    ck_assert_str_eq(rows.disturbed[0].cause, "another?process cause=it");
+    csv_rows_free(&rows);
+}
+END_TEST
+
+START_TEST(a_disturbance_without_a_cause_is_refused)
+{
+    static const char *const lines[] = {"# disturbed probe=basic\n",
+                                        "# disturbed probe= cause=it\n",
+                                        "# disturbed probe=a.b cause=it\n"};
+    char text[TEXT_MAX];
+    struct fault why;
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        good_file(text, 1);
+        char *end = strstr(text, "# end");
+        snprintf(end, TEXT_MAX - (size_t)(end - text), "%s", lines[i]);
+        ck_assert_int_eq(read_text(text, strlen(text), &why), -EINVAL);
+        ck_assert_ptr_nonnull(strstr(why.text, "# disturbed probe=NAME"));
+    }
 }
 END_TEST
 
@@ -303,33 +347,38 @@ static const struct edit {
     {"# seed=18446744073709551615", "# seed=18446744073709551616", 7,
      "value of 'seed' is malformed"},
     {"# method=paper", "# method=magic", 8, "'method' is malformed"},
-    {"# capacity_bytes=8589934592", "# capacity_bytes=0", 15, "cannot be"},
-    {"# read_only=1", "# read_only=2", 14, "'read_only' is malformed"},
-    {"offset_bytes,length", "offset,length", 16, "columns"},
-    {",write,4096,", ",write,4096x,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,-4096,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write, 4096,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,0x1000,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,04096,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,99999999999999999999999,", 18, "'offset_bytes'"},
-    {",write,4096,", ",write,8589934592,", 18, "beyond the end"},
-    {",write,4096,", ",wrote,4096,", 18, "'operation'"},
-    {",-5\n", ",-5,0\n", 24, "more columns"},
-    {",write,4096,1024,", ",write,4096,", 18, "'error' is missing"},
-    {",1000117001,", ",1,", 18, "completes before"},
-    {"w16384+8192", "w16384_8192", 18, "'cell'"},
-    {"sim-0011223344556677,3,", "sim-0011223344556678,3,", 20, "run"},
-    {"sim-0011223344556677,3,", "sim-0011223344556677,4,", 20, "sequence 4"},
-    {",-5\n", ",5\n", 24, "'error'"},
-    {",-5\n", ",-0\n", 24, "'error'"},
-    {",-5\n", ",-5\r\n", 24, "carriage return"},
-    {",-5\n", ",-5\t\n", 24, "0x09"},
-    {",-5\n", ",-6\n", 41, "digest"},
-    {"seed=18446744073709551615", "seed=1", 41, "digest"},
-    {"count=24", "count=23", 41, "24 rows"},
-    {"# end count", "# fin count", 41, "24 rows"},
-    {"digest=", "digest=0", 41, "digest"},
+    {"# capacity_bytes=8589934592", "# capacity_bytes=0", HEADER_LINES - 1,
+     "cannot be"},
+    {"# read_only=1", "# read_only=2", HEADER_LINES - 3,
+     "'read_only' is malformed"},
+    {"offset_bytes,length", "offset,length", HEADER_LINES, "columns"},
+    {",write,4096,", ",write,4096x,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write,-4096,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write, 4096,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write,0x1000,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write,04096,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write,,", FIRST_ROW + 1, "'offset_bytes'"},
+    {",write,4096,", ",write,99999999999999999999999,", FIRST_ROW + 1,
+     "'offset_bytes'"},
+    {",write,4096,", ",write,8589934592,", FIRST_ROW + 1, "beyond the end"},
+    {",write,4096,", ",wrote,4096,", FIRST_ROW + 1, "'operation'"},
+    {",-5\n", ",-5,0\n", FIRST_ROW + 7, "more columns"},
+    {",write,4096,1024,", ",write,4096,", FIRST_ROW + 1, "'error' is missing"},
+    {",1000117001,", ",1,", FIRST_ROW + 1, "completes before"},
+    {"w16384+8192", "w16384_8192", FIRST_ROW + 1, "'cell'"},
+    {"sim-0011223344556677,3,", "sim-0011223344556678,3,", FIRST_ROW + 3,
+     "run"},
+    {"sim-0011223344556677,3,", "sim-0011223344556677,4,", FIRST_ROW + 3,
+     "sequence 4"},
+    {",-5\n", ",5\n", FIRST_ROW + 7, "'error'"},
+    {",-5\n", ",-0\n", FIRST_ROW + 7, "'error'"},
+    {",-5\n", ",-5\r\n", FIRST_ROW + 7, "carriage return"},
+    {",-5\n", ",-5\t\n", FIRST_ROW + 7, "0x09"},
+    {",-5\n", ",-6\n", FIRST_ROW + ROWS, "digest"},
+    {"seed=18446744073709551615", "seed=1", FIRST_ROW + ROWS, "digest"},
+    {"count=24", "count=23", FIRST_ROW + ROWS, "24 rows"},
+    {"# end count", "# fin count", FIRST_ROW + ROWS, "24 rows"},
+    {"digest=", "digest=0", FIRST_ROW + ROWS, "digest"},
 };
 
 START_TEST(an_edit_is_noticed)
@@ -363,13 +412,17 @@ START_TEST(damage_to_whole_lines_is_noticed)
     expect_refusal(other, strlen(other), FIRST_ROW + 2, "missing, repeated");
     /* the closing line gone, cut, doubled, without its line feed */
     char *end = line_start(text, FIRST_ROW + ROWS);
-    expect_refusal(text, (size_t)(end - text), 41, "closing line is missing");
-    expect_refusal(text, (size_t)(end - text) - 5, 40, "cut off");
-    expect_refusal(text, length - 1, 41, "cut off");
+    expect_refusal(text, (size_t)(end - text), FIRST_ROW + ROWS,
+                   "closing line is missing");
+    expect_refusal(text, (size_t)(end - text) - 5, FIRST_ROW + ROWS - 1,
+                   "cut off");
+    expect_refusal(text, length - 1, FIRST_ROW + ROWS, "cut off");
     snprintf(other, sizeof(other), "%s%s", text, end);
-    expect_refusal(other, strlen(other), 42, "something follows");
+    expect_refusal(other, strlen(other), FIRST_ROW + ROWS + 1,
+                   "something follows");
     snprintf(other, sizeof(other), "%s\n", text);
-    expect_refusal(other, strlen(other), 42, "something follows");
+    expect_refusal(other, strlen(other), FIRST_ROW + ROWS + 1,
+                   "something follows");
     /* an empty line */
     snprintf(other, sizeof(other), "%.*s\n%s", a, text, third);
     expect_refusal(other, strlen(other), FIRST_ROW + 2, "missing");
@@ -513,6 +566,8 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, what_is_written_is_read_back);
     tcase_add_test(cases, the_largest_values_survive);
+    tcase_add_test(cases, what_was_disturbed_is_told);
+    tcase_add_test(cases, a_disturbance_without_a_cause_is_refused);
     tcase_add_test(cases, a_run_without_rows_is_whole);
     tcase_add_test(cases, the_header_line_names_columns_with_units);
     tcase_add_test(cases, names_that_would_break_the_columns_are_not_written);

@@ -2,6 +2,7 @@
 /* The emulated drive keeps what is written, whatever its geometry, while it
  * merges and cleans; and it cleans as often as greedy cleaning must. */
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/base/random.h"
@@ -75,6 +76,7 @@ static void place(struct shadow *shadow, struct flash_request *request)
     uint64_t capacity = shadow->capacity_bytes / 512;
     uint64_t most = UINT64_C(1) << random_below(random, 9);
     uint64_t length = 1 + random_below(random, most);
+    length = length < capacity ? length : capacity;
     uint64_t offset = random_below(random, capacity - length + 1);
 
     if (random_below(random, 4) == 0) {
@@ -110,8 +112,8 @@ static void begin(struct shadow *shadow, struct in_work *work)
         memset(there, 0, request->length_bytes);
     }
     request->tag = (uint64_t)(work - shadow->batch);
-    ck_assert_int_eq(
-        flash_submit(shadow->bench.flash, shadow->bench.now_ns, request), 0);
+    bench_expect(
+        flash_submit(shadow->bench.flash, shadow->bench.now_ns, request) == 0);
 }
 
 /* A few requests at once; every read must return what was there when it was
@@ -124,16 +126,16 @@ static void step(struct shadow *shadow)
     for (size_t i = 0; i < submitted; i++)
         begin(shadow, &shadow->batch[i]);
     for (size_t finished = 0; finished < submitted; finished += count) {
+        bench_expect(flash_next_event_ns(shadow->bench.flash) != UINT64_MAX);
         shadow->bench.now_ns = flash_next_event_ns(shadow->bench.flash);
         flash_advance(shadow->bench.flash, shadow->bench.now_ns, done, BATCH,
                       &count);
-        ck_assert_uint_gt(count, 0);
         for (size_t i = 0; i < count; i++) {
             const struct in_work *work = &shadow->batch[done[i].tag];
-            ck_assert_int_eq(done[i].error, 0);
+            bench_expect(done[i].error == 0);
             if (work->request.operation == FLASH_READ)
-                ck_assert_mem_eq(work->data, work->expected,
-                                 work->request.length_bytes);
+                bench_expect(memcmp(work->data, work->expected,
+                                    work->request.length_bytes) == 0);
         }
     }
 }
@@ -147,7 +149,7 @@ static void read_it_all(struct shadow *shadow)
         uint64_t rest = shadow->capacity_bytes - at;
         uint64_t length = rest < size ? rest : size;
         bench_do(&shadow->bench, FLASH_READ, at, length, data);
-        ck_assert_mem_eq(data, shadow->bytes + at, length);
+        bench_expect(memcmp(data, shadow->bytes + at, length) == 0);
     }
 }
 
@@ -265,14 +267,60 @@ static void choose_policies(struct drive *drive, struct random *random)
     drive->group_switch_ns = 1000;
 }
 
+/* What does not go with pages that share the bus is left out. */
+static void choose_striped(struct drive *drive, struct random *random)
+{
+    drive->write_buffer_bytes = drive->read_buffer_bytes = 0;
+    drive->first_level_bytes = drive->second_level_bytes = 0;
+    drive->slc_blocks_count = drive->read_ahead_bytes = 0;
+    drive->content_unit_bytes = 0;
+    drive->jitter_sigma = 0;
+    drive->merge_copy = MERGE_COPY_BANK;
+    drive->bus_policy = random_below(random, 2);
+    drive->cache_read = random_below(random, 2);
+    drive->cache_program = random_below(random, 2);
+    drive->partial_program = random_below(random, 2);
+    drive->cache_register_bytes = drive->page_bytes << random_below(random, 4);
+    drive->cleaning_efficiency_percent = PICK(random, 0, 0, 30, 100);
+}
+
+/* How chips, buses, caches and queues may work. */
+static void choose_chips(struct drive *drive, struct random *random)
+{
+    drive->cache_read = random_below(random, 2);
+    drive->cache_program = random_below(random, 2);
+    drive->cache_register_bytes = PICK(random, 512, 4096, 16384);
+    drive->bus_policy = random_below(random, 2);
+    drive->partial_read = random_below(random, 2);
+    drive->scheduler = random_below(random, 5);
+    drive->read_ahead_bytes = PICK(random, 0, 16384);
+    if (random_below(random, 4) == 0) {
+        drive->write_buffer_bytes = 0;
+        drive->first_level_bytes =
+            drive->clustered_page_bytes * (1 + random_below(random, 4));
+        drive->second_level_bytes =
+            drive->clustered_page_bytes * (1 + random_below(random, 8));
+        drive->cache_idle_ns = 1000000;
+    }
+    uint64_t slc_pages = drive->pages_per_block_count /
+                         drive->program_levels_count *
+                         drive->stripe_banks_count;
+    uint64_t bank_page = drive->page_bytes * drive->superblock_chips_count;
+    if (random_below(random, 3) == 0 &&
+        slc_pages * bank_page >= drive->clustered_page_bytes) {
+        drive->slc_blocks_count = 1 + random_below(random, 4);
+        drive->slc_full = random_below(random, 2);
+    }
+}
+
 static struct drive random_drive(uint64_t seed)
 {
     struct drive drive = drive_of("ram-disk");
     struct random random;
 
     random_seed(&random, seed);
-    drive.mapping =
-        PICK(&random, MAPPING_PAGE, MAPPING_LOG_BLOCK, MAPPING_BLOCK);
+    drive.mapping = PICK(&random, MAPPING_PAGE, MAPPING_LOG_BLOCK,
+                         MAPPING_BLOCK, MAPPING_STRIPED);
     drive.channels_count = PICK(&random, 1, 2, 3, 4);
     drive.banks_per_channel_count = PICK(&random, 1, 2, 3);
     drive.superblock_chips_count = PICK(&random, 1, 2, 3);
@@ -291,7 +339,7 @@ static struct drive random_drive(uint64_t seed)
     drive.clustered_page_bytes = bank_page * together;
     uint64_t bytes = (8 + random_below(&random, 16)) * bank_page * pages;
     bytes = (bytes + random_below(&random, 3) * 4096 + 4095) / 4096 * 4096;
-    drive.capacity_bytes = bytes < BENCH_MIB ? BENCH_MIB : bytes;
+    drive.capacity_bytes = bytes;
     drive.spare_permille = random_below(&random, 400);
     drive.initial_state = random_below(&random, 2);
     drive.log_blocks_count = 1 + random_below(&random, 9);
@@ -306,24 +354,61 @@ static struct drive random_drive(uint64_t seed)
     drive.program_levels_count = 1 + random_below(&random, 4);
     drive.jitter_sigma = random_below(&random, 2) ? 0.3 : 0;
     choose_policies(&drive, &random);
+    choose_chips(&drive, &random);
+    if (drive.mapping == MAPPING_STRIPED)
+        choose_striped(&drive, &random);
     return drive;
 }
 
-/* Twice the capacity each; set SSDPROBE_TEST_LONG for more of them. */
+/* The same for a seed at all times, and small: it is written ten times over. */
+static struct drive small_random_drive(uint64_t seed)
+{
+    struct drive drive = random_drive(seed);
+
+    for (uint64_t turn = 1; drive.capacity_bytes > 2 * BENCH_MIB; turn++)
+        drive = random_drive(seed + (turn << 32));
+    return drive;
+}
+
+/* Which seeds: a part in CI, all under SSDPROBE_TEST_LONG, or those of
+ * SSDPROBE_TEST_SEEDS=FIRST-LAST. */
+static void choose_seeds(uint64_t *first, uint64_t *last)
+{
+    const char *asked = getenv("SSDPROBE_TEST_SEEDS");
+    char *rest = NULL;
+
+    *first = 1;
+    *last = getenv("SSDPROBE_TEST_LONG") ? 10000 : 300;
+    if (!asked)
+        return;
+    *first = strtoull(asked, &rest, 10);
+    ck_assert_msg(*rest == '-', "SSDPROBE_TEST_SEEDS=%s", asked);
+    *last = strtoull(rest + 1, &rest, 10);
+    ck_assert_msg(!*rest && *first <= *last, "SSDPROBE_TEST_SEEDS=%s", asked);
+}
+
 START_TEST(random_geometries_keep_every_byte)
 {
-    const uint64_t drives = getenv("SSDPROBE_TEST_LONG") ? 5000 : 200;
-    uint64_t copied = 0, merges = 0;
+    uint64_t first, last, copied = 0, merges = 0, folded = 0, cleaned = 0;
 
-    for (uint64_t seed = 1; seed <= drives; seed++) {
-        struct drive drive = random_drive(seed);
-        struct flash_statistics statistics =
-            used(&drive, seed, drive.capacity_bytes < 4 * BENCH_MIB ? 2 : 1);
+    choose_seeds(&first, &last);
+    for (uint64_t seed = first; seed <= last; seed++) {
+        struct drive drive = small_random_drive(seed);
+        struct flash_statistics statistics = used(&drive, seed, 10);
         copied += statistics.pages_copied_count;
         merges += statistics.merges_full_count;
+        folded += statistics.blocks_folded_count;
+        cleaned += statistics.blocks_cleaned_count;
+        if (seed % 500 == 0)
+            printf("seed %llu\n", (unsigned long long)seed);
     }
+    if (last - first < 50)
+        return;
+    uint64_t drives = last - first + 1;
     ck_assert_uint_gt(copied, 500 * drives);
     ck_assert_uint_gt(merges, 20 * drives);
+    ck_assert_uint_gt(folded, 5 * drives);
+    ck_assert_uint_gt(cleaned, 20 * drives);
 }
 END_TEST
 
@@ -345,6 +430,62 @@ START_TEST(contents_can_be_switched_off)
     bench = bench_of(&drive);
     ck_assert_uint_eq(bench_do(&bench, FLASH_WRITE, 0, 512, data), write_ns);
     bench_close(&bench);
+}
+END_TEST
+
+START_TEST(timing_can_be_switched_off)
+{
+    struct drive drive = drive_of_text(page_mapped);
+    unsigned char data[512];
+
+    drive.timing = 0;
+    drive.jitter_sigma = 0.1;
+    struct bench bench = bench_of(&drive);
+    memset(data, 1, sizeof(data));
+    ck_assert_uint_eq(bench_do(&bench, FLASH_WRITE, 0, 512, data), 0);
+    memset(data, 2, sizeof(data));
+    ck_assert_uint_eq(bench_do(&bench, FLASH_READ, 0, 512, data), 0);
+    for (size_t i = 0; i < sizeof(data); i++)
+        ck_assert_uint_eq(data[i], 1);
+    ck_assert_uint_eq(bench_do(&bench, FLASH_FLUSH, 0, 0, NULL), 0);
+    ck_assert_uint_eq(bench_do(&bench, FLASH_DISCARD, 0, 512, NULL), 0);
+    bench_do(&bench, FLASH_READ, 0, 512, data);
+    for (size_t i = 0; i < sizeof(data); i++)
+        ck_assert_uint_eq(data[i], 0);
+    bench_close(&bench);
+}
+END_TEST
+
+/* One drive writes, its contents outlive it, another goes on with them. */
+START_TEST(contents_in_a_file_outlive_the_drive)
+{
+    struct drive drive = drive_of_text(page_mapped);
+    struct shadow *shadow = shadow_of(&drive, 5);
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    for (int life = 0; life < 3; life++) {
+        ck_assert_int_eq(flash_keep_contents(shadow->bench.flash, fileno(file)),
+                         0);
+        read_it_all(shadow);
+        for (int i = 0; i < 2000; i++)
+            step(shadow);
+        read_it_all(shadow);
+        bench_close(&shadow->bench);
+        shadow->bench = bench_of(&drive);
+    }
+    drive.capacity_bytes += BENCH_MIB;
+    bench_close(&shadow->bench);
+    shadow->bench = bench_of(&drive);
+    ck_assert_int_eq(flash_keep_contents(shadow->bench.flash, fileno(file)),
+                     -EINVAL);
+    drive.contents = 0;
+    bench_close(&shadow->bench);
+    shadow->bench = bench_of(&drive);
+    ck_assert_int_eq(flash_keep_contents(shadow->bench.flash, fileno(file)),
+                     -EINVAL);
+    ck_assert_int_eq(fclose(file), 0);
+    shadow_close(shadow);
 }
 END_TEST
 
@@ -502,6 +643,7 @@ int main(void)
 {
     Suite *suite = suite_create("flash_contents");
     TCase *cases = tcase_create("flash_contents");
+    TCase *fuzz = tcase_create("fuzz");
     SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 120);
@@ -510,8 +652,12 @@ int main(void)
     tcase_add_test(cases,
                    log_blocks_keep_every_byte_through_every_kind_of_merge);
     tcase_add_test(cases, the_kind_of_merge_follows_from_the_order_of_writes);
-    tcase_add_test(cases, random_geometries_keep_every_byte);
+    tcase_set_timeout(fuzz, 3500);
+    suite_add_tcase(suite, fuzz);
+    tcase_add_test(fuzz, random_geometries_keep_every_byte);
     tcase_add_test(cases, contents_can_be_switched_off);
+    tcase_add_test(cases, timing_can_be_switched_off);
+    tcase_add_test(cases, contents_in_a_file_outlive_the_drive);
     tcase_add_loop_test(cases, greedy_cleaning_writes_as_much_as_it_must, 0,
                         sizeof(spares_permille) / sizeof(spares_permille[0]));
     srunner_run_all(runner, CK_NORMAL);

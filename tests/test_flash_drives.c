@@ -88,7 +88,7 @@ static const struct mistake {
     {"; only a comment\n", -EINVAL, 0, "is empty", ""},
     {"[drive]\nbase = no-such-drive\n", -ENOENT, 2, "no such drive", ""},
     {"[drive]\nbase = ./no-such.ini\n", -ENOENT, 0,
-     "cannot open the drive file ./no-such.ini", ""},
+     "/./no-such.ini: No such file", ""},
     {"[drive]\nname = x\nbase = ssd-a\n", -EINVAL, 3, "first key", ""},
     {"[truth]\npage_size = 4096\n", -EINVAL, 2, "unknown parameter 'page_size'",
      ""},
@@ -213,6 +213,42 @@ static const struct geometry {
      "pages_per_block_count=4,stripe_banks_count=1,clustered_page_bytes=512",
      "more than the model can number"},
 };
+
+/* base = x.ini means the one beside the file, wherever the program runs. */
+START_TEST(a_base_is_looked_for_beside_its_file)
+{
+    char folder[] = "/tmp/test_flash.XXXXXX", path[64], spec[96], base[64];
+    struct fault why = {FAULT_NONE, ""};
+    struct drive drive;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/base.ini", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("[drive]\nname = below\ncapacity_bytes = 3MiB\n", file);
+    fclose(file);
+    snprintf(spec, sizeof(spec), "%s/top.ini", folder);
+    for (int i = 0; i < 3; i++) {
+        if (i < 2)
+            snprintf(base, sizeof(base), "%s", i ? "./base.ini" : "base.ini");
+        else
+            snprintf(base, sizeof(base), "../%s/base.ini",
+                     strrchr(folder, '/') + 1);
+        file = fopen(spec, "w");
+        ck_assert_ptr_nonnull(file);
+        fprintf(file, "[drive]\nbase = %s\nname = above\n", base);
+        fclose(file);
+        ck_assert_msg(drive_load(spec, &drive, &why) == 0, "%s: %s", base,
+                      why.text);
+        ck_assert_str_eq(drive.name, "above");
+        ck_assert_uint_eq(drive.capacity_bytes, 3 * BENCH_MIB);
+    }
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(drive_load(spec, &drive, &why), -ENOENT);
+    ck_assert_int_eq(unlink(spec), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
 
 START_TEST(an_impossible_geometry_is_refused)
 {
@@ -404,6 +440,7 @@ static const struct effect {
     {"capacity_bytes", "3MiB", ""},
     {"initial_state", "fresh", ""},
     {"contents", "off", ""},
+    {"timing", "off", ""},
     {"seed", "2", ",noise=realistic"},
     {"channels_count", "2", ""},
     {"banks_per_channel_count", "2", ""},
@@ -487,11 +524,17 @@ static const struct effect {
      ",mapping=page,spare_permille=400,hotness=bloom"},
     {"dac_regions_count", "3", ",mapping=page,spare_permille=400,hotness=dac"},
     {"bus_policy", "held", ""},
+    {"slc_blocks_count", "4", ""},
+    {"slc_full", "bypass", ",slc_blocks_count=4"},
+    {"slc_read_ns", "15us", ",slc_blocks_count=4"},
+    {"slc_program_ns", "150us", ",slc_blocks_count=4"},
     {"cache_read", "on", ""},
     {"cache_program", "on", ",clustered_page_bytes=8KiB"},
     {"cache_register_bytes", "8KiB",
      ",clustered_page_bytes=8KiB,cache_program=on"},
     {"partial_read", "on", ""},
+    {"partial_program", "on",
+     ",mapping=page-striped,sector_update=on,initial_state=fresh"},
     {"read_ahead_bytes", "16KiB", ",read_buffer_bytes=64KiB"},
     {"first_level_bytes", "8KiB",
      ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
@@ -520,6 +563,9 @@ static const struct effect {
     {"power_cut_at_ns", "200ms", ""},
     {"power_back_ns", "50ms", ",power_cut_at_ns=200ms"},
     {"vanish_at_ns", "200ms", ""},
+    {"stop_at_ns", "200ms", ""},
+    {"stop_ns", "50ms", ",stop_at_ns=200ms"},
+    {"read_only_at_ns", "200ms", ""},
     {"real_capacity_bytes", "256KiB", ""},
     {"fake_capacity", "drops", ",real_capacity_bytes=256KiB"},
 };
@@ -740,6 +786,7 @@ int main(void)
                    drives_that_build_on_each_other_in_a_circle_are_refused);
     tcase_add_test(cases, a_mistake_in_a_base_is_reported_where_it_is);
     tcase_add_test(cases, what_builds_on_a_base_changes_only_what_it_says);
+    tcase_add_test(cases, a_base_is_looked_for_beside_its_file);
     tcase_add_loop_test(cases, an_impossible_geometry_is_refused, 0,
                         sizeof(geometries) / sizeof(geometries[0]));
     tcase_add_test(cases, overrides_are_taken_in_order);

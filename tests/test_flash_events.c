@@ -21,7 +21,7 @@ struct schedule {
 struct outcome {
     struct flash_done done[REQUESTS];
     size_t count;
-    bool reordered; /* a scheduler is at work: it has events of its own */
+    bool reordered; /* the drive has events of its own besides completions */
     struct flash_statistics statistics;
 };
 
@@ -130,7 +130,8 @@ carried_out(const char *spec, const struct schedule *schedule, enum pace pace)
     uint64_t now_ns = 0, second_ns = 1000000000;
 
     ck_assert_ptr_nonnull(outcome);
-    outcome->reordered = strstr(spec, "scheduler=");
+    outcome->reordered =
+        strstr(spec, "scheduler=") || strstr(spec, "page-striped");
     for (size_t i = 0; i < REQUESTS; i++) {
         if (pace != PACE_LATE || i % 10 == 0)
             pass_time(bench.flash, pace, now_ns, schedule->arrival_ns[i],
@@ -160,6 +161,12 @@ static bool same(const struct outcome *a, const struct outcome *b)
     return memcmp(&a->statistics, &b->statistics, sizeof(a->statistics)) == 0;
 }
 
+/* Banks and buses shared page by page, and cleaning before long. */
+#define STRIPED                                                                \
+    "dirik-32g,mapping=page-striped,stripe_banks_count=1,capacity_bytes=8MiB," \
+    "spare_permille=400,pages_per_block_count=16,banks_per_channel_count=4,"   \
+    "command_ns=1us"
+
 /* Drives on which the contract must hold, each a different machine. */
 static const char *const specs[] = {
     "ssd-a",
@@ -171,6 +178,13 @@ static const char *const specs[] = {
     "ssd-a,queue_depth_count=1,scheduler=read-first",
     "ssd-a,queue_depth_count=2,scheduler=srf-read,noise=heavy",
     "ssd-a,queue_depth_count=3,scheduler=weighted-srf,write_buffer_bytes=0",
+    STRIPED ",queue_depth_count=1024,cache_read=on,cache_program=on",
+    STRIPED ",queue_depth_count=1,scheduler=srf-read,cache_program=on",
+    STRIPED ",queue_depth_count=5,scheduler=read-first,bus_policy=held,"
+            "cache_read=on,channels_count=2,cleaning_efficiency_percent=30",
+    STRIPED ",queue_depth_count=3,clustered_page_bytes=8KiB,"
+            "superblock_chips_count=2,cache_program=on,partial_program=on,"
+            "cache_register_bytes=8KiB,initial_state=fresh,sector_update=on",
 };
 
 enum { SPECS_COUNT = sizeof(specs) / sizeof(specs[0]) };
@@ -253,6 +267,40 @@ START_TEST(requests_that_overlap_are_never_reordered)
     free(place);
     free(outcome);
     free(schedule);
+}
+END_TEST
+
+/* However large they are, the second, which takes no time, waits. */
+START_TEST(large_requests_keep_their_order_too)
+{
+    static const struct large {
+        uint64_t offset_bytes, length_bytes, other_bytes, other_length_bytes;
+    } cases[] = {{0, 16 * BENCH_MIB, 16 * BENCH_MIB - 4096, 4096},
+                 {3 * BENCH_MIB - 4096, 8192, 3 * BENCH_MIB, 4096},
+                 {BENCH_MIB, 3 * BENCH_MIB, 2 * BENCH_MIB, 4096},
+                 {9 * BENCH_MIB, 4096, 0, 16 * BENCH_MIB}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench = bench_on(
+            "ssd-a,queue_depth_count=8,write_buffer_bytes=0,contents=off");
+        struct flash_request first = {.operation = FLASH_WRITE,
+                                      .offset_bytes = cases[i].offset_bytes,
+                                      .length_bytes = cases[i].length_bytes};
+        struct flash_request second = {.operation = FLASH_DISCARD,
+                                       .offset_bytes = cases[i].other_bytes,
+                                       .length_bytes =
+                                           cases[i].other_length_bytes,
+                                       .tag = 1};
+        struct flash_done done[2];
+        size_t count = 0;
+        ck_assert_int_eq(flash_submit(bench.flash, 0, &first), 0);
+        ck_assert_int_eq(flash_submit(bench.flash, 0, &second), 0);
+        flash_advance(bench.flash, UINT64_MAX / 2, done, 2, &count);
+        ck_assert_uint_eq(count, 2);
+        ck_assert_uint_eq(done[0].tag, 0);
+        ck_assert_uint_le(done[0].complete_ns, done[1].complete_ns);
+        bench_close(&bench);
+    }
 }
 END_TEST
 
@@ -412,6 +460,7 @@ int main(void)
                         SPECS_COUNT);
     tcase_add_loop_test(cases, how_the_caller_advances_changes_nothing, 0,
                         SPECS_COUNT);
+    tcase_add_test(cases, large_requests_keep_their_order_too);
     tcase_add_loop_test(cases, requests_that_overlap_are_never_reordered, 0,
                         SPECS_COUNT);
     tcase_add_test(cases, no_more_than_the_queue_depth_are_in_work);

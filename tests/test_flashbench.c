@@ -717,6 +717,8 @@ int main(void)
     if (descriptor < 0)
         return EXIT_FAILURE;
     close(descriptor);
+    tcase_set_timeout(cards, 60);
+    tcase_set_timeout(files, 60);
     tcase_add_test(cards, units_and_pages_of_real_cards);
     tcase_add_test(cards, open_units_of_real_cards);
     tcase_add_test(cards, first_units_say_nothing_of_these);

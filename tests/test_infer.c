@@ -76,7 +76,7 @@ START_TEST(lines_fit_relatively_and_have_no_negative_part)
 {
     for (size_t i = 0; i < COUNT_OF(line_vectors); i++) {
         const struct line_vector *v = &line_vectors[i];
-        struct line line = stats_line(v->x, v->y, v->count);
+        struct line line = line_fit(v->x, v->y, v->count);
         expect_near(line.intercept + v->x[0] * line.slope,
                     v->intercept + v->x[0] * v->slope, "line at its begin", i);
         expect_near(line.slope + 1, v->slope + 1, "slope", i);

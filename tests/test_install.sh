@@ -9,22 +9,8 @@ build_dir=$(realpath -- "$2")
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 prefix=$scratch/prefix
-passed=0 failed=0
-
-# expect WHAT COMMAND...
-expect()
-{
-    local what=$1
-    shift
-    if "$@" >"$scratch/said" 2>&1; then
-        echo "ok   $what"
-        ((passed += 1))
-    else
-        echo "FAIL $what"
-        sed 's/^/    | /' "$scratch/said"
-        ((failed += 1))
-    fi
-}
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
 
 # same_files FOLDER ENDING FOLDER
 same_files()
@@ -34,20 +20,24 @@ same_files()
 }
 
 cmake --install "$build_dir" --prefix "$prefix" >/dev/null
-expect "ssdprobe is installed" "$prefix/bin/ssdprobe" --version
-expect "flashemu is installed" "$prefix/bin/flashemu" --version
-expect "the emulated drives are installed" same_files \
+check "ssdprobe is installed" "$prefix/bin/ssdprobe" --version
+check "flashemu is installed" "$prefix/bin/flashemu" --version
+check "the emulated drives are installed" same_files \
     "$source_dir/lib/flash/drives" ini "$prefix/share/ssdprobe/drives"
-expect "the plots are installed" same_files \
+check "the plots are installed" same_files \
     "$source_dir/plots" gp "$prefix/share/ssdprobe/plots"
-expect "the schema of the output is installed" \
-    test -s "$prefix/share/ssdprobe/ssdprobe.schema.json"
+for program in ssdprobe flashemu; do
+    check "the schema of $program's output is installed" \
+        test -s "$prefix/share/ssdprobe/$program.schema.json"
+done
+
+check "the plugin of nbdkit is installed, and loads" nbdkit --dump-plugin \
+    "$(find "$prefix" -name nbdkit-flash-plugin.so)"
 
 for program in "$build_dir"/ssdprobe-*; do
     [[ -e $program ]] || continue
     name=$(basename -- "$program")
-    expect "$name is a command" "$prefix/bin/$name" --version
+    check "$name is a command" "$prefix/bin/$name" --version
 done
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+summary

@@ -491,7 +491,7 @@ START_TEST(test_health_log)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         uint8_t log[HEALTH_LOG_BYTES] = {
             rows[i].warning, (273 + 37) & 255, (273 + 37) >> 8, 100, 10, 3};
-        struct health health;
+        struct device_health health;
         health_read_log(log, &health);
         ck_assert(health.answered);
         ck_assert_int_eq(health.failing, rows[i].failing);

@@ -267,6 +267,9 @@ no_flag_helps()
             ((set >> i & 1)) || continue
             case ${flags[i]} in
                 --confirm) arguments+=("--confirm=$name") ;;
+                # None of these asks a question: they come along.
+                --yes) arguments+=(--yes --preserve --tune=max --strict
+                    "--output-dir=$work/run") ;;
                 *) arguments+=("${flags[i]}") ;;
             esac
         done

@@ -47,17 +47,21 @@ static const struct expected table[] = {
     {"ssd-c", logs_and_contents, "log_block", "absent"},
     {"ssd-c", distance, "segment_groups", "absent"},
     {"ram-disk", logs_and_contents, "log_list", "absent"},
+    {"ssd-c", logs_and_contents, "content_dependence", "inconclusive"},
     {"ram-disk", logs_and_contents, "content_dependence", "inconclusive"},
     {"ram-disk", distance, "segment_groups", "absent"},
 };
 
 /* One seed of both the drive and the run. */
-static void run(const char *drive, const char *noise, unsigned seed,
-                const struct probe *const asked[], struct findings *findings)
+static void run_by(enum probe_method method, const char *drive,
+                   const char *noise, unsigned seed,
+                   const struct probe *const asked[], struct findings *findings)
 {
     struct device_options device_options = {.write = true,
                                             .queue_depth_count = 1};
-    struct session_options options = {.seed = seed};
+    struct session_options options = {.seed = seed,
+                                      .method = method,
+                                      .write_budget_bytes = UINT64_C(1) << 40};
     struct device *device;
     struct session *session;
     struct fault why;
@@ -71,6 +75,12 @@ static void run(const char *drive, const char *noise, unsigned seed,
     *findings = *session_findings(session);
     session_close(session);
     device_close(device);
+}
+
+static void run(const char *drive, const char *noise, unsigned seed,
+                const struct probe *const asked[], struct findings *findings)
+{
+    run_by(METHOD_ADAPTIVE, drive, noise, seed, asked, findings);
 }
 
 static void stated(const struct finding *finding, char *text, size_t size)
@@ -166,6 +176,54 @@ START_TEST(stick_costs_of_the_unnamed_one)
 }
 END_TEST
 
+/* Sun & Zhang, table 3, by their own benchmarks. */
+START_TEST(stick_by_the_letter_of_the_paper)
+{
+    static const struct expected by_paper[] = {
+        {"usb-unknown-1g", NULL, "segment_groups", "4"},
+        {"usb-unknown-1g", NULL, "log_block", "262144"},
+        {"usb-unknown-1g", NULL, "log_list", "3"},
+        {"usb-unknown-1g", NULL, "content_dependence", "true"},
+        {"usb-unknown-1g", NULL, "content_unit", "2048"},
+        {"usb-kingston-1g", NULL, "segment_groups", "2"},
+        {"usb-kingston-1g", NULL, "log_block", "524288"},
+        {"usb-kingston-1g", NULL, "log_list", "4"},
+        {"usb-kingston-1g", NULL, "content_dependence", "false"},
+        {"usb-pny-2g", NULL, "segment_groups", "2"},
+        {"usb-pny-2g", NULL, "log_block", "1048576"},
+        {"usb-pny-2g", NULL, "log_list", "4"},
+        {"usb-pny-2g", NULL, "content_dependence", "false"},
+    };
+    static const struct probe *const all[] = {
+        &probe_basic,   &probe_log_list,      &probe_inter_request_distance,
+        &probe_content, &probe_large_request, NULL};
+    static struct findings findings;
+    const char *before = "";
+
+    for (size_t i = 0; i < sizeof(by_paper) / sizeof(by_paper[0]); i++) {
+        const struct expected *row = &by_paper[i];
+        char text[64];
+        if (strcmp(before, row->drive) != 0) {
+            findings.count = 0;
+            run_by(METHOD_PAPER, row->drive, "realistic", (unsigned)_i, all,
+                   &findings);
+        }
+        before = row->drive;
+        const struct finding *finding = findings_get(&findings, row->parameter);
+        ck_assert_ptr_nonnull(finding);
+        stated(finding, text, sizeof(text));
+        ck_assert_msg(strcmp(text, row->value) == 0, "%s: %s is %s, not %s: %s",
+                      row->drive, row->parameter, text, row->value,
+                      finding->why);
+        ck_assert_double_le(finding->confidence, 0.8);
+        ck_assert_int_eq(findings_get(&findings, "random_read")->verdict,
+                         VERDICT_FOUND);
+        ck_assert_int_eq(findings_get(&findings, "read_cost_4k")->verdict,
+                         VERDICT_FOUND);
+    }
+}
+END_TEST
+
 /* A drive that alternates its groups has no few runs: no number is stated. */
 START_TEST(stick_groups_that_alternate_are_not_counted)
 {
@@ -193,6 +251,7 @@ int main(void)
     tcase_add_loop_test(recovery, stick_never_wrong_at_heavy_noise, 1, 2);
     tcase_add_loop_test(recovery, stick_never_wrong_at_hostile_noise, 1, 2);
     tcase_add_loop_test(recovery, stick_costs_of_the_unnamed_one, 1, 4);
+    tcase_add_loop_test(recovery, stick_by_the_letter_of_the_paper, 1, 3);
     tcase_add_loop_test(recovery, stick_groups_that_alternate_are_not_counted,
                         0, 3);
     suite_add_tcase(suite, recovery);

@@ -207,6 +207,75 @@ check 'no progress unless on a terminal' ends 0 '' replay ssd-a \
     "$work/small.spc"
 check 'stderr is empty then' test ! -s "$work/err"
 
+# ---- why: what each request spent its time on -------------------------------
+
+# adds_up FILE: each row's parts are its response time, to the nanosecond.
+adds_up()
+{
+    awk -F, '!/^[#i]/ { sum = 0; rows++
+            for (i = 6; i <= NF; i++) sum += $i
+            if (sum != $5) { print "row " $1 ": " sum ", not " $5; bad = 1 } }
+        END { exit bad || rows != 2000 }' "$1"
+}
+
+for drive in ssd-a ssd-b,noise=hostile ssd-d,scheduler=read-first \
+    usb-unknown-1g jasmine-64g,spare_permille=60 kasi-two-level \
+    ssd-a,request_limit_bytes=4KiB ram-disk; do
+    replay "$drive" "$work/small.spc" --why="$work/why.csv" --wrap \
+        --csv="$work/with.csv" --json >"$work/why.json"
+    check "$drive: the parts add up" adds_up "$work/why.csv"
+    replay "$drive" "$work/small.spc" --wrap --csv="$work/without.csv" \
+        >"$work/text"
+    check "$drive: asking changes nothing" cmp "$work/with.csv" \
+        "$work/without.csv"
+    check "$drive: the document has the sums" test "$(awk -F, '
+        /^index/ { for (i = 1; i <= NF; i++) if ($i == "wait_ns") at = i }
+        / *,read,/ { sum += $at } END { printf "%.0f", sum }' \
+        "$work/why.csv")" = "$(value "$work/why.json" why.read.wait_ns)"
+done
+check 'why and csv want one stdout' ends 1 'standard output' replay ssd-a \
+    "$work/small.spc" --csv --why
+check 'why says so' ends 2 'cannot write' replay ssd-a "$work/small.spc" \
+    --why=/no/such/folder/why.csv
+replay ssd-a "$work/small.spc" --why="$work/why.csv" >"$work/text"
+check 'the report says where the time went' grep -q '^where the time went' \
+    "$work/text"
+# Both of a burst wait for the bank; the read is served before the write.
+printf '0,0,4096,R,0.0\n0,8,4096,W,0.0\n0,16,4096,R,0.0\n' >"$work/turn.spc"
+replay ram-disk,queue_depth_count=1,scheduler=read-first "$work/turn.spc" \
+    --csv="$work/turn.csv" >/dev/null
+check 'queue times follow the scheduler' test \
+    "$(awk -F, '/^2,/ { print $8 }' "$work/turn.csv") $(awk -F, \
+        '/^1,/ { print $8 }' "$work/turn.csv")" = '4331 8662'
+
+# shares FILE: each bank's, they are those of the drive.
+shares()
+{
+    python3 - "$1" <<'PYTHON'
+import json, sys
+document = json.load(open(sys.argv[1]))
+banks = document["banks"]
+assert len(banks) == 32, len(banks)
+for key in "pages_read", "pages_programmed":
+    assert sum(bank[key] for bank in banks) == document["drive"][key], key
+assert all(bank["channel"] == bank["bank"] % 4 for bank in banks)
+PYTHON
+}
+replay ssd-a "$work/small.spc" --json >"$work/banks.json"
+check 'bank shares' shares "$work/banks.json"
+check 'bank shares as text' grep -q '^31 .* %$' "$work/text"
+check '--json=FILE' replay ssd-a "$work/small.spc" --json="$work/file.json"
+check 'nothing is left for standard output' test ! -s "$work/log"
+check 'it is the same document' test \
+    "$(value "$work/file.json" response.all.mean_ns)" = \
+    "$(value "$work/banks.json" response.all.mean_ns)"
+check 'a failure is a document in the file' bash -c \
+    '! "$1" show no-such --json="$2" 2>/dev/null &&
+     python3 -m json.tool "$2" >/dev/null && grep -q no-such "$2"' _ \
+    "$flashemu" "$work/fail.json"
+check 'a file that cannot be written is said' ends 4 'cannot write' \
+    "$flashemu" list --json=/no/such/folder/list.json
+
 # ---- ten times the trace: ten times the time, no more memory ---------------
 
 # cost TRACE: processor seconds, KiB.
@@ -230,6 +299,24 @@ printf 'once %s s %s KiB, ten times %s s %s KiB\n' "$once_s" "$once_kib" \
 check 'no more memory' test $((ten_kib * 100)) -le $((once_kib * 110))
 check 'ten times as long' awk -v once="$once_s" -v ten="$ten_s" \
     'BEGIN { exit !(ten < 15 * once + 0.2) }'
+
+# Counted, not timed: the instructions of a whole run.
+instructions()
+{
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$flashemu" \
+        replay ram-disk "$1" 2>&1 >/dev/null | awk '/Collected/ { print $NF }'
+}
+
+counted=()
+for count in 500 2000 20000; do
+    traces $count "counted.$count"
+    counted+=("$(instructions "$work/counted.$count.spc")")
+done
+printf 'instructions: %s\n' "${counted[*]}"
+check 'ten times the trace is ten times the work' awk \
+    -v a="${counted[0]}" -v b="${counted[1]}" -v c="${counted[2]}" 'BEGIN {
+        each = (b - a) / 1500; more = (c - b) / 18000
+        exit !(each > 100 && more < 1.05 * each && more > 0.95 * each) }'
 
 # ---- random ------------------------------------------------------------------
 

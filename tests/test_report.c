@@ -31,7 +31,7 @@ static void example_findings(struct findings *findings)
     struct finding *f;
 
     findings->count = 0;
-    f = findings_add(findings, "clustered-page", "clustered_page", "bytes");
+    f = findings_add(findings, "clustered-page", "clustered_page");
     f->verdict = VERDICT_FOUND;
     f->value = f->low = f->high = value_integer(16384);
     f->confidence = 0.9997;
@@ -40,7 +40,7 @@ static void example_findings(struct findings *findings)
                 "every larger multiple agrees, at all of the phases that "
                 "were tried.",
                 16);
-    f = findings_add(findings, "write-buffer", "write_buffer", "bytes");
+    f = findings_add(findings, "write-buffer", "write_buffer");
     f->verdict = VERDICT_FOUND;
     f->value = value_integer(UINT64_C(32) << 20);
     f->low = value_integer(UINT64_C(31) << 20);
@@ -50,19 +50,19 @@ static void example_findings(struct findings *findings)
     struct value levels = {.kind = VALUE_LIST,
                            .list = {.items = {4 << 20, 32 << 20}, .count = 2}};
     finding_extra(f, "levels", levels);
-    f = findings_add(findings, "basic", "random_read", "ns");
+    f = findings_add(findings, "basic", "random_read");
     f->verdict = VERDICT_FOUND;
     f->value = value_real(117499.6);
     f->confidence = 1;
     finding_extra(f, "p95", value_integer(131000));
     finding_why(f, "%s", "The median of 1000 reads.");
-    f = findings_add(findings, "read-buffer", "read_buffer", "bytes");
+    f = findings_add(findings, "read-buffer", "read_buffer");
     f->verdict = VERDICT_ABSENT;
     f->confidence = 0.99;
     finding_why(f, "%s", "No reread is faster than a first read.");
-    f = findings_add(findings, "nand-type", "nand_type", "");
+    f = findings_add(findings, "nand-type", "nand_type");
     finding_why(f, "%s", "The drive was too noisy.");
-    f = findings_add(findings, "log-list", "log_list", "count");
+    f = findings_add(findings, "log-list", "log_list");
     f->verdict = VERDICT_SKIPPED;
     finding_why(f, "%s", "--read-only: this probe writes.");
 }
@@ -97,18 +97,18 @@ START_TEST(text_says_what_how_sure_and_why)
                                         "virtual time",
                                         "1234, none of them split",
                                         "clustered_page",
-                                        "16 KiB .. 16 KiB",
+                                        "exactly",
                                         "99.9 %",
                                         "found",
                                         "without a penalty",
-                                        "levels 4096 KiB, 32 MiB",
+                                        "levels 4 MiB, 32 MiB",
                                         "118 us",
                                         "p95 131 us",
                                         "absent",
                                         "inconclusive",
                                         "skipped",
                                         "S3CR3T",
-                                        "1024 KiB written",
+                                        "1 MiB written",
                                         "1.50 s of device time"};
     struct report_style style = {0};
     char text[TEXT_MAX];
@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(text_fits_its_columns)
 {
-    static const unsigned columns[] = {0, 80, 100, 200};
+    static const unsigned columns[] = {0, 24, 40, 79, 80, 100, 200};
     char text[TEXT_MAX];
 
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
@@ -131,8 +131,10 @@ START_TEST(text_fits_its_columns)
         size_t most = columns[i] ? columns[i] : 80;
         render(text, &style, false);
         for (char *line = text; *line; line += strcspn(line, "\n") + 1)
-            ck_assert_msg(strcspn(line, "\n") <= most, "%u: %.*s", columns[i],
-                          (int)strcspn(line, "\n"), line);
+            ck_assert_msg(strcspn(line, "\n") <= most ||
+                              strncmp(line, "      ", 6) == 0, /* a command */
+                          "%u: %.*s", columns[i], (int)strcspn(line, "\n"),
+                          line);
     }
 }
 END_TEST
@@ -143,7 +145,7 @@ START_TEST(bytes_can_be_plain_and_serials_hidden)
     char text[TEXT_MAX];
 
     render(text, &style, true);
-    ck_assert_ptr_nonnull(strstr(text, "16384 B .. 16384 B"));
+    ck_assert_ptr_nonnull(strstr(text, "16384 B"));
     ck_assert_ptr_nonnull(strstr(text, "levels 4194304 B, 33554432 B"));
     ck_assert_ptr_null(strstr(text, "KiB .."));
     ck_assert_ptr_null(strstr(text, "S3CR3T"));
@@ -197,7 +199,8 @@ START_TEST(json_has_every_key_when_nothing_is_known)
 
     ck_assert_str_eq(json(&document, &report),
                      "{ \"device\": null, \"conditions\": null, \"plan\": "
-                     "null, \"findings\": [ ], \"cost\": null }");
+                     "null, \"findings\": [ ], \"advice\": [ ], \"cost\": "
+                     "null }");
     json_object_put(document);
 }
 END_TEST
@@ -317,7 +320,7 @@ START_TEST(a_new_finding_is_inconclusive_and_can_be_looked_up)
     findings.count = 0;
     ck_assert_ptr_null(findings_get(&findings, "clustered_page"));
     struct finding *f =
-        findings_add(&findings, "clustered-page", "clustered_page", "bytes");
+        findings_add(&findings, "clustered-page", "clustered_page");
     ck_assert_int_eq(f->verdict, VERDICT_INCONCLUSIVE);
     ck_assert_int_eq(f->value.kind, VALUE_NONE);
     ck_assert_double_eq(f->confidence, 0.0);

@@ -5,9 +5,11 @@
 # interruption at twenty random moments, leave a valid document and nothing else.
 #   test_road.sh SOURCE_DIR BUILD_DIR
 set -u
+sources=$(realpath "$1")
 flashemu=$2/flashemu
 ssdprobe=$2/ssdprobe
 serve_seconds=550
+run_seconds=500
 # shellcheck source=tests/serving.sh
 . "$1/tests/serving.sh"
 
@@ -17,7 +19,7 @@ three=clustered-page,read-buffer,write-buffer
 run() {
     local file=$1
     shift
-    timeout -k 5 200 "$ssdprobe" run "$three" --yes --allow-virtual \
+    timeout -k 5 "$run_seconds" "$ssdprobe" run "$three" --yes --allow-virtual \
         --progress=none --json="$file" "$@" "$device" \
         >"$work/report" 2>"$work/stderr"
     status=$?
@@ -45,7 +47,7 @@ import jsonschema
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))
 PYTHON
 }
-schema=$1/lib/report/ssdprobe.schema.json
+schema=$sources/lib/report/ssdprobe.schema.json
 
 five_times() {
     local i
@@ -64,6 +66,26 @@ five_times() {
     check "the document of a real disk is valid" is_valid "$work/found.json"
     kill -TERM "$server"
     check "the server ends" soon 10 is_dead "$server"
+}
+
+# What Sun & Zhang found in three sticks (table 3): the groups; with the long
+# tests, since merges take minutes of real time, the logs and the contents too.
+stick() {
+    local three=inter-request-distance
+    [ -z "${SSDPROBE_TEST_LONG-}" ] || three=log-list,$three,content
+    serve "$1" --via loop
+    run "$work/stick.json" --seed=1
+    says "$work/stick.json" >"$work/found"
+    check "$1 has $2 groups: $(cat "$work/found")" \
+        grep -qx "segment_groups found $2" "$work/found"
+    if [ -n "${SSDPROBE_TEST_LONG-}" ]; then
+        check "$1 has a log list of $3" grep -qx "log_list found $3" \
+            "$work/found"
+        check "content matters to $1: $4" \
+            grep -qx "content_dependence found $4" "$work/found"
+    fi
+    kill -TERM "$server"
+    check "the server of $1 ends" soon 10 is_dead "$server"
 }
 
 # A loop device over an ordinary file shows nothing of flash.
@@ -149,4 +171,7 @@ plain_file
 vanishing
 interrupted
 five_times
+stick usb-unknown-1g 4 3 True
+stick usb-kingston-1g 2 4 False
+stick usb-pny-2g 2 4 False
 summary

@@ -70,7 +70,7 @@ check "a read beyond the end stops there" test "$(dd if="$device" bs=1M \
 check "32 requests at once keep their contents" timeout 20 fio --name=v \
     --filename="$device" --rw=randwrite --bs=512-96k --bs_unaligned \
     --blockalign=512 --size=48M --io_size=48M --direct=1 --ioengine=libaio \
-    --iodepth=32 --verify=crc32c --verify_fatal=1 --randseed=7
+    --iodepth=32 --verify=crc32c --verify_fatal=1 --verify_state_save=0 --randseed=7
 
 kill -TERM "$server"
 check "SIGTERM removes everything" soon 5 nothing_left
@@ -176,7 +176,10 @@ check "no drive: exit 1" test "$(status_of serve)" -eq 1
 check "unknown drive: exit 2" test "$(status_of serve no-such-drive)" -eq 2
 check "unknown option: exit 1" test "$(status_of serve ram-disk --vai=loop)" -eq 1
 check "no abbreviations: exit 1" test "$(status_of list --js)" -eq 1
-check "ublk is refused" test "$(status_of serve ram-disk --via=ublk)" -eq 1
+check "no other way into the kernel" \
+    test "$(status_of serve ram-disk --via=nbd)" -eq 1
+check "what only ublk has is refused" \
+    test "$(status_of serve ram-disk --via=loop --queues=2)" -eq 1
 check "one line says why" test "$(wc -l <"$work/err")" -eq 1
 check "trailing junk in a size: exit 1" \
     test "$(status_of serve ram-disk --size=1Mx)" -eq 1

@@ -89,8 +89,7 @@ static bool think(struct study *study, struct findings *findings)
         return false;
     fake->confidence =
         claim_confidence(fake->contrasts, fake->count, &fake->rule);
-    struct finding *finding =
-        findings_add(findings, "fake", "clustered_page", "bytes");
+    struct finding *finding = findings_add(findings, "fake", "clustered_page");
     finding->verdict = fake->claim == CLAIM_HOLDS   ? VERDICT_FOUND
                        : fake->claim == CLAIM_FALLS ? VERDICT_ABSENT
                                                     : VERDICT_INCONCLUSIVE;

@@ -16,8 +16,8 @@ file(GLOB programs CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source ${programs})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE ssd_probes ssd_session ssd_report
-                        PkgConfig::CHECK Threads::Threads)
+  target_link_libraries(${name} PRIVATE ssd_study ssd_probes ssd_session
+                        ssd_report PkgConfig::CHECK Threads::Threads)
   target_compile_definitions(${name} PRIVATE
                              SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
   # Check's macros rely on GNU extensions.
@@ -30,12 +30,20 @@ foreach(source ${programs})
   endif()
 endforeach()
 
+# What the guests of tests/guest run beside the programs.
+add_executable(guest_flushes tests/guest/flushes.c)
+target_link_libraries(guest_flushes PRIVATE ssd_device)
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
-foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh)
+foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
+               ${CMAKE_SOURCE_DIR}/tests/fresh_package.sh
+               ${CMAKE_SOURCE_DIR}/tests/mutants.sh)
   get_filename_component(name ${script} NAME_WE)
   suite(${name} script bash ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   # Scripts share loop devices and the processor: one at a time.
   set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
 endforeach()
-set_tests_properties(fresh_debian PROPERTIES LABELS long)
+set_tests_properties(fresh_debian fresh_package mutants PROPERTIES LABELS long)
 include(tests/bench/bench.cmake OPTIONAL)
+
+set_target_properties(papers_sun_zhang PROPERTIES EXCLUDE_FROM_ALL FALSE)

@@ -13,6 +13,11 @@ uint64_t random_mix(uint64_t word)
     return word;
 }
 
+bool random_one_of_two(uint64_t index)
+{
+    return (random_mix(index / 2) ^ index) & 1;
+}
+
 uint64_t random_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

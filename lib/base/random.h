@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_BASE_RANDOM_H
 #define SSDPROBE_BASE_RANDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ void random_order(struct random *random, size_t order[], size_t count);
 
 /* One well-mixed word from another (splitmix64's finaliser). */
 uint64_t random_mix(uint64_t word);
+
+/* Of each two indices 2n and 2n + 1 one is chosen, which of them as by chance,
+ * and always the same. */
+bool random_one_of_two(uint64_t index);
 
 /* A hash of a text, for seeds that depend on a name (FNV-1a, then mixed). */
 uint64_t random_hash(const char *text);

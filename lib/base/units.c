@@ -140,9 +140,7 @@ char *format_bytes(uint64_t bytes, char *text, size_t size)
     unsigned power = 0;
     uint64_t whole = bytes;
 
-    /* "4096 KiB", not "4 MiB": the field speaks in KiB below 32 MiB. */
-    while (whole && whole % 1024 == 0 && power < 5 &&
-           (power != 1 || whole >= 32 * 1024)) {
+    while (whole && whole % 1024 == 0 && power < 5) {
         whole /= 1024;
         power++;
     }

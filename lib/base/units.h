@@ -25,7 +25,7 @@ int parse_integer(const char *text, uint64_t *value);
 /* A decimal number, C locale, finite. */
 int parse_real(const char *text, double *value);
 
-/* "16 KiB", "255 KiB", "64.0 GB": binary units where they are exact, else
+/* "16 KiB", "4 MiB", "64.0 GB": binary units where they are exact, else
  * decimal ones with a digit. Returns `text`. */
 char *format_bytes(uint64_t bytes, char *text, size_t size);
 

@@ -19,6 +19,11 @@ struct device_ops {
     /* Asked before the first write: is it still the disk that was opened? 0 or
      * -ESTALE. NULL: it can be no other. */
     int (*is_same)(struct device *device);
+    /* NULL: it has none to ask for. */
+    void (*health)(struct device *device, struct device_health *health);
+    /* As the functions of device.h. NULL: it has no cache to switch. */
+    int (*switch_cache)(struct device *device, bool on);
+    int (*restore)(struct device *device);
     uint64_t (*now_ns)(struct device *device);
     void (*close)(struct device *device);
 };
@@ -30,6 +35,7 @@ struct device {
     struct device_counters counters;
     bool write;
     bool seen_again; /* is_same() has said yes */
+    bool lost;       /* it has vanished with requests under way */
     unsigned queue_depth_count, outstanding_count;
     unsigned char *buffer;
     size_t buffer_bytes;

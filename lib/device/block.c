@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "lib/device/backend.h"
+#include "lib/device/cache.h"
 #include "lib/device/clock.h"
 #include "lib/device/disk.h"
 #include "lib/device/flush.h"
+#include "lib/device/health.h"
 #include "lib/device/interlock.h"
 #include "lib/device/limit.h"
 #include "lib/device/memory.h"
@@ -31,7 +33,9 @@ struct block {
     struct limit limit;
     struct memory memory;
     struct ready ready;
+    enum { CACHE_UNTOUCHED, CACHE_WAS_ON, CACHE_WAS_OFF } cache_was;
     bool has_uring; /* else pread and pwrite */
+    bool gone;      /* what is in flight will not come back */
     struct uring uring;
 };
 
@@ -74,15 +78,23 @@ static void flush(struct block *block, struct io *io)
     io->complete_ns = clock_now_ns();
 }
 
-/* Waits once; -ENODEV when the disk will not answer any more. */
+/* The kernel's own drivers wait, abort and reset for less. */
+static const uint64_t GIVE_UP_NS = 300000000000;
+
+/* Waits once; -ENODEV when the disk will not answer any more, -ETIMEDOUT when
+ * it has not for very long. */
 static int wait_for_some(struct block *block)
 {
+    const uint64_t begin_ns = clock_now_ns();
     int error;
     do {
         error = uring_wait(&block->uring, &block->ready);
         if (error == -ETIME && disk_gone(&block->disk, block->pin.sequence))
             error = -ENODEV;
+        else if (error == -ETIME && clock_now_ns() - begin_ns > GIVE_UP_NS)
+            error = -ETIMEDOUT;
     } while (error == -ETIME);
+    block->gone = error == -ENODEV || error == -ETIMEDOUT;
     return error;
 }
 
@@ -90,6 +102,8 @@ static int wait_for_some(struct block *block)
 static int drain(struct block *block)
 {
     int error = 0;
+    if (block->gone)
+        return -ENODEV;
     while (!error && block->has_uring && block->uring.in_flight_count > 0)
         error = wait_for_some(block);
     return error;
@@ -169,6 +183,42 @@ static uint64_t block_now_ns(struct device *device)
     return clock_now_ns();
 }
 
+static void block_health(struct device *device, struct device_health *health)
+{
+    const struct block *block = block_of(device);
+    health_ask(&block->disk, block->fd, health);
+}
+
+static int block_switch_cache(struct device *device, bool on)
+{
+    struct block *block = block_of(device);
+    struct device_info *info = &device->info;
+    const bool was_on = cache_is_on(info->write_cache);
+    if (info->write_cache[0] == '\0')
+        return -EOPNOTSUPP; /* it could not be put back */
+    if (was_on == on)
+        return 0;
+    const int error = cache_switch(&block->disk, block->fd, on);
+    if (error)
+        return error;
+    block->cache_was = was_on ? CACHE_WAS_ON : CACHE_WAS_OFF;
+    cache_state(&block->disk, block->fd, info->write_cache,
+                sizeof(info->write_cache));
+    return 0;
+}
+
+static int block_restore(struct device *device)
+{
+    struct block *block = block_of(device);
+    if (block->cache_was == CACHE_UNTOUCHED)
+        return 0;
+    const int error =
+        cache_switch(&block->disk, block->fd, block->cache_was == CACHE_WAS_ON);
+    if (!error)
+        block->cache_was = CACHE_UNTOUCHED;
+    return error;
+}
+
 static int block_is_same(struct device *device)
 {
     const struct block *block = block_of(device);
@@ -186,6 +236,7 @@ static void block_close(struct device *device)
         (void)drain(block);
         uring_destroy(&block->uring);
     }
+    (void)block_restore(device);
     ready_destroy(&block->ready);
     memory_destroy(&block->memory);
     close(block->fd);
@@ -200,6 +251,9 @@ static const struct device_ops block_ops = {
     .idle = block_idle,
     .now_ns = block_now_ns,
     .is_same = block_is_same,
+    .health = block_health,
+    .switch_cache = block_switch_cache,
+    .restore = block_restore,
     .close = block_close,
 };
 
@@ -250,6 +304,8 @@ int device_block_open(const char *path, const struct device_options *options,
         goto free_block;
     block->fd = hold.fd;
     block->pin = hold.pin;
+    text_clean(info->wwid, sizeof(info->wwid), hold.pin.wwid);
+    text_clean(info->sequence, sizeof(info->sequence), hold.pin.sequence);
     text_clean(info->path, sizeof(info->path), path);
     error = disk_identify(&block->disk, block->fd, info, why);
     if (!error)

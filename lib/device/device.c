@@ -91,8 +91,31 @@ const struct device_info *device_info(const struct device *device)
     return &device->info;
 }
 
+void device_health(struct device *device, struct device_health *health)
+{
+    assert(device->outstanding_count == 0);
+    *health = (struct device_health){.text = "an emulated drive has no SMART"};
+    if (device->ops->health)
+        device->ops->health(device, health);
+}
+
+int device_switch_cache(struct device *device, bool on)
+{
+    assert(device->outstanding_count == 0 && device->write);
+    if (!device->ops->switch_cache)
+        return -EOPNOTSUPP;
+    return device->ops->switch_cache(device, on);
+}
+
+int device_restore(struct device *device)
+{
+    return device->ops->restore ? device->ops->restore(device) : 0;
+}
+
 void *device_buffer(struct device *device, size_t size_bytes)
 {
+    if (device->lost) /* the kernel may still write to the old one */
+        return NULL;
     assert(device->outstanding_count == 0);
     device->buffer = NULL;
     device->buffer_bytes = 0;
@@ -177,8 +200,8 @@ static int check_permission(const struct device *device, const struct io *io)
     return 0;
 }
 
-/* Is this still the disk that the user agreed to? Asked once, at the last
- * moment at which nothing has happened yet. */
+/* Is this still the disk that the user agreed to? Asked at the last moment at
+ * which nothing has happened yet, and again after every error. */
 static int check_identity(struct device *device, const struct io *io)
 {
     if (device->seen_again || (io->kind != IO_WRITE && io->kind != IO_DISCARD))
@@ -204,6 +227,8 @@ static void count_request(struct device *device, const struct io *io)
 int device_submit(struct device *device, struct io *io)
 {
     assert(device && io);
+    if (device->lost)
+        return -ENODEV;
     int error = check_form(device, io);
     if (!error)
         error = check_permission(device, io);
@@ -225,6 +250,27 @@ int device_submit(struct device *device, struct io *io)
     return 0;
 }
 
+/* No healthy drive takes so long for a read or a write, be it a large one on a
+ * slow card that cleans up, or to empty its cache. */
+static const uint64_t SILENCE_NS = 20000000000, FLUSH_SILENCE_NS = 30000000000;
+
+static void count_answer(struct device *device, const struct io *io)
+{
+    struct device_counters *counters = &device->counters;
+    const uint64_t took_ns = io->complete_ns - io->submit_ns;
+
+    if (io->error) {
+        counters->error_count++;
+        device->seen_again = false; /* a reset, and another may have come */
+    }
+    if (io->kind == IO_DISCARD)
+        return;
+    counters->silence_count +=
+        took_ns > (io->kind == IO_FLUSH ? FLUSH_SILENCE_NS : SILENCE_NS);
+    if (took_ns > counters->longest_ns)
+        counters->longest_ns = took_ns;
+}
+
 int device_reap(struct device *device, struct io *done[], size_t max,
                 size_t *count)
 {
@@ -233,21 +279,22 @@ int device_reap(struct device *device, struct io *done[], size_t max,
     if (device->outstanding_count == 0)
         return 0;
     const int error = device->ops->reap(device, done, max, count);
-    if (error)
+    if (error) {
+        device->lost = true;
         return error;
+    }
     assert(*count > 0 && *count <= max && *count <= device->outstanding_count);
     device->outstanding_count -= (unsigned)*count;
     for (size_t i = 0; i < *count; i++) {
         assert(done[i]->submit_ns <= done[i]->complete_ns);
-        if (done[i]->error)
-            device->counters.error_count++;
+        count_answer(device, done[i]);
     }
     return 0;
 }
 
 int device_do(struct device *device, struct io *io)
 {
-    assert(device->outstanding_count == 0);
+    assert(device->lost || device->outstanding_count == 0);
     int error = device_submit(device, io);
     if (error)
         return error;

@@ -69,17 +69,50 @@ struct device_options {
     unsigned queue_depth_count; /* most requests at once; 0 means 1 */
 };
 
+/* A size that the drive states of itself, and where. */
+struct device_declared {
+    char name[32];   /* "optimal_io_size" */
+    char source[16]; /* "sysfs", "NVMe identify" */
+    uint64_t bytes;
+};
+enum { DECLARED_MAX = 12 };
+
+/* How a disk hangs on USB; empty or 0 where it does not. */
+struct device_usb {
+    char driver[16]; /* "usb-storage" (one command at a time), "uas" */
+    char bridge[96]; /* "152d:0578 JMicron Generic": what answers on USB */
+    uint32_t speed_megabits_per_second;
+};
+
+/* What a drive says of its health. */
+struct device_health {
+    bool answered, failing;
+    char source[16]; /* "SMART", "NVMe log"; empty: it did not answer */
+    bool has_temperature, has_power_on, has_life_used;
+    int32_t temperature_celsius;
+    uint64_t power_on_hours;
+    uint32_t life_used_percent; /* may pass 100 */
+    char text[200]; /* the end of a sentence: "SMART says it is healthy, 31 C",
+                       or why there is no answer */
+};
+
 /* Identity and geometry; empty text or 0 where the system does not say. */
 struct device_info {
     char path[128]; /* as given: "/dev/sdb", "sim:ssd-a" */
     char model[64], serial[64], firmware[32];
+    char wwid[128];    /* world-wide name */
+    char sequence[32]; /* the kernel's number of this disk in this place */
     char bus[16];    /* "sata", "usb", "nvme", "mmc", "loop", "virtual", ... */
     char driver[32]; /* "sd", "nvme", "loop", ... */
+    struct device_usb usb;
+    char write_cache[24]; /* "write back", "write through", "none" */
     char partitions[160]; /* "sdb1 512 MiB, sdb2 63.5 GB" */
     uint64_t capacity_bytes;
     uint32_t logical_block_bytes, physical_block_bytes;
     uint32_t request_limit_bytes; /* larger requests reach the drive in parts */
     uint32_t optimal_io_bytes;
+    struct device_declared declared[DECLARED_MAX];
+    size_t declared_count;
     bool read_only, removable, rotational;
     bool virtual_disk;  /* loop, ram, ...: needs allow_virtual */
     bool virtual_clock; /* an emulated drive: time costs nothing */
@@ -88,7 +121,9 @@ struct device_info {
 };
 
 /*
- * Opens a DEVICE: "sim:DRIVE[,key=value...]" or the path of a whole disk. A
+ * Opens a DEVICE: "sim:DRIVE[,key=value...]" or the path of a whole disk. An
+ * emulated drive has only times, and reads as zeros, unless contents=on is among
+ * its keys. A
  * disk is opened with O_EXCL, locked and held, once all interlocks have let it
  * pass; with `write` false it is opened read-only (still O_EXCL). 0, or -errno
  * with `why` (FAULT_USAGE, FAULT_OPEN or FAULT_REFUSED).
@@ -98,6 +133,20 @@ int device_open(const char *spec, const struct device_options *options,
 void device_close(struct device *device); /* accepts NULL; waits for requests */
 
 const struct device_info *device_info(const struct device *device);
+
+/* Asks the drive for its health, now. No request may be outstanding. */
+void device_health(struct device *device, struct device_health *health);
+
+/*
+ * Switches the drive's volatile write cache until device_restore(). 0 (then
+ * device_info() says so), or -EOPNOTSUPP: the drive or its bridge refuses. No
+ * request may be outstanding; the device must be open for writing.
+ */
+int device_switch_cache(struct device *device, bool on);
+
+/* Puts back what was switched, as device_close() does, too. 0, also when there
+ * is nothing to do; or -errno. What device_info() says stays as it is. */
+int device_restore(struct device *device);
 
 /*
  * The device's data buffer, at least `size_bytes` long, page-aligned and
@@ -119,6 +168,9 @@ struct device_counters {
     uint64_t requests_count; /* all kinds, as given to device_submit */
     uint64_t split_count;    /* of which were sent in more than one part */
     uint64_t error_count;
+    uint64_t silence_count; /* reads and writes of more than 20 s, flushes of
+                               more than 30 s */
+    uint64_t longest_ns;    /* of all these */
 };
 void device_counters(const struct device *device,
                      struct device_counters *counters);
@@ -135,7 +187,9 @@ int device_submit(struct device *device, struct io *io);
 /*
  * Waits until at least one request is done and returns those that are, at most
  * `max`, in `done`. *count is 0 when none was outstanding. -ENODEV when the
- * device has vanished and its requests will not come back.
+ * device has vanished and its requests will not come back; -ETIMEDOUT when it
+ * has not answered for five minutes, longer than any driver waits. After that
+ * it counts as gone.
  */
 int device_reap(struct device *device, struct io *done[], size_t max,
                 size_t *count);

@@ -3,13 +3,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "lib/device/sysfs.h"
+#include "lib/device/usb.h"
 
 /* The kernel writes '!' for a '/' in a disk's name: "cciss!c0d0". */
 static void name_of_folder(const char *folder, char *name, size_t size)
@@ -100,6 +103,50 @@ bool disk_gone(const struct disk *disk, const char *sequence)
         return true;
     disk_sequence(disk, now, sizeof(now));
     return strcmp(now, sequence) != 0;
+}
+
+bool disk_carries(const char *path, dev_t number)
+{
+    char link[64], folder[PATH_MAX];
+    struct disk disk;
+
+    snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(number),
+             minor(number));
+    if (disk_find(path, &disk, NULL) != 0 || !disk.folder[0] ||
+        !realpath(link, folder))
+        return false;
+    const size_t length = strlen(disk.folder);
+    return strncmp(folder, disk.folder, length) == 0 &&
+           (folder[length] == '\0' || folder[length] == '/');
+}
+
+/* Page 80h of a SCSI disk's product data: four bytes, then the number. */
+static void product_serial(const struct disk *disk, char *serial, size_t size)
+{
+    enum { HEADER_BYTES = 4 };
+    char path[PATH_MAX + 32], page[128];
+    snprintf(path, sizeof(path), "%s/device/vpd_pg80", disk->folder);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    const ssize_t length = read(fd, page, sizeof(page) - 1);
+    close(fd);
+    if (length <= HEADER_BYTES)
+        return;
+    page[length] = '\0';
+    text_clean(serial, size, page + HEADER_BYTES);
+}
+
+void disk_serial(const struct disk *disk, char *serial, size_t size)
+{
+    static const char *const attributes[] = {"device/serial", "serial", NULL};
+    serial[0] = '\0';
+    for (size_t i = 0; attributes[i] && serial[0] == '\0'; i++)
+        (void)sysfs_text(disk->folder, attributes[i], serial, size);
+    if (serial[0] == '\0')
+        product_serial(disk, serial, size);
+    if (serial[0] == '\0')
+        usb_serial(disk, serial, size);
 }
 
 int disk_list_read(struct disk_list *list)

@@ -39,6 +39,10 @@ const struct disk_virtual *disk_virtual(const struct disk *disk);
 void disk_sequence(const struct disk *disk, char *sequence, size_t size);
 bool disk_gone(const struct disk *disk, const char *sequence);
 
+/* Does the block device `number` lie on the disk at `path`: is it that disk, or
+ * a partition of it? */
+bool disk_carries(const char *path, dev_t number);
+
 /* The paths of all whole disks that have a capacity, in the order of their
  * names. 0 or -errno. */
 enum { DISK_LIST_MAX = 256, DISK_PATH_BYTES = 64 };
@@ -47,6 +51,10 @@ struct disk_list {
     size_t count;
 };
 int disk_list_read(struct disk_list *list);
+
+/* The disk's own serial number, as far as the kernel has it; of a USB disk that
+ * has told none, the bridge's. Empty where there is neither. */
+void disk_serial(const struct disk *disk, char *serial, size_t size);
 
 /* What can be said of it without opening it: model, serial, firmware, bus,
  * driver, partitions, and the capacity. */

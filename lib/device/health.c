@@ -3,6 +3,7 @@
 
 #include <atasmart.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,11 @@ enum {
     NVME_LOG_HEALTH = 0x02,
     NVME_ALL_NAMESPACES = -1,
     ANSWER_MS = 5000,
-    KELVIN = 273
+    KELVIN = 273,
+    LOG_POWER_ON_HOURS = 128 /* 16 bytes, of which 8 will do */
 };
+
+static const uint64_t MS_PER_HOUR = 3600000;
 
 /* The bits of the critical warning, byte 0 of the log. */
 static const struct {
@@ -30,13 +34,30 @@ static const struct {
     {0x20, true, "its persistent memory has become unreliable"},
 };
 
-void health_read_log(const uint8_t log[HEALTH_LOG_BYTES], struct health *health)
+static uint64_t little_endian_64(const uint8_t *bytes)
+{
+    uint64_t number = 0;
+    for (int i = 7; i >= 0; i--)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+void health_read_log(const uint8_t log[HEALTH_LOG_BYTES],
+                     struct device_health *health)
 {
     const int celsius = (log[1] | log[2] << 8) - KELVIN;
     const unsigned spare = log[3], used = log[5];
     const char *said = NULL;
 
-    *health = (struct health){.answered = true};
+    *health = (struct device_health){
+        .answered = true,
+        .source = "NVMe log",
+        .has_temperature = log[1] || log[2],
+        .temperature_celsius = celsius,
+        .has_power_on = true,
+        .power_on_hours = little_endian_64(log + LOG_POWER_ON_HOURS),
+        .has_life_used = true,
+        .life_used_percent = used};
     for (size_t i = 0; i < sizeof(warnings) / sizeof(*warnings); i++) {
         if (!(log[0] & warnings[i].bit))
             continue;
@@ -51,14 +72,14 @@ void health_read_log(const uint8_t log[HEALTH_LOG_BYTES], struct health *health)
              said ? said : "that nothing is wrong", spare, used, celsius);
 }
 
-static void no_answer(struct health *health, const char *what, int error)
+static void no_answer(struct device_health *health, const char *what, int error)
 {
     snprintf(health->text, sizeof(health->text),
              "%s does not answer (%s), so nothing is known of it", what,
              strerror(error));
 }
 
-static void ask_nvme(int fd, struct health *health)
+static void ask_nvme(int fd, struct device_health *health)
 {
     uint8_t log[HEALTH_LOG_BYTES] = {0};
     struct nvme_admin_cmd command = {
@@ -76,11 +97,25 @@ static void ask_nvme(int fd, struct health *health)
         no_answer(health, "its health log", result < 0 ? errno : EIO);
 }
 
-static void read_smart(SkDisk *smart, struct health *health)
+static void read_attributes(SkDisk *smart, struct device_health *health)
+{
+    uint64_t millikelvin, on_ms;
+    if (sk_disk_smart_read_data(smart) != 0)
+        return;
+    if (sk_disk_smart_get_temperature(smart, &millikelvin) == 0) {
+        health->has_temperature = true;
+        health->temperature_celsius = (int32_t)(millikelvin / 1000) - KELVIN;
+    }
+    if (sk_disk_smart_get_power_on(smart, &on_ms) == 0) {
+        health->has_power_on = true;
+        health->power_on_hours = on_ms / MS_PER_HOUR;
+    }
+}
+
+static void read_smart(SkDisk *smart, struct device_health *health)
 {
     SkBool good = 1;
-    uint64_t millikelvin = 0;
-    char heat[32] = "";
+    char heat[32] = "", age[48] = "";
 
     if (sk_disk_smart_status(smart, &good) != 0) {
         no_answer(health, "its SMART status", errno);
@@ -88,22 +123,27 @@ static void read_smart(SkDisk *smart, struct health *health)
     }
     health->answered = true;
     health->failing = !good;
-    if (sk_disk_smart_read_data(smart) == 0 &&
-        sk_disk_smart_get_temperature(smart, &millikelvin) == 0)
+    snprintf(health->source, sizeof(health->source), "SMART");
+    read_attributes(smart, health);
+    if (health->has_temperature)
         snprintf(heat, sizeof(heat), ", %d C",
-                 (int)(millikelvin / 1000) - KELVIN);
-    snprintf(health->text, sizeof(health->text), "SMART says that it is %s%s",
-             good ? "healthy" : "failing", heat);
+                 (int)health->temperature_celsius);
+    if (health->has_power_on)
+        snprintf(age, sizeof(age), ", on for %" PRIu64 " h",
+                 health->power_on_hours);
+    snprintf(health->text, sizeof(health->text), "SMART says that it is %s%s%s",
+             good ? "healthy" : "failing", heat, age);
 }
 
-static void ask_smart(int fd, struct health *health)
+/* The disk that is open, wherever its name has gone; libatasmart takes the way
+ * to speak ATA before a colon. */
+static void ask_smart_by(const char *way, int fd, struct device_health *health)
 {
-    char path[32];
+    char path[48];
     SkDisk *smart = NULL;
     SkBool available = 0;
 
-    /* The disk that is open, wherever its name has gone. */
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof(path), "%s/proc/self/fd/%d", way, fd);
     if (sk_disk_open(path, &smart) != 0) {
         no_answer(health, "SMART", errno);
         return;
@@ -115,13 +155,23 @@ static void ask_smart(int fd, struct health *health)
     sk_disk_free(smart);
 }
 
-void health_ask(const struct disk *disk, int fd, struct health *health)
+/* ATA PASS-THROUGH first; some disks of libata only answer to its own calls,
+ * which no other disk has. */
+static void ask_smart(const struct disk *disk, int fd,
+                      struct device_health *health)
 {
-    *health = (struct health){.answered = false};
+    ask_smart_by("", fd, health);
+    if (!health->answered && strstr(disk->folder, "/ata"))
+        ask_smart_by("linux-ide:", fd, health);
+}
+
+void health_ask(const struct disk *disk, int fd, struct device_health *health)
+{
+    *health = (struct device_health){.answered = false};
     if (strstr(disk->folder, "/nvme"))
         ask_nvme(fd, health);
     else if (!disk_virtual(disk) && strstr(disk->folder, "/host"))
-        ask_smart(fd, health);
+        ask_smart(disk, fd, health);
     else
         snprintf(health->text, sizeof(health->text),
                  "a disk of its kind has no SMART, so nothing is known of it");

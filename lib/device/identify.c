@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/device/declared.h"
 #include "lib/device/disk.h"
 
 #include <dirent.h>
@@ -12,7 +13,9 @@
 #include <sys/sysmacros.h>
 
 #include "lib/base/units.h"
+#include "lib/device/cache.h"
 #include "lib/device/sysfs.h"
+#include "lib/device/usb.h"
 
 /* The kernel counts in these, whatever the disk does. */
 static const uint64_t SECTOR_BYTES = 512;
@@ -81,20 +84,20 @@ static void first_text(const struct disk *disk, const char *const names[],
 static void find_names(const struct disk *disk, struct device_info *info)
 {
     static const char *const models[] = {"device/model", "device/name", NULL};
-    static const char *const serials[] = {"device/serial", "serial", NULL};
     static const char *const firmwares[] = {"device/firmware_rev", "device/rev",
                                             "device/fwrev", NULL};
     char vendor[32], model[64] = "", both[128];
 
     first_text(disk, models, model, sizeof(model));
-    first_text(disk, serials, info->serial, sizeof(info->serial));
+    disk_serial(disk, info->serial, sizeof(info->serial));
     first_text(disk, firmwares, info->firmware, sizeof(info->firmware));
 
     /* SCSI splits the name in two; libata writes "ATA" for the vendor, PCI a
-     * number. */
+     * number, and some say it twice. */
     if (sysfs_text(disk->folder, "device/vendor", vendor, sizeof(vendor)) !=
             0 ||
-        strcmp(vendor, "ATA") == 0 || strncmp(vendor, "0x", 2) == 0)
+        strcmp(vendor, "ATA") == 0 || strncmp(vendor, "0x", 2) == 0 ||
+        strncmp(model, vendor, strlen(vendor)) == 0)
         vendor[0] = '\0';
     snprintf(both, sizeof(both), "%s %s", vendor, model);
     text_clean(info->model, sizeof(info->model), both);
@@ -123,12 +126,6 @@ static void find_in_udev(const struct disk *disk, struct device_info *info)
         udev_text(device, "ID_REVISION", info->firmware,
                   sizeof(info->firmware));
         udev_text(device, "ID_BUS", info->bus, sizeof(info->bus));
-        struct udev_device *usb = udev_device_get_parent_with_subsystem_devtype(
-            device, "usb", "usb_device"); /* belongs to `device` */
-        const char *serial =
-            usb ? udev_device_get_sysattr_value(usb, "serial") : NULL;
-        if (info->serial[0] == '\0' && serial)
-            text_clean(info->serial, sizeof(info->serial), serial);
         udev_device_unref(device);
     }
     udev_unref(udev);
@@ -176,6 +173,7 @@ void disk_describe(const struct disk *disk, struct device_info *info)
     find_driver(disk, info);
     find_names(disk, info);
     find_in_udev(disk, info);
+    usb_describe(disk, &info->usb);
     find_partitions(disk, info);
 }
 
@@ -207,6 +205,9 @@ int disk_identify(const struct disk *disk, int fd, struct device_info *info,
     info->optimal_io_bytes =
         (uint32_t)sysfs_number(disk->folder, "queue/optimal_io_size", 0);
     info->removable = sysfs_number(disk->folder, "removable", 0) != 0;
+    cache_state(disk, fd, info->write_cache, sizeof(info->write_cache));
     info->rotational = sysfs_number(disk->folder, "queue/rotational", 0) != 0;
+    declared_sysfs(disk->folder, info);
+    declared_nvme(fd, info);
     return 0;
 }

@@ -111,7 +111,7 @@ int interlock_writable(struct subject *subject,
 int interlock_health(struct subject *subject, struct interlock_outcome *outcome,
                      struct fault *why)
 {
-    struct health health;
+    struct device_health health;
     if (subject->hold.fd < 0)
         return interlock_say(outcome, INTERLOCK_NOTE,
                              "Not asked, as the disk cannot be held.");

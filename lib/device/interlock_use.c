@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/device/clock.h"
 #include "lib/device/interlock_rows.h"
 #include "lib/device/lock.h"
 #include "lib/device/signature.h"
@@ -17,6 +18,10 @@ enum { USER_TEXT_BYTES = 320 };
 
 /* udev looks into a new disk for a second or two. */
 static const uint64_t LOCK_WAIT_NS = 5000000000;
+
+/* A process that was killed with requests under way is gone before they are:
+ * the kernel lets go of the disk when they have come back. */
+static const uint64_t HOLD_WAIT_NS = 10000000000, HOLD_PAUSE_NS = 50000000;
 
 static int refuse_unknown(const struct disk *disk, int error, struct fault *why)
 {
@@ -88,6 +93,32 @@ static int explain_open(struct subject *subject, int error, struct fault *why)
     }
 }
 
+/* Does somebody have it who can be named? */
+static bool has_user(const struct disk *disk)
+{
+    char user[USER_TEXT_BYTES];
+
+    return users_find(disk, user, sizeof(user)) != 0 ||
+           users_find_process(disk, user, sizeof(user)) != 0;
+}
+
+/* A descriptor or -errno. */
+static int open_patiently(const struct disk *disk, int flags)
+{
+    const uint64_t end_ns = clock_now_ns() + HOLD_WAIT_NS;
+
+    for (;;) {
+        const int fd = open(disk->path, flags);
+        if (fd >= 0)
+            return fd;
+        if (errno != EBUSY)
+            return -errno;
+        if (has_user(disk) || clock_now_ns() >= end_ns)
+            return -EBUSY;
+        clock_pause(HOLD_PAUSE_NS);
+    }
+}
+
 /* Opens with O_EXCL, for good: nobody can come in after it. */
 static int hold(struct subject *subject, struct fault *why)
 {
@@ -97,9 +128,9 @@ static int hold(struct subject *subject, struct fault *why)
     const int flags =
         (subject->options->write && !read_only ? O_RDWR : O_RDONLY) | O_EXCL |
         O_DIRECT | O_CLOEXEC;
-    const int fd = open(disk->path, flags);
+    const int fd = open_patiently(disk, flags);
     if (fd < 0)
-        return explain_open(subject, -errno, why);
+        return explain_open(subject, fd, why);
 
     /* Between the questions and the answer the name may have moved. */
     struct pin pin;

@@ -21,7 +21,6 @@ static void first_text(const struct disk *disk, const char *const names[],
 
 int pin_take(const struct disk *disk, int fd, struct pin *pin)
 {
-    static const char *const serials[] = {"device/serial", "serial", NULL};
     static const char *const wwids[] = {"wwid", "device/wwid", "device/cid",
                                         NULL};
     struct stat status;
@@ -31,7 +30,7 @@ int pin_take(const struct disk *disk, int fd, struct pin *pin)
     if (!sysfs_has(disk->folder, "dev"))
         return -ENODEV;
     disk_sequence(disk, pin->sequence, sizeof(pin->sequence));
-    first_text(disk, serials, pin->serial, sizeof(pin->serial));
+    disk_serial(disk, pin->serial, sizeof(pin->serial));
     first_text(disk, wwids, pin->wwid, sizeof(pin->wwid));
     if (fd < 0)
         return 0;

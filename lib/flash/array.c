@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/flash/interleave.h"
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -18,76 +20,94 @@ static uint64_t lasting(const struct array *array, uint64_t ns)
     return (uint64_t)((double)ns * array->slowness);
 }
 
-int array_create(struct array *array, const struct drive *drive,
-                 uint32_t blocks_count, struct flash_statistics *statistics)
+static void set_geometry(struct array *array, const struct drive *drive)
 {
-    memset(array, 0, sizeof(*array));
     array->channels_count = (uint32_t)drive->channels_count;
     array->banks_count =
         (uint32_t)(drive->channels_count * drive->banks_per_channel_count);
     array->stripe_banks_count = (uint32_t)drive->stripe_banks_count;
     array->groups_count = array->banks_count / array->stripe_banks_count;
+    array->groups = divisor_of(array->groups_count);
+    array->stripe = divisor_of(array->stripe_banks_count);
     array->pages_per_block_count = (uint32_t)drive->pages_per_block_count;
     array->stripe_pages_count =
         array->pages_per_block_count * array->stripe_banks_count;
-    array->blocks_count = blocks_count;
     array->page_bytes = drive->page_bytes * drive->superblock_chips_count;
     array->block_bytes = array->page_bytes * array->stripe_pages_count;
+    array->page_parts_count =
+        drive->content_unit_bytes
+            ? (uint32_t)(array->page_bytes / drive->content_unit_bytes)
+            : 1;
+    array->registers_count =
+        (uint32_t)(drive->cache_register_bytes / drive->page_bytes);
+    if (array->registers_count == 0)
+        array->registers_count = 1;
+}
+
+static void set_timing(struct array *array, const struct drive *drive)
+{
     array->read_ns = drive->read_ns;
     array->erase_ns = drive->erase_ns;
+    array->slc_read_ns = drive->slc_read_ns;
+    array->slc_program_ns = drive->slc_program_ns;
     array->cache_copy_ns = drive->cache_copy_ns;
     array->controller_read_ns = drive->controller_read_page_ns;
     array->controller_write_ns = drive->controller_write_page_ns;
     array->controller_copy_ns = drive->controller_copy_page_ns;
     array->zero_copy_ns = drive->zero_copy_ns;
-    array->page_parts_count =
-        drive->content_unit_bytes
-            ? (uint32_t)(array->page_bytes / drive->content_unit_bytes)
-            : 1;
-    array->groups = divisor_of(array->groups_count);
-    array->stripe = divisor_of(array->stripe_banks_count);
     array->bus_ns =
         array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
     array->cache_read = drive->cache_read != 0;
     array->cache_program = drive->cache_program != 0;
     array->bus_held = drive->bus_policy == BUS_HELD;
     array->partial_read = drive->partial_read != 0;
+    array->partial_program = drive->partial_program != 0;
     array->slowness = 1.0;
-    array->statistics = statistics;
+}
+
+static uint32_t all_blocks(const struct array *array)
+{
+    return array->blocks_count + array->slc_blocks_count;
+}
+
+static int allocate(struct array *array, bool contents_matter)
+{
+    size_t registers = (size_t)array->banks_count * array->registers_count;
+    size_t pages = (size_t)all_blocks(array) * array->stripe_pages_count;
 
     array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
-    array->bank_free_ns = calloc(array->banks_count, sizeof(uint64_t));
-    array->bank_erased_ns = calloc(array->banks_count, sizeof(uint64_t));
-    array->bank_erase_begin_ns = calloc(array->banks_count, sizeof(uint64_t));
+    array->banks = calloc(array->banks_count, sizeof(*array->banks));
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
-    array->blocks = calloc(blocks_count, sizeof(*array->blocks));
-    array->channel_of_bank = calloc(array->banks_count, sizeof(uint16_t));
-    array->registers_count =
-        (uint32_t)(drive->cache_register_bytes / drive->page_bytes);
-    if (array->registers_count == 0)
-        array->registers_count = 1;
-    array->register_free_ns = calloc(
-        (size_t)array->banks_count * array->registers_count, sizeof(uint64_t));
-    array->register_next = calloc(array->banks_count, sizeof(uint32_t));
+    array->blocks = calloc(all_blocks(array), sizeof(*array->blocks));
+    array->register_free_ns = calloc(registers, sizeof(uint64_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->register_free_ns || !array->register_next ||
-        !array->channel_of_bank || !array->bank_erased_ns ||
-        !array->bank_erase_begin_ns || !array->sensing || !array->program_ns ||
-        !array->bank_free_ns || !array->channel_free_ns || !array->blocks) {
+    if (!array->program_ns || !array->banks || !array->channel_free_ns ||
+        !array->blocks || !array->register_free_ns || !array->sensing)
+        return -ENOMEM;
+    if (!contents_matter)
+        return 0;
+    array->zero_parts = malloc(pages);
+    if (!array->zero_parts)
+        return -ENOMEM;
+    memset(array->zero_parts, (int)array->page_parts_count, pages);
+    return 0;
+}
+
+int array_create(struct array *array, const struct drive *drive,
+                 uint32_t blocks_count, struct flash_statistics *statistics)
+{
+    memset(array, 0, sizeof(*array));
+    array->blocks_count = blocks_count;
+    array->slc_blocks_count = (uint32_t)drive->slc_blocks_count;
+    array->statistics = statistics;
+    set_geometry(array, drive);
+    set_timing(array, drive);
+    if (allocate(array, drive->content_unit_bytes != 0)) {
         array_destroy(array);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < array->banks_count; i++)
-        array->channel_of_bank[i] = (uint16_t)(i % array->channels_count);
-    if (drive->content_unit_bytes) {
-        size_t pages = (size_t)blocks_count * array->stripe_pages_count;
-        array->zero_parts = malloc(pages);
-        if (!array->zero_parts) {
-            array_destroy(array);
-            return -ENOMEM;
-        }
-        memset(array->zero_parts, (int)array->page_parts_count, pages);
-    }
+        array->banks[i].channel = i % array->channels_count;
     for (uint32_t i = 0; i < array->pages_per_block_count; i++)
         array->program_ns[i] =
             drive->program_ns[i % drive->program_levels_count];
@@ -97,14 +117,10 @@ int array_create(struct array *array, const struct drive *drive,
 void array_destroy(struct array *array)
 {
     free(array->program_ns);
-    free(array->bank_free_ns);
+    free(array->banks);
     free(array->channel_free_ns);
-    free(array->bank_erased_ns);
-    free(array->bank_erase_begin_ns);
     free(array->blocks);
-    free(array->channel_of_bank);
     free(array->register_free_ns);
-    free(array->register_next);
     free(array->sensing);
     free(array->zero_parts);
     memset(array, 0, sizeof(*array));
@@ -113,10 +129,11 @@ void array_destroy(struct array *array)
 uint64_t array_memory_bytes(const struct array *array)
 {
     return array->pages_per_block_count * sizeof(uint64_t) +
-           (3 * array->banks_count + array->channels_count) * sizeof(uint64_t) +
-           array->blocks_count * sizeof(*array->blocks) +
+           array->banks_count * sizeof(*array->banks) +
+           array->channels_count * sizeof(uint64_t) +
+           all_blocks(array) * sizeof(*array->blocks) +
            (array->zero_parts
-                ? (uint64_t)array->blocks_count * array->stripe_pages_count
+                ? (uint64_t)all_blocks(array) * array->stripe_pages_count
                 : 0);
 }
 
@@ -125,7 +142,7 @@ void array_erase_counts(const struct array *array, uint32_t *least,
 {
     *least = UINT32_MAX;
     *most = 0;
-    for (uint32_t i = 0; i < array->blocks_count; i++) {
+    for (uint32_t i = 0; i < all_blocks(array); i++) {
         uint32_t count = array->blocks[i].erase_count;
         *least = count < *least ? count : *least;
         *most = count > *most ? count : *most;
@@ -137,8 +154,7 @@ uint32_t array_group(const struct array *array, uint32_t block)
     return remainder_of(block, array->groups);
 }
 
-static uint32_t bank_of(const struct array *array, uint32_t block,
-                        uint32_t page)
+uint32_t array_bank(const struct array *array, uint32_t block, uint32_t page)
 {
     return array_group(array, block) * array->stripe_banks_count +
            remainder_of(page, array->stripe);
@@ -153,14 +169,14 @@ static uint32_t position_of(const struct array *array, uint32_t page)
  */
 static uint64_t *channel_of(struct array *array, uint32_t bank)
 {
-    return &array->channel_free_ns[array->channel_of_bank[bank]];
+    return &array->channel_free_ns[array->banks[bank].channel];
 }
 
 /* A page is programmed once, in order, after an erase: or the model is wrong.
  */
-static void note_program(struct array *array, uint32_t block, uint32_t page)
+void array_note_program(struct array *array, uint32_t block, uint32_t page)
 {
-    assert(block < array->blocks_count);
+    assert(block < all_blocks(array));
     assert(page < array->stripe_pages_count);
     assert(page >= array->blocks[block].next_page);
     array->blocks[block].next_page = page + 1;
@@ -195,12 +211,12 @@ static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
     uint64_t work =
         path.sense_ns + path.bus_ns + path.controller_ns + path.program_ns;
     uint64_t waited = end_ns - begin_ns - work;
-    uint64_t erased = array->bank_erased_ns[bank];
+    uint64_t erased = array->banks[bank].erased_ns;
 
     if (end_ns < array->part_end_ns)
         return;
     array->part_end_ns = end_ns;
-    uint64_t from = later(begin_ns, array->bank_erase_begin_ns[bank]);
+    uint64_t from = later(begin_ns, array->banks[bank].erase_begin_ns);
     path.erase_ns = erased > from ? erased - from : 0;
     path.erase_ns = path.erase_ns < waited ? path.erase_ns : waited;
     path.wait_ns = waited - path.erase_ns;
@@ -210,32 +226,49 @@ static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
 /* The cache register of a bank whose turn it is. */
 static uint64_t *next_register(struct array *array, uint32_t bank)
 {
-    uint32_t at = array->register_next[bank];
+    uint32_t *next = &array->banks[bank].register_next, at = *next;
 
-    array->register_next[bank] = at + 1 < array->registers_count ? at + 1 : 0;
+    *next = at + 1 < array->registers_count ? at + 1 : 0;
     return &array->register_free_ns[bank * array->registers_count + at];
 }
 
+/* What a page of a block takes: cells with one bit are faster. */
+static uint64_t read_time(const struct array *array, uint32_t block)
+{
+    return block < array->blocks_count ? array->read_ns : array->slc_read_ns;
+}
+
+static uint64_t program_time(const struct array *array, uint32_t block,
+                             uint32_t page)
+{
+    return block < array->blocks_count
+               ? array->program_ns[position_of(array, page)]
+               : array->slc_program_ns;
+}
+
 /* Sense and bring to the controller's side of the bus. */
-static uint64_t fetch(struct array *array, uint32_t bank, uint64_t bus_ns,
-                      uint64_t begin_ns)
+static uint64_t fetch(struct array *array, uint32_t bank, uint64_t read_ns,
+                      uint64_t bus_ns, uint64_t begin_ns)
 {
     uint64_t *channel = channel_of(array, bank);
-    uint64_t *free_ns = &array->bank_free_ns[bank];
+    struct array_bank *at = &array->banks[bank];
 
     if (array->bus_held)
         begin_ns = later(begin_ns, *channel);
-    uint64_t sensed =
-        later(begin_ns, *free_ns) + lasting(array, array->read_ns);
+    uint64_t start = later(begin_ns, at->free_ns);
+    uint64_t sensed = start + lasting(array, read_ns);
     array->statistics->pages_read_count++;
+    at->did.pages_read_count++;
     if (!array->cache_read) {
         *channel = later(sensed, *channel) + lasting(array, bus_ns);
-        *free_ns = *channel; /* its register held the page until now */
+        at->free_ns = *channel; /* its register held the page until now */
+        at->did.busy_ns += at->free_ns - start;
         return *channel;
     }
     uint64_t *cache = next_register(array, bank);
-    *free_ns = later(sensed, *cache) + lasting(array, array->cache_copy_ns);
-    *channel = later(*free_ns, *channel) + lasting(array, bus_ns);
+    at->free_ns = later(sensed, *cache) + lasting(array, array->cache_copy_ns);
+    at->did.busy_ns += at->free_ns - start;
+    *channel = later(at->free_ns, *channel) + lasting(array, bus_ns);
     *cache = *channel;
     return *channel;
 }
@@ -249,27 +282,31 @@ static uint64_t without_zeros(const struct array *array, uint64_t ns,
     return zero_parts ? ns * (parts - zero_parts) / parts : ns;
 }
 
-static uint64_t store(struct array *array, uint32_t bank, uint32_t position,
+static uint64_t store(struct array *array, uint32_t bank, uint64_t page_ns,
                       uint32_t zero_parts, uint64_t begin_ns)
 {
     uint64_t bus_ns = without_zeros(array, array->bus_ns, zero_parts);
     uint64_t program_ns =
-        without_zeros(array, array->program_ns[position], zero_parts) +
+        without_zeros(array, page_ns, zero_parts) +
         array->zero_copy_ns * zero_parts / array->page_parts_count;
     uint64_t *channel = channel_of(array, bank);
     uint64_t *cache = array->cache_program ? next_register(array, bank) : NULL;
-    uint64_t room = cache ? *cache : array->bank_free_ns[bank];
-    uint64_t in =
-        later(later(begin_ns, *channel), room) + lasting(array, bus_ns);
+    struct array_bank *at = &array->banks[bank];
+    uint64_t room = cache ? *cache : at->free_ns;
+    uint64_t from = later(later(begin_ns, *channel), room);
+    uint64_t in = from + lasting(array, bus_ns);
     uint64_t start = in;
-    if (cache)
-        *cache = start = later(in, array->bank_free_ns[bank]) +
-                         lasting(array, array->cache_copy_ns);
+    if (cache) {
+        from = later(in, at->free_ns); /* the bank itself is free until then */
+        *cache = start = from + lasting(array, array->cache_copy_ns);
+    }
     uint64_t done = start + lasting(array, program_ns);
 
     *channel = in;
     array->transferred_ns = later(array->transferred_ns, in);
-    array->bank_free_ns[bank] = done;
+    at->free_ns = done;
+    at->did.busy_ns += done - from;
+    at->did.pages_programmed_count++;
     array->programmed_ns = later(array->programmed_ns, done);
     return done;
 }
@@ -283,19 +320,25 @@ static uint64_t share(const struct array *array, uint64_t ns, uint64_t bytes)
 uint64_t array_read_part(struct array *array, uint32_t block, uint32_t page,
                          uint64_t bytes, uint64_t begin_ns)
 {
-    uint32_t bank = bank_of(array, block, page);
+    uint32_t bank = array_bank(array, block, page);
     if (!array->partial_read)
         bytes = array->page_bytes;
+    if (array->interleave) {
+        interleave_read(array->interleave, bank, bytes, begin_ns);
+        array->statistics->pages_read_count++;
+        return begin_ns;
+    }
     uint64_t bus_ns = share(array, array->bus_ns, bytes);
     uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
-    uint64_t out = fetch(array, bank, bus_ns, begin_ns);
+    uint64_t read_ns = read_time(array, block);
+    uint64_t out = fetch(array, bank, read_ns, bus_ns, begin_ns);
 
     array->controller_free_ns =
         later(out, array->controller_free_ns) + lasting(array, controller_ns);
     if (array->why)
         note_path(
             array, bank, begin_ns, array->controller_free_ns,
-            (struct flash_why){.sense_ns = lasting(array, array->read_ns),
+            (struct flash_why){.sense_ns = lasting(array, read_ns),
                                .bus_ns = lasting(array, bus_ns),
                                .controller_ns = lasting(array, controller_ns)});
     return array->controller_free_ns;
@@ -310,19 +353,18 @@ uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
 uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
                        uint64_t begin_ns)
 {
-    note_program(array, block, page);
+    array_note_program(array, block, page);
     array->controller_free_ns = later(begin_ns, array->controller_free_ns) +
                                 lasting(array, array->controller_write_ns);
-    uint32_t bank = bank_of(array, block, page);
-    uint32_t position = position_of(array, page);
-    uint64_t done = store(array, bank, position, 0, array->controller_free_ns);
+    uint32_t bank = array_bank(array, block, page);
+    uint64_t page_ns = program_time(array, block, page);
+    uint64_t done = store(array, bank, page_ns, 0, array->controller_free_ns);
     if (array->why)
-        note_path(
-            array, bank, begin_ns, done,
-            (struct flash_why){
-                .controller_ns = lasting(array, array->controller_write_ns),
-                .bus_ns = lasting(array, array->bus_ns),
-                .program_ns = lasting(array, array->program_ns[position])});
+        note_path(array, bank, begin_ns, done,
+                  (struct flash_why){.controller_ns = lasting(
+                                         array, array->controller_write_ns),
+                                     .bus_ns = lasting(array, array->bus_ns),
+                                     .program_ns = lasting(array, page_ns)});
     return done;
 }
 
@@ -336,15 +378,16 @@ static void program_next(struct array *array, struct program_run *run,
                          uint32_t bank, uint64_t program_ns, uint64_t begin_ns)
 {
     uint64_t *channel = channel_of(array, bank);
-    uint64_t *bank_free_ns = &array->bank_free_ns[bank];
+    struct array_bank *at = &array->banks[bank];
 
     run->controller_free_ns =
         later(begin_ns, run->controller_free_ns) + run->controller_ns;
-    uint64_t in =
-        later(later(run->controller_free_ns, *channel), *bank_free_ns) +
-        run->bus_ns;
+    uint64_t in = later(later(run->controller_free_ns, *channel), at->free_ns) +
+                  run->bus_ns;
     *channel = in;
-    *bank_free_ns = in + program_ns;
+    at->free_ns = in + program_ns;
+    at->did.busy_ns += run->bus_ns + program_ns;
+    at->did.pages_programmed_count++;
     run->transferred_ns = later(run->transferred_ns, in);
     run->done_ns = later(run->done_ns, in + program_ns);
 }
@@ -377,7 +420,7 @@ uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
                 program_ns = lasting(array, array->program_ns[position]);
         }
     }
-    note_program(array, block, page + units_count * unit_pages - 1);
+    array_note_program(array, block, page + units_count * unit_pages - 1);
     array->statistics->pages_programmed_count += units_count * unit_pages - 1;
     array->controller_free_ns = run.controller_free_ns;
     array->transferred_ns = run.transferred_ns;
@@ -397,18 +440,24 @@ static uint64_t copy_inside(struct array *array, uint32_t bank,
                             uint32_t position, uint32_t zero_parts,
                             bool *sensing, uint64_t begin_ns)
 {
-    uint64_t *free_ns = &array->bank_free_ns[bank];
+    struct array_bank *at = &array->banks[bank];
     uint64_t program_ns =
         without_zeros(array, array->program_ns[position], zero_parts) +
         array->zero_copy_ns * zero_parts / array->page_parts_count +
         array->cache_copy_ns;
+    uint64_t work_ns = lasting(array, program_ns);
 
-    if (!*sensing)
-        *free_ns = later(*free_ns, begin_ns) + lasting(array, array->read_ns);
+    if (!*sensing) {
+        at->free_ns = later(at->free_ns, begin_ns);
+        work_ns += lasting(array, array->read_ns);
+    }
     *sensing = true;
-    *free_ns += lasting(array, program_ns);
+    at->free_ns += work_ns;
+    at->did.busy_ns += work_ns;
+    at->did.pages_read_count++;
+    at->did.pages_programmed_count++;
     array->statistics->pages_read_count++;
-    return *free_ns;
+    return at->free_ns;
 }
 
 static uint8_t *zero_parts_of(const struct array *array, uint32_t block,
@@ -437,19 +486,19 @@ static uint32_t carry_zero_parts(struct array *array,
 
 /* Out over the bus, through the controller, and in again. */
 static uint64_t copy_outside(struct array *array, const struct array_move *move,
-                             uint32_t bank, uint32_t position,
+                             uint32_t bank, uint64_t page_ns,
                              uint32_t zero_parts, uint64_t begin_ns)
 {
     uint64_t out =
-        fetch(array, bank_of(array, move->from_block, move->from_page),
-              array->bus_ns, begin_ns);
+        fetch(array, array_bank(array, move->from_block, move->from_page),
+              read_time(array, move->from_block), array->bus_ns, begin_ns);
 
     if (array->controller_copy_ns)
         out = array->controller_free_ns =
             later(out, array->controller_free_ns) +
             lasting(array, without_zeros(array, array->controller_copy_ns,
                                          zero_parts));
-    return store(array, bank, position, zero_parts, out);
+    return store(array, bank, page_ns, zero_parts, out);
 }
 
 uint64_t array_copy(struct array *array, const struct array_move moves[],
@@ -464,10 +513,10 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
     for (uint32_t i = 0; i < count; i++) {
         const struct array_move *move = &moves[i];
         uint32_t position = position_of(array, move->to_page);
-        uint32_t bank = bank_of(array, to_block, move->to_page);
+        uint32_t bank = array_bank(array, to_block, move->to_page);
         uint64_t stored;
         uint32_t zero_parts = carry_zero_parts(array, move, to_block);
-        note_program(array, to_block, move->to_page);
+        array_note_program(array, to_block, move->to_page);
         array->statistics->pages_copied_count++;
         if (inside && array_group(array, move->from_block) == group &&
             move->from_page % stripe == move->to_page % stripe)
@@ -475,8 +524,9 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
                 copy_inside(array, bank, position, zero_parts,
                             &array->sensing[move->to_page % stripe], begin_ns);
         else
-            stored =
-                copy_outside(array, move, bank, position, zero_parts, begin_ns);
+            stored = copy_outside(array, move, bank,
+                                  program_time(array, to_block, move->to_page),
+                                  zero_parts, begin_ns);
         done = later(done, stored);
     }
     array->programmed_ns = later(array->programmed_ns, done);
@@ -488,7 +538,7 @@ void array_note_moves(struct array *array, const struct array_move moves[],
 {
     for (uint32_t i = 0; i < count; i++) {
         carry_zero_parts(array, &moves[i], to_block);
-        note_program(array, to_block, moves[i].to_page);
+        array_note_program(array, to_block, moves[i].to_page);
     }
     array->statistics->pages_copied_count += count;
 }
@@ -515,8 +565,12 @@ uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns)
 {
     if (ns == 0)
         return begin_ns;
-    array->controller_free_ns =
-        later(begin_ns, array->controller_free_ns) + lasting(array, ns);
+    uint64_t start = later(begin_ns, array->controller_free_ns);
+    array->controller_free_ns = start + lasting(array, ns);
+    if (array->why) {
+        array->why->wait_ns += start - begin_ns;
+        array->why->controller_ns += array->controller_free_ns - start;
+    }
     return array->controller_free_ns;
 }
 
@@ -525,16 +579,25 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
     uint32_t first = array_group(array, block) * array->stripe_banks_count;
     uint64_t done = begin_ns;
 
-    assert(block < array->blocks_count);
+    assert(block < all_blocks(array));
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
-        uint64_t *free_ns = &array->bank_free_ns[first + i];
-        array->bank_erase_begin_ns[first + i] = later(*free_ns, begin_ns);
-        *free_ns = later(*free_ns, begin_ns) + lasting(array, array->erase_ns);
-        array->bank_erased_ns[first + i] = *free_ns;
-        done = later(done, *free_ns);
+        struct array_bank *at = &array->banks[first + i];
+        uint64_t start = later(at->free_ns, begin_ns);
+        if (start > at->erased_ns) /* or it follows another erase at once */
+            at->erase_begin_ns = start;
+        at->free_ns = start + lasting(array, array->erase_ns);
+        at->erased_ns = at->free_ns;
+        at->did.busy_ns += at->free_ns - start;
+        at->did.blocks_erased_count++;
+        done = later(done, at->free_ns);
     }
+    array_note_erase(array, block);
+    return done;
+}
+
+void array_note_erase(struct array *array, uint32_t block)
+{
     array->blocks[block].next_page = 0;
     array->blocks[block].erase_count++;
     array->statistics->blocks_erased_count++;
-    return done;
 }

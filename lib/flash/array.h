@@ -23,18 +23,27 @@
  * programmed once, in order within its bank's block, and only after an erase.
  */
 
+struct interleave;
+
 struct array_block {
     uint32_t next_page; /* the lowest page that may be programmed */
     uint32_t erase_count;
 };
 
+struct array_bank {
+    uint64_t free_ns;
+    uint64_t erase_begin_ns, erased_ns; /* of its last run of erases */
+    uint32_t channel, register_next;
+    struct flash_bank did;
+};
+
 struct array {
     struct divisor groups, stripe;
-    uint16_t *channel_of_bank;
     uint32_t banks_count, channels_count, stripe_banks_count, groups_count;
     uint32_t pages_per_block_count; /* of one bank */
     uint32_t stripe_pages_count;    /* of one clustered block */
     uint32_t blocks_count;          /* clustered blocks there are */
+    uint32_t slc_blocks_count;      /* behind these, with one bit a cell */
     uint64_t page_bytes;            /* of one bank: chips in lock step */
     uint64_t block_bytes;           /* of one clustered block */
 
@@ -43,6 +52,7 @@ struct array {
     uint64_t zero_copy_ns;     /* of a whole page of zeros */
     uint32_t page_parts_count; /* judged apart by content; 1: not at all */
     uint64_t *program_ns;      /* by position in the block */
+    uint64_t slc_read_ns, slc_program_ns;
     /* Every duration is multiplied by this: the noise of the moment. 1 when
      * there is none, and then durations are exact. */
     double slowness;
@@ -50,12 +60,13 @@ struct array {
     struct flash_why *why; /* NULL: nobody asks; the unit's, see array_part */
     struct flash_why part; /* of the page that was ready last */
     uint64_t part_end_ns;
-    uint64_t *bank_free_ns, *channel_free_ns, *bank_erased_ns;
-    uint64_t *bank_erase_begin_ns; /* of its last erase */
-    uint64_t *register_free_ns;    /* of each bank: a ring of cache registers */
-    uint32_t *register_next;       /* of each bank */
+    struct array_bank *banks;
+    uint64_t *channel_free_ns;
+    uint64_t *register_free_ns; /* of each bank: a ring of cache registers */
     uint32_t registers_count;
-    bool cache_read, cache_program, bus_held, partial_read;
+    bool cache_read, cache_program, bus_held, partial_read, partial_program;
+    /* Reads are steps there, and take no time here; NULL: they are timed. */
+    struct interleave *interleave;
     uint64_t controller_free_ns;
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
     uint64_t programmed_ns;  /* when every program asked for so far is done */
@@ -83,6 +94,9 @@ void array_part_end(struct array *array);
 /* Which group of banks a clustered block lies in. */
 uint32_t array_group(const struct array *array, uint32_t block);
 
+/* In which bank a page of it lies. */
+uint32_t array_bank(const struct array *array, uint32_t block, uint32_t page);
+
 /* Page to controller: sense, bus, the controller's serial cost. */
 uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
                     uint64_t begin_ns);
@@ -106,6 +120,10 @@ struct array_arrival {
 uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
                            uint32_t units_count, uint32_t unit_pages,
                            struct array_arrival *arrival);
+
+/* The same as one program, and as an erase, in the books only. */
+void array_note_program(struct array *array, uint32_t block, uint32_t page);
+void array_note_erase(struct array *array, uint32_t block);
 
 /* Marks pages as programmed without taking time (the initial state). */
 void array_preset(struct array *array, uint32_t block, uint32_t pages_count);

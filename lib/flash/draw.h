@@ -50,11 +50,17 @@ int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
  *   log_list           writes in turn to as many blocks as logs, and to one
  *                      more; log_block needs that or the effect of a block
  *   segment_groups     reads after one in the same group, and in another
- *   content_dependence random pages of zeros, and of others, on a full drive;
+ *   content_dependence small writes to a few blocks in turn, one more than there
+ *                      are logs, that hold zeros, and others; where they make no
+ *                      difference, the same if moving zeros cost nothing: a drive
+ *                      that moves nothing for them (it maps pages, and cleans
+ *                      only after more was written than a probe may) hides it;
  *                      for content_unit the same with every other unit of zeros
  *   *_cost_4k, request_overhead
- *                      the line through requests of 32, 64 and 96 KiB, if it is
- *                      one: slopes within draw_effect_least
+ *                      the line through requests of six sizes as lib/base/line.h
+ *                      has it, if it is one (each time within 12 % of it) and
+ *                      overhead is a fifth of the smallest request, or data of
+ *                      the largest
  */
 int draw_truths(struct drive *drive, struct fault *why);
 

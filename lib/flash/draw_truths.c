@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/line.h"
 #include "lib/base/random.h"
 #include "lib/flash/flash.h"
 
@@ -26,6 +27,21 @@ static const double level_gap_least = 0.08;
 /* What probes look at. */
 static const uint64_t page_most_bytes = MIB, read_buffer_most_bytes = 16 * MIB,
                       write_buffer_most_bytes = 8 * MIB;
+
+/* A part of the time of a request that is less is lost beside the rest; times
+ * that are farther from their line than this have none. */
+static const double part_least = 0.19, off_least = 0.12;
+/* A part must be known within this (a standard error) from as many places as a
+ * probe visits: it ends after 240, and writes once a minute has passed, which
+ * is looked at after 36 places and then 54, the fewest that will do. Single
+ * times vary by so much on any drive. */
+static const double error_most = 0.025, times_vary = 0.05;
+/* A slope may depend by so much on what is left out, see line.h. */
+static const double depends_most = 0.12;
+static const double visits_most = 240, visits_least = 54,
+                    visits_before_last = 36, visits_longest_ns = 60e9;
+static const uint64_t content_unit_least_bytes = 1024,
+                      content_unit_most_bytes = 32 * KIB;
 
 enum { REPEATS = 33, PLACES_COUNT = 5, LEVEL_WRITES_MAX = 64 };
 
@@ -68,8 +84,9 @@ static uint64_t act(struct bench *bench, enum flash_operation operation,
         struct flash_request request = {
             .operation = operation,
             .offset_bytes = offset_bytes + sent,
-            .data = operation == FLASH_WRITE ? (void *)(uintptr_t)bench->data
-                                             : NULL,
+            .data = operation == FLASH_WRITE && bench->data
+                        ? (char *)(uintptr_t)bench->data + sent
+                        : NULL,
             .length_bytes = part < limit ? part : limit};
         int error = flash_submit(bench->flash, begin_ns, &request);
         if (error)
@@ -106,6 +123,12 @@ static int compare_times(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
 static double median(uint64_t times[], size_t count)
 {
     qsort(times, count, sizeof(times[0]), compare_times);
@@ -125,59 +148,76 @@ static uint64_t some_block(struct bench *bench)
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* Median of a write and its flush, at random pages of one block. */
+/* A write and its flush at random pages of one block, always the same ones: of
+ * the cheapest eighth. Where cells have several levels, a median would fall on
+ * any of them. */
 static double page_write(struct bench *bench, uint64_t shift_bytes,
                          uint64_t length_bytes)
 {
     uint64_t unit = bench->drive->clustered_page_bytes;
     uint64_t units = draw_block_bytes(bench->drive) / unit;
-    uint64_t block = some_block(bench), times[REPEATS];
+    uint64_t times[REPEATS];
 
+    random_seed(&bench->random, bench->drive->seed);
+    uint64_t block = some_block(bench);
     for (size_t i = 0; i < REPEATS; i++)
         times[i] = write_flushed(
             bench,
             block + unit * random_below(&bench->random, units) + shift_bytes,
             length_bytes);
-    return median(times, REPEATS);
+    qsort(times, REPEATS, sizeof(times[0]), compare_times);
+    const size_t eighth = REPEATS / 8;
+    return (double)times[eighth];
 }
 
+/* Does a shift by a part of the page show, for each part that could be taken
+ * for the page? One that costs nothing makes that part as good an answer. */
 static int page_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
-    uint64_t unit = drive->clustered_page_bytes;
+    uint64_t unit = drive->clustered_page_bytes, sectors = unit / 512;
     struct bench bench;
     int error = bench_open(&bench, drive, why);
 
     if (error)
         return error;
     double aligned = page_write(&bench, 0, unit);
-    double shifted = page_write(&bench, unit / 2 / 512 * 512, unit);
-    *seen = unit <= page_most_bytes &&
-            shifted - aligned >= draw_effect_least * shifted;
+    *seen = unit <= page_most_bytes;
+    for (uint64_t q = 2; sectors > 1; q++) {
+        if (sectors % q)
+            continue;
+        while (sectors % q == 0)
+            sectors /= q;
+        double shifted = page_write(&bench, unit / q, unit);
+        *seen = *seen && shifted - aligned >= draw_effect_least * shifted;
+    }
     bench_close(&bench);
     return bench.error;
 }
 
+/*
+ * Would it show that the rest of a page is read first? A drive cannot be had
+ * without that to compare with; but less to write costs more only if something
+ * is read. Asked of the drive with the reading, whether it has it or not: if
+ * it would not show, nobody can say that it is not there.
+ */
 static int rest_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes;
-    struct drive fresh = *drive;
-    double times[2] = {0, 0};
+    struct drive reading = *drive;
     struct bench bench;
 
-    fresh.initial_state = INITIAL_FRESH;
-    for (int i = 0; i < 2; i++) {
-        int error = bench_open(&bench, i ? drive : &fresh, why);
-        if (error)
-            return error;
-        times[i] = page_write(&bench, 0, unit / 2 / 512 * 512);
-        bench_close(&bench);
-        if (bench.error)
-            return bench.error;
-    }
+    reading.sector_update = 0;
+    int error = bench_open(&bench, &reading, why);
+    if (error)
+        return error;
+    double whole = page_write(&bench, 0, unit);
+    double half = page_write(&bench, 0, unit / 2 / 512 * 512);
+    double most = page_write(&bench, 0, unit - 512);
     /* Block mapping rewrites the block, however much of a page is new. */
     *seen = unit <= page_most_bytes && drive->mapping != MAPPING_BLOCK &&
-            times[1] - times[0] >= draw_effect_least * times[1];
-    return 0;
+            fmax(half, most) - whole >= draw_effect_least * whole;
+    bench_close(&bench);
+    return bench.error;
 }
 
 /* How many levels the times of single pages in a row have. */
@@ -289,12 +329,15 @@ static int logs_seen(const struct drive *drive, bool *seen, struct fault *why)
 /* What a second read of the same place saves, as a share of the first. */
 static double second_read(struct bench *bench, uint64_t length_bytes)
 {
+    const uint64_t pitch = 3 * MIB, away = 32 * MIB;
     uint64_t first[PLACES_COUNT], second[PLACES_COUNT];
-    uint64_t room = bench->drive->capacity_bytes - length_bytes;
+    uint64_t room = bench->drive->capacity_bytes - length_bytes - 2 * away;
 
+    /* Where pages begin, and after a read nearby: the way back from another
+     * group would count as a profit. */
     for (size_t i = 0; i < PLACES_COUNT; i++) {
-        uint64_t place = random_below(&bench->random, room / MIB) * MIB;
-        act(bench, FLASH_READ, bench->drive->capacity_bytes - 4 * KIB, 4 * KIB);
+        uint64_t place = random_below(&bench->random, room / pitch) * pitch;
+        act(bench, FLASH_READ, place + away, 4 * KIB);
         first[i] = act(bench, FLASH_READ, place, length_bytes);
         second[i] = act(bench, FLASH_READ, place, length_bytes);
     }
@@ -417,83 +460,212 @@ static int groups_seen(const struct drive *drive, bool *seen, struct fault *why)
     return bench.error;
 }
 
-/* Mean of writes of random pages of a full drive, each flushed: what is copied
- * shows as well as what is written. */
-static int content_write_ns(const struct drive *drive, const void *data,
+/* A write of a part of a block that holds `contents`, if they matter. */
+static uint64_t write_contents(struct bench *bench, const char *contents,
+                               uint64_t block, uint64_t at, uint64_t bytes)
+{
+    uint64_t size = draw_block_bytes(bench->drive);
+
+    bench->data = contents ? contents + at : NULL;
+    return act(bench, FLASH_WRITE, block * size + at, bytes);
+}
+
+/*
+ * Mean time of small writes to a few blocks in turn, each flushed, after these
+ * were filled in order: one block more than there are logs, so that what must
+ * be moved for them shows. A drive that maps pages moves none: it does when it
+ * cleans, but only after all of its spare area was written over, which is more
+ * than a probe may write.
+ */
+static int content_write_ns(const struct drive *drive, const char *contents,
                             double *mean_ns, struct fault *why)
 {
-    enum { BLOCKS = 16 };
-    uint64_t unit = drive->clustered_page_bytes;
-    uint64_t units = BLOCKS * draw_block_bytes(drive) / unit;
-    struct drive small = *drive;
+    uint64_t block = draw_block_bytes(drive);
+    uint64_t page = drive->clustered_page_bytes;
+    uint64_t blocks = drive->log_blocks_count + 1, turns = 4;
     struct bench bench;
+    int error = bench_open(&bench, drive, why);
 
-    small.capacity_bytes = units * unit;
-    int error = bench_open(&bench, &small, why);
     if (error)
         return error;
-    bench.data = data;
-    for (uint64_t i = 0; i < units; i++)
-        act(&bench, FLASH_WRITE, i * unit, unit);
+    for (uint64_t i = 0; i < blocks; i++)
+        for (uint64_t at = 0; at < block; at += page)
+            write_contents(&bench, contents, i, at, page);
     uint64_t begin_ns = bench.now_ns;
-    for (uint64_t i = 0; i < units; i++)
-        write_flushed(&bench, random_below(&bench.random, units) * unit, unit);
-    *mean_ns = (double)(bench.now_ns - begin_ns) / (double)units;
+    for (uint64_t i = 0; i < turns * blocks; i++) {
+        if (i == blocks)
+            begin_ns = bench.now_ns;
+        write_contents(&bench, contents, i % blocks,
+                       (1 + i / blocks % (block / page - 1)) * page, page);
+        flush(&bench);
+    }
+    *mean_ns =
+        (double)(bench.now_ns - begin_ns) / (double)((turns - 1) * blocks);
     bench_close(&bench);
     return bench.error;
 }
 
-/* Pages of zeros against others; and with every other unit of zeros. */
+/* Blocks of zeros against others; and with half of the units of zeros. */
 static int content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
                         struct fault *why)
 {
     uint64_t part = drive->content_unit_bytes;
-    uint64_t bytes = drive->clustered_page_bytes;
-    char *data = calloc(1, bytes);
+    uint64_t bytes = draw_block_bytes(drive);
     double zeros = 0, others = 0, halves = 0;
 
-    if (!data)
+    char *contents = calloc(1, bytes);
+    if (!contents)
         return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory",
                          drive->name);
     int error = content_write_ns(drive, NULL, &others, why);
     if (!error)
-        error = content_write_ns(drive, data, &zeros, why);
-    for (uint64_t at = 0; at < bytes; at += 2 * part)
-        memset(data + at, 1, part < bytes - at ? part : bytes - at);
+        error = content_write_ns(drive, contents, &zeros, why);
+    for (uint64_t at = 0; at + part <= bytes; at += part)
+        memset(contents + at, random_one_of_two(at / part) ? 0 : 1, part);
     if (!error)
-        error = content_write_ns(drive, data, &halves, why);
-    free(data);
+        error = content_write_ns(drive, contents, &halves, why);
+    free(contents);
     *seen = fabs(others - zeros) >= draw_effect_least * others;
-    *unit_seen = *seen && bytes > part &&
+    *unit_seen = *seen && part >= content_unit_least_bytes &&
+                 part <= content_unit_most_bytes &&
                  fabs(others - halves) >= draw_effect_least * others;
     return error;
 }
 
+/* Would contents show if they mattered? Asked of the same drive, but one that
+ * moves pages of zeros for next to nothing. */
+static int content_would_show(const struct drive *drive, bool *seen,
+                              struct fault *why)
+{
+    struct drive other = *drive;
+    bool unit_seen;
+
+    other.content_unit_bytes = drive->page_bytes;
+    other.zero_copy_ns = 0;
+    return content_seen(&other, seen, &unit_seen, why);
+}
+
 /* ---- costs ------------------------------------------------------------- */
 
-/* The line through requests of 8, 16 and 24 times 4 KiB. False: it is none. */
-static bool fit_line(struct bench *bench, enum flash_operation operation,
-                     double *overhead_ns, double *cost_ns)
+/* The time of one request of a size, as line.h has it. */
+static uint64_t cost_once(struct bench *bench, enum flash_operation operation,
+                          uint64_t length_bytes)
 {
-    double times[3];
+    const uint64_t pitch = 4 * MIB, small = 4 * KIB;
+    uint64_t choices = bench->drive->capacity_bytes / pitch;
+    uint64_t place = random_below(&bench->random, choices) * pitch;
 
-    for (uint64_t size = 0; size < 3; size++) {
-        uint64_t single[PLACES_COUNT], bytes = (size + 1) * 32 * KIB;
-        for (size_t i = 0; i < PLACES_COUNT; i++) {
-            uint64_t place = some_block(bench);
-            single[i] = act(bench, operation, place, bytes);
-            if (operation == FLASH_WRITE)
-                single[i] += flush(bench);
-        }
-        times[size] = median(single, PLACES_COUNT);
+    if (operation == FLASH_READ) {
+        act(bench, FLASH_READ, place + pitch / 2, small);
+        return act(bench, FLASH_READ, place, length_bytes);
     }
-    double first = (times[1] - times[0]) / 8,
-           second = (times[2] - times[1]) / 8;
-    *cost_ns = (first + second) / 2;
-    *overhead_ns = times[1] - 16 * *cost_ns;
-    return *cost_ns > 0 && *overhead_ns > 0 &&
-           bench->drive->request_limit_bytes >= 96 * KIB &&
-           fabs(first - second) <= draw_effect_least * *cost_ns;
+    write_flushed(bench, place, (1 + random_below(&bench->random, 4)) * small);
+    return write_flushed(bench, place, length_bytes);
+}
+
+/* What requests cost: the line, and which of its parts can be told: neither
+ * where the rest hides it, nor where it differs from place to place so much
+ * that more would be needed than a probe visits. Where a line begins cannot be
+ * told either where the times lie on none. */
+struct costs {
+    struct line line;
+    bool overhead_seen, data_seen;
+};
+
+enum { BATCHES = 16, BATCH_PLACES = 24, COST_PLACES = BATCHES * BATCH_PLACES };
+
+static struct line fit_line(const uint64_t sizes[LINE_SIZES],
+                            double single[LINE_SIZES][COST_PLACES],
+                            size_t first, size_t count, double *off)
+{
+    double sorted[COST_PLACES], times[LINE_SIZES];
+
+    for (int i = 0; i < LINE_SIZES; i++) {
+        memcpy(sorted, &single[i][first], count * sizeof(sorted[0]));
+        qsort(sorted, count, sizeof(sorted[0]), compare_doubles);
+        times[i] = line_middle_mean(sorted, count);
+    }
+    return line_of_sizes(sizes, times, off);
+}
+
+/* The error of what `visits` places say of a part of the times that is `share`
+ * of them, as a share of `value`: places differ, as the batches do, and times
+ * vary. */
+static double error_of(const double batches[BATCHES], double value,
+                       double share, double visits)
+{
+    const double of_median = 1.25; /* times that of a mean */
+    double mean = 0, sum = 0;
+
+    for (int i = 0; i < BATCHES; i++)
+        mean += batches[i] / BATCHES;
+    for (int i = 0; i < BATCHES; i++)
+        sum += (batches[i] - mean) * (batches[i] - mean);
+    double places = sqrt(sum / (BATCHES - 1) * BATCH_PLACES / visits) / value;
+    double noise = of_median * times_vary / share / sqrt(visits);
+    return sqrt(places * places + noise * noise);
+}
+
+static bool depends_on_place(const uint64_t sizes[LINE_SIZES],
+                             double single[LINE_SIZES][COST_PLACES])
+{
+    const double *sorted[LINE_SIZES];
+
+    for (int i = 0; i < LINE_SIZES; i++) {
+        qsort(single[i], COST_PLACES, sizeof(single[i][0]), compare_doubles);
+        sorted[i] = single[i];
+    }
+    return line_depends_on_place(sizes, sorted, COST_PLACES, depends_most);
+}
+
+/* How many places a probe visits, of which all took so long here; NAN: fewer
+ * than will do. */
+static double visits_of(enum flash_operation operation, uint64_t elapsed_ns)
+{
+    double all = visits_longest_ns * COST_PLACES / (double)elapsed_ns;
+
+    if (operation == FLASH_READ)
+        return visits_most;
+    if (all < visits_before_last)
+        return NAN;
+    return fmax(visits_least, fmin(visits_most, all));
+}
+
+static void fit_costs(struct bench *bench, enum flash_operation operation,
+                      struct costs *costs)
+{
+    double single[LINE_SIZES][COST_PLACES];
+    double overheads[BATCHES], slopes[BATCHES], off, any;
+    uint64_t sizes[LINE_SIZES];
+    size_t order[LINE_SIZES];
+
+    uint64_t begin_ns = bench->now_ns;
+    line_sizes(bench->drive->request_limit_bytes, sizes);
+    for (size_t j = 0; j < COST_PLACES; j++) {
+        random_order(&bench->random, order, LINE_SIZES);
+        for (size_t i = 0; i < LINE_SIZES; i++)
+            single[order[i]][j] =
+                (double)cost_once(bench, operation, sizes[order[i]]);
+    }
+    for (size_t i = 0; i < BATCHES; i++) {
+        struct line line =
+            fit_line(sizes, single, i * BATCH_PLACES, BATCH_PLACES, &any);
+        overheads[i] = line.intercept;
+        slopes[i] = line.slope;
+    }
+    costs->line = fit_line(sizes, single, 0, COST_PLACES, &off);
+    double overhead = costs->line.intercept, slope = costs->line.slope;
+    double visits = visits_of(operation, bench->now_ns - begin_ns);
+    double first = slope * (double)sizes[0] / (4 * KIB);
+    double last = slope * (double)sizes[LINE_SIZES - 1] / (4 * KIB);
+    double overhead_share = overhead / (overhead + first);
+    double data_share = last / (overhead + last);
+    costs->overhead_seen =
+        off < off_least && overhead_share >= part_least &&
+        error_of(overheads, overhead, overhead_share, visits) <= error_most;
+    costs->data_seen =
+        data_share >= part_least && !depends_on_place(sizes, single) &&
+        error_of(slopes, slope, data_share, visits) <= error_most;
 }
 
 /* ---- stating ----------------------------------------------------------- */
@@ -529,9 +701,9 @@ static int state_page(struct drive *drive, struct fault *why)
         error = levels_seen(drive, &levels, why);
     state_number(drive, "clustered_page", page, drive->clustered_page_bytes);
     state(drive, "read_modify_write",
-          drive->sector_update ? "false"
-          : rest               ? "true"
-                               : "unidentifiable");
+          !rest                  ? "unidentifiable"
+          : drive->sector_update ? "false"
+                                 : "true");
     state_number(drive, "clustered_block", block, draw_block_bytes(drive));
     state(drive, "nand_type",
           levels ? types[drive->program_levels_count - 1] : "unidentifiable");
@@ -591,9 +763,11 @@ static int state_quirks(struct drive *drive, struct fault *why)
         state(drive, "segment_groups", "absent");
         state(drive, "group_switch", "absent");
     }
+    if (!error && drive->content_unit_bytes == 0)
+        error = content_would_show(drive, &seen, why);
     if (error || drive->content_unit_bytes == 0) {
-        state(drive, "content_dependence", "false");
-        state(drive, "content_unit", "absent");
+        state(drive, "content_dependence", seen ? "false" : "unidentifiable");
+        state(drive, "content_unit", seen ? "absent" : "unidentifiable");
         return error;
     }
     error = content_seen(drive, &seen, &unit_seen, why);
@@ -604,21 +778,20 @@ static int state_quirks(struct drive *drive, struct fault *why)
 
 static int state_costs(struct drive *drive, struct fault *why)
 {
-    double overhead[2], cost[2];
-    bool line[2];
+    struct costs reads, writes;
     struct bench bench;
     int error = bench_open(&bench, drive, why);
 
     if (error)
         return error;
-    line[0] = fit_line(&bench, FLASH_READ, &overhead[0], &cost[0]);
-    line[1] = fit_line(&bench, FLASH_WRITE, &overhead[1], &cost[1]);
-    state_number(drive, "request_overhead", line[0],
-                 line[0] ? (uint64_t)overhead[0] : 0);
-    state_number(drive, "read_cost_4k", line[0],
-                 line[0] ? (uint64_t)cost[0] : 0);
-    state_number(drive, "write_cost_4k", line[1],
-                 line[1] ? (uint64_t)cost[1] : 0);
+    fit_costs(&bench, FLASH_READ, &reads);
+    fit_costs(&bench, FLASH_WRITE, &writes);
+    state_number(drive, "request_overhead", reads.overhead_seen,
+                 (uint64_t)llround(reads.line.intercept));
+    state_number(drive, "read_cost_4k", reads.data_seen,
+                 (uint64_t)llround(reads.line.slope));
+    state_number(drive, "write_cost_4k", writes.data_seen,
+                 (uint64_t)llround(writes.line.slope));
     bench_close(&bench);
     return bench.error;
 }

@@ -4,11 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ini.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/data_folder.h"
 #include "lib/flash/drive_keys.h"
 
 /* What noise=NAME stands for: jitter, share, low and high of outliers, drift,
@@ -97,6 +98,7 @@ enum { BASE_DEPTH_MAX = 8 };
 
 struct parse {
     struct drive *drive;
+    const char *path;
     FILE *file;
     int line; /* the last that was read */
     unsigned depth;
@@ -108,7 +110,8 @@ struct parse {
 
 static int load_file(const char *path, struct drive *drive, unsigned depth,
                      struct fault *why);
-static int find_file(const char *name, char *path, size_t size);
+static int find_file(const char *name, const char *from, char *path,
+                     size_t size);
 
 static int set_base(struct parse *parse, const char *value)
 {
@@ -121,7 +124,7 @@ static int set_base(struct parse *parse, const char *value)
         return fault_set(&parse->fault, FAULT_OPEN, -EINVAL,
                          "base = %s: drives build on each other in a circle",
                          value);
-    if (find_file(value, path, sizeof(path)))
+    if (find_file(value, parse->path, path, sizeof(path)))
         return fault_set(&parse->fault, FAULT_OPEN, -ENOENT,
                          "base = %s: there is no such drive", value);
     int error = load_file(path, parse->drive, parse->depth + 1, &parse->fault);
@@ -175,8 +178,10 @@ static char *read_line(char *text, int size, void *context)
 static int load_file(const char *path, struct drive *drive, unsigned depth,
                      struct fault *why)
 {
-    struct parse parse = {
-        .drive = drive, .depth = depth, .file = fopen(path, "re")};
+    struct parse parse = {.drive = drive,
+                          .path = path,
+                          .depth = depth,
+                          .file = fopen(path, "re")};
 
     if (!parse.file) {
         int error = -errno;
@@ -206,34 +211,32 @@ static int load_file(const char *path, struct drive *drive, unsigned depth,
     return 0;
 }
 
-static const char *const drive_folders[] = {DRIVE_FOLDER_SOURCE,
-                                            DRIVE_FOLDER_INSTALLED};
-
-/* A path as it is; a name looked up among the shipped drives. */
-static int find_file(const char *name, char *path, size_t size)
+static bool is_path(const char *name)
 {
     size_t length = strlen(name);
-    FILE *file;
 
-    if (strchr(name, '/') ||
-        (length > 4 && strcmp(name + length - 4, ".ini") == 0)) {
-        if (length >= size)
-            return -ENAMETOOLONG;
-        snprintf(path, size, "%s", name);
-        return 0;
+    return strchr(name, '/') ||
+           (length > 4 && strcmp(name + length - 4, ".ini") == 0);
+}
+
+/* A path, seen from the folder of the file `from` (NULL: as it is), or a name
+ * looked up among the shipped drives. */
+static int find_file(const char *name, const char *from, char *path,
+                     size_t size)
+{
+    const char *slash = from ? strrchr(from, '/') : NULL;
+    char file[64];
+    int used;
+
+    if (is_path(name)) {
+        int folder = slash && *name != '/' ? (int)(slash - from) + 1 : 0;
+        used = snprintf(path, size, "%.*s%s", folder, folder ? from : "", name);
+        return used < 0 || (size_t)used >= size ? -ENAMETOOLONG : 0;
     }
-    for (size_t i = 0; i < sizeof(drive_folders) / sizeof(drive_folders[0]);
-         i++) {
-        int used = snprintf(path, size, "%s/%s.ini", drive_folders[i], name);
-        if (used < 0 || (size_t)used >= size)
-            continue;
-        file = fopen(path, "re");
-        if (file) {
-            fclose(file);
-            return 0;
-        }
-    }
-    return -ENOENT;
+    used = snprintf(file, sizeof(file), "%s.ini", name);
+    if (used < 0 || (size_t)used >= sizeof(file))
+        return -ENOENT;
+    return data_file(DATA_DRIVES, file, path, size);
 }
 
 static int apply_overrides(char *text, struct drive *drive, struct fault *why)
@@ -270,7 +273,7 @@ int drive_load(const char *spec, struct drive *drive, struct fault *why)
     int error = drive_key_defaults(drive, why);
     if (error)
         return error;
-    if (find_file(text, path, sizeof(path)))
+    if (find_file(text, NULL, path, sizeof(path)))
         return fault_set(why, FAULT_OPEN, -ENOENT,
                          "there is no drive '%s': flashemu list names the "
                          "shipped ones; a file needs a '/' or '.ini' in its "
@@ -280,82 +283,6 @@ int drive_load(const char *spec, struct drive *drive, struct fault *why)
     if (!error && overrides)
         error = apply_overrides(overrides, drive, why);
     return error ? error : drive_check(drive, why);
-}
-
-int drive_check(const struct drive *drive, struct fault *why)
-{
-    uint64_t banks = drive->channels_count * drive->banks_per_channel_count;
-    uint64_t bank_page = drive->page_bytes * drive->superblock_chips_count;
-    uint64_t block =
-        bank_page * drive->pages_per_block_count * drive->stripe_banks_count;
-
-    if (drive->capacity_bytes % 4096)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: capacity_bytes must be a multiple of 4096",
-                         drive->name);
-    if (drive->request_limit_bytes % 512 || drive->page_bytes % 512)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: request_limit_bytes and page_bytes must be "
-                         "multiples of 512",
-                         drive->name);
-    if (drive->real_capacity_bytes % 4096 ||
-        drive->real_capacity_bytes > drive->capacity_bytes)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: real_capacity_bytes must be a multiple of 4096 "
-                         "and at most capacity_bytes",
-                         drive->name);
-    if (drive->outlier_factor_low > drive->outlier_factor_high)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: outlier_factor_low is above outlier_factor_high",
-                         drive->name);
-    if (drive->mapping == MAPPING_DIRECT)
-        return 0;
-    if (banks % drive->stripe_banks_count)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: stripe_banks_count (%" PRIu64
-                         ") does not divide the %" PRIu64 " banks",
-                         drive->name, drive->stripe_banks_count, banks);
-    if (drive->clustered_page_bytes % bank_page)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: clustered_page_bytes (%" PRIu64
-                         ") is no multiple of a bank's page (%" PRIu64 ")",
-                         drive->name, drive->clustered_page_bytes, bank_page);
-    if (block % drive->clustered_page_bytes)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: a clustered block (%" PRIu64
-                         " bytes) does not hold whole clustered pages",
-                         drive->name, block);
-    if ((drive->first_level_bytes || drive->second_level_bytes) &&
-        (drive->first_level_bytes < drive->clustered_page_bytes ||
-         drive->second_level_bytes < drive->clustered_page_bytes))
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: each level of the write cache must hold a "
-                         "clustered page (%" PRIu64 " bytes)",
-                         drive->name, drive->clustered_page_bytes);
-    if (drive->content_unit_bytes && (drive->content_unit_bytes % 512 ||
-                                      bank_page % drive->content_unit_bytes))
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: content_unit_bytes must be a multiple of 512 "
-                         "that divides a bank's page (%" PRIu64 ")",
-                         drive->name, bank_page);
-    if (drive->segment_group_bytes % 4096)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: segment_group_bytes must be a multiple of 4096",
-                         drive->name);
-    /* Numbers of 32 bits, with room for the blocks that every scheme adds. */
-    if (drive->capacity_bytes / drive->clustered_page_bytes *
-            (1000 + drive->spare_permille) / 1000 >
-        UINT32_MAX - (UINT32_C(1) << 27))
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: its clustered pages are more than the model can "
-                         "number",
-                         drive->name);
-    if (drive->capacity_bytes < 8 * block)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: capacity_bytes holds fewer than 8 clustered "
-                         "blocks of %" PRIu64 " bytes",
-                         drive->name, block);
-    return 0;
 }
 
 const char *drive_truth(const struct drive *drive, const char *parameter)
@@ -381,11 +308,11 @@ static bool is_listed(char names[][32], size_t count, const char *name)
 
 size_t drive_list(char names[][32], size_t max)
 {
+    char path[PATH_MAX];
     size_t count = 0;
 
-    for (size_t i = 0; i < sizeof(drive_folders) / sizeof(drive_folders[0]);
-         i++) {
-        DIR *folder = opendir(drive_folders[i]);
+    for (size_t i = 0; data_folder(DATA_DRIVES, i, path, sizeof(path)); i++) {
+        DIR *folder = opendir(path);
         const struct dirent *entry;
         while (folder && (entry = readdir(folder)) != NULL) {
             size_t length = strlen(entry->d_name);

@@ -20,7 +20,8 @@ enum mapping_kind {
     MAPPING_DIRECT,
     MAPPING_PAGE,
     MAPPING_LOG_BLOCK,
-    MAPPING_BLOCK
+    MAPPING_BLOCK,
+    MAPPING_STRIPED
 };
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER };
 enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
@@ -46,6 +47,7 @@ enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
 enum initial_phase_kind { PHASE_START, PHASE_SEED };
+enum slc_full_kind { SLC_FOLD, SLC_BYPASS };
 enum log_victim_kind { LOG_OLDEST, LOG_LEAST_RECENT };
 
 /* What a probe should find; text as in the file ("16384", "absent",
@@ -62,6 +64,7 @@ struct drive {
     uint64_t initial_state;
     uint64_t initial_phase;
     uint64_t contents; /* 1: keep what is written; 0: only time matters */
+    uint64_t timing;   /* 0: no request takes time, and no flash is worked */
     uint64_t seed;
 
     /* [array] C channels x B banks x superblock chips (Dirik 3.3, 6.2) */
@@ -75,7 +78,7 @@ struct drive {
     uint64_t program_ns[DRIVE_LEVELS_MAX];
     uint64_t bus_width_bits, bus_mhz, bus_policy;
     uint64_t cache_read, cache_program, cache_register_bytes;
-    uint64_t partial_read;
+    uint64_t partial_read, partial_program;
     uint64_t controller_read_page_ns, controller_write_page_ns;
     uint64_t controller_copy_page_ns;
 
@@ -110,6 +113,10 @@ struct drive {
     uint64_t write_buffer_bytes, write_buffer_drain, write_buffer_overflow;
     uint64_t write_buffer_release, write_buffer_bypass_bytes;
 
+    /* [slc_cache] blocks whose cells hold one bit */
+    uint64_t slc_blocks_count, slc_full; /* 0: none */
+    uint64_t slc_read_ns, slc_program_ns;
+
     /* [write_cache] (Kasi V) */
     uint64_t first_level_bytes, second_level_bytes;
     uint64_t cache_hit_ns, cache_idle_ns;
@@ -140,6 +147,7 @@ struct drive {
     double read_error_share, write_error_share;
     uint64_t flush_lies;
     uint64_t power_cut_at_ns, power_back_ns, vanish_at_ns; /* 0: never */
+    uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];

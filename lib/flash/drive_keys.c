@@ -61,6 +61,8 @@ static const struct key_row keys[] = {
            "page: where in the open block the first write falls"),
     CHOICE("drive", contents, "on", CHOICES("off", "on"),
            "keep what is written, or only its timing"),
+    CHOICE("drive", timing, "on", CHOICES("off", "on"),
+           "off: every request is done at once, only contents count"),
     COUNT("drive", seed, 0, 9e15, "1", "of noise and every other chance"),
 
     COUNT("array", channels_count, 1, 64, "1",
@@ -102,6 +104,8 @@ static const struct key_row keys[] = {
           "of a chip: how many pages the cache modes hold"),
     CHOICE("timing", partial_read, "off", CHOICES("off", "on"),
            "only the part of a page that is asked for is moved"),
+    CHOICE("timing", partial_program, "off", CHOICES("off", "on"),
+           "page-striped: only the part of a page that is written is moved"),
     NS("timing", controller_read_page_ns, 0, SECOND, "0",
        "serial cost in the controller, per page read"),
     NS("timing", controller_write_page_ns, 0, SECOND, "0",
@@ -110,9 +114,11 @@ static const struct key_row keys[] = {
        "serial cost in the controller, per page copied over the bus"),
 
     CHOICE("mapping", mapping, "page",
-           CHOICES("direct", "page", "log-block", "block"),
+           CHOICES("direct", "page", "log-block", "block", "page-striped"),
            "direct: no flash at all (a control); page: any page anywhere; "
-           "log-block: BAST; block: any update rewrites its block"),
+           "log-block: BAST; block: any update rewrites its block; "
+           "page-striped: each write request goes to the next bank, and "
+           "requests share buses page by page"),
     BYTES("mapping", clustered_page_bytes, 512, 16384 * KIB, "2KiB",
           "unit of mapping and of programming"),
     COUNT("mapping", stripe_banks_count, 1, 4096, "1",
@@ -137,17 +143,20 @@ static const struct key_row keys[] = {
           "direct: rate of the medium"),
 
     COUNT("cleaning", free_blocks_threshold_count, 2, 1e6, "3",
-          "page: cleaning starts when fewer blocks are free"),
+          "page: cleaning starts when fewer blocks are free; page-striped: of "
+          "a bank"),
     CHOICE("cleaning", victim, "greedy", CHOICES("greedy", "cost-benefit"),
            "page: fewest valid units; or (1-u)/u x age"),
     CHOICE("cleaning", cleaning_blocks, "own", CHOICES("own", "shared"),
            "page: moved units go to blocks of their own, or to the host's"),
     COUNT("cleaning", cleaning_efficiency_percent, 0, 100, "0",
-          "page: share of a victim taken to be invalid; 0: what is"),
+          "page: share of a victim taken to be invalid; 0: what is; "
+          "page-striped: a block is gained when that adds up to one"),
     COUNT("cleaning", idle_free_blocks_count, 0, 1e6, "0",
           "page: when idle, clean until so many are free"),
     NS("cleaning", idle_after_ns, 0, 1000 * SECOND, "10ms",
-       "page: how long nothing came before that"),
+       "page: how long nothing came before that, or before the SLC cache is "
+       "folded"),
     COUNT("cleaning", wear_gap_count, 0, 1e6, "0",
           "page: erases that a block may lag behind; 0: no wear levelling"),
 
@@ -189,6 +198,13 @@ static const struct key_row keys[] = {
     CHOICE("write_buffer", write_buffer_overflow, "make-room",
            CHOICES("make-room", "empty"),
            "when a write does not fit: drain just enough, or everything"),
+
+    COUNT("slc_cache", slc_blocks_count, 0, 1e6, "0",
+          "clustered blocks that take writes with one bit a cell; 0: none"),
+    CHOICE("slc_cache", slc_full, "fold", CHOICES("fold", "bypass"),
+           "when all are full: the oldest is folded first, or writes go past"),
+    NS("slc_cache", slc_read_ns, 0, SECOND, "20us", "tR of such a page"),
+    NS("slc_cache", slc_program_ns, 0, SECOND, "200us", "tPROG of such a page"),
 
     BYTES("write_cache", first_level_bytes, 0, GIB, "0",
           "two-level cache: the first level; 0: none"),
@@ -269,6 +285,11 @@ static const struct key_row keys[] = {
        "how long it is without power"),
     NS("faults", vanish_at_ns, 0, 1e6 * SECOND, "0",
        "is gone from that time on; 0: never"),
+    NS("faults", stop_at_ns, 0, 1e6 * SECOND, "0",
+       "answers nothing from that time on, for a while; 0: never"),
+    NS("faults", stop_ns, 0, 3600 * SECOND, "60s", "how long that lasts"),
+    NS("faults", read_only_at_ns, 0, 1e6 * SECOND, "0",
+       "takes no writes from that time on; 0: never"),
     BYTES("faults", real_capacity_bytes, 0, 16384 * GIB, "0",
           "what there really is; 0: what it says"),
     CHOICE("faults", fake_capacity, "wraps", CHOICES("wraps", "drops"),

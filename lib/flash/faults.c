@@ -22,9 +22,13 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->vanish_at_ns = drive->vanish_at_ns;
     faults->power_cut_at_ns = drive->power_cut_at_ns;
     faults->power_back_ns = drive->power_back_ns;
+    faults->stop_at_ns = drive->stop_at_ns;
+    faults->stop_ns = drive->stop_ns;
+    faults->read_only_at_ns = drive->read_only_at_ns;
     faults->on = drive->read_error_share > 0 || drive->write_error_share > 0 ||
                  drive->flush_lies || drive->real_capacity_bytes ||
-                 drive->vanish_at_ns || drive->power_cut_at_ns;
+                 drive->vanish_at_ns || drive->power_cut_at_ns ||
+                 drive->stop_at_ns || drive->read_only_at_ns;
     /* Not the numbers that the noise draws. */
     random_seed(&faults->random, random_mix(drive->seed + 1));
 }
@@ -43,6 +47,15 @@ void faults_destroy(struct faults *faults)
     forget(faults);
 }
 
+uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns)
+{
+    const uint64_t end_ns = faults->stop_at_ns + faults->stop_ns;
+    const bool stopped = faults->stop_at_ns && begin_ns >= faults->stop_at_ns &&
+                         begin_ns < end_ns;
+
+    return stopped ? end_ns : begin_ns;
+}
+
 int faults_error(struct faults *faults, const struct flash_request *request,
                  uint64_t begin_ns)
 {
@@ -50,6 +63,9 @@ int faults_error(struct faults *faults, const struct flash_request *request,
 
     if (faults->vanish_at_ns && begin_ns >= faults->vanish_at_ns)
         return -ENODEV;
+    if (faults->read_only_at_ns && begin_ns >= faults->read_only_at_ns &&
+        request->operation != FLASH_READ && request->operation != FLASH_FLUSH)
+        return -EROFS;
     if (request->operation == FLASH_READ)
         share = faults->read_error_share;
     if (request->operation == FLASH_WRITE)
@@ -84,7 +100,11 @@ static int remember(struct faults *faults, const struct store *store,
     undo->earlier = faults->undo;
     undo->offset_bytes = offset_bytes;
     undo->length_bytes = length_bytes;
-    store_read(store, offset_bytes, length_bytes, undo->data);
+    int error = store_read(store, offset_bytes, length_bytes, undo->data);
+    if (error) {
+        free(undo);
+        return error;
+    }
     faults->undo = undo;
     return 0;
 }
@@ -110,8 +130,8 @@ int faults_write(struct faults *faults, struct store *store,
     return 0;
 }
 
-void faults_read(const struct faults *faults, const struct store *store,
-                 uint64_t offset_bytes, uint64_t length_bytes, void *data)
+int faults_read(const struct faults *faults, const struct store *store,
+                uint64_t offset_bytes, uint64_t length_bytes, void *data)
 {
     unsigned char *to = data;
 
@@ -119,13 +139,16 @@ void faults_read(const struct faults *faults, const struct store *store,
         uint64_t at = offset_bytes, piece = length_bytes;
         if (!piece_of(faults, &at, &piece)) {
             memset(to, 0, length_bytes);
-            return;
+            return 0;
         }
-        store_read(store, at, piece, to);
+        int error = store_read(store, at, piece, to);
+        if (error)
+            return error;
         to += piece;
         offset_bytes += piece;
         length_bytes -= piece;
     }
+    return 0;
 }
 
 void faults_flushed(struct faults *faults)

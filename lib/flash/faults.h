@@ -14,7 +14,7 @@
 /*
  * What a drive does that it should not, seeded: errors, a flush that lies, a
  * power cut that drops what was not flushed, a capacity that is not there, a
- * device that disappears.
+ * device that disappears, stops for a while or takes no more writes.
  */
 
 /* What a write replaced, until a flush makes it safe. */
@@ -26,6 +26,7 @@ struct faults {
     bool flush_lies, drops; /* beyond the real capacity; else it wraps */
     uint64_t real_bytes;    /* 0: what it says */
     uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
+    uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     bool was_cut;
     struct random random;
     struct faults_undo *undo; /* the last write first */
@@ -34,16 +35,19 @@ struct faults {
 void faults_init(struct faults *faults, const struct drive *drive);
 void faults_destroy(struct faults *faults);
 
-/* Of a request that begins at `begin_ns`: 0, -EIO, -ENODEV. */
+/* When a request begins that would at `begin_ns`: later, while it stops. */
+uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns);
+
+/* Of a request that begins at `begin_ns`: 0, -EIO, -EROFS, -ENODEV. */
 int faults_error(struct faults *faults, const struct flash_request *request,
                  uint64_t begin_ns);
 
-/* store_write and store_read as the drive really keeps it. 0 or -ENOMEM. */
+/* store_write and store_read as the drive really keeps it. 0 or -errno. */
 int faults_write(struct faults *faults, struct store *store,
                  uint64_t offset_bytes, uint64_t length_bytes,
                  const void *data);
-void faults_read(const struct faults *faults, const struct store *store,
-                 uint64_t offset_bytes, uint64_t length_bytes, void *data);
+int faults_read(const struct faults *faults, const struct store *store,
+                uint64_t offset_bytes, uint64_t length_bytes, void *data);
 
 /* A flush was complete: what was written before it is safe. */
 void faults_flushed(struct faults *faults);

@@ -6,82 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/flash/hotness.h"
 #include "lib/flash/serve.h"
 
-/* ---- the queue --------------------------------------------------------- */
-
-static bool before(const struct serving *a, const struct serving *b)
-{
-    if (a->done.complete_ns != b->done.complete_ns)
-        return a->done.complete_ns < b->done.complete_ns;
-    return a->order < b->order;
-}
-
-static void heap_push(struct flash *flash, const struct serving *item)
-{
-    struct serving *heap = flash->serving;
-    size_t at = flash->serving_count++;
-
-    while (at > 0 && before(item, &heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = *item;
-}
-
-static void heap_pop(struct flash *flash)
-{
-    struct serving *heap = flash->serving;
-    struct serving last = heap[--flash->serving_count];
-    size_t at = 0, child;
-
-    while ((child = 2 * at + 1) < flash->serving_count) {
-        if (child + 1 < flash->serving_count &&
-            before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], &last))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-}
-
-/* Requests that overlap complete in the order in which they came. */
-static uint64_t after_overlapping(const struct flash *flash,
-                                  const struct flash_request *request,
-                                  uint64_t complete_ns)
-{
-    uint64_t end = request->offset_bytes + request->length_bytes;
-
-    for (size_t i = 0; i < flash->serving_count; i++) {
-        const struct serving *other = &flash->serving[i];
-        if (other->offset_bytes < end &&
-            request->offset_bytes < other->offset_bytes + other->length_bytes)
-            complete_ns = later(complete_ns, other->done.complete_ns);
-    }
-    return complete_ns;
-}
-
-/* What the request spent its time on; what is left is the host's. */
-static void tell_why(struct flash *flash, const struct flash_done *done,
-                     uint64_t begin_ns)
-{
-    struct flash_why *why = &flash->why;
-
-    why->queue_ns = begin_ns - done->submit_ns;
-    uint64_t worked = why->queue_ns + why->buffer_ns + why->merge_ns +
-                      why->clean_ns + why->sense_ns + why->bus_ns +
-                      why->controller_ns + why->program_ns;
-    uint64_t total = done->complete_ns - done->submit_ns;
-    uint64_t left = total > worked ? total - worked : 0;
-    /* The last unit waited for what an earlier one did: that counts already. */
-    why->erase_ns = why->erase_ns < left ? why->erase_ns : left;
-    left -= why->erase_ns;
-    why->wait_ns = why->wait_ns < left ? why->wait_ns : left;
-    why->host_ns = left - why->wait_ns;
-    flash->tell(flash->tell_context, done, why);
-}
+/* ---- a request's turn --------------------------------------------------- */
 
 void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context)
 {
@@ -97,17 +25,24 @@ static uint64_t serve_noisy(struct flash *flash,
 {
     struct noise *noise = &flash->noise;
 
+    if (!flash->drive.timing)
+        return begin_ns;
     if (!noise->on)
         return serve_request(flash, request, begin_ns);
-    begin_ns = noise_wake(noise, begin_ns);
+    uint64_t awake_ns = noise_wake(noise, begin_ns);
+    uint64_t asleep_ns = awake_ns - begin_ns;
+    begin_ns = awake_ns;
     flash->array.slowness = noise_slowness(noise, begin_ns);
     uint64_t complete = serve_request(flash, request, begin_ns);
+    uint64_t served_ns = complete;
     double held = noise_outlier(noise);
     if (held > 0) {
         complete += (uint64_t)((double)(complete - begin_ns) * held);
         flash->held_until_ns = complete;
     }
-    return noise_seen(noise, begin_ns, complete);
+    complete = noise_seen(noise, begin_ns, complete);
+    flash->why.noise_ns = asleep_ns + (complete - served_ns);
+    return complete;
 }
 
 /* The power goes: what is under way fails, what was not flushed is lost. */
@@ -156,21 +91,33 @@ static void dispatch(struct flash *flash, const struct waiting *waiting,
                      uint64_t now_ns)
 {
     const struct flash_request *request = &waiting->request;
-    uint64_t begin = later(now_ns, flash->held_until_ns);
-    struct serving item = {
-        .done = {.tag = request->tag, .submit_ns = waiting->submit_ns},
-        .order = flash->order_count++,
-        .offset_bytes = request->offset_bytes,
-        .length_bytes = request->length_bytes};
+    struct flash_done done = {
+        .tag = request->tag,
+        .submit_ns = waiting->submit_ns,
+        .begin_ns = faults_begin_ns(&flash->faults,
+                                    later(now_ns, flash->held_until_ns))};
 
     serve_count(flash, request);
-    flash->statistics.queue_ns += begin - waiting->submit_ns;
-    uint64_t complete = carry_out(flash, request, begin, &item.done.error);
-    item.done.complete_ns = after_overlapping(flash, request, complete);
+    flash->why = (struct flash_why){0};
+    if (flash->under_way) {
+        under_way_open(flash->under_way, request, waiting->order);
+        uint64_t least = carry_out(flash, request, done.begin_ns, &done.error);
+        under_way_close(flash->under_way, &done, least);
+        return;
+    }
+    flash->statistics.queue_ns += done.begin_ns - waiting->submit_ns;
+    /* Requests that overlap complete in the order in which they came. */
+    uint64_t least_ns = working_overlapping_ns(&flash->working, request);
+    uint64_t complete = carry_out(flash, request, done.begin_ns, &done.error);
+    done.complete_ns = later(complete, least_ns);
     flash->busy_until_ns = later(flash->busy_until_ns, complete);
-    if (flash->tell)
-        tell_why(flash, &item.done, begin);
-    heap_push(flash, &item);
+    if (flash->tell) {
+        flash->why.queue_ns = done.begin_ns - done.submit_ns;
+        flash->why.order_ns = done.complete_ns - complete;
+        flash_why_fit(&flash->why, done.complete_ns - done.submit_ns);
+        flash->tell(flash->tell_context, &done, &flash->why);
+    }
+    working_put(&flash->working, request, &done);
 }
 
 /* First come first served is decided as soon as there is room. */
@@ -181,7 +128,8 @@ static bool decides_at_once(const struct flash *flash)
 
 static bool has_room(const struct flash *flash)
 {
-    return flash->serving_count < flash->depth_count;
+    return flash->under_way ? under_way_has_room(flash->under_way)
+                            : working_has_room(&flash->working);
 }
 
 /* When the next decision is due: UINT64_MAX when nothing waits or all is busy.
@@ -205,6 +153,50 @@ static void decide(struct flash *flash, uint64_t now_ns)
     dispatch(flash, &waiting, now_ns);
 }
 
+/* ---- requests that share banks and buses -------------------------------- */
+
+/* A step of the banks; a request that is complete by it joins those to be
+ * returned. */
+static void step_under_way(struct flash *flash)
+{
+    bool was_full = !has_room(flash);
+    struct flash_done done;
+
+    if (!under_way_step(flash->under_way, &done, &flash->why))
+        return;
+    if (was_full)
+        flash->slot_free_ns = done.complete_ns;
+    flash->statistics.queue_ns += done.begin_ns - done.submit_ns;
+    flash->busy_until_ns = later(flash->busy_until_ns, done.complete_ns);
+    if (!flash->tell)
+        return;
+    flash->why.queue_ns = done.begin_ns - done.submit_ns;
+    flash_why_fit(&flash->why, done.complete_ns - done.submit_ns);
+    flash->tell(flash->tell_context, &done, &flash->why);
+}
+
+/* Steps and decisions in the order of time: those before `until_ns`, and with
+ * `inclusive` the steps (not the decisions) of that instant. */
+static void advance_under_way(struct flash *flash, uint64_t until_ns,
+                              bool inclusive)
+{
+    for (;;) {
+        uint64_t decision = decision_ns(flash);
+        uint64_t step = under_way_next_ns(flash->under_way);
+        if (decision != UINT64_MAX && decides_at_once(flash))
+            decide(flash, decision);
+        else if (step <= decision &&
+                 (step < until_ns || (inclusive && step == until_ns)))
+            step_under_way(flash);
+        else if (decision < until_ns)
+            decide(flash, decision);
+        else
+            break;
+    }
+}
+
+/* ---- the machine -------------------------------------------------------- */
+
 int flash_submit(struct flash *flash, uint64_t now_ns,
                  const struct flash_request *request)
 {
@@ -217,16 +209,33 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
     if (offset > flash->drive.capacity_bytes ||
         length > flash->drive.capacity_bytes - offset)
         return -ERANGE;
-    struct waiting waiting = {.request = *request, .submit_ns = now_ns};
+    struct waiting waiting = {.request = *request,
+                              .submit_ns = now_ns,
+                              .order = flash->submits_count};
+    if (flash->under_way) {
+        advance_under_way(flash, now_ns, false);
+        if (under_way_reserve(flash->under_way))
+            return -ENOMEM;
+    }
     bool at_once =
         flash->queue.count == 0 && decides_at_once(flash) && has_room(flash);
     int error = at_once ? 0 : queue_put(&flash->queue, &waiting);
     if (error)
         return error;
+    flash->submits_count++;
     flash->now_ns = now_ns;
     if (at_once)
         dispatch(flash, &waiting, later(now_ns, flash->slot_free_ns));
     return 0;
+}
+
+void flash_expect(const struct flash *flash, uint64_t offset_bytes)
+{
+    const struct mapping *mapping = flash->mapping;
+
+    if (mapping && mapping->ops->expect &&
+        offset_bytes < flash->drive.capacity_bytes)
+        mapping->ops->expect(mapping, offset_bytes / mapping->unit_bytes);
 }
 
 /* A decision is taken once its instant is over: whatever else arrives in it
@@ -234,9 +243,8 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
 uint64_t flash_next_event_ns(const struct flash *flash)
 {
     uint64_t decision = decision_ns(flash);
-    uint64_t complete = flash->serving_count > 0
-                            ? flash->serving[0].done.complete_ns
-                            : UINT64_MAX;
+    uint64_t complete = flash->under_way ? under_way_ask_ns(flash->under_way)
+                                         : working_next_ns(&flash->working);
 
     return decision < complete ? decision + 1 : complete;
 }
@@ -248,20 +256,22 @@ void flash_advance(struct flash *flash, uint64_t until_ns,
 
     assert(until_ns >= flash->now_ns);
     flash->now_ns = until_ns;
+    if (flash->under_way) {
+        advance_under_way(flash, until_ns, true);
+        *done_count = under_way_take(flash->under_way, done, max);
+        return;
+    }
     for (;;) {
         uint64_t decision = decision_ns(flash);
-        uint64_t complete = flash->serving_count > 0
-                                ? flash->serving[0].done.complete_ns
-                                : UINT64_MAX;
+        uint64_t complete = working_next_ns(&flash->working);
         if (decision != UINT64_MAX && decides_at_once(flash)) {
             decide(flash, decision);
         } else if (decision < until_ns && decision < complete) {
             decide(flash, decision);
         } else if (n < max && complete <= until_ns) {
-            done[n++] = flash->serving[0].done;
-            if (!has_room(flash))
+            if (!working_has_room(&flash->working))
                 flash->slot_free_ns = complete;
-            heap_pop(flash);
+            done[n++] = working_take(&flash->working);
         } else {
             break;
         }
@@ -295,6 +305,9 @@ static int create_flash(struct flash *flash, struct fault *why)
                          "model can number",
                          drive->name, blocks * block_units);
     int error = array_create(&flash->array, drive, blocks, &flash->statistics);
+    if (!error && drive->mapping == MAPPING_STRIPED)
+        error = under_way_create(drive, &flash->array, &flash->link_free_ns,
+                                 &flash->under_way);
     if (!error)
         error = ops->create(drive, &flash->array, &flash->mapping);
     if (!error && drive->read_buffer_bytes >= flash->array.page_bytes)
@@ -314,6 +327,8 @@ static int create_flash(struct flash *flash, struct fault *why)
                                &flash->content);
         flash->mapping->content = flash->content;
     }
+    if (!error && drive->slc_blocks_count)
+        error = mapping_put_slc(drive, &flash->mapping);
     return error;
 }
 
@@ -328,12 +343,12 @@ int flash_create(const struct drive *drive, struct flash **result,
         return fault_set(why, FAULT_OPEN, -ENOMEM,
                          "%s: no memory for the model", drive->name);
     flash->drive = *drive;
-    flash->depth_count = drive->queue_depth_count;
     flash->scheduler = scheduler_of(drive);
     noise_init(&flash->noise, drive);
     faults_init(&flash->faults, drive);
-    flash->serving = calloc(flash->depth_count, sizeof(*flash->serving));
-    error = flash->serving ? create_flash(flash, why) : -ENOMEM;
+    error = working_create(&flash->working, (uint32_t)drive->queue_depth_count);
+    if (!error)
+        error = create_flash(flash, why);
     if (!error && drive->contents)
         error = store_create(drive->capacity_bytes, &flash->store);
     if (error) {
@@ -345,6 +360,12 @@ int flash_create(const struct drive *drive, struct flash **result,
     }
     *result = flash;
     return 0;
+}
+
+int flash_keep_contents(struct flash *flash, int fd)
+{
+    assert(flash->working.decisions_count == 0);
+    return flash->store ? store_use_file(flash->store, fd) : -EINVAL;
 }
 
 void flash_destroy(struct flash *flash)
@@ -359,10 +380,22 @@ void flash_destroy(struct flash *flash)
     read_buffer_destroy(flash->read_buffer);
     if (flash->mapping)
         flash->mapping->ops->destroy(flash->mapping);
+    under_way_destroy(flash->under_way);
     array_destroy(&flash->array);
-    free(flash->serving);
+    working_destroy(&flash->working);
     queue_destroy(&flash->queue);
     free(flash);
+}
+
+uint32_t flash_banks_count(const struct flash *flash)
+{
+    return flash->mapping ? flash->array.banks_count : 0;
+}
+
+struct flash_bank flash_bank(const struct flash *flash, uint32_t index)
+{
+    assert(index < flash_banks_count(flash));
+    return flash->array.banks[index].did;
 }
 
 void flash_statistics(const struct flash *flash,
@@ -378,8 +411,14 @@ void flash_statistics(const struct flash *flash,
     if (!mapping)
         return;
     statistics->memory_bytes += mapping->ops->memory_bytes(mapping);
-    if (mapping->ops->hotness_bytes)
-        statistics->hotness_bytes = mapping->ops->hotness_bytes(mapping);
+    if (flash->under_way)
+        statistics->memory_bytes += under_way_memory_bytes(flash->under_way);
+    const struct hotness *hotness =
+        mapping->ops->hotness ? mapping->ops->hotness(mapping) : NULL;
+    if (hotness) {
+        statistics->hotness_bytes = hotness->ops->memory_bytes(hotness);
+        statistics->hotness_steps_count = hotness->steps_count;
+    }
     if (statistics->written_bytes)
         statistics->write_amplification =
             (double)statistics->pages_programmed_count *

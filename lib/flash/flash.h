@@ -41,7 +41,9 @@ struct flash_request {
 
 struct flash_done {
     uint64_t tag;
-    uint64_t submit_ns, complete_ns;
+    uint64_t submit_ns;
+    uint64_t begin_ns; /* when its turn came: what lies before is queueing */
+    uint64_t complete_ns;
     int error; /* 0 or -errno */
 };
 
@@ -56,12 +58,22 @@ struct flash_statistics {
      * one was chosen (the sum over all requests), and at most. */
     uint64_t queue_ns, queue_depth_sum, queue_depth_most;
     uint64_t blocks_cleaned_count;
+    uint64_t blocks_folded_count; /* of the SLC cache */
     uint64_t read_buffer_hits_count;
     /* Bytes programmed for each byte that the host wrote; 0 before that. */
     double write_amplification;
     uint32_t erase_count_least, erase_count_most; /* of the blocks */
     uint64_t hotness_bytes; /* of the policy, as a controller would keep it */
-    uint64_t memory_bytes;  /* of the model, without contents */
+    uint64_t hotness_steps_count; /* entries, bits or regions it touched */
+    uint64_t memory_bytes;        /* of the model, without contents */
+};
+
+/* What one bank did since the drive was made. */
+struct flash_bank {
+    uint64_t pages_read_count, pages_programmed_count, blocks_erased_count;
+    /* It sensed, programmed, erased, or its register held a page that waited
+     * for the bus. */
+    uint64_t busy_ns;
 };
 
 /*
@@ -72,6 +84,15 @@ int flash_create(const struct drive *drive, struct flash **flash,
                  struct fault *why);
 void flash_destroy(struct flash *flash); /* accepts NULL */
 
+/*
+ * Before the first request: contents live in the open file `fd` (borrowed) from
+ * now on, and are at first what is in it. It becomes as long as the drive if it
+ * is empty. Only contents: the rest of the drive is in its initial state. 0 or
+ * -errno; -EINVAL: the file has another length, is no file, or the drive keeps
+ * no contents.
+ */
+int flash_keep_contents(struct flash *flash, int fd);
+
 uint64_t flash_capacity_bytes(const struct flash *flash);
 
 /*
@@ -81,6 +102,13 @@ uint64_t flash_capacity_bytes(const struct flash *flash);
  */
 int flash_submit(struct flash *flash, uint64_t now_ns,
                  const struct flash_request *request);
+
+/*
+ * A request at `offset_bytes` comes soon: where the model keeps that place is
+ * brought near meanwhile. Changes no result; a host that names its requests a
+ * dozen ahead gets twice as many served a second on a large drive.
+ */
+void flash_expect(const struct flash *flash, uint64_t offset_bytes);
 
 /* UINT64_MAX when idle; a later submit may move it. */
 uint64_t flash_next_event_ns(const struct flash *flash);
@@ -108,7 +136,21 @@ struct flash_why {
     uint64_t bus_ns;
     uint64_t controller_ns; /* its serial share */
     uint64_t program_ns;
+    uint64_t order_ns; /* until an overlapping one before it was complete */
+    uint64_t noise_ns; /* asleep, outliers, the bridge; not the jitter */
 };
+
+/* One row a part, for sums, tables and columns. */
+struct flash_why_part {
+    const char *name; /* "queue": without its unit */
+    size_t offset;    /* of the uint64_t in struct flash_why */
+};
+
+enum { FLASH_WHY_PARTS = 13 };
+extern const struct flash_why_part flash_why_parts[FLASH_WHY_PARTS];
+
+uint64_t flash_why_part_ns(const struct flash_why *why, size_t index);
+void flash_why_add(struct flash_why *sum, const struct flash_why *why);
 
 /* Called when a completion is decided, in the order of decisions. */
 typedef void flash_tell_fn(void *context, const struct flash_done *done,
@@ -119,5 +161,9 @@ void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context);
 
 void flash_statistics(const struct flash *flash,
                       struct flash_statistics *statistics);
+
+/* Banks of all channels: bank i is on channel i % channels. 0: no flash. */
+uint32_t flash_banks_count(const struct flash *flash);
+struct flash_bank flash_bank(const struct flash *flash, uint32_t index);
 
 #endif

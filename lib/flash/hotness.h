@@ -42,6 +42,7 @@ struct hotness_ops {
 
 struct hotness {
     const struct hotness_ops *ops;
+    uint64_t steps_count; /* entries, bits or regions looked at or changed */
 };
 
 /* The policy of `drive`; NULL for none: one level, nothing to learn. */

@@ -81,14 +81,15 @@ static uint8_t *byte_of(const struct bloom *bloom, uint32_t filter,
     return &bloom->bits[filter * filter_bytes(bloom) + bit / 8];
 }
 
-static bool test(const struct bloom *bloom, uint32_t filter, uint32_t bit)
+static bool test(struct bloom *bloom, uint32_t filter, uint32_t bit)
 {
+    bloom->base.steps_count++;
     return (*byte_of(bloom, filter, bit) >> (bit % 8)) & 1;
 }
 
 static uint32_t level(struct hotness *hotness, uint64_t unit, uint32_t block)
 {
-    const struct bloom *bloom = (struct bloom *)hotness;
+    struct bloom *bloom = (struct bloom *)hotness;
 
     (void)block;
     for (uint32_t hash = 0; hash < HASHES_COUNT; hash++) {
@@ -121,6 +122,7 @@ static uint32_t written(struct hotness *hotness, uint64_t unit, uint32_t block)
             uint32_t filter = (bloom->current + i) % bloom->filters_count;
             if (test(bloom, filter, bit))
                 continue;
+            bloom->base.steps_count++;
             *byte_of(bloom, filter, bit) |= (uint8_t)(1u << (bit % 8));
             break;
         }

@@ -57,10 +57,11 @@ static void destroy(struct hotness *hotness)
     free(dac);
 }
 
-static uint32_t region_of(const struct dac *dac, uint32_t block)
+static uint32_t region_of(struct dac *dac, uint32_t block)
 {
     uint64_t bit = (uint64_t)block * dac->bits;
 
+    dac->base.steps_count++;
     if (block == UINT32_MAX)
         return 0;
     return ((uint32_t)dac->regions[bit / 8] >> (bit % 8)) &
@@ -69,7 +70,7 @@ static uint32_t region_of(const struct dac *dac, uint32_t block)
 
 static uint32_t written(struct hotness *hotness, uint64_t unit, uint32_t block)
 {
-    const struct dac *dac = (struct dac *)hotness;
+    struct dac *dac = (struct dac *)hotness;
     uint32_t region = region_of(dac, block);
 
     (void)unit;
@@ -93,6 +94,7 @@ static void opened(struct hotness *hotness, uint32_t block, uint32_t level)
     unsigned mask = ((1u << dac->bits) - 1) << (bit % 8);
     uint8_t *byte = &dac->regions[bit / 8];
 
+    dac->base.steps_count++;
     *byte = (uint8_t)((*byte & ~mask) | (level << (bit % 8)));
 }
 

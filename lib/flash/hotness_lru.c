@@ -52,6 +52,7 @@ static void push_front(struct lru *lru, uint32_t at, enum list_kind list)
     struct node *nodes = lru->nodes;
     uint32_t anchor = lru->anchor[list];
 
+    lru->base.steps_count++;
     nodes[at].list = list;
     nodes[at].newer = anchor;
     nodes[at].older = nodes[anchor].older;
@@ -70,12 +71,15 @@ static uint32_t *head_of(const struct lru *lru, uint64_t unit)
     return &lru->heads[random_mix(unit) & lru->mask];
 }
 
-static uint32_t find(const struct lru *lru, uint64_t unit)
+static uint32_t find(struct lru *lru, uint64_t unit)
 {
     uint32_t at = *head_of(lru, unit);
 
-    while (at != NONE && lru->nodes[at].unit != unit)
+    lru->base.steps_count++;
+    while (at != NONE && lru->nodes[at].unit != unit) {
         at = lru->nodes[at].chain;
+        lru->base.steps_count++;
+    }
     return at;
 }
 
@@ -118,7 +122,7 @@ static void promote(struct lru *lru, uint32_t at)
 
 static uint32_t level(struct hotness *hotness, uint64_t unit, uint32_t block)
 {
-    const struct lru *lru = (struct lru *)hotness;
+    struct lru *lru = (struct lru *)hotness;
     uint32_t at = find(lru, unit);
 
     (void)block;

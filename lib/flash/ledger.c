@@ -2,6 +2,7 @@
 #include "lib/flash/ledger.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,14 +28,18 @@ int ledger_create(struct ledger *ledger, uint32_t blocks_count,
     ledger->blocks = calloc(blocks_count, sizeof(*ledger->blocks));
     ledger->first_with_valid =
         malloc((block_units_count + UINT64_C(1)) * sizeof(uint32_t));
-    if (!ledger->blocks || !ledger->first_with_valid) {
+    ledger->gain = malloc((block_units_count + UINT64_C(1)) * sizeof(double));
+    if (!ledger->blocks || !ledger->first_with_valid || !ledger->gain) {
         ledger_destroy(ledger);
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < blocks_count; i++)
         ledger->blocks[i].previous = LEDGER_OPEN;
-    for (uint32_t i = 0; i <= block_units_count; i++)
+    for (uint32_t i = 0; i <= block_units_count; i++) {
         ledger->first_with_valid[i] = LEDGER_NONE;
+        ledger->gain[i] =
+            i ? (double)(block_units_count - i) / (double)i : INFINITY;
+    }
     return 0;
 }
 
@@ -42,14 +47,15 @@ void ledger_destroy(struct ledger *ledger)
 {
     free(ledger->blocks);
     free(ledger->first_with_valid);
-    ledger->blocks = NULL;
-    ledger->first_with_valid = NULL;
+    free(ledger->gain);
+    memset(ledger, 0, sizeof(*ledger));
 }
 
 uint64_t ledger_memory_bytes(const struct ledger *ledger)
 {
     return ledger->blocks_count * sizeof(*ledger->blocks) +
-           (ledger->block_units_count + UINT64_C(1)) * sizeof(uint32_t);
+           (ledger->block_units_count + UINT64_C(1)) *
+               (sizeof(uint32_t) + sizeof(double));
 }
 
 void ledger_close(struct ledger *ledger, uint32_t block)

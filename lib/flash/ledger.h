@@ -27,6 +27,9 @@ struct ledger {
     uint32_t *first_with_valid; /* head of the list for each count */
     uint32_t lowest_valid;      /* no list below this one has a member */
     uint32_t writes_stamp;      /* counts the host's writes */
+    /* (1 - u) / u for each count of valid units; infinite where there is none,
+     * 0 where all are. */
+    double *gain;
 };
 
 int ledger_create(struct ledger *ledger, uint32_t blocks_count,

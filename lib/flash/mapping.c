@@ -8,6 +8,7 @@ static const struct mapping_ops *const schemes[] = {
     [MAPPING_PAGE] = &mapping_page_ops,
     [MAPPING_BLOCK] = &mapping_block_ops,
     [MAPPING_LOG_BLOCK] = &mapping_log_ops,
+    [MAPPING_STRIPED] = &mapping_striped_ops,
 };
 
 const struct mapping_ops *mapping_ops(const struct drive *drive)

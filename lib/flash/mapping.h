@@ -16,6 +16,7 @@
  */
 
 struct mapping;
+struct hotness;
 
 struct mapping_ops {
     const char *name;
@@ -28,6 +29,11 @@ struct mapping_ops {
     /* Where page `page` of `unit` is; false when the unit is not mapped. */
     bool (*locate)(const struct mapping *mapping, uint64_t unit, uint32_t page,
                    uint32_t *block, uint32_t *block_page);
+    /* The unit will be asked for soon: a hint to the processor's cache. May be
+     * NULL. */
+    void (*expect)(const struct mapping *mapping, uint64_t unit);
+    /* A write request begins; its units follow. NULL: it does not matter. */
+    void (*begin_write)(struct mapping *mapping);
     /* Programs the unit anew, [first, first + length) of it with new data,
      * after reading what is missing; cleans or merges where it must. Returns
      * when the data is safe. */
@@ -45,8 +51,8 @@ struct mapping_ops {
     /* What it does by itself while nobody asks for anything. NULL: nothing. */
     void (*idle)(struct mapping *mapping, uint64_t from_ns, uint64_t until_ns);
     uint64_t (*memory_bytes)(const struct mapping *mapping);
-    /* What its hotness policy would take in a controller. NULL: none. */
-    uint64_t (*hotness_bytes)(const struct mapping *mapping);
+    /* Its hotness policy, or NULL. NULL: never has one. */
+    const struct hotness *(*hotness)(const struct mapping *mapping);
 };
 
 struct mapping {
@@ -92,7 +98,13 @@ uint64_t mapping_program(struct mapping *mapping, uint32_t block, uint32_t slot,
 void mapping_note_content(struct mapping *mapping, uint64_t unit,
                           uint32_t block, uint32_t slot);
 
+/* Puts a pseudo-SLC cache before `*mapping`, whose array has blocks for it, and
+ * which it then owns. 0, or -ENOMEM with `*mapping` as it was. */
+int mapping_put_slc(const struct drive *drive, struct mapping **mapping);
+/* Units that a clustered block holds when it is used so. */
+uint32_t mapping_slc_units(const struct drive *drive);
+
 extern const struct mapping_ops mapping_page_ops, mapping_log_ops;
-extern const struct mapping_ops mapping_block_ops;
+extern const struct mapping_ops mapping_block_ops, mapping_striped_ops;
 
 #endif

@@ -258,6 +258,13 @@ static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
     return true;
 }
 
+static void expect(const struct mapping *mapping, uint64_t unit)
+{
+    const struct page_mapping *map = (const struct page_mapping *)mapping;
+
+    __builtin_prefetch(&map->slot_of_unit[unit]);
+}
+
 static uint32_t level_of(struct page_mapping *map, uint64_t unit)
 {
     uint32_t slot = map->slot_of_unit[unit];
@@ -394,11 +401,14 @@ static uint32_t blocks_count(const struct drive *drive)
 /* Every unit mapped by one sequential pass over the drive. */
 static void fill(struct page_mapping *map)
 {
-    for (uint64_t unit = 0; unit < map->base.units_count; unit++) {
-        map->slot_of_unit[unit] = (uint32_t)unit;
-        map->unit_of_slot[unit] = (uint32_t)unit;
-        map->ledger.blocks[unit / map->base.block_units_count].valid_count++;
-    }
+    uint32_t units = map->base.block_units_count, block = 0;
+    uint64_t left = map->base.units_count;
+
+    for (uint32_t unit = 0; unit < left; unit++)
+        map->slot_of_unit[unit] = map->unit_of_slot[unit] = unit;
+    for (; left > 0; left -= map->ledger.blocks[block++].valid_count)
+        map->ledger.blocks[block].valid_count =
+            left < units ? (uint32_t)left : units;
 }
 
 static void lay_out(struct page_mapping *map, bool written)
@@ -407,6 +417,7 @@ static void lay_out(struct page_mapping *map, bool written)
     uint32_t units = map->base.block_units_count;
     uint32_t filled = 0, opened = map->levels_count + map->cleaning_offset;
 
+    assert(units > 0);
     if (written) {
         fill(map);
         filled = (uint32_t)((map->base.units_count + units - 1) / units);
@@ -509,11 +520,9 @@ static uint64_t memory_bytes(const struct mapping *mapping)
            blocks * sizeof(uint32_t) + ledger_memory_bytes(&map->ledger);
 }
 
-static uint64_t hotness_bytes(const struct mapping *mapping)
+static const struct hotness *hotness_of(const struct mapping *mapping)
 {
-    const struct page_mapping *map = (const struct page_mapping *)mapping;
-
-    return map->hotness ? map->hotness->ops->memory_bytes(map->hotness) : 0;
+    return ((const struct page_mapping *)mapping)->hotness;
 }
 
 const struct mapping_ops mapping_page_ops = {
@@ -522,10 +531,11 @@ const struct mapping_ops mapping_page_ops = {
     .create = create,
     .destroy = destroy,
     .locate = locate,
+    .expect = expect,
     .write = write_unit,
     .write_run = write_run,
     .discard = discard_unit,
     .idle = clean_when_idle,
     .memory_bytes = memory_bytes,
-    .hotness_bytes = hotness_bytes,
+    .hotness = hotness_of,
 };

@@ -18,6 +18,7 @@
 struct waiting {
     struct flash_request request;
     uint64_t submit_ns;
+    uint64_t order; /* of submission */
 };
 
 /* The queue, in the order of arrival. */

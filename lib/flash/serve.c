@@ -79,6 +79,32 @@ static uint64_t accept_command(struct flash *flash,
     return flash->command_free_ns;
 }
 
+/* ---- why --------------------------------------------------------------- */
+
+/* The unit that is ready last says what the request spent its time on. */
+static void begin_unit(struct flash *flash)
+{
+    flash->unit_why = (struct flash_why){0};
+    array_part_begin(&flash->array);
+}
+
+/* Merges and cleaning come one after the other, so that all count; of the rest
+ * only what the last unit went through. */
+static void end_unit(struct flash *flash, bool last)
+{
+    struct flash_why *why = &flash->why;
+    const struct flash_why *unit = &flash->unit_why;
+    uint64_t merge_ns = why->merge_ns + unit->merge_ns;
+    uint64_t clean_ns = why->clean_ns + unit->clean_ns;
+    uint64_t buffer_ns = why->buffer_ns + unit->buffer_ns;
+
+    if (last)
+        *why = *unit;
+    why->merge_ns = merge_ns;
+    why->clean_ns = clean_ns;
+    why->buffer_ns = buffer_ns;
+}
+
 /* ---- write buffer ------------------------------------------------------ */
 
 /* Programs the oldest run; false when the buffer is empty. */
@@ -95,12 +121,20 @@ static bool drain_one(struct flash *flash, uint64_t begin_ns, uint64_t *done_ns)
     return true;
 }
 
-static uint64_t drain_all(struct flash *flash, uint64_t begin_ns)
+/* `told`: each run is a unit of the request that asked for it. */
+static uint64_t drain_all(struct flash *flash, bool told, uint64_t begin_ns)
 {
     uint64_t done = begin_ns, one;
 
-    while (drain_one(flash, begin_ns, &one))
+    if (told)
+        begin_unit(flash);
+    while (drain_one(flash, begin_ns, &one)) {
+        if (told) {
+            end_unit(flash, one >= done);
+            begin_unit(flash);
+        }
         done = later(done, one);
+    }
     return done;
 }
 
@@ -128,7 +162,7 @@ static uint64_t make_room(struct flash *flash, const struct dirty *run,
         capacity)
         return begin_ns;
     if (flash->drive.write_buffer_overflow == OVERFLOW_EMPTY)
-        return drain_all(flash, begin_ns);
+        return drain_all(flash, false, begin_ns);
     while (write_buffer_dirty_bytes(buffer) + write_buffer_growth(buffer, run) >
            capacity) {
         if (!drain_one(flash, begin_ns, &done))
@@ -162,12 +196,18 @@ static uint64_t write_back(struct flash *flash, uint64_t unit,
                                       flash->mapping->unit_bytes, begin_ns);
 }
 
-static uint64_t empty_cache(struct flash *flash, uint64_t begin_ns)
+static uint64_t empty_cache(struct flash *flash, bool told, uint64_t begin_ns)
 {
     uint64_t unit, done = begin_ns;
 
-    while (write_cache_take(flash->write_cache, &unit))
-        done = later(done, write_back(flash, unit, begin_ns));
+    while (write_cache_take(flash->write_cache, &unit)) {
+        if (told)
+            begin_unit(flash);
+        uint64_t one = write_back(flash, unit, begin_ns);
+        if (told)
+            end_unit(flash, one >= done);
+        done = later(done, one);
+    }
     return done;
 }
 
@@ -187,30 +227,6 @@ static uint64_t write_cached(struct flash *flash, const struct dirty *run,
     if (evicts)
         begin_ns = write_back(flash, evicted, begin_ns);
     return begin_ns + lasting(flash, flash->drive.cache_hit_ns);
-}
-
-/* The unit that is ready last says what the request spent its time on. */
-static void begin_unit(struct flash *flash)
-{
-    flash->unit_why = (struct flash_why){0};
-    array_part_begin(&flash->array);
-}
-
-/* Merges and cleaning come one after the other, so that all count; of the rest
- * only what the last unit went through. */
-static void end_unit(struct flash *flash, bool last)
-{
-    struct flash_why *why = &flash->why;
-    const struct flash_why *unit = &flash->unit_why;
-    uint64_t merge_ns = why->merge_ns + unit->merge_ns;
-    uint64_t clean_ns = why->clean_ns + unit->clean_ns;
-    uint64_t buffer_ns = why->buffer_ns + unit->buffer_ns;
-
-    if (last)
-        *why = *unit;
-    why->merge_ns = merge_ns;
-    why->clean_ns = clean_ns;
-    why->buffer_ns = buffer_ns;
 }
 
 /* Making room is merging, cleaning, and programs of earlier requests. */
@@ -292,6 +308,8 @@ static uint64_t serve_write(struct flash *flash,
     uint64_t done = begin_ns;
 
     drop_read_pages(flash, offset, request->length_bytes);
+    if (flash->mapping->ops->begin_write)
+        flash->mapping->ops->begin_write(flash->mapping);
     while (offset < end) {
         struct dirty run = {.unit = offset / unit_bytes,
                             .first_byte = (uint32_t)(offset % unit_bytes)};
@@ -344,6 +362,8 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
         write_cache_find(flash->write_cache, unit, &evicts, &evicted)) {
         if (evicts)
             write_back(flash, evicted, begin_ns);
+        if (flash->tell)
+            begin_unit(flash); /* the read does not wait for that */
         return begin_ns + lasting(flash, flash->drive.cache_hit_ns);
     }
     if (buffered && read_buffer_find(flash->read_buffer, page)) {
@@ -411,7 +431,8 @@ static uint64_t serve_read(struct flash *flash,
             array_part_end(&flash->array);
             end_unit(flash, true);
         }
-        done = link_transfer(flash, ready, piece);
+        /* Pages that are interleaved take the link when they are there. */
+        done = flash->under_way ? ready : link_transfer(flash, ready, piece);
         offset += piece;
     }
     if (continued && buffered && flash->drive.read_ahead_bytes)
@@ -426,10 +447,12 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
     if (flash->faults.flush_lies)
         return done;
     if (flash->write_buffer)
-        done = later(done, drain_all(flash, done));
+        done = later(done, drain_all(flash, flash->tell, done));
     if (flash->write_cache)
-        done = later(done, empty_cache(flash, done));
-    return later(done, flash->array.programmed_ns);
+        done = later(done, empty_cache(flash, flash->tell, done));
+    uint64_t safe = later(done, flash->array.programmed_ns);
+    flash->why.wait_ns += safe - done;
+    return safe;
 }
 
 static uint64_t serve_discard(struct flash *flash,
@@ -442,7 +465,7 @@ static uint64_t serve_discard(struct flash *flash,
 
     /* A dirty run must not come back after its unit was forgotten. */
     if (flash->write_buffer)
-        begin_ns = drain_all(flash, begin_ns);
+        begin_ns = drain_all(flash, flash->tell, begin_ns);
     drop_read_pages(flash, request->offset_bytes, request->length_bytes);
     for (uint64_t unit = first; unit < end; unit++) {
         if (flash->write_cache)
@@ -471,8 +494,6 @@ static uint64_t serve_direct(struct flash *flash,
 uint64_t serve_request(struct flash *flash, const struct flash_request *request,
                        uint64_t begin_ns)
 {
-    if (flash->tell)
-        flash->why = (struct flash_why){0};
     if (flash->mapping && flash->mapping->ops->idle &&
         begin_ns > flash->busy_until_ns + flash->drive.idle_after_ns)
         flash->mapping->ops->idle(
@@ -480,7 +501,8 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
             begin_ns);
     if (flash->write_cache &&
         begin_ns > flash->busy_until_ns + flash->drive.cache_idle_ns)
-        empty_cache(flash, flash->busy_until_ns + flash->drive.cache_idle_ns);
+        empty_cache(flash, false,
+                    flash->busy_until_ns + flash->drive.cache_idle_ns);
     begin_ns = accept_command(flash, request, begin_ns);
     if (!flash->mapping)
         return serve_direct(flash, request, begin_ns);
@@ -511,10 +533,10 @@ int serve_data(struct flash *flash, const struct flash_request *request)
         return 0;
     switch (request->operation) {
     case FLASH_READ:
-        if (request->data)
-            faults_read(&flash->faults, flash->store, request->offset_bytes,
-                        request->length_bytes, request->data);
-        return 0;
+        return request->data ? faults_read(&flash->faults, flash->store,
+                                           request->offset_bytes,
+                                           request->length_bytes, request->data)
+                             : 0;
     case FLASH_WRITE:
         return request->data
                    ? faults_write(&flash->faults, flash->store,

@@ -16,6 +16,8 @@
 #include "lib/flash/read_buffer.h"
 #include "lib/flash/scheduler.h"
 #include "lib/flash/store.h"
+#include "lib/flash/under_way.h"
+#include "lib/flash/working.h"
 #include "lib/flash/write_buffer.h"
 #include "lib/flash/write_cache.h"
 
@@ -25,13 +27,6 @@
  */
 
 enum { SECTOR_BYTES = 512 };
-
-/* A request whose completion is decided. */
-struct serving {
-    struct flash_done done;
-    uint64_t order; /* of submission: breaks ties */
-    uint64_t offset_bytes, length_bytes;
-};
 
 struct flash {
     struct drive drive;
@@ -57,13 +52,15 @@ struct flash {
 
     const struct scheduler *scheduler;
     struct queue queue;
-    struct serving *serving; /* a heap by (complete_ns, order) */
-    size_t serving_count, depth_count;
+    struct working working;
+    /* Requests that share banks and buses page by page; NULL: each is timed in
+     * whole when its turn comes. */
+    struct under_way *under_way;
     flash_tell_fn *tell; /* NULL: nobody asks why */
     void *tell_context;
     struct flash_why why, unit_why; /* of the request, of one of its units */
     uint64_t slot_free_ns;          /* when the last completion freed a slot */
-    uint64_t order_count;
+    uint64_t submits_count;
     uint64_t now_ns;
 };
 
@@ -79,6 +76,14 @@ int serve_data(struct flash *flash, const struct flash_request *request);
 void serve_forget(struct flash *flash);
 
 void serve_count(struct flash *flash, const struct flash_request *request);
+
+/*
+ * Makes the parts add up to `total_ns`. Units of one request overlap, so a part
+ * counts only as far as the ones before it leave time: first what is certain
+ * and the work of the unit that was ready last, then what delayed it. The rest
+ * is the host's.
+ */
+void flash_why_fit(struct flash_why *why, uint64_t total_ns);
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/flash/store_file.h"
+
 enum { PAGE_BYTES = 4096, CHUNK_PAGES = 512 };
 
 /* 2 MiB of the address space; there only once something was written to it. */
@@ -15,7 +17,8 @@ struct chunk {
 };
 
 struct store {
-    uint64_t chunks_count, memory_bytes;
+    uint64_t capacity_bytes, chunks_count, memory_bytes;
+    int file; /* -1: everything is in the chunks */
     struct chunk **chunks;
 };
 
@@ -26,6 +29,8 @@ int store_create(uint64_t capacity_bytes, struct store **result)
 
     if (!store)
         return -ENOMEM;
+    store->file = -1;
+    store->capacity_bytes = capacity_bytes;
     store->chunks_count = (capacity_bytes + chunk_bytes - 1) / chunk_bytes;
     store->chunks = calloc(store->chunks_count, sizeof(*store->chunks));
     if (!store->chunks) {
@@ -35,6 +40,14 @@ int store_create(uint64_t capacity_bytes, struct store **result)
     store->memory_bytes = store->chunks_count * sizeof(*store->chunks);
     *result = store;
     return 0;
+}
+
+int store_use_file(struct store *store, int fd)
+{
+    int error = store_file_prepare(fd, store->capacity_bytes);
+    if (!error)
+        store->file = fd;
+    return error;
 }
 
 void store_destroy(struct store *store)
@@ -115,6 +128,8 @@ int store_write(struct store *store, uint64_t offset_bytes,
 {
     const unsigned char *from = data;
 
+    if (store->file >= 0)
+        return store_file_write(store->file, offset_bytes, length_bytes, data);
     while (length_bytes > 0) {
         uint64_t page = offset_bytes / PAGE_BYTES;
         struct chunk **chunk = &store->chunks[page / CHUNK_PAGES];
@@ -138,11 +153,13 @@ int store_write(struct store *store, uint64_t offset_bytes,
     return 0;
 }
 
-void store_read(const struct store *store, uint64_t offset_bytes,
-                uint64_t length_bytes, void *data)
+int store_read(const struct store *store, uint64_t offset_bytes,
+               uint64_t length_bytes, void *data)
 {
     unsigned char *to = data;
 
+    if (store->file >= 0)
+        return store_file_read(store->file, offset_bytes, length_bytes, data);
     while (length_bytes > 0) {
         uint64_t page = offset_bytes / PAGE_BYTES;
         const struct chunk *chunk = store->chunks[page / CHUNK_PAGES];
@@ -156,4 +173,5 @@ void store_read(const struct store *store, uint64_t offset_bytes,
         offset_bytes += part;
         length_bytes -= part;
     }
+    return 0;
 }

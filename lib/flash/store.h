@@ -13,14 +13,21 @@ struct store;
 
 /* 0 or -ENOMEM. */
 int store_create(uint64_t capacity_bytes, struct store **store);
+
+/* From now on contents live in the file `fd` (borrowed), and are what is in it.
+ * 0, or -errno as store_file_prepare(). */
+int store_use_file(struct store *store, int fd);
+
 void store_destroy(struct store *store);
 
 /* Offsets and lengths are multiples of 512. `data` NULL writes zeros. 0 or
- * -ENOMEM, and then what was there before may be partly overwritten. */
+ * -ENOMEM, with a file any -errno, and then what was there before may be partly
+ * overwritten. */
 int store_write(struct store *store, uint64_t offset_bytes,
                 uint64_t length_bytes, const void *data);
-void store_read(const struct store *store, uint64_t offset_bytes,
-                uint64_t length_bytes, void *data);
+/* 0, or with a file -errno. */
+int store_read(const struct store *store, uint64_t offset_bytes,
+               uint64_t length_bytes, void *data);
 
 uint64_t store_memory_bytes(const struct store *store);
 

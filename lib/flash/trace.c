@@ -17,6 +17,8 @@ enum { LINE_MAX_BYTES = 4096, LOOK_LINES = 200, SECTOR_BYTES = 512 };
 static const uint64_t address_most_bytes = UINT64_C(1) << 60;
 
 struct trace {
+    trace_make_fn *make; /* NULL: it is read from the file */
+    void *context;
     FILE *file;
     char *path;
     struct trace_settings settings;
@@ -174,6 +176,16 @@ int trace_open(const char *path, const struct trace_settings *settings,
     return 0;
 }
 
+int trace_of(trace_make_fn *make, void *context, struct trace **trace)
+{
+    *trace = calloc(1, sizeof(**trace));
+    if (!*trace)
+        return -ENOMEM;
+    (*trace)->make = make;
+    (*trace)->context = context;
+    return 0;
+}
+
 void trace_close(struct trace *trace)
 {
     if (!trace)
@@ -253,6 +265,11 @@ int trace_next(struct trace *trace, struct trace_request *request, bool *end,
     int status;
 
     *end = false;
+    if (trace->make) {
+        *end = !trace->make(trace->context, request);
+        trace->counts.requests_count += !*end;
+        return 0;
+    }
     while (!trace->ended && (status = read_line(trace, why)) != 0) {
         struct trace_line line;
         if (status < 0)

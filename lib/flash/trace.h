@@ -69,6 +69,12 @@ int trace_open(const char *path, const struct trace_settings *settings,
                struct trace **trace, struct fault *why);
 void trace_close(struct trace *trace); /* accepts NULL */
 
+/* A trace that is made rather than read: `make` gives the next request, in
+ * time; false: there is none. `context` outlives the trace, which has no
+ * format. 0 or -ENOMEM. */
+typedef bool trace_make_fn(void *context, struct trace_request *request);
+int trace_of(trace_make_fn *make, void *context, struct trace **trace);
+
 enum trace_format trace_format_of(const struct trace *trace);
 
 /* The next request, in time; `end` at the end of the file, and then nothing

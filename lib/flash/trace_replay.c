@@ -11,8 +11,7 @@ enum { DONE_BATCH = 64, PROGRESS_REQUESTS = 4096, SECTOR_BYTES = 512 };
 /* A request on its way. */
 struct slot {
     struct replay_done done;
-    uint64_t parts_left_count;
-    bool begun;
+    uint64_t parts_left_count, why_complete_ns;
     uint32_t next_free;
 };
 
@@ -24,8 +23,6 @@ struct replay {
     struct slot *slots;
     uint32_t slots_count, first_free, outstanding_count;
     uint64_t capacity_bytes, now_ns, index;
-    uint32_t *waiting; /* a ring of slots, one entry a part */
-    uint64_t waiting_size, waiting_head, waiting_count, working_count;
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -33,45 +30,20 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* ---- when does the drive begin? ---------------------------------------- */
+/* ---- why ---------------------------------------------------------------- */
 
-/* The drive works on as many parts as its queue is deep, first come, first
- * served. */
-static void begin_waiting(struct replay *replay, uint64_t now_ns)
+/* Of several parts the one that is complete last says why. */
+static void on_why(void *context, const struct flash_done *done,
+                   const struct flash_why *why)
 {
-    while (replay->waiting_count > 0 &&
-           replay->working_count < replay->settings->queue_depth_count) {
-        struct slot *slot =
-            &replay->slots[replay->waiting[replay->waiting_head]];
-        replay->waiting_head =
-            (replay->waiting_head + 1) % replay->waiting_size;
-        replay->waiting_count--;
-        replay->working_count++;
-        if (!slot->begun)
-            slot->done.queue_ns = now_ns - slot->done.arrive_ns;
-        slot->begun = true;
-    }
-}
+    struct replay *replay = context;
+    struct slot *slot = &replay->slots[done->tag];
 
-static int note_waiting(struct replay *replay, uint32_t at)
-{
-    if (replay->waiting_count == replay->waiting_size) {
-        uint64_t size = replay->waiting_size ? 2 * replay->waiting_size : 1024;
-        uint32_t *ring = malloc(size * sizeof(*ring));
-        if (!ring)
-            return -ENOMEM;
-        for (uint64_t i = 0; i < replay->waiting_count; i++)
-            ring[i] = replay->waiting[(replay->waiting_head + i) %
-                                      replay->waiting_size];
-        free(replay->waiting);
-        replay->waiting = ring;
-        replay->waiting_size = size;
-        replay->waiting_head = 0;
-    }
-    replay->waiting[(replay->waiting_head + replay->waiting_count) %
-                    replay->waiting_size] = at;
-    replay->waiting_count++;
-    return 0;
+    if (done->complete_ns < slot->why_complete_ns)
+        return;
+    slot->why_complete_ns = done->complete_ns;
+    slot->done.why = *why;
+    slot->done.why.queue_ns += done->submit_ns - slot->done.arrive_ns;
 }
 
 /* ---- completions ------------------------------------------------------- */
@@ -99,6 +71,8 @@ static int finish(struct replay *replay, uint32_t at)
     }
     times->bytes += done->request.length_bytes;
     times->errors_count += done->error != 0;
+    if (replay->settings->explain)
+        flash_why_add(&replay->result->why[class], &done->why);
     replay->result->duration_ns =
         later(replay->result->duration_ns, done->complete_ns);
     slot->next_free = replay->first_free;
@@ -126,8 +100,9 @@ static int advance(struct replay *replay, uint64_t until_ns)
                 later(slot->done.complete_ns, done[i].complete_ns);
             if (done[i].error)
                 slot->done.error = done[i].error;
-            replay->working_count--;
-            begin_waiting(replay, done[i].complete_ns);
+            uint64_t queue_ns = done[i].begin_ns - slot->done.arrive_ns;
+            if (queue_ns < slot->done.queue_ns)
+                slot->done.queue_ns = queue_ns;
             int error = --slot->parts_left_count ? 0 : finish(replay, at);
             if (error)
                 return error;
@@ -179,12 +154,16 @@ static int send(struct replay *replay, const struct trace_request *request,
     replay->first_free = slot->next_free;
     *slot = (struct slot){.done = {.request = *request,
                                    .index = replay->index - 1,
-                                   .arrive_ns = arrive_ns}};
+                                   .arrive_ns = arrive_ns,
+                                   .queue_ns = UINT64_MAX}};
     replay->outstanding_count++;
     replay->result->outstanding_max_count =
         later(replay->result->outstanding_max_count, replay->outstanding_count);
     if (request->operation == FLASH_DISCARD || request->length_bytes < limit)
         limit = request->length_bytes;
+    slot->parts_left_count =
+        limit ? (request->length_bytes + limit - 1) / limit : 1;
+    replay->result->split_count += slot->parts_left_count > 1;
     do {
         uint64_t left = request->length_bytes - sent;
         struct flash_request part = {
@@ -193,15 +172,10 @@ static int send(struct replay *replay, const struct trace_request *request,
             .length_bytes = left < limit ? left : limit,
             .tag = at};
         int error = flash_submit(replay->flash, replay->now_ns, &part);
-        if (!error)
-            error = note_waiting(replay, at);
         if (error)
             return error;
-        begin_waiting(replay, replay->now_ns);
-        slot->parts_left_count++;
         sent += part.length_bytes;
     } while (sent < request->length_bytes);
-    replay->result->split_count += slot->parts_left_count > 1;
     return 0;
 }
 
@@ -242,6 +216,7 @@ static int replay_all(struct replay *replay, struct fault *why)
         replay->index++;
         if (settings->on_progress && replay->index % PROGRESS_REQUESTS == 0)
             settings->on_progress(settings->context, replay->trace);
+        flash_expect(replay->flash, request.offset_bytes);
         if (place(replay, &request))
             error = admit(replay, &request);
     }
@@ -272,9 +247,11 @@ int trace_replay(struct trace *trace, struct flash *flash,
         return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for a replay");
     for (uint32_t i = 0; i < replay.slots_count; i++)
         replay.slots[i].next_free = i + 1;
+    if (settings->explain)
+        flash_explain(flash, on_why, &replay);
     int error = replay_all(&replay, why);
+    flash_explain(flash, NULL, NULL);
     free(replay.slots);
-    free(replay.waiting);
     if (error && why->kind == FAULT_NONE)
         fault_set(why, FAULT_IO, error, "the replay ended early: %s",
                   strerror(-error));

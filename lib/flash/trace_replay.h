@@ -28,13 +28,17 @@ struct replay_done {
     uint64_t complete_ns;
     uint64_t queue_ns; /* until the drive began to work on its first part */
     int error;
+    /* With `explain`: of the part that was complete last; the parts add up to
+     * complete_ns - arrive_ns. */
+    struct flash_why why;
 };
 
 struct replay_settings {
     double speed;   /* > 0 */
     uint64_t depth; /* 0: open loop */
     bool wrap;      /* fold back what lies beyond the end; else leave it out */
-    uint64_t queue_depth_count, request_limit_bytes; /* the drive's */
+    bool explain;   /* say what each request spent its time on */
+    uint64_t request_limit_bytes; /* the drive's */
     /* Called for each request, in the order of completion; may be NULL. -errno
      * ends the replay. */
     int (*on_done)(void *context, const struct replay_done *done);
@@ -57,6 +61,7 @@ struct replay_result {
     } classes[REPLAY_CLASSES];
     struct histogram response, queue; /* of reads and writes together */
     uint64_t beyond_count, wrapped_count, split_count;
+    struct flash_why why[REPLAY_CLASSES]; /* sums; with `explain` */
     uint64_t duration_ns; /* from the first arrival to the last completion */
     uint64_t outstanding_max_count;
 };

@@ -8,19 +8,14 @@
  */
 static uint32_t choose(struct ledger *ledger)
 {
-    uint32_t units = ledger->block_units_count, best = LEDGER_NONE;
-    double best_worth = -1;
+    uint32_t now = ledger->writes_stamp, best = LEDGER_NONE;
+    double best_worth = 0;
 
     for (uint32_t block = 0; block < ledger->blocks_count; block++) {
         const struct ledger_block *at = &ledger->blocks[block];
-        if (at->previous == LEDGER_OPEN || at->valid_count == units)
-            continue;
-        if (at->valid_count == 0)
-            return block;
-        uint32_t age = ledger->writes_stamp - at->filled_stamp;
-        double worth = (double)(units - at->valid_count) /
-                       (double)at->valid_count * ((double)age + 1);
-        if (worth > best_worth) {
+        double age = (double)(now - at->filled_stamp) + 1;
+        double worth = ledger->gain[at->valid_count] * age;
+        if (worth > best_worth && at->previous != LEDGER_OPEN) {
             best_worth = worth;
             best = block;
         }

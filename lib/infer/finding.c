@@ -3,9 +3,14 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/infer/parameter.h"
+
+const double confidence_most = 0.999;
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -66,9 +71,12 @@ struct value value_text(const char *text)
 }
 
 struct finding *findings_add(struct findings *findings, const char *probe,
-                             const char *parameter, const char *unit)
+                             const char *parameter)
 {
+    const char *unit = parameter_unit(parameter);
+
     assert(findings->count < FINDINGS_MAX);
+    assert(unit);
 
     struct finding *finding = &findings->items[findings->count++];
     memset(finding, 0, sizeof(*finding));
@@ -83,6 +91,20 @@ struct finding *findings_add(struct findings *findings, const char *probe,
     return finding;
 }
 
+void finding_found(struct finding *finding, struct value value,
+                   double confidence)
+{
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = finding->high = value;
+    finding->confidence = fmin(confidence, confidence_most);
+}
+
+void finding_absent(struct finding *finding, double confidence)
+{
+    finding->verdict = VERDICT_ABSENT;
+    finding->confidence = fmin(confidence, confidence_most);
+}
+
 const struct finding *findings_get(const struct findings *findings,
                                    const char *parameter)
 {
@@ -90,6 +112,18 @@ const struct finding *findings_get(const struct findings *findings,
         if (strcmp(findings->items[i].parameter, parameter) == 0)
             return &findings->items[i];
     return NULL;
+}
+
+uint64_t findings_integer(const struct findings *findings,
+                          const char *parameter)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    return finding && finding->verdict == VERDICT_FOUND &&
+                   finding->value.kind == VALUE_INTEGER &&
+                   finding->value.integer > 0
+               ? (uint64_t)finding->value.integer
+               : 0;
 }
 
 void finding_why(struct finding *finding, const char *format, ...)

@@ -70,14 +70,29 @@ struct findings {
     size_t count;
 };
 
-/* Appends an empty finding (inconclusive) and returns it. Never NULL: the table
- * holds every parameter there is. */
+/* Most that one run can claim: the drive may be odd in a way that no test of it
+ * looks at. */
+extern const double confidence_most;
+
+/* Appends an empty finding (inconclusive) of a parameter that parameter.c has,
+ * with its unit. Never NULL: the table holds every parameter there is. */
 struct finding *findings_add(struct findings *findings, const char *probe,
-                             const char *parameter, const char *unit);
+                             const char *parameter);
+
+/* States a value, which is the ends of its interval as well until the caller
+ * sets others; or that there is none. The confidence is cut at
+ * confidence_most. */
+void finding_found(struct finding *finding, struct value value,
+                   double confidence);
+void finding_absent(struct finding *finding, double confidence);
 
 /* NULL when there is none of that name. */
 const struct finding *findings_get(const struct findings *findings,
                                    const char *parameter);
+
+/* The value of a parameter that was found, and is a number above 0; else 0. */
+uint64_t findings_integer(const struct findings *findings,
+                          const char *parameter);
 
 void finding_why(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -415,9 +415,9 @@ void flashbench_infer_align(const struct flashbench *table, size_t run,
                             struct findings *findings)
 {
     struct finding *erase_unit =
-        findings_add(findings, "flashbench-align", "erase_unit", "bytes");
+        findings_add(findings, "flashbench-align", "erase_unit");
     struct finding *read_page =
-        findings_add(findings, "flashbench-align", "read_page", "bytes");
+        findings_add(findings, "flashbench-align", "read_page");
     struct levels levels;
 
     gather(table, run, 1, &levels);

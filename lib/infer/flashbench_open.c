@@ -309,9 +309,9 @@ static void judge_no_limit(const struct grid *grid, struct finding *finding)
 void flashbench_infer_open(const struct flashbench *table, size_t run,
                            bool random, struct findings *findings)
 {
-    struct finding *finding = findings_add(
-        findings, "flashbench-open-au",
-        random ? "open_units_random" : "open_units_linear", "count");
+    struct finding *finding =
+        findings_add(findings, "flashbench-open-au",
+                     random ? "open_units_random" : "open_units_linear");
     const char *mode = random ? " --random" : " without --random";
     struct grid grid;
     struct split limit;

@@ -6,4 +6,8 @@
  * it has none. NULL: there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
+/* What it is, in a few plain words: "the unit in which the drive writes". NULL:
+ * there is no such parameter. */
+const char *parameter_meaning(const char *parameter);
+
 #endif

@@ -83,8 +83,9 @@ size_t period_lag(const double values[], size_t count, size_t most)
         return 1;
     size_t n = draw(values, count, sample);
     stats_sort(sample, n);
-    /* A tenth of the values lies above: more than there are slow places. */
-    double high = sample[n * 9 / 10], range = high - sample[n / 10];
+    /* A fifth of the values lies above: more than there are slow places, also
+     * where one of PERIOD_SHORTEST is. */
+    double high = sample[n * 8 / 10], range = high - sample[n / 10];
     for (size_t lag = 1; lag <= most; lag++) {
         repeats[lag] = repeat_at(values, count, lag, high);
         best.singles = fmin(best.singles, repeats[lag].singles);
@@ -274,8 +275,8 @@ static bool belongs(size_t phase, const struct period *period)
     return distance <= reach || length - distance <= reach;
 }
 
-/* Does any other part of the period come near the slow place? Its lower
- * quarter is what it costs without outliers. */
+/* Does any other part of the period come near the slow place? By medians: what
+ * is slow in most periods counts, and outliers do not. */
 static bool alone(const double values[], size_t count, size_t first,
                   const struct period *period, double excess)
 {
@@ -295,9 +296,9 @@ static bool alone(const double values[], size_t count, size_t first,
             continue;
         stats_sort(sample, n);
         if (is_own)
-            own = sample[n / 4];
+            own = sample[n / 2];
         else
-            others[n_others++] = sample[n / 4];
+            others[n_others++] = sample[n / 2];
     }
     if (n_others == 0)
         return false;

@@ -29,7 +29,11 @@ struct setting {
                                                           reads too */
     uint32_t logical_block_bytes;
     uint32_t request_limit_bytes;
+    uint64_t clock_step_ns; /* completions are seen at its multiples; 0: none.
+                               Requests that are measured begin at random
+                               times within it */
     bool read_only;
+    uint64_t write_budget_bytes;               /* of the whole run */
     uint64_t parameters[PROBE_PARAMETERS_MAX]; /* in the order of the probe's
                                                   table */
 };
@@ -38,7 +42,8 @@ enum step_content {
     CONTENT_RANDOM, /* does not compress, differs from write to write */
     CONTENT_ZEROS,
     CONTENT_ONES,
-    CONTENT_STRIPES /* ones and zeros in turn, `part_bytes` each */
+    CONTENT_STRIPES, /* ones and zeros in turn, `part_bytes` each */
+    CONTENT_PARTS /* of each two of these one of zeros: random_one_of_two() */
 };
 
 /* One thing to do: a request, or a pause. */
@@ -47,8 +52,8 @@ struct step {
     uint64_t offset_bytes, length_bytes;
     uint64_t idle_ns; /* OPERATION_IDLE */
     enum step_content content;
-    uint64_t part_bytes; /* of stripes; ones come first from the device's */
-    uint64_t part_shift_bytes; /* beginning, or this much before it */
+    uint64_t part_bytes; /* of stripes and parts, which are counted from the */
+    uint64_t part_shift_bytes; /* device's beginning, or this much before it */
     struct label label;
 };
 

@@ -30,7 +30,10 @@ const struct csv_field csv_fields[] = {
           NULL),
     FIELD(CSV_FIELD_U32, "request_limit_bytes", setting.request_limit_bytes,
           NULL),
+    FIELD(CSV_FIELD_U64, "clock_step_ns", setting.clock_step_ns, NULL),
     FIELD(CSV_FIELD_BOOL, "read_only", setting.read_only, NULL),
+    FIELD(CSV_FIELD_U64, "write_budget_bytes", setting.write_budget_bytes,
+          NULL),
     FIELD(CSV_FIELD_TEXT, "assume", assume, NULL),
     {.name = NULL},
 };
@@ -255,6 +258,23 @@ int csv_row(struct csv_writer *writer, const char *probe,
     }
     writer->count++;
     return write_line(writer, row.text, row.length);
+}
+
+int csv_disturbed(struct csv_writer *writer, const char *probe,
+                  const char *cause)
+{
+    struct csv_disturbance item;
+    char line[CSV_LINE_MAX];
+
+    if (writer->error)
+        return writer->error;
+    snprintf(item.probe, sizeof(item.probe), "%s", probe);
+    snprintf(item.cause, sizeof(item.cause), "%s", cause);
+    for (char *at = item.cause; *at; at++)
+        *at = *at < ' ' || *at > '~' ? '?' : *at;
+    snprintf(line, sizeof(line), CSV_DISTURBED "%s" CSV_CAUSE "%s\n",
+             item.probe, item.cause);
+    return write_line(writer, line, strlen(line));
 }
 
 int csv_end(struct csv_writer *writer)

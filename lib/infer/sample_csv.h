@@ -14,7 +14,8 @@
  * Samples as CSV. `#` lines first: format version, run, the hash of the
  * device's identity, and the whole setting, so that the file alone suffices to
  * conclude again; one header line with units in the names; a row a request;
- * after the rows `# end count=N digest=HEX`, so that a cut or edited file is
+ * a probe that was disturbed twice is named by `# disturbed probe=NAME
+ * cause=TEXT`; after the rows `# end count=N digest=HEX`, so that a cut or edited file is
  * noticed.
  */
 
@@ -42,8 +43,15 @@ int csv_begin(struct csv_writer *writer, FILE *file,
 /* One row. `sequence` counts from 0 over the run. 0 or -errno. */
 int csv_row(struct csv_writer *writer, const char *probe,
             const struct sample *sample);
+/* Tells that what a probe found from the rows above is not to be trusted:
+ * `cause` says why; what is not printable ASCII becomes '?'. 0 or
+ * -errno. */
+int csv_disturbed(struct csv_writer *writer, const char *probe,
+                  const char *cause);
 /* The closing line, flushed to the file. 0 or -errno (a full disk). */
 int csv_end(struct csv_writer *writer);
+
+enum { CSV_DISTURBED_MAX = 32 };
 
 struct csv_rows {
     struct csv_header header;
@@ -52,6 +60,10 @@ struct csv_rows {
         struct sample sample;
     } * items;
     size_t count;
+    struct csv_disturbance {
+        char probe[32], cause[200];
+    } disturbed[CSV_DISTURBED_MAX];
+    size_t disturbed_count;
     bool complete; /* the closing line was there and agreed */
 };
 

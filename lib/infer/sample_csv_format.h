@@ -55,6 +55,10 @@ bool csv_header_is_sane(const void *header);
 uint64_t csv_digest_start(void);
 uint64_t csv_digest(uint64_t digest, const char *bytes, size_t length);
 
+/* "# disturbed probe=read-buffer cause=another process wrote ..." */
+#define CSV_DISTURBED "# disturbed probe="
+#define CSV_CAUSE " cause="
+
 /* The closing line, with its line feed. */
 void csv_end_line(uint64_t count, uint64_t digest, char line[CSV_LINE_MAX]);
 

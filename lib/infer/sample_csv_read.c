@@ -389,6 +389,28 @@ static int grow(struct csv_rows *rows, size_t *capacity, struct fault *why)
     return 0;
 }
 
+static int read_disturbed(struct reader *reader, struct csv_rows *rows)
+{
+    const char *probe = reader->line + strlen(CSV_DISTURBED);
+    const char *cause = strstr(probe, CSV_CAUSE);
+    const size_t length = cause ? (size_t)(cause - probe) : 0;
+    struct csv_disturbance *item = &rows->disturbed[rows->disturbed_count];
+
+    if (rows->disturbed_count == CSV_DISTURBED_MAX)
+        return REFUSE(reader, "more than %d probes were disturbed",
+                      CSV_DISTURBED_MAX);
+    if (length == 0 || length >= sizeof(item->probe) ||
+        !csv_is_name(probe, length, "") ||
+        strlen(cause + strlen(CSV_CAUSE)) >= sizeof(item->cause))
+        return REFUSE(reader, "%s",
+                      "a line '" CSV_DISTURBED "NAME" CSV_CAUSE
+                      "TEXT' is expected here");
+    memcpy(item->probe, probe, length);
+    snprintf(item->cause, sizeof(item->cause), "%s", cause + strlen(CSV_CAUSE));
+    rows->disturbed_count++;
+    return 0;
+}
+
 static int read_rows(struct reader *reader, struct csv_rows *rows)
 {
     size_t capacity = 0;
@@ -398,6 +420,10 @@ static int read_rows(struct reader *reader, struct csv_rows *rows)
         error = read_line(reader);
         if (error)
             break;
+        if (strncmp(reader->line, CSV_DISTURBED, strlen(CSV_DISTURBED)) == 0) {
+            error = read_disturbed(reader, rows);
+            continue;
+        }
         if (reader->line[0] == '#') {
             error = read_end(reader, rows->count);
             rows->complete = error == 0;

@@ -102,33 +102,3 @@ double stats_normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752);
 }
-
-struct line stats_line(const double x[], const double y[], size_t count)
-{
-    double s = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
-    double lowest_slope = INFINITY, lowest = INFINITY;
-
-    for (size_t i = 0; i < count; i++) {
-        double weight = 1 / (y[i] * y[i]);
-        s += weight;
-        sx += weight * x[i];
-        sxx += weight * x[i] * x[i];
-        sy += weight * y[i];
-        sxy += weight * x[i] * y[i];
-        if (y[i] < lowest)
-            lowest = y[i];
-        if (x[i] > 0 && y[i] / x[i] < lowest_slope)
-            lowest_slope = y[i] / x[i];
-    }
-    double determinant = s * sxx - sx * sx;
-    struct line line = {lowest, 0};
-    if (determinant > 0) {
-        line.slope = (s * sxy - sx * sy) / determinant;
-        line.intercept = (sy - line.slope * sx) / s;
-    }
-    if (line.slope < 0)
-        line = (struct line){sy / s, 0};
-    if (line.intercept < 0)
-        line = (struct line){0, sxx > 0 ? sxy / sxx : lowest_slope};
-    return line;
-}

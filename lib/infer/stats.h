@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/line.h"
+
 /*
  * Robust statistics of small samples. No function allocates; those that sort do
  * it in place where `values` is not const. Counts are at least 1 unless said
@@ -50,14 +52,5 @@ double stats_sign_test(size_t hits, size_t count);
 
 /* Standard normal distribution function. */
 double stats_normal_cdf(double z);
-
-/*
- * y = intercept + slope x by least squares of the relative residuals, both kept
- * from being negative (neither is, for a cost). count >= 2, y > 0.
- */
-struct line {
-    double intercept, slope;
-};
-struct line stats_line(const double x[], const double y[], size_t count);
 
 #endif

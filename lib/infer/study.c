@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/infer/study.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/infer/bisect.h"
-#include "lib/infer/parameter.h"
 #include "lib/infer/stats.h"
 
 /* Most drives are decided at the first look; the noisy ones pay for theirs. */
@@ -25,6 +25,18 @@ void study_init(struct study *study, const struct probe *probe,
     study->ops = ops;
     study->setting = *setting;
     study->seed = random_mix(setting->seed ^ random_hash(probe->name));
+}
+
+void *study_create(size_t size, const struct probe *probe,
+                   const struct study_ops *ops, const struct setting *setting)
+{
+    void *state;
+
+    assert(size >= sizeof(struct study));
+    state = calloc(1, size);
+    if (state)
+        study_init(state, probe, ops, setting);
+    return state;
 }
 
 void study_free(struct study *study)
@@ -71,6 +83,12 @@ int study_probe_feed(void *state, const struct sample *sample)
     struct study *study = state;
 
     study->rows_count++;
+    const uint64_t ns = sample->complete_ns - sample->submit_ns;
+    if (sample->label.cell[0] && !sample->error &&
+        (sample->operation == OPERATION_READ ||
+         sample->operation == OPERATION_WRITE) &&
+        (study->quickest_ns == 0 || ns < study->quickest_ns))
+        study->quickest_ns = ns;
     if (sample->error)
         study->io_failed = true;
     return ledger_add(&study->ledger, sample);
@@ -97,32 +115,41 @@ enum probe_next study_probe_next(void *state, struct step *step)
     return study_next(study, step) ? PROBE_STEP : PROBE_DONE;
 }
 
-static void say_unfinished(const struct study *study, struct finding *finding)
+bool study_say_open(const struct probe *probe, struct findings *findings,
+                    const char *reason)
 {
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        finding_why(findings_add(findings, probe->name, probe->answers[i]),
+                    "%s", reason);
+    return true;
+}
+
+static void say_unfinished(const struct study *study, struct findings *findings)
+{
+    char reason[120];
+
+    snprintf(reason, sizeof(reason),
+             "the measurement ended after %llu requests, before they carried "
+             "an answer",
+             (unsigned long long)study->rows_count);
+    if (study->failed)
+        snprintf(reason, sizeof(reason), "there was no memory to go on");
     if (study->io_failed)
-        finding_why(finding, "a request failed, so the measurement is not "
-                             "whole; look at the drive's errors first");
-    else if (study->failed)
-        finding_why(finding, "there was no memory to go on");
-    else
-        finding_why(finding,
-                    "the measurement ended after %llu requests, before they "
-                    "carried an answer",
-                    (unsigned long long)study->rows_count);
+        snprintf(reason, sizeof(reason),
+                 "a request failed, so the measurement is not whole; look at "
+                 "the drive's errors first");
+    study_say_open(study->probe, findings, reason);
 }
 
 void study_probe_conclude(void *state, struct findings *findings)
 {
     struct study *study = state;
-    const struct probe *probe = study->probe;
     bool concluded = !study->failed && !study->io_failed &&
                      study->ops->think(study, findings);
 
     study_drop_asked(study);
-    for (int i = 0; !concluded && probe->answers[i]; i++)
-        say_unfinished(study,
-                       findings_add(findings, probe->name, probe->answers[i],
-                                    parameter_unit(probe->answers[i])));
+    if (!concluded)
+        say_unfinished(study, findings);
 }
 
 void study_probe_finish(void *state)
@@ -275,19 +302,35 @@ static void summarise(const struct study *study, const char *phase,
     contrast->median = stats_median(ratios, rounds);
 }
 
-static void decide(struct contrast *contrast, const double ratios[],
-                   double alpha)
+/*
+ * By how much a ratio may be larger than it looks: completions that are seen at
+ * ticks are half a tick late on average, both of a pair, and by the quickest
+ * request there is no ratio suffers more.
+ */
+static double understatement(const struct study *study)
 {
-    contrast->interval =
-        stats_median_interval(ratios, contrast->rounds_count, alpha);
-    if (contrast->interval.low > contrast->low) {
+    const double late_ns = (double)study->setting.clock_step_ns / 2;
+
+    return study->quickest_ns ? 1 + late_ns / (double)study->quickest_ns : 1;
+}
+
+static void decide(const struct study *study, struct contrast *contrast,
+                   const double ratios[], double alpha)
+{
+    const double stretch = understatement(study);
+    struct interval *interval = &contrast->interval;
+
+    *interval = stats_median_interval(ratios, contrast->rounds_count, alpha);
+    interval->low *= interval->low < 0 ? stretch : 1;
+    interval->high *= interval->high > 0 ? stretch : 1;
+    if (interval->low > contrast->low) {
         contrast->side = SIDE_ABOVE;
         contrast->error_rate =
             sign_error(ratios, contrast->rounds_count, contrast->low, true);
-    } else if (contrast->interval.high < contrast->high) {
+    } else if (interval->high < contrast->high) {
         contrast->side = SIDE_BELOW;
-        contrast->error_rate =
-            sign_error(ratios, contrast->rounds_count, contrast->high, false);
+        contrast->error_rate = sign_error(ratios, contrast->rounds_count,
+                                          contrast->high / stretch, false);
     }
 }
 
@@ -346,7 +389,7 @@ enum claim study_claim(struct study *study, const char *phase,
             if (contrasts[i].side != SIDE_OPEN)
                 continue;
             summarise(study, phase, &contrasts[i], *look, ratios);
-            decide(&contrasts[i], ratios, alpha);
+            decide(study, &contrasts[i], ratios, alpha);
             open = open || contrasts[i].side == SIDE_OPEN;
         }
         for (size_t i = 0; i < count; i++)

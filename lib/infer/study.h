@@ -83,10 +83,15 @@ struct study {
     bool io_failed; /* a request of this probe had an error */
     bool concluded; /* the rows carry a conclusion: nothing more to ask */
     uint64_t rows_count;
+    uint64_t quickest_ns; /* of the requests that were measured; 0: none yet */
 };
 
 void study_init(struct study *study, const struct probe *probe,
                 const struct study_ops *ops, const struct setting *setting);
+/* A probe's state of `size` bytes, all zero but for the struct study that it
+ * begins with; NULL when there is no memory. */
+void *study_create(size_t size, const struct probe *probe,
+                   const struct study_ops *ops, const struct setting *setting);
 void study_free(struct study *study);
 
 /* Appends a step to what is asked for. */
@@ -98,7 +103,7 @@ void study_drop_asked(struct study *study);
 
 /*
  * struct probe's functions for a probe whose state begins with a struct study:
- * what is left for the probe to write is `start` (which calls study_init),
+ * what is left for the probe to write is `start` (which calls study_create),
  * `plan`, and the three of its study_ops. Rows that do not reach a conclusion
  * make it inconclusive for each parameter, with the reason.
  */
@@ -107,6 +112,16 @@ int study_probe_feed(void *state, const struct sample *sample);
 void study_probe_conclude(void *state, struct findings *findings);
 void study_probe_finish(void *state);
 double study_probe_progress(const void *state);
+
+#define STUDY_PROBE_FUNCTIONS                                                  \
+    .next = study_probe_next, .feed = study_probe_feed,                        \
+    .conclude = study_probe_conclude, .finish = study_probe_finish,            \
+    .progress = study_probe_progress
+
+/* Each parameter that the probe answers is inconclusive, for this reason.
+ * Returns true: what `think` returns when it has concluded. */
+bool study_say_open(const struct probe *probe, struct findings *findings,
+                    const char *reason);
 
 /* The chance that belongs to one round: not to when it is measured. */
 void study_random(const struct study *study, const char *phase,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/device/conditions.h"
 #include "lib/device/device.h"
 #include "lib/infer/finding.h"
 
@@ -14,26 +15,56 @@
  * plain structs; nothing here asks a device or a session.
  */
 
+/* One probe: its plan, and once it began, what it did. */
+struct report_part {
+    const char *probe;
+    uint64_t bytes_written, bytes_written_max;
+    uint64_t bytes_read, bytes_read_max;
+    uint64_t requests, requests_max;
+    double seconds;
+    bool fits; /* in the write budget; else it is left out of the plan */
+    bool began;
+    uint64_t done_bytes_written, done_bytes_read, done_requests;
+    double done_seconds;
+};
+enum { REPORT_PARTS_MAX = 32 };
+
 struct report_plan {
     uint64_t bytes_written, bytes_written_max;
     uint64_t bytes_read, bytes_read_max;
     uint64_t requests, requests_max;
     uint64_t region_offset_bytes, region_length_bytes;
     double seconds;
+    uint64_t budget_bytes;
+    struct report_part parts[REPORT_PARTS_MAX];
+    size_t parts_count;
 };
 
 struct report_cost {
     uint64_t bytes_written, bytes_read, requests_count, split_count;
+    bool preserved;          /* the contents were to be put back */
+    uint64_t bytes_put_back; /* besides bytes_written */
     double device_seconds;
     double wall_seconds; /* negative: not stated (an emulated drive) */
+};
+
+/* What limits the findings as a whole, in sentences without a full stop: the
+ * run was interrupted, or the budget was too small. */
+enum { REPORT_WARNINGS_MAX = 8 };
+struct report_warnings {
+    char texts[REPORT_WARNINGS_MAX][512];
+    size_t count;
 };
 
 /* NULL is allowed everywhere: not known, not done, or it failed before. */
 struct report {
     const struct device_info *device;
+    const struct device_health *health_before, *health_after; /* of the run */
     const struct report_plan *plan;
     const struct findings *findings;
     const struct report_cost *cost;
+    const struct conditions *conditions;
+    const struct report_warnings *warnings;      /* not in JSON: messages are */
     const struct interlock_outcomes *interlocks; /* JSON only */
     bool hide_serial;
 };
@@ -61,8 +92,15 @@ void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,
 struct json_object;
 void report_json(struct json_object *document, const struct report *report);
 
+/* Only "findings" and "advice", in place of those that the document has. */
+void report_json_conclusions(struct json_object *document,
+                             const struct report *report);
+
 /* The "findings" array alone; the caller owns it. */
 struct json_object *report_json_findings(const struct findings *findings);
+
+/* One of them; NULL for NULL. The caller owns it. */
+struct json_object *report_json_finding(const struct finding *finding);
 
 /* One of the "disks": `interlock` is the first that refuses it, or NULL; the
  * caller owns it. */
@@ -70,16 +108,33 @@ struct json_object *report_json_disk(const struct device_info *disk,
                                      bool hide_serial, const char *interlock,
                                      const char *text);
 
-/* "16 KiB", "117 us", "MLC", "4096 KiB, 32 MiB"; empty for no value. Returns
- * `text`. */
+/* "16 KiB", "117 us", "MLC", "yes", "4 MiB, 32 MiB"; empty for no value.
+ * Returns `text`. */
 char *report_amount(const struct value *value, const char *unit,
                     bool plain_bytes, char *text, size_t size);
+
+/* "16 KiB .. 32 KiB", "exactly", "to 3 digits" (the ends are printed alike),
+ * "at least 2", or "-"; "99.9 %" or "-". Both return `text`. */
+char *report_interval(const struct finding *finding, bool plain_bytes,
+                      char *text, size_t size);
+char *report_confidence(const struct finding *finding, char *text, size_t size);
+
+/* "declared: physical_block_size 4 KiB (sysfs), ...": what the drive says of
+ * the matter of a parameter; empty where it says nothing, or `device` is NULL.
+ * Returns `text`. */
+char *report_declared(const struct device_info *device, const char *parameter,
+                      bool plain_bytes, char *text, size_t size);
 
 /* Copies what is valid UTF-8 and puts '?' for every other byte, as a model name
  * or a path may hold anything. Returns `copy`. */
 char *report_utf8(const char *text, char *copy, size_t size);
 
-/* Prints `text` between `indent` and `columns_count`, breaking at spaces; the
+/* Do a number and its unit meet here, "16" and " KiB"? No line ends between
+ * them. `space` is in a text that began at `text`. */
+bool report_is_amount(const char *text, const char *space);
+
+/* Prints `text` between `indent` and `columns_count`, breaking at spaces but
+ * not between a number and its unit; the
  * first line is indented as well. */
 void report_wrap(FILE *out, const char *text, unsigned indent,
                  unsigned columns_count);

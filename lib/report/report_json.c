@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/report/advice.h"
+
 static struct json_object *json_text(const char *text)
 {
     char copy[512];
@@ -71,8 +73,10 @@ static struct json_object *json_value(const struct value *value,
     return NULL;
 }
 
-static struct json_object *json_finding(const struct finding *finding)
+struct json_object *report_json_finding(const struct finding *finding)
 {
+    if (!finding)
+        return NULL;
     struct json_object *object = json_object_new_object();
     const char *unit = finding->unit;
 
@@ -99,15 +103,93 @@ struct json_object *report_json_findings(const struct findings *findings)
     struct json_object *array = json_object_new_array();
 
     for (size_t i = 0; findings && i < findings->count; i++)
-        json_object_array_add(array, json_finding(&findings->items[i]));
+        json_object_array_add(array, report_json_finding(&findings->items[i]));
     return array;
 }
 
-static struct json_object *json_device(const struct device_info *device,
-                                       bool hide_serial)
+static struct json_object *json_declared(const struct device_info *device)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < device->declared_count; i++) {
+        const struct device_declared *row = &device->declared[i];
+        struct json_object *o = json_object_new_object();
+        json_object_object_add(o, "name", json_text(row->name));
+        json_object_object_add(o, "bytes", json_object_new_uint64(row->bytes));
+        json_object_object_add(o, "source", json_text(row->source));
+        json_object_array_add(array, o);
+    }
+    return array;
+}
+
+static struct json_object *json_usb(const struct device_usb *usb)
+{
+    struct json_object *o;
+
+    if (!usb->bridge[0] && !usb->driver[0])
+        return NULL;
+    o = json_object_new_object();
+    json_object_object_add(o, "driver", json_text(usb->driver));
+    json_object_object_add(o, "bridge", json_text(usb->bridge));
+    json_object_object_add(o, "speed_megabits_per_second",
+                           json_known(usb->speed_megabits_per_second));
+    return o;
+}
+
+static struct json_object *json_if(bool known, uint64_t number)
+{
+    return known ? json_object_new_uint64(number) : NULL;
+}
+
+static struct json_object *json_health(const struct device_health *health,
+                                       const char *when)
 {
     struct json_object *o = json_object_new_object();
-    const char *serial = hide_serial ? "" : device->serial;
+
+    json_object_object_add(o, "when", json_object_new_string(when));
+    json_object_object_add(o, "source", json_text(health->source));
+    json_object_object_add(
+        o, "failing",
+        health->answered ? json_object_new_boolean(health->failing) : NULL);
+    json_object_object_add(
+        o, "temperature_celsius",
+        health->has_temperature
+            ? json_object_new_int(health->temperature_celsius)
+            : NULL);
+    json_object_object_add(
+        o, "power_on_hours",
+        json_if(health->has_power_on, health->power_on_hours));
+    json_object_object_add(
+        o, "life_used_percent",
+        json_if(health->has_life_used, health->life_used_percent));
+    json_object_object_add(o, "text", json_text(health->text));
+    return o;
+}
+
+/* Before the first request, and after the last. */
+static struct json_object *json_healths(const struct report *report)
+{
+    struct json_object *array = json_object_new_array();
+
+    if (report->health_before)
+        json_object_array_add(array,
+                              json_health(report->health_before, "before"));
+    if (report->health_after)
+        json_object_array_add(array,
+                              json_health(report->health_after, "after"));
+    return array;
+}
+
+static struct json_object *json_device(const struct report *report)
+{
+    const struct device_info *device = report->device;
+    struct json_object *o;
+    const char *serial;
+
+    if (!device)
+        return NULL;
+    o = json_object_new_object();
+    serial = report->hide_serial ? "" : device->serial;
 
     json_object_object_add(o, "path", json_text(device->path));
     json_object_object_add(o, "model", json_text(device->model));
@@ -137,6 +219,10 @@ static struct json_object *json_device(const struct device_info *device,
                            json_object_new_boolean(device->virtual_clock));
     json_object_object_add(o, "engine", json_text(device->engine));
     json_object_object_add(o, "flush", json_text(device->flush));
+    json_object_object_add(o, "declared", json_declared(device));
+    json_object_object_add(o, "usb", json_usb(&device->usb));
+    json_object_object_add(o, "write_cache", json_text(device->write_cache));
+    json_object_object_add(o, "health", json_healths(report));
     return o;
 }
 
@@ -168,6 +254,47 @@ static void add_count(struct json_object *object, const char *name,
     json_object_object_add(object, name, json_object_new_uint64(count));
 }
 
+static struct json_object *json_planned(const struct report_part *part)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_object_object_add(object, "probe", json_text(part->probe));
+    json_object_object_add(object, "fits", json_object_new_boolean(part->fits));
+    add_count(object, "bytes_written", part->bytes_written);
+    add_count(object, "bytes_written_max", part->bytes_written_max);
+    add_count(object, "bytes_read", part->bytes_read);
+    add_count(object, "bytes_read_max", part->bytes_read_max);
+    add_count(object, "requests", part->requests);
+    add_count(object, "requests_max", part->requests_max);
+    json_object_object_add(object, "seconds", json_real(part->seconds, 3));
+    return object;
+}
+
+static struct json_object *json_done(const struct report_part *part)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_object_object_add(object, "probe", json_text(part->probe));
+    add_count(object, "bytes_written", part->done_bytes_written);
+    add_count(object, "bytes_read", part->done_bytes_read);
+    add_count(object, "requests", part->done_requests);
+    json_object_object_add(object, "device_seconds",
+                           json_real(part->done_seconds, 9));
+    return object;
+}
+
+/* A list of what was planned, or of what was done of it. */
+static struct json_object *json_parts(const struct report_plan *plan, bool done)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; plan && i < plan->parts_count; i++)
+        if (!done || plan->parts[i].began)
+            json_object_array_add(array, done ? json_done(&plan->parts[i])
+                                              : json_planned(&plan->parts[i]));
+    return array;
+}
+
 static struct json_object *json_plan(const struct report_plan *plan)
 {
     struct json_object *object = json_object_new_object();
@@ -181,10 +308,13 @@ static struct json_object *json_plan(const struct report_plan *plan)
     add_count(object, "region_offset_bytes", plan->region_offset_bytes);
     add_count(object, "region_length_bytes", plan->region_length_bytes);
     json_object_object_add(object, "seconds", json_real(plan->seconds, 3));
+    add_count(object, "budget_bytes", plan->budget_bytes);
+    json_object_object_add(object, "probes", json_parts(plan, false));
     return object;
 }
 
-static struct json_object *json_cost(const struct report_cost *cost)
+static struct json_object *json_cost(const struct report_cost *cost,
+                                     const struct report_plan *plan)
 {
     struct json_object *object = json_object_new_object();
 
@@ -197,6 +327,10 @@ static struct json_object *json_cost(const struct report_cost *cost)
     json_object_object_add(
         object, "wall_seconds",
         cost->wall_seconds < 0 ? NULL : json_real(cost->wall_seconds, 3));
+    json_object_object_add(
+        object, "bytes_put_back",
+        cost->preserved ? json_object_new_uint64(cost->bytes_put_back) : NULL);
+    json_object_object_add(object, "probes", json_parts(plan, true));
     return object;
 }
 
@@ -218,19 +352,74 @@ json_interlocks(const struct interlock_outcomes *outcomes)
     return array;
 }
 
-void report_json(struct json_object *document, const struct report *report)
+static struct json_object *json_advice(const struct advice_list *list)
 {
-    json_object_object_add(
-        document, "device",
-        report->device ? json_device(report->device, report->hide_serial)
-                       : NULL);
-    json_object_object_add(document, "conditions", NULL);
-    json_object_object_add(document, "plan",
-                           report->plan ? json_plan(report->plan) : NULL);
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct advice *advice = &list->items[i];
+        struct json_object *o = json_object_new_object();
+        struct json_object *from = json_object_new_array();
+        json_object_object_add(o, "topic", json_text(advice->topic));
+        json_object_object_add(o, "text", json_text(advice->text));
+        json_object_object_add(o, "command", json_text(advice->command));
+        for (size_t j = 0; j < ADVICE_FROM_MAX && advice->from[j]; j++)
+            json_object_array_add(from, json_text(advice->from[j]));
+        json_object_object_add(o, "from", from);
+        json_object_array_add(array, o);
+    }
+    return array;
+}
+
+void report_json_conclusions(struct json_object *document,
+                             const struct report *report)
+{
+    struct advice_list advice;
+
     json_object_object_add(document, "findings",
                            report_json_findings(report->findings));
+    advice_make(report->findings, report->device, &advice);
+    json_object_object_add(document, "advice", json_advice(&advice));
+}
+
+static struct json_object *json_conditions(const struct conditions *conditions)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *array = json_object_new_array();
+
+    json_object_object_add(object, "grade",
+                           json_object_new_string(condition_grade_name(
+                               conditions_grade(conditions))));
+    json_object_object_add(object, "items", array);
+    for (size_t i = 0; i < conditions->count; i++) {
+        const struct condition *condition = &conditions->items[i];
+        const bool green = condition->grade == CONDITION_GREEN;
+        struct json_object *item = json_object_new_object();
+        json_object_object_add(item, "name", json_text(condition->name));
+        json_object_object_add(item, "value", json_text(condition->value));
+        json_object_object_add(
+            item, "grade",
+            json_object_new_string(condition_grade_name(condition->grade)));
+        json_object_object_add(item, "reason",
+                               json_text(green ? "" : condition->reason));
+        json_object_array_add(array, item);
+    }
+    return object;
+}
+
+void report_json(struct json_object *document, const struct report *report)
+{
+    json_object_object_add(document, "device", json_device(report));
+    json_object_object_add(document, "conditions",
+                           report->conditions && report->conditions->count
+                               ? json_conditions(report->conditions)
+                               : NULL);
+    json_object_object_add(document, "plan",
+                           report->plan ? json_plan(report->plan) : NULL);
+    report_json_conclusions(document, report);
     json_object_object_add(document, "cost",
-                           report->cost ? json_cost(report->cost) : NULL);
+                           report->cost ? json_cost(report->cost, report->plan)
+                                        : NULL);
     if (report->interlocks && report->interlocks->count)
         json_object_object_add(document, "interlocks",
                                json_interlocks(report->interlocks));

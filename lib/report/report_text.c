@@ -6,11 +6,16 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/report/advice.h"
 
 enum {
     COLUMNS_NORMAL = 80,
-    COLUMNS_LEAST = 40,
+    COLUMNS_LEAST = 20,
+    TABLE_COLUMNS = 80, /* fewer do not hold the table */
+    ITEM_INDENT = 2,
     WHY_INDENT = 4,
+    COMMAND_INDENT = 6,
     LABEL_COLUMNS = 12
 };
 
@@ -27,6 +32,19 @@ static char *size_text(const struct page *page, uint64_t bytes, char *text,
     return report_amount(&value, "bytes", page->style.plain_bytes, text, size);
 }
 
+static void print_labelled(const struct page *page, const char *label,
+                           const char *text)
+{
+    char line[300];
+
+    if (page->style.columns_count >= TABLE_COLUMNS) {
+        fprintf(page->out, "  %-*s%s\n", LABEL_COLUMNS, label, text);
+        return;
+    }
+    snprintf(line, sizeof(line), "%s: %s", label, text);
+    report_wrap(page->out, line, 0, page->style.columns_count);
+}
+
 /* "  capacity    64 GiB"; nothing when there is nothing to say. */
 static void print_fact(const struct page *page, const char *label,
                        const char *text)
@@ -34,8 +52,7 @@ static void print_fact(const struct page *page, const char *label,
     char copy[256];
 
     if (text[0])
-        fprintf(page->out, "  %-*s%s\n", LABEL_COLUMNS, label,
-                report_utf8(text, copy, sizeof(copy)));
+        print_labelled(page, label, report_utf8(text, copy, sizeof(copy)));
 }
 
 static void print_geometry(const struct page *page,
@@ -70,6 +87,56 @@ static void print_requests(const struct page *page,
     print_fact(page, "requests", line);
 }
 
+/* "uas at 5000 Mb/s, 152d:0578 JMicron Generic" */
+static void print_usb(const struct page *page, const struct device_usb *usb)
+{
+    char line[256], speed[32] = "";
+
+    if (usb->speed_megabits_per_second)
+        snprintf(speed, sizeof(speed), " at %" PRIu32 " Mb/s",
+                 usb->speed_megabits_per_second);
+    snprintf(line, sizeof(line), "%s%s%s%s", usb->driver, speed,
+             usb->driver[0] && usb->bridge[0] ? ", " : "", usb->bridge);
+    print_fact(page, "usb", line);
+}
+
+static void print_health(const struct page *page, const struct report *report)
+{
+    const struct device_health *before = report->health_before;
+    const struct device_health *after = report->health_after;
+    char line[256];
+
+    /* Before a run it is the interlock that says so. */
+    if (!before || !after)
+        return;
+    snprintf(line, sizeof(line), "%s", before->text);
+    if (before->has_temperature && after->has_temperature)
+        snprintf(line, sizeof(line), "%s; %d C after the run", before->text,
+                 (int)after->temperature_celsius);
+    print_fact(page, "health", line);
+}
+
+/* Only what one should know; all of it is in the document. */
+static void print_conditions(const struct page *page,
+                             const struct conditions *conditions)
+{
+    char line[400];
+
+    if (!conditions || conditions_grade(conditions) == CONDITION_GREEN)
+        return;
+    print_fact(page, "conditions",
+               condition_grade_name(conditions_grade(conditions)));
+    for (size_t i = 0; i < conditions->count; i++) {
+        const struct condition *item = &conditions->items[i];
+        if (item->grade == CONDITION_GREEN)
+            continue;
+        snprintf(line, sizeof(line), "%s: %s is %s: %s",
+                 condition_grade_name(item->grade), item->name, item->value,
+                 item->reason);
+        report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
+    }
+}
+
 static void print_device(const struct page *page, const struct report *report)
 {
     const struct device_info *device = report->device;
@@ -87,10 +154,14 @@ static void print_device(const struct page *page, const struct report *report)
              device->bus[0] && device->driver[0] ? ", driver " : "",
              device->driver);
     print_fact(page, "bus", line);
+    print_usb(page, &device->usb);
     print_geometry(page, device);
+    print_fact(page, "cache", device->write_cache);
     print_fact(page, "engine", device->engine);
     print_fact(page, "flush", device->flush);
+    print_health(page, report);
     print_requests(page, report->cost);
+    print_conditions(page, report->conditions);
 }
 
 static const char *colour_of(enum verdict verdict)
@@ -102,37 +173,6 @@ static const char *colour_of(enum verdict verdict)
         [VERDICT_SKIPPED] = "\033[2m",
     };
     return colours[verdict];
-}
-
-static void interval_text(const struct page *page,
-                          const struct finding *finding, char *text,
-                          size_t size)
-{
-    bool plain = page->style.plain_bytes;
-    char low[64], high[64];
-
-    report_amount(&finding->low, finding->unit, plain, low, sizeof(low));
-    report_amount(&finding->high, finding->unit, plain, high, sizeof(high));
-    if (low[0] && high[0])
-        snprintf(text, size, "%s .. %s", low, high);
-    else if (low[0])
-        snprintf(text, size, "at least %s", low);
-    else if (high[0])
-        snprintf(text, size, "at most %s", high);
-    else
-        snprintf(text, size, "-");
-}
-
-/* One decimal never rounds a doubt away: 99.97 % is "99.9 %". */
-static void confidence_text(const struct finding *finding, char *text,
-                            size_t size)
-{
-    double percent = (double)(int)(finding->confidence * 1000.0 + 1e-9) / 10.0;
-
-    if (finding->confidence > 0)
-        snprintf(text, size, "%.1f %%", percent);
-    else
-        snprintf(text, size, "-");
 }
 
 static void print_extras(const struct page *page, const struct finding *finding)
@@ -150,35 +190,147 @@ static void print_extras(const struct page *page, const struct finding *finding)
     report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
 }
 
-static void print_finding(const struct page *page,
-                          const struct finding *finding)
+/* What the drive says of the same thing. */
+static void print_declared(const struct page *page,
+                           const struct device_info *device,
+                           const struct finding *finding)
+{
+    char line[400];
+
+    report_declared(device, finding->parameter, page->style.plain_bytes, line,
+                    sizeof(line));
+    if (line[0])
+        report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
+}
+
+/* What it is, for who meets the name for the first time; then the evidence. */
+static void print_why(const struct page *page, const struct report *report,
+                      const struct finding *finding)
+{
+    const char *meaning = parameter_meaning(finding->parameter);
+    char line[320], value[96];
+
+    report_amount(&finding->value, finding->unit, page->style.plain_bytes,
+                  value, sizeof(value));
+    if (!value[0] && finding->verdict == VERDICT_FOUND)
+        report_interval(finding, page->style.plain_bytes, value, sizeof(value));
+    snprintf(line, sizeof(line), "%s: %s%s%s%s", finding->parameter,
+             value[0] ? value : verdict_name(finding->verdict),
+             meaning ? " (" : "", meaning ? meaning : "", meaning ? ")" : "");
+    report_wrap(page->out, line, ITEM_INDENT, page->style.columns_count);
+    report_wrap(page->out, finding->why, WHY_INDENT, page->style.columns_count);
+    print_extras(page, finding);
+    print_declared(page, report->device, finding);
+}
+
+/* Too narrow for a table: a line for the value, one for how sure it is. */
+static void print_narrow(const struct page *page, const struct finding *finding,
+                         const char *value, const char *interval,
+                         const char *confidence)
+{
+    char line[320];
+
+    snprintf(line, sizeof(line), "%s: %s%s%s", finding->parameter, value,
+             value[0] ? ", " : "", verdict_name(finding->verdict));
+    report_wrap(page->out, line, 0, page->style.columns_count);
+    if (finding->confidence <= 0)
+        return;
+    snprintf(line, sizeof(line), "%s%s%s sure",
+             interval[0] == '-' ? "" : interval, interval[0] == '-' ? "" : ", ",
+             confidence);
+    report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
+}
+
+/* One line, or two. */
+static void print_answer(const struct page *page, const struct finding *finding)
 {
     char value[96], interval[160], confidence[16];
     bool colour = page->style.colour;
 
     report_amount(&finding->value, finding->unit, page->style.plain_bytes,
                   value, sizeof(value));
-    interval_text(page, finding, interval, sizeof(interval));
-    confidence_text(finding, confidence, sizeof(confidence));
-    fprintf(page->out, "%-20s %13s  %-22s %7s  %s%s%s\n", finding->parameter,
-            value[0] ? value : "-", interval, confidence,
-            colour ? colour_of(finding->verdict) : "",
-            verdict_name(finding->verdict), colour ? "\033[0m" : "");
-    print_extras(page, finding);
-    report_wrap(page->out, finding->why, WHY_INDENT, page->style.columns_count);
+    report_interval(finding, page->style.plain_bytes, interval,
+                    sizeof(interval));
+    report_confidence(finding, confidence, sizeof(confidence));
+    if (page->style.columns_count < TABLE_COLUMNS)
+        print_narrow(page, finding, value, interval, confidence);
+    else
+        fprintf(page->out, "%-20s %13s  %-22s %7s  %s%s%s\n",
+                finding->parameter, value[0] ? value : "-", interval,
+                confidence, colour ? colour_of(finding->verdict) : "",
+                verdict_name(finding->verdict), colour ? "\033[0m" : "");
+}
+
+static void print_findings(const struct page *page, const struct report *report)
+{
+    const struct findings *findings = report->findings;
+
+    if (report->device)
+        fputc('\n', page->out);
+    if (page->style.columns_count >= TABLE_COLUMNS)
+        fprintf(page->out, "%-20s %13s  %-22s %7s  %s\n", "PARAMETER", "VALUE",
+                "INTERVAL", "SURE", "VERDICT");
+    for (size_t i = 0; i < findings->count; i++)
+        print_answer(page, &findings->items[i]);
+    fputs("\nWhy:\n", page->out);
+    for (size_t i = 0; i < findings->count; i++)
+        print_why(page, report, &findings->items[i]);
+}
+
+/* Commands are not wrapped: they are there to be copied. */
+static void print_advice(const struct page *page, const struct report *report)
+{
+    struct advice_list list;
+
+    advice_make(report->findings, report->device, &list);
+    if (list.count)
+        fprintf(page->out, "\nWhat to do about it:\n");
+    for (size_t i = 0; i < list.count; i++) {
+        const struct advice *advice = &list.items[i];
+        char line[160];
+        int used = snprintf(line, sizeof(line), "%s, from %s", advice->topic,
+                            advice->from[0]);
+        for (size_t j = 1; j < ADVICE_FROM_MAX && advice->from[j]; j++)
+            used += snprintf(line + used, sizeof(line) - (size_t)used,
+                             " and %s", advice->from[j]);
+        snprintf(line + used, sizeof(line) - (size_t)used, ":");
+        report_wrap(page->out, line, ITEM_INDENT, page->style.columns_count);
+        report_wrap(page->out, advice->text, WHY_INDENT,
+                    page->style.columns_count);
+        if (advice->command[0])
+            fprintf(page->out, "%*s%s\n", COMMAND_INDENT, "", advice->command);
+    }
 }
 
 static void print_cost(const struct page *page, const struct report_cost *cost)
 {
-    char written[32], read[32], time[32];
+    char written[32], read[32], time[32], line[160];
 
     if (!cost)
         return;
     size_text(page, cost->bytes_written, written, sizeof(written));
     size_text(page, cost->bytes_read, read, sizeof(read));
     format_ns((uint64_t)(cost->device_seconds * 1e9), time, sizeof(time));
-    fprintf(page->out, "\nCost: %s written, %s read, %s of device time.\n",
-            written, read, time);
+    snprintf(line, sizeof(line),
+             "Cost: %s written, %s read, %s of device time.", written, read,
+             time);
+    fputc('\n', page->out);
+    report_wrap(page->out, line, 0, page->style.columns_count);
+}
+
+/* What a reader must know before believing any of it. */
+static void print_warnings(const struct page *page,
+                           const struct report_warnings *warnings)
+{
+    char line[sizeof(warnings->texts[0]) + 16];
+
+    for (size_t i = 0; warnings && i < warnings->count; i++) {
+        const char *text = warnings->texts[i];
+        const size_t length = strlen(text);
+        snprintf(line, sizeof(line), "Warning: %s%s", text,
+                 length && text[length - 1] == '.' ? "" : ".");
+        report_wrap(page->out, line, 0, page->style.columns_count);
+    }
 }
 
 int report_text(FILE *out, const struct report *report,
@@ -191,14 +343,11 @@ int report_text(FILE *out, const struct report *report,
     if (page.style.columns_count < COLUMNS_LEAST)
         page.style.columns_count = COLUMNS_LEAST;
     errno = 0;
+    print_warnings(&page, report->warnings);
     print_device(&page, report);
-    if (report->findings && report->findings->count) {
-        fprintf(out, "%s%-20s %13s  %-22s %7s  %s\n",
-                report->device ? "\n" : "", "PARAMETER", "VALUE", "INTERVAL",
-                "SURE", "VERDICT");
-        for (size_t i = 0; i < report->findings->count; i++)
-            print_finding(&page, &report->findings->items[i]);
-    }
+    if (report->findings && report->findings->count)
+        print_findings(&page, report);
+    print_advice(&page, report);
     print_cost(&page, report->cost);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;

@@ -47,10 +47,103 @@ char *report_amount(const struct value *value, const char *unit,
     else if (value->kind == VALUE_REAL && has_unit && value->real >= 0)
         format_amount((uint64_t)llround(value->real), unit, plain_bytes, text,
                       size);
+    else if (value->kind == VALUE_BOOLEAN)
+        snprintf(text, size, "%s", value->boolean ? "yes" : "no");
     else if (value->kind == VALUE_LIST)
         format_amounts(value, unit, plain_bytes, text, size);
     else
         value_format(value, text, size);
+    return text;
+}
+
+char *report_interval(const struct finding *finding, bool plain_bytes,
+                      char *text, size_t size)
+{
+    char low[64], high[64];
+
+    value_format(&finding->low, low, sizeof(low));
+    value_format(&finding->high, high, sizeof(high));
+    if (low[0] && strcmp(low, high) == 0) {
+        const bool is_number = finding->value.kind == VALUE_INTEGER ||
+                               finding->value.kind == VALUE_REAL;
+        snprintf(text, size, "%s", is_number ? "exactly" : "-");
+        return text;
+    }
+    report_amount(&finding->low, finding->unit, plain_bytes, low, sizeof(low));
+    report_amount(&finding->high, finding->unit, plain_bytes, high,
+                  sizeof(high));
+    if (finding->low.kind == VALUE_INTEGER && strstr(high, ".5 KiB") &&
+        !strstr(low, "KiB"))
+        snprintf(low, sizeof(low), "%" PRId64 " KiB",
+                 finding->low.integer / 1024); /* of "3 MiB .. 3072.5 KiB" */
+    if (low[0] && strcmp(low, high) == 0)
+        snprintf(text, size, "to 3 digits");
+    else if (low[0] && high[0])
+        snprintf(text, size, "%s .. %s", low, high);
+    else if (low[0])
+        snprintf(text, size, "at least %s", low);
+    else if (high[0])
+        snprintf(text, size, "at most %s", high);
+    else
+        snprintf(text, size, "-");
+    return text;
+}
+
+/* One decimal never rounds a doubt away: 99.97 % is "99.9 %". */
+char *report_confidence(const struct finding *finding, char *text, size_t size)
+{
+    double percent = (double)(int)(finding->confidence * 1000.0 + 1e-9) / 10.0;
+
+    if (finding->confidence > 0)
+        snprintf(text, size, "%.1f %%", percent);
+    else
+        snprintf(text, size, "-");
+    return text;
+}
+
+/* Which declared sizes speak of which parameter. */
+static const struct {
+    const char *parameter, *declared;
+} same_matter[] = {
+    {"clustered_page", "physical_block_size"},
+    {"clustered_page", "minimum_io_size"},
+    {"clustered_page", "preferred_write_granularity"},
+    {"clustered_page", "preferred_write_alignment"},
+    {"clustered_block", "discard_granularity"},
+    {"clustered_block", "preferred_discard_granularity"},
+    {"clustered_block", "erase_size"},
+    {"clustered_block", "preferred_erase_size"},
+    {"clustered_block", "allocation_unit"},
+    {"write_cost_4k", "optimal_io_size"},
+    {"write_cost_4k", "optimal_write_size"},
+};
+
+static bool speaks_of(const struct device_declared *row, const char *parameter)
+{
+    for (size_t i = 0; i < sizeof(same_matter) / sizeof(same_matter[0]); i++)
+        if (strcmp(same_matter[i].parameter, parameter) == 0 &&
+            strcmp(same_matter[i].declared, row->name) == 0)
+            return true;
+    return false;
+}
+
+char *report_declared(const struct device_info *device, const char *parameter,
+                      bool plain_bytes, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; device && i < device->declared_count && used < size;
+         i++) {
+        const struct device_declared *row = &device->declared[i];
+        char amount[32];
+        if (!speaks_of(row, parameter))
+            continue;
+        format_amount(row->bytes, "bytes", plain_bytes, amount, sizeof(amount));
+        snprintf(text + used, size - used, "%s%s %s (%s)",
+                 used ? ", " : "declared: ", row->name, amount, row->source);
+        used = strlen(text);
+    }
     return text;
 }
 
@@ -102,13 +195,40 @@ char *report_utf8(const char *text, char *copy, size_t size)
     return copy;
 }
 
+bool report_is_amount(const char *text, const char *space)
+{
+    static const char *const units[] = {"B",  "KiB", "MiB", "GiB",  "TiB", "KB",
+                                        "MB", "GB",  "TB",  "ns",   "us",  "ms",
+                                        "s",  "min", "%",   "times"};
+    const char *word = space + 1;
+    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ%");
+
+    if (*space != ' ' || space == text || space[-1] < '0' || space[-1] > '9')
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* Up to where a line may end. */
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " ");
+
+    while (report_is_amount(text, text + length))
+        length += 1 + strcspn(text + length + 1, " ");
+    return length;
+}
+
 void report_wrap(FILE *out, const char *text, unsigned indent,
                  unsigned columns_count)
 {
     unsigned column = 0;
 
     while (*text) {
-        unsigned length = (unsigned)strcspn(text, " ");
+        unsigned length = (unsigned)word_length(text);
         if (column == 0) {
             fprintf(out, "%*s", (int)indent, "");
             column = indent;

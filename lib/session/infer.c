@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,13 +68,105 @@ static int check_probes(const struct csv_rows *rows,
     return 0;
 }
 
+static bool has_rows(const struct csv_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->items[i].probe, name) == 0)
+            return true;
+    return false;
+}
+
+static uint64_t written_by(const struct csv_rows *rows, const char *name)
+{
+    uint64_t written_bytes = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct sample *sample = &rows->items[i].sample;
+        if (strcmp(rows->items[i].probe, name) == 0 &&
+            (sample->operation == OPERATION_WRITE ||
+             sample->operation == OPERATION_DISCARD))
+            written_bytes += sample->length_bytes;
+    }
+    return written_bytes;
+}
+
+/* Is this row what the probe asked for next, and after the one before? */
+static bool is_asked(const struct step *step, const struct sample *row,
+                     uint64_t earlier_ns)
+{
+    return step->operation == row->operation &&
+           step->offset_bytes == row->offset_bytes &&
+           step->length_bytes == row->length_bytes &&
+           step->label.round == row->label.round &&
+           strcmp(step->label.phase, row->label.phase) == 0 &&
+           strcmp(step->label.cell, row->label.cell) == 0 &&
+           row->submit_ns >= earlier_ns && row->complete_ns >= row->submit_ns;
+}
+
+/*
+ * Feeds a probe its rows. It is asked meanwhile what it would do next, as in
+ * the run: *strange is the number of the first row that is something else, from
+ * 1 on, 0 when there is none. Nothing follows from rows after that.
+ */
+static int feed_again(const struct csv_rows *rows, const struct probe *probe,
+                      void *state, uint64_t *strange)
+{
+    uint64_t count = 0, earlier_ns = 0;
+
+    *strange = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct sample *row = &rows->items[i].sample;
+        struct step step;
+        if (strcmp(rows->items[i].probe, probe->name) != 0)
+            continue;
+        count++;
+        if (probe->next(state, &step) != PROBE_STEP ||
+            !is_asked(&step, row, earlier_ns)) {
+            *strange = count;
+            return 0;
+        }
+        earlier_ns = row->complete_ns;
+        int error = probe->feed(state, row);
+        /* The run ended there, or should have. */
+        if (error || row->error)
+            return error;
+    }
+    return 0;
+}
+
+static void say_strange(const struct probe *probe, uint64_t number,
+                        struct findings *findings)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        finding_why(findings_add(findings, probe->name, probe->answers[i]),
+                    "row %" PRIu64 " of this probe is not what it would have "
+                    "asked for then: rows are missing, moved, doubled, from "
+                    "another drive or from another version of ssdprobe",
+                    number);
+}
+
+/* Does it conclude from what others have found, without a row of its own? */
+static bool needs_no_row(const struct probe *probe,
+                         const struct setting *setting,
+                         const struct findings *known)
+{
+    struct step step;
+    void *state;
+
+    if (probe->start(setting, known, &state))
+        return false;
+    const bool done = probe->next(state, &step) == PROBE_DONE;
+    probe->finish(state);
+    return done;
+}
+
 static int conclude_again(const struct csv_rows *rows,
-                          const struct probe *probe, struct findings *findings,
-                          struct fault *why)
+                          const struct probe *probe, uint64_t *written_bytes,
+                          struct findings *findings, struct fault *why)
 {
     struct setting setting = rows->header.setting;
     char reason[200];
-    size_t fed = 0;
+    uint64_t strange = 0;
     void *state = NULL;
 
     for (int i = 0; i < PROBE_PARAMETERS_MAX; i++)
@@ -82,32 +175,32 @@ static int conclude_again(const struct csv_rows *rows,
         skip_probe(probe, reason, findings);
         return 0;
     }
-    int error = probe->start(&setting, findings, &state);
-    for (size_t i = 0; !error && i < rows->count; i++) {
-        if (strcmp(rows->items[i].probe, probe->name) != 0)
-            continue;
-        error = probe->feed(state, &rows->items[i].sample);
-        fed++;
+    if (!has_rows(rows, probe->name) &&
+        !needs_no_row(probe, &setting, findings)) {
+        const bool fits = !skip_budget(probe, &setting, *written_bytes, reason,
+                                       sizeof(reason));
+        skip_probe(probe, fits ? skip_not_begun : reason, findings);
+        return 0;
     }
+    *written_bytes += written_by(rows, probe->name);
+    int error = probe->start(&setting, findings, &state);
+    if (!error)
+        error = feed_again(rows, probe, state, &strange);
     if (error) {
         if (state)
             probe->finish(state);
         return fault_set(why, FAULT_OPEN, error, "no memory for the samples");
     }
-    if (fed)
-        probe->conclude(state, findings);
+    const size_t first = findings->count;
+    if (strange)
+        say_strange(probe, strange, findings);
     else
-        skip_probe(probe, skip_not_begun, findings);
+        probe->conclude(state, findings);
     probe->finish(state);
+    for (size_t i = 0; !strange && i < rows->disturbed_count; i++)
+        if (strcmp(rows->disturbed[i].probe, probe->name) == 0)
+            skip_disturbed(findings, first, rows->disturbed[i].cause);
     return 0;
-}
-
-static bool has_rows(const struct csv_rows *rows, const char *name)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        if (strcmp(rows->items[i].probe, name) == 0)
-            return true;
-    return false;
 }
 
 /* In the order in which the run asked them; or those that have rows. */
@@ -117,16 +210,18 @@ static int conclude_all(const struct csv_rows *rows,
 {
     char names[sizeof(rows->header.probes)];
     char *rest = names, *name;
+    uint64_t written_bytes = 0;
     int error = 0;
 
     snprintf(names, sizeof(names), "%s", rows->header.probes);
     for (int i = 0; !*names && !error && all[i]; i++)
         if (has_rows(rows, all[i]->name))
-            error = conclude_again(rows, all[i], findings, why);
+            error = conclude_again(rows, all[i], &written_bytes, findings, why);
     while (!error && (name = strsep(&rest, " ")) != NULL)
         for (int i = 0; !error && all[i]; i++)
             if (strcmp(all[i]->name, name) == 0)
-                error = conclude_again(rows, all[i], findings, why);
+                error =
+                    conclude_again(rows, all[i], &written_bytes, findings, why);
     return error;
 }
 

@@ -37,7 +37,7 @@ static int make_room(struct payload *payload, size_t length)
     return 0;
 }
 
-static void fill_stripes(unsigned char *data, const struct step *step)
+static void fill_parts(unsigned char *data, const struct step *step)
 {
     uint64_t done = 0, part = step->part_bytes;
 
@@ -47,7 +47,10 @@ static void fill_stripes(unsigned char *data, const struct step *step)
         uint64_t piece = part - at % part;
         if (piece > step->length_bytes - done)
             piece = step->length_bytes - done;
-        memset(data + done, at / part % 2 ? 0x00 : 0xff, piece);
+        bool zeros = step->content == CONTENT_STRIPES
+                         ? at / part % 2
+                         : random_one_of_two(at / part);
+        memset(data + done, zeros ? 0x00 : 0xff, piece);
         done += piece;
     }
 }
@@ -77,7 +80,8 @@ int payload_prepare(struct payload *payload, const struct step *step,
         memset(*data, 0xff, step->length_bytes);
         break;
     case CONTENT_STRIPES:
-        fill_stripes(*data, step);
+    case CONTENT_PARTS:
+        fill_parts(*data, step);
         break;
     }
     return 0;

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/infer/sample_csv.h"
+#include "lib/session/clock_step.h"
 #include "lib/session/payload.h"
+#include "lib/session/plan.h"
 #include "lib/session/skip.h"
 
 struct session {
@@ -17,17 +21,25 @@ struct session {
     struct setting setting; /* of every probe, but for its parameters */
     struct findings findings;
     struct payload payload;
+    struct random pauses; /* before requests, where the clock has a step */
     struct session_cost cost;
-    uint64_t begin_ns, requests_planned;
-    uint64_t probe_written_bytes, probe_written_max_bytes;
-    uint64_t probe_requests_count, probe_requests_max_count;
-    const struct probe *probe; /* the one that is running */
+    uint64_t begin_ns;
+    struct session_plan plan;
+    struct session_part *part;          /* the one that is running */
+    const struct csv_rows *rows_before; /* of the run that is continued */
+    uint64_t written_before_bytes;
+    size_t turns_before_count;
 };
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 static uint64_t default_budget(uint64_t capacity_bytes)
 {
     const uint64_t most = UINT64_C(64) << 30;
-    return capacity_bytes < most ? capacity_bytes : most;
+    return smaller(capacity_bytes, most);
 }
 
 static int check_region(const struct device_info *info,
@@ -80,9 +92,21 @@ int session_open(struct device *device, const struct session_options *options,
     if (!session->options.write_budget_bytes)
         session->options.write_budget_bytes =
             default_budget(info->capacity_bytes);
+    session->setting.write_budget_bytes = session->options.write_budget_bytes;
     payload_init(&session->payload, device, options->seed);
+    random_seed(&session->pauses, options->seed);
     *result = session;
     return 0;
+}
+
+void session_learn_clock(struct session *session)
+{
+    struct setting *setting = &session->setting;
+
+    if (setting->method == METHOD_ADAPTIVE && !session->rows_before)
+        (void)clock_step_measure(session->device, setting->region_offset_bytes,
+                                 setting->region_length_bytes,
+                                 &setting->clock_step_ns);
 }
 
 void session_close(struct session *session)
@@ -101,36 +125,23 @@ void session_setting(const struct session *session, const struct probe *probe,
 void session_plan(const struct session *session,
                   const struct probe *const probes[], struct session_plan *plan)
 {
-    /* Before anything was measured: a request of a slow drive, and its rate. */
-    const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
-
     struct findings *hoped = malloc(sizeof(*hoped));
 
-    memset(plan, 0, sizeof(*plan));
+    *plan = (struct session_plan){.budget_bytes =
+                                      session->options.write_budget_bytes};
     if (hoped)
         *hoped = session->findings;
     for (; *probes; probes++) {
         struct setting setting;
-        struct probe_plan one;
         session_setting(session, *probes, &setting);
         if (skip_reason(*probes, &setting, hoped ? hoped : &session->findings,
                         NULL, 0))
             continue;
-        if (hoped)
+        if (plan_add(plan, *probes, &setting)->fits && hoped)
             skip_hope(*probes, hoped);
-        memset(&one, 0, sizeof(one));
-        (*probes)->plan(&setting, &one);
-        plan->bytes_written += one.bytes_written;
-        plan->bytes_written_max += one.bytes_written_max;
-        plan->bytes_read += one.bytes_read;
-        plan->bytes_read_max += one.bytes_read_max;
-        plan->requests += one.requests;
-        plan->requests_max += one.requests_max;
     }
     free(hoped);
-    plan->seconds =
-        (double)plan->requests * request_seconds +
-        (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;
+    plan_end(plan);
 }
 
 int session_assume(struct session *session, const char *parameter,
@@ -140,6 +151,12 @@ int session_assume(struct session *session, const char *parameter,
 }
 
 /* ---- one step ---------------------------------------------------------- */
+
+static bool is_write(const struct step *step)
+{
+    return step->operation == OPERATION_WRITE ||
+           step->operation == OPERATION_DISCARD;
+}
 
 static enum io_kind kind_of(enum operation operation)
 {
@@ -155,6 +172,42 @@ static enum io_kind kind_of(enum operation operation)
         break;
     }
     return IO_READ;
+}
+
+/* What to do about an error; empty where it says enough. */
+static const char *advice_on(int error)
+{
+    switch (error) {
+    case -ENODEV:
+        return "; the device has vanished, so plug it in again";
+    case -ETIMEDOUT:
+        return "; it has not answered for minutes, so unplug it";
+    case -EROFS:
+        return "; the drive takes no more writes, as some do when they fail";
+    case -ESTALE:
+        return "; another disk has taken its place, so look which one is "
+               "meant";
+    case -EDQUOT:
+        return "; the write budget is used up, raise --write-budget";
+    default:
+        return "";
+    }
+}
+
+static int request_fault(const struct session *session, const struct step *step,
+                         int error, struct fault *why)
+{
+    char size[24], which[80] = "";
+
+    if (step->operation != OPERATION_FLUSH)
+        snprintf(which, sizeof(which), " of %s at offset %" PRIu64,
+                 format_bytes(step->length_bytes, size, sizeof(size)),
+                 step->offset_bytes);
+    return fault_set(why, error == -ESTALE ? FAULT_REFUSED : FAULT_IO, error,
+                     "%s: a %s%s failed: %s%s",
+                     device_info(session->device)->path,
+                     operation_name(step->operation), which, strerror(-error),
+                     advice_on(error));
 }
 
 static int do_request(struct session *session, const struct step *step,
@@ -179,6 +232,10 @@ static int do_request(struct session *session, const struct step *step,
     sample->error = sent ? error : 0;
     if (sample->complete_ns < sample->submit_ns)
         sample->complete_ns = sample->submit_ns; /* it never came back */
+    if (sent && is_write(step))
+        session->part->bytes_written += step->length_bytes;
+    if (sent && io.kind == IO_READ)
+        session->part->bytes_read += step->length_bytes;
     session->cost.requests_count += sent;
     session->cost.split_count += io.parts_count > 1;
     if (error == 0) {
@@ -188,18 +245,7 @@ static int do_request(struct session *session, const struct step *step,
             session->cost.bytes_written += step->length_bytes;
         return 0;
     }
-    return fault_set(
-        why, error == -ESTALE ? FAULT_REFUSED : FAULT_IO, error,
-        "%s: a %s of %s at offset %" PRIu64 " failed: %s%s",
-        device_info(session->device)->path, operation_name(step->operation),
-        format_bytes(step->length_bytes, size, sizeof(size)),
-        step->offset_bytes, strerror(-error),
-        error == -ENODEV ? "; the device has vanished, so plug it in again"
-        : error == -ESTALE
-            ? "; another disk has taken its place, so look which one is meant"
-        : error == -EDQUOT
-            ? "; the write budget is used up, raise --write-budget"
-            : "");
+    return request_fault(session, step, error, why);
 }
 
 static int do_idle(struct session *session, const struct step *step,
@@ -212,15 +258,32 @@ static int do_idle(struct session *session, const struct step *step,
     return error;
 }
 
+/*
+ * Completions that are seen at ticks are an even spread late on average, but only
+ * if requests begin at any time between two ticks. A flush goes on with what was
+ * written before, so it follows at once.
+ */
+static int await_random_time(struct session *session, const struct step *step)
+{
+    const uint64_t step_ns = session->setting.clock_step_ns;
+
+    if (!step_ns || step->label.cell[0] == '\0' ||
+        (step->operation != OPERATION_READ &&
+         step->operation != OPERATION_WRITE))
+        return 0;
+    return device_idle(session->device,
+                       random_below(&session->pauses, step_ns));
+}
+
 static void report_progress(const struct session *session)
 {
     const struct session_cost *cost = &session->cost;
-    struct session_progress progress = {.probe = session->probe->name,
+    struct session_progress progress = {.probe = session->part->probe->name,
                                         .requests_count = cost->requests_count,
                                         .written_bytes = cost->bytes_written,
                                         .read_bytes = cost->bytes_read,
                                         .seconds_left = -1};
-    double planned = (double)session->requests_planned;
+    double planned = (double)session->plan.requests;
 
     if (!session->options.progress)
         return;
@@ -232,6 +295,18 @@ static void report_progress(const struct session *session)
     if (progress.share > 0.01)
         progress.seconds_left = elapsed * (1 - progress.share) / progress.share;
     session->options.progress(session->options.context, &progress);
+}
+
+/* A probe that would pass its own plan is stopped: the plan was a promise. */
+static bool within_plan(const struct session_part *part,
+                        const struct step *step)
+{
+    const struct probe_plan *plan = &part->plan;
+
+    if (part->requests_count >= plan->requests_max)
+        return false;
+    return !is_write(step) ||
+           part->bytes_written + step->length_bytes <= plan->bytes_written_max;
 }
 
 /* Everything that can end a run between two requests. */
@@ -248,12 +323,7 @@ static int may_go_on(const struct session *session, const struct step *step,
         return fault_set(why, FAULT_NONE, -ETIME,
                          "the time limit was reached before every probe had "
                          "finished; raise --time-limit");
-    if (session->probe_requests_count >= session->probe_requests_max_count ||
-        (step->operation == OPERATION_WRITE &&
-         session->probe_written_bytes + step->length_bytes >
-             session->probe_written_max_bytes))
-        return -EOVERFLOW; /* the probe would pass its own plan */
-    return 0;
+    return within_plan(session->part, step) ? 0 : -EOVERFLOW;
 }
 
 static int do_step(struct session *session, const struct step *step,
@@ -267,15 +337,22 @@ static int do_step(struct session *session, const struct step *step,
                               .offset_bytes = step->offset_bytes,
                               .length_bytes = step->length_bytes,
                               .label = step->label};
-    session->probe_requests_count++;
+    session->part->requests_count++;
     if (step->operation == OPERATION_IDLE)
         return do_idle(session, step, sample);
-    if (step->operation == OPERATION_WRITE)
-        session->probe_written_bytes += step->length_bytes;
+    error = await_random_time(session, step);
+    if (error)
+        return error;
     return do_request(session, step, sample, why);
 }
 
 /* ---- a run ------------------------------------------------------------- */
+
+static int sink_fault(int error, struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error, "cannot write the samples: %s",
+                     strerror(-error));
+}
 
 /* Steps until the probe is done. A request that failed is recorded and fed, so
  * that a recording tells the same story. */
@@ -283,21 +360,21 @@ static int measure(struct session *session, void *state, uint64_t *rows,
                    struct fault *why)
 {
     const struct session_options *options = &session->options;
-    const struct probe *probe = session->probe;
+    const struct probe *probe = session->part->probe;
     struct step step;
 
     while (probe->next(state, &step) == PROBE_STEP) {
         struct sample sample = {.parts_count = 0};
         int error = do_step(session, &step, &sample, why);
+        if (error == -EOVERFLOW)
+            session->part->cut = true;
         if (error && !sample.error)
             return error == -EOVERFLOW ? 0 : error;
         int recorded =
             options->row ? options->row(options->context, probe->name, &sample)
                          : 0;
         if (recorded)
-            return fault_set(why, FAULT_OPEN, recorded,
-                             "cannot write the samples: %s",
-                             strerror(-recorded));
+            return sink_fault(recorded, why);
         int fed = probe->feed(state, &sample);
         if (fed)
             return fault_set(why, FAULT_OPEN, fed, "no memory for the samples");
@@ -309,25 +386,44 @@ static int measure(struct session *session, void *state, uint64_t *rows,
     return 0;
 }
 
-static int run_probe(struct session *session, struct fault *why)
+/* What the gate of the device lets pass. */
+static void allow_writes(struct session *session)
 {
-    const struct probe *probe = session->probe;
-    struct setting setting;
-    struct probe_plan plan = {0};
+    struct device_counters counters;
+
+    device_counters(session->device, &counters);
+    const uint64_t budget_bytes =
+        session->options.write_budget_bytes - session->written_before_bytes;
+    const uint64_t written_bytes =
+        smaller(counters.written_bytes, budget_bytes);
+    const struct device_limits limits = {
+        .region_offset_bytes = session->setting.region_offset_bytes,
+        .region_length_bytes = session->setting.region_length_bytes,
+        .write_budget_bytes =
+            written_bytes + plan_allowance(&session->plan, session->part,
+                                           budget_bytes - written_bytes)};
+    if (!session->options.read_only)
+        device_limit(session->device, &limits);
+}
+
+static int run_probe(struct session *session, const struct setting *setting,
+                     struct fault *why)
+{
+    struct session_part *part = session->part;
+    const struct probe *probe = part->probe;
     uint64_t rows = 0;
     void *state;
 
-    session_setting(session, probe, &setting);
-    probe->plan(&setting, &plan);
-    session->probe_written_bytes = 0;
-    session->probe_written_max_bytes = plan.bytes_written_max;
-    session->probe_requests_count = 0;
-    session->probe_requests_max_count = plan.requests_max;
-    int error = probe->start(&setting, &session->findings, &state);
+    part->began = true;
+    allow_writes(session);
+    int error = probe->start(setting, &session->findings, &state);
     if (error)
         return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
                          probe->name);
+    const uint64_t begin_ns = device_now_ns(session->device);
     error = measure(session, state, &rows, why);
+    part->device_seconds =
+        (double)(device_now_ns(session->device) - begin_ns) / 1e9;
     if (error && rows == 0)
         skip_probe(probe, skip_not_begun, &session->findings);
     else
@@ -336,49 +432,201 @@ static int run_probe(struct session *session, struct fault *why)
     return error;
 }
 
-static void allow_writes(struct session *session)
+/* Runs a probe; one that was disturbed once more. */
+static int run_undisturbed(struct session *session,
+                           const struct setting *setting, struct fault *why)
 {
-    struct device_limits limits = {
-        .region_offset_bytes = session->setting.region_offset_bytes,
-        .region_length_bytes = session->setting.region_length_bytes,
-        .write_budget_bytes = session->options.write_budget_bytes};
+    const struct session_options *options = &session->options;
+    const size_t first = session->findings.count;
+    char cause[200];
 
-    if (!session->options.read_only)
-        device_limit(session->device, &limits);
+    if (options->rewind)
+        (void)options->rewind(options->context, false);
+    int error = run_probe(session, setting, why);
+    if (error || !options->disturbed ||
+        !options->disturbed(options->context, cause, sizeof(cause)))
+        return error;
+    if (options->rewind && options->rewind(options->context, true) == 0) {
+        session->findings.count = first;
+        error = run_probe(session, setting, why);
+        if (error ||
+            !options->disturbed(options->context, cause, sizeof(cause)))
+            return error;
+    }
+    skip_disturbed(&session->findings, first, cause);
+    error = options->spoilt ? options->spoilt(options->context,
+                                              session->part->probe->name, cause)
+                            : 0;
+    return error ? sink_fault(error, why) : 0;
 }
 
-/* Without a budget, probes that only read still run: it is not forgotten. */
-static int later_error(int earlier, int error)
+/* One probe, or why not. `ended`: the run has, so it is only told why. */
+static int take_turn(struct session *session, const struct probe *probe,
+                     bool ended, struct fault *why)
 {
-    return error ? error : earlier;
+    struct device_counters counters;
+    struct setting setting;
+    char reason[200];
+
+    session_setting(session, probe, &setting);
+    if (skip_reason(probe, &setting, &session->findings, reason,
+                    sizeof(reason))) {
+        skip_probe(probe, reason, &session->findings);
+        return 0;
+    }
+    session->part = plan_find(&session->plan, probe, &setting);
+    device_counters(session->device, &counters);
+    session->part->fits = !skip_budget(
+        probe, &setting, session->written_before_bytes + counters.written_bytes,
+        reason, sizeof(reason));
+    if (session->part->fits && !ended)
+        return run_undisturbed(session, &setting, why);
+    skip_probe(probe, session->part->fits ? skip_not_begun : reason,
+               &session->findings);
+    return ended ? 0
+                 : fault_set(why, FAULT_NONE, -EDQUOT, "%s is skipped: %s",
+                             probe->name, reason);
+}
+
+/* A part that fits in no plan: of probes that had their turn in another run. */
+static struct session_part *part_before(struct session *session,
+                                        const struct probe *const probes[],
+                                        const char *name)
+{
+    struct setting setting;
+
+    while (*probes && strcmp((*probes)->name, name) != 0)
+        probes++;
+    if (!*probes)
+        return NULL;
+    session_setting(session, *probes, &setting);
+    return plan_find(&session->plan, *probes, &setting);
+}
+
+/* What the rows of the interrupted run have cost, part by part. */
+static void count_before(struct session *session,
+                         const struct probe *const probes[])
+{
+    const struct csv_rows *rows = session->rows_before;
+    struct session_cost *cost = &session->cost;
+    struct session_part *part = NULL;
+
+    for (size_t i = 0; rows && i < rows->count; i++) {
+        const struct sample *sample = &rows->items[i].sample;
+        if (!part || strcmp(part->probe->name, rows->items[i].probe) != 0)
+            part = part_before(session, probes, rows->items[i].probe);
+        if (!part)
+            continue;
+        const double seconds =
+            (double)(sample->complete_ns - sample->submit_ns) / 1e9;
+        part->began = part->fits = true;
+        part->requests_count++;
+        part->device_seconds += seconds;
+        cost->device_seconds += seconds;
+        if (sample->operation == OPERATION_IDLE)
+            continue;
+        cost->requests_count++;
+        cost->split_count += sample->parts_count > 1;
+        if (sample->operation == OPERATION_READ) {
+            part->bytes_read += sample->length_bytes;
+            cost->bytes_read += sample->error ? 0 : sample->length_bytes;
+        } else if (sample->operation != OPERATION_FLUSH) {
+            part->bytes_written += sample->length_bytes;
+            cost->bytes_written +=
+                sample->operation == OPERATION_WRITE && !sample->error
+                    ? sample->length_bytes
+                    : 0;
+        }
+    }
+}
+
+/* Did a probe that had its turn before not fit in the budget then? */
+static bool missed_before(struct session *session, const struct probe *probe)
+{
+    const struct finding *answer =
+        findings_get(&session->findings, probe->answers[0]);
+    struct setting setting;
+
+    if (answer && answer->verdict != VERDICT_SKIPPED)
+        return false;
+
+    session_setting(session, probe, &setting);
+    return !skip_reason(probe, &setting, &session->findings, NULL, 0) &&
+           !plan_find(&session->plan, probe, &setting)->began;
+}
+
+int session_resume(struct session *session, const struct csv_rows *rows,
+                   const struct probe *const all[], size_t count,
+                   struct fault *why)
+{
+    const struct probe *done[SESSION_PARTS_MAX + 1] = {NULL};
+    const struct setting *then = &rows->header.setting;
+    const struct setting *now = &session->setting;
+
+    if (count > SESSION_PARTS_MAX ||
+        now->capacity_bytes != then->capacity_bytes ||
+        now->region_length_bytes != then->region_length_bytes ||
+        now->logical_block_bytes != then->logical_block_bytes ||
+        now->request_limit_bytes != then->request_limit_bytes)
+        return fault_set(why, FAULT_REFUSED, -EINVAL,
+                         "%s is not as it was when that run began (its size, "
+                         "or the largest request that it takes), so the run "
+                         "cannot be continued: begin a new one",
+                         device_info(session->device)->path);
+    for (size_t i = 0; i < count && all[i]; i++)
+        done[i] = all[i];
+    session->findings.count = 0;
+    const int error = session_infer(rows, done, &session->findings, why);
+    if (error)
+        return error;
+    session->rows_before = rows;
+    session->setting.clock_step_ns = then->clock_step_ns;
+    session->turns_before_count = count;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct sample *sample = &rows->items[i].sample;
+        if (sample->operation == OPERATION_WRITE ||
+            sample->operation == OPERATION_DISCARD)
+            session->written_before_bytes += sample->length_bytes;
+    }
+    session->written_before_bytes = smaller(
+        session->written_before_bytes, session->options.write_budget_bytes);
+    return 0;
 }
 
 int session_run(struct session *session, const struct probe *const probes[],
                 struct fault *why)
 {
-    struct session_plan plan;
-    char reason[200];
+    const struct session_options *options = &session->options;
     int error = 0;
 
-    session_plan(session, probes, &plan);
-    session->requests_planned = plan.requests;
+    session_plan(session, probes, &session->plan);
+    count_before(session, probes);
     session->begin_ns = device_now_ns(session->device);
-    allow_writes(session);
-    for (; *probes; probes++) {
-        struct setting setting;
-        session->probe = *probes;
-        session_setting(session, *probes, &setting);
-        if (error && !(error == -EDQUOT && !(*probes)->writes))
-            skip_probe(*probes, skip_not_begun, &session->findings);
-        else if (skip_reason(*probes, &setting, &session->findings, reason,
-                             sizeof(reason)))
-            skip_probe(*probes, reason, &session->findings);
-        else
-            error = later_error(error, run_probe(session, why));
+    for (size_t i = 0; i < session->turns_before_count; i++) {
+        if (missed_before(session, probes[i]))
+            error = -EDQUOT;
+        plan_pass(&session->plan, probes[i]);
     }
-    session->cost.device_seconds =
+    for (size_t i = session->turns_before_count; probes[i]; i++) {
+        /* Without a budget, others still run: it is not forgotten. */
+        const bool ended = error && error != -EDQUOT;
+        int own_error = take_turn(session, probes[i], ended, why);
+        plan_pass(&session->plan, probes[i]);
+        const bool had_turn = !ended && (!own_error || own_error == -EDQUOT);
+        if (had_turn && options->turned) {
+            const int failure = options->turned(options->context, i + 1);
+            own_error = failure ? sink_fault(failure, why) : own_error;
+        }
+        error = own_error ? own_error : error;
+    }
+    session->cost.device_seconds +=
         (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
     return error;
+}
+
+void session_parts(const struct session *session, struct session_plan *plan)
+{
+    *plan = session->plan;
 }
 
 const struct findings *session_findings(const struct session *session)

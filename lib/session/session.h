@@ -32,6 +32,19 @@ struct session_options {
     /* At most every tenth of a second of wall time is for the caller to see to.
      */
     void (*progress)(void *context, const struct session_progress *progress);
+    /* Was the drive disturbed since the last call? Then true, with the cause:
+     * the probe that just ran is repeated once. May be NULL. */
+    bool (*disturbed)(void *context, char *cause, size_t size);
+    /* What the probe's rows say is not to be trusted: the second time was
+     * disturbed as well. 0, or -errno, which ends the run. May be NULL. */
+    int (*spoilt)(void *context, const char *probe, const char *cause);
+    /* So many probes, from the first on, have had their turn: their findings
+     * follow from the rows so far. 0, or -errno, which ends the run. May be
+     * NULL. */
+    int (*turned)(void *context, size_t count);
+    /* A probe begins: remembers where its rows begin; or `back`: takes them
+     * back. 0, or -errno when that cannot be. May be NULL. */
+    int (*rewind)(void *context, bool back);
     void *context;
     /* Looked at before every request; non-zero ends the run cleanly. */
     const volatile sig_atomic_t *interrupted;
@@ -44,11 +57,30 @@ struct session_progress {
     uint64_t requests_count, written_bytes, read_bytes;
 };
 
+/* What one probe is to do, and what it has done. */
+struct session_part {
+    const struct probe *probe;
+    struct probe_plan plan;
+    double seconds; /* planned */
+    bool fits;      /* what it is to write is left in the budget */
+    bool passed;    /* its turn is over */
+    bool began;     /* the rest holds only then */
+    bool cut;       /* it was stopped at the most that its plan allows */
+    uint64_t bytes_written, bytes_read, requests_count;
+    double device_seconds;
+};
+enum { SESSION_PARTS_MAX = 32 };
+
+/* The sums are over the parts that fit; probes that will be skipped for other
+ * reasons have no part. */
 struct session_plan {
     uint64_t bytes_written, bytes_written_max;
     uint64_t bytes_read, bytes_read_max;
     uint64_t requests, requests_max;
     double seconds;
+    uint64_t budget_bytes;
+    struct session_part parts[SESSION_PARTS_MAX];
+    size_t parts_count;
 };
 
 struct session_cost {
@@ -62,13 +94,23 @@ struct session;
  * `why` for a region that does not fit or is not aligned; -ENOMEM. */
 int session_open(struct device *device, const struct session_options *options,
                  struct session **session, struct fault *why);
+
+/*
+ * Before session_run(), and before a header is made of the setting: at which
+ * multiples the device's completions are seen (clock_step.h), by reads of about
+ * 50 ms. Not for a run that is continued, which keeps the step it began with, nor
+ * for the papers' procedures. A device that does not answer has no step: what it
+ * does not answer, the first probe will say.
+ */
+void session_learn_clock(struct session *session);
 void session_close(struct session *session); /* accepts NULL */
 
 /* The setting a probe would be given. */
 void session_setting(const struct session *session, const struct probe *probe,
                      struct setting *setting);
 
-/* What running `probes` (NULL-terminated) would cost. Sends nothing. */
+/* What running `probes` (NULL-terminated, at most SESSION_PARTS_MAX) would
+ * cost. Sends nothing. */
 void session_plan(const struct session *session,
                   const struct probe *const probes[],
                   struct session_plan *plan);
@@ -81,8 +123,21 @@ int session_assume(struct session *session, const char *parameter,
                    const char *value, struct fault *why);
 
 /*
- * Runs the probes in order and appends their findings. 0; -EINTR (interrupted:
- * findings hold what could be concluded); -ETIME (time limit); or the -errno of
+ * Takes up an interrupted run where the first `count` of `probes` had had their
+ * turn and left `rows`, which stay the caller's and must outlive the session.
+ * Instead of session_assume(). 0, or -EINVAL with `why`: the rows are of another
+ * setting, or make no sense.
+ */
+struct csv_rows;
+int session_resume(struct session *session, const struct csv_rows *rows,
+                   const struct probe *const probes[], size_t count,
+                   struct fault *why);
+
+/*
+ * Runs the probes in order, but for those that had their turn before, and appends their findings. 0; -EINTR (interrupted:
+ * findings hold what could be concluded); -ETIME (time limit); -EDQUOT (a probe
+ * did not fit in the write budget, or used it up; the others ran); or the -errno
+ * of
  * the device or of the row sink with `why` (FAULT_IO, FAULT_OPEN). Findings are
  * complete in every case: what could not be measured is inconclusive or skipped
  * with the reason.
@@ -93,12 +148,15 @@ int session_run(struct session *session, const struct probe *const probes[],
 const struct findings *session_findings(const struct session *session);
 void session_cost(const struct session *session, struct session_cost *cost);
 
+/* What has become of each part of the plan; `plan` as after session_run(). */
+void session_parts(const struct session *session, struct session_plan *plan);
+
 /*
  * Concludes again from rows, without a device: the same findings as the run
- * that wrote them. `all` is the table of probes; rows of a probe that is not in
+ * that wrote them. A probe whose rows are not, one after the other, what it
+ * would have asked for is inconclusive: some are missing, moved or foreign. `all` is the table of probes; rows of a probe that is not in
  * it are an error. 0 or -EINVAL with `why`.
  */
-struct csv_rows;
 int session_infer(const struct csv_rows *rows, const struct probe *const all[],
                   struct findings *findings, struct fault *why);
 

@@ -44,13 +44,32 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
     return false;
 }
 
+bool skip_budget(const struct probe *probe, const struct setting *setting,
+                 uint64_t written_bytes, char *text, size_t size)
+{
+    const uint64_t budget_bytes = setting->write_budget_bytes;
+    const uint64_t left_bytes =
+        budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
+    struct probe_plan plan = {0};
+    char needed[24], left[24];
+
+    probe->plan(setting, &plan);
+    if (plan.bytes_written <= left_bytes)
+        return false;
+    snprintf(text, size,
+             "it is to write %s, and of the write budget %s are left; "
+             "--write-budget allows more",
+             format_bytes(plan.bytes_written, needed, sizeof(needed)),
+             format_bytes(left_bytes, left, sizeof(left)));
+    return true;
+}
+
 void skip_probe(const struct probe *probe, const char *reason,
                 struct findings *findings)
 {
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++) {
         struct finding *finding =
-            findings_add(findings, probe->name, probe->answers[i],
-                         parameter_unit(probe->answers[i]));
+            findings_add(findings, probe->name, probe->answers[i]);
         finding->verdict = VERDICT_SKIPPED;
         finding_why(finding, "%s", reason);
     }
@@ -59,9 +78,8 @@ void skip_probe(const struct probe *probe, const char *reason,
 void skip_hope(const struct probe *probe, struct findings *findings)
 {
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
-        findings_add(findings, probe->name, probe->answers[i],
-                     parameter_unit(probe->answers[i]))
-            ->verdict = VERDICT_FOUND;
+        findings_add(findings, probe->name, probe->answers[i])->verdict =
+            VERDICT_FOUND;
 }
 
 /* The value of a parameter of this unit: sizes, times and counts are numbers,
@@ -102,11 +120,27 @@ int skip_assume(struct findings *findings, const char *parameter,
             why, FAULT_USAGE, -EINVAL,
             "--assume=%s=%s: that is no value of this parameter%s", parameter,
             text, *unit ? ", which is a number such as 8, 16KiB or 25us" : "");
-    struct finding *finding =
-        findings_add(findings, "assumed", parameter, unit);
+    struct finding *finding = findings_add(findings, "assumed", parameter);
     finding->verdict = VERDICT_FOUND;
     finding->value = finding->low = finding->high = value;
     finding->confidence = 1;
     finding_why(finding, "assumed by the user, not measured");
     return 0;
+}
+
+void skip_disturbed(struct findings *findings, size_t first, const char *cause)
+{
+    for (size_t i = first; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (finding->verdict == VERDICT_SKIPPED)
+            continue;
+        finding->verdict = VERDICT_INCONCLUSIVE;
+        finding->value = finding->low = finding->high = value_none();
+        finding->confidence = 0;
+        finding->extras_count = 0;
+        finding_why(finding,
+                    "the probe was disturbed, and again when it was "
+                    "repeated: %s",
+                    cause);
+    }
 }

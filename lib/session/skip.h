@@ -16,12 +16,23 @@
 bool skip_reason(const struct probe *probe, const struct setting *setting,
                  const struct findings *known, char *text, size_t size);
 
+/*
+ * Does it fit in what is left of the write budget, after so much was written?
+ * True, with the reason, if not.
+ */
+bool skip_budget(const struct probe *probe, const struct setting *setting,
+                 uint64_t written_bytes, char *text, size_t size);
+
 /* Why a probe has no rows at all although nothing kept it from running. */
 extern const char skip_not_begun[];
 
 /* Adds a skipped finding for each parameter that the probe answers. */
 void skip_probe(const struct probe *probe, const char *reason,
                 struct findings *findings);
+
+/* Findings from `first` on are of a probe that was disturbed: they are not known
+ * to be the drive's. */
+void skip_disturbed(struct findings *findings, size_t first, const char *cause);
 
 /* For a plan: counts on this probe to find what it answers, so that those that
  * need it are planned as well. */

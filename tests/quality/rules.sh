@@ -7,12 +7,14 @@ layers='
 lib/base/       : lib/base
 lib/infer/      : lib/infer lib/base
 lib/flash/      : lib/flash lib/base
+lib/study/      : lib/study lib/flash lib/base
 lib/device/sim. : lib/device lib/flash lib/base
 lib/device/     : lib/device lib/base
 lib/session/    : lib/session lib/device lib/infer lib/base
 lib/report/     : lib/report lib/infer lib/device lib/base
 probes/         : probes lib/infer lib/base
 cmd/flashemu    : cmd lib
+cmd/nbdkit_     : cmd lib
 cmd/            : cmd probes lib/session lib/report lib/infer lib/device lib/base
 tests/          : tests cmd probes lib
 '
@@ -24,11 +26,12 @@ probes : exit _exit quick_exit err errx verr warn warnx perror printf vprintf pu
 lib/base    : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
 lib/infer   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
 lib/flash   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
+lib/study   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
 lib/session : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
 lib/report  : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
 probes      : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
 tests       : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
-lib probes cmd tests : atoi atol atoll atof gets sprintf vsprintf strcpy strcat strtok rand srand random srandom drand48 alloca
+lib probes cmd tests : atoi atol atoll atof gets sprintf vsprintf strcpy strcat strtok rand srand random srandom drand48 alloca setlocale
 '
 
 file_lines_max=1200 # files fit a concept; this is where one surely ends

@@ -73,7 +73,8 @@ END
 check_scripts()
 {
     (cd -- "$1" &&
-        shellcheck -x -a --severity=warning -f gcc bootstrap .ci/run tests/*.sh)
+        shellcheck -x -a --severity=warning -f gcc bootstrap .ci/run \
+            tests/*.sh tests/guest/*.sh tests/guest/init)
 }
 
 break_scripts()

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes tests/vectors/stats_vectors.h: what lib/infer/stats.h must return.
 
-Needs numpy and scipy (any recent ones), in an environment of their own:
+Needs numpy, scipy, diptest (Hartigans' algorithm as in R's package of that
+name) and ckwrap (R's Ckmeans.1d.dp), any recent ones, in an environment of their
+own:
 
-    python3 -m venv /tmp/venv && /tmp/venv/bin/pip install scipy
+    python3 -m venv /tmp/venv
+    /tmp/venv/bin/pip install scipy diptest ckwrap
     /tmp/venv/bin/python tests/vectors/make_vectors.py > \
         tests/vectors/stats_vectors.h
 """
+import ckwrap
+import diptest
 import numpy
 from scipy import optimize, stats
 
@@ -112,9 +117,47 @@ def write_lines():
     print("};\n")
 
 
+def mixed():
+    random = numpy.random.default_rng(3)
+    for count in (5, 12, 40, 100):
+        yield random.normal(0, 1, count)
+        yield random.uniform(0, 1, count)
+        yield random.integers(0, 6, count).astype(float)  # ties
+        yield random.lognormal(0, 2, count)
+        yield numpy.concatenate([random.normal(0, 1, count - count // 3),
+                                 random.normal(6, 1, count // 3)])
+
+
+def write_dips():
+    print("/* Where diptest says 0, as it does for evenly spaced values, R's\n"
+          " * function and ours say the least there can be, 1 / (2 count). */\n"
+          "static const struct dip_vector {\n"
+          "    size_t count;\n    double sorted[100], dip;\n"
+          "} dip_vectors[] = {")
+    for values in mixed():
+        values = numpy.round(numpy.sort(values), 6)
+        dip = max(diptest.dipstat(values), 0.5 / len(values))
+        row(str(len(values)), listing(values), number(dip))
+    print("};\n")
+
+
+def write_clusters():
+    print("static const struct cluster_vector {\n"
+          "    size_t count, k;\n    double sorted[100], squares;\n"
+          "} cluster_vectors[] = {")
+    for k, values in enumerate(mixed()):
+        values = numpy.round(numpy.sort(values), 6)
+        k = min(1 + k % 6, len(set(values)) - 1)
+        labels = ckwrap.ckmeans(values, k).labels
+        groups = [values[labels == i] for i in range(k)]
+        squares = sum(((g - g.mean()) ** 2).sum() for g in groups)
+        row(str(len(values)), str(k), listing(values), number(squares))
+    print("};\n")
+
+
 def main():
     print("/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
-          "/* Written by tests/vectors/make_vectors.py with scipy. */\n"
+          "/* Written by tests/vectors/make_vectors.py with scipy, diptest, ckwrap. */\n"
           "/* clang-format off */\n"
           "#ifndef SSDPROBE_TESTS_VECTORS_STATS_VECTORS_H\n"
           "#define SSDPROBE_TESTS_VECTORS_STATS_VECTORS_H\n\n"
@@ -124,6 +167,8 @@ def main():
     write_signs()
     write_normal()
     write_lines()
+    write_dips()
+    write_clusters()
     print("#endif\n/* clang-format on */")
 
 

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/units.h"
+#include "lib/device/conditions.h"
+#include "lib/device/disk.h"
+#include "lib/device/sysfs.h"
+
+/* Finding out how large a request may be reads a little that nobody counts, and
+ * udev may look at a disk that was written to. */
+static const uint64_t READ_SLACK_BYTES = UINT64_C(64) << 20;
+static const double READ_SLACK_SHARE = 0.02;
+
+/* The share of processor time that a hypervisor may take away. */
+static const double STEAL_LIMIT = 0.1;
+static const uint64_t TICKS_LEAST = 50;
+
+static bool read_counters(struct conditions_watch *watch)
+{
+    unsigned long long reads_merged, read_sectors, writes_merged,
+        written_sectors, discarded_sectors = 0;
+    char text[256];
+
+    if (sysfs_text(watch->folder, "stat", text, sizeof(text)) != 0 ||
+        sscanf(text,
+               "%*u %llu %llu %*u %*u %llu %llu %*u %*u %*u %*u %*u %*u %llu",
+               &reads_merged, &read_sectors, &writes_merged, &written_sectors,
+               &discarded_sectors) < 4)
+        return false;
+    watch->read_bytes = 512 * (uint64_t)read_sectors;
+    watch->written_bytes =
+        512 * (uint64_t)(written_sectors + discarded_sectors);
+    watch->merges_count = reads_merged + writes_merged;
+    return true;
+}
+
+static void read_ticks(struct conditions_watch *watch)
+{
+    unsigned long long t[8] = {0};
+    FILE *file = fopen("/proc/stat", "re");
+
+    watch->all_ticks = watch->steal_ticks = 0;
+    if (!file)
+        return;
+    if (fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0],
+               &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
+        for (int i = 0; i < 8; i++)
+            watch->all_ticks += t[i];
+        watch->steal_ticks = t[7];
+    }
+    fclose(file);
+}
+
+static void read_own(struct conditions_watch *watch,
+                     const struct device *device)
+{
+    struct device_counters counters;
+
+    device_counters(device, &counters);
+    watch->own_read_bytes = counters.read_bytes;
+    watch->own_written_bytes = counters.written_bytes;
+    watch->silence_count = counters.silence_count;
+}
+
+void conditions_watch_begin(struct conditions_watch *watch,
+                            const struct device *device)
+{
+    const struct device_info *info = device_info(device);
+    struct disk disk;
+
+    *watch = (struct conditions_watch){.log = -1};
+    read_own(watch, device);
+    if (info->virtual_clock || disk_find(info->path, &disk, NULL) != 0 ||
+        strlen(disk.folder) >= sizeof(watch->folder))
+        return;
+    memcpy(watch->folder, disk.folder, strlen(disk.folder) + 1);
+    memcpy(watch->name, disk.name, sizeof(watch->name));
+    watch->on = read_counters(watch);
+    read_ticks(watch);
+    watch->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (watch->log >= 0)
+        (void)lseek(watch->log, 0, SEEK_END);
+}
+
+void conditions_watch_end(struct conditions_watch *watch)
+{
+    if (watch->log >= 0)
+        close(watch->log);
+    *watch = (struct conditions_watch){.log = -1};
+}
+
+/* Is the disk's name in the line, as a word? "sdb" is not in "sdba". */
+static bool names(const char *line, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at++)
+        if ((at == line || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+/* An error or a warning of the kernel's that names the disk: the last one. Its
+ * lines are "PRIORITY,SEQUENCE,TIME,FLAGS;TEXT". */
+static bool read_log(const struct conditions_watch *watch, char *text,
+                     size_t size)
+{
+    enum { PRIORITY_MASK = 7, WARNING = 4 };
+    char line[1024];
+    bool found = false;
+
+    for (;;) {
+        const ssize_t length =
+            watch->log < 0 ? -1 : read(watch->log, line, sizeof(line) - 1);
+        unsigned priority;
+        if (length <= 0)
+            return found;
+        line[length] = '\0';
+        char *words = strchr(line, ';');
+        if (!words || sscanf(line, "%u", &priority) != 1 ||
+            (priority & PRIORITY_MASK) > WARNING || !names(words, watch->name))
+            continue;
+        text_clean(text, size, words + 1);
+        found = true;
+    }
+}
+
+static bool add_cause(struct conditions *conditions, const char *name,
+                      const char *value, const char *cause)
+{
+    if (conditions)
+        conditions_add(conditions, name, CONDITION_RED, cause, "%s", value);
+    return true;
+}
+
+static uint64_t beyond(uint64_t all, uint64_t own)
+{
+    return all > own ? all - own : 0;
+}
+
+/* What the disk did and we did not ask for. */
+static bool look_at_others(const struct conditions_watch *before,
+                           const struct conditions_watch *now,
+                           struct conditions *conditions, char *cause,
+                           size_t size)
+{
+    const uint64_t own_read_bytes =
+        now->own_read_bytes - before->own_read_bytes;
+    const uint64_t written_bytes =
+        beyond(now->written_bytes - before->written_bytes,
+               now->own_written_bytes - before->own_written_bytes);
+    const uint64_t read_bytes =
+        beyond(now->read_bytes - before->read_bytes,
+               own_read_bytes + READ_SLACK_BYTES +
+                   (uint64_t)((double)own_read_bytes * READ_SLACK_SHARE));
+    char bytes[24];
+
+    if (written_bytes) {
+        snprintf(cause, size,
+                 "another process wrote %s to the disk in the meantime",
+                 format_bytes(written_bytes, bytes, sizeof(bytes)));
+        return add_cause(conditions, "writes of others", bytes, cause);
+    }
+    if (read_bytes) {
+        snprintf(cause, size,
+                 "another process read more than %s from the disk in the "
+                 "meantime",
+                 format_bytes(read_bytes, bytes, sizeof(bytes)));
+        return add_cause(conditions, "reads of others", bytes, cause);
+    }
+    return false;
+}
+
+/* A drive that did not answer for long; where the errors of one that recovers
+ * are not in the log. */
+static bool look_at_silence(const struct conditions_watch *before,
+                            const struct conditions_watch *now,
+                            const struct device *device,
+                            struct conditions *conditions, char *cause,
+                            size_t size)
+{
+    struct device_counters counters;
+    char longest[24];
+
+    if (now->silence_count == before->silence_count)
+        return false;
+    device_counters(device, &counters);
+    snprintf(cause, size, "the drive stopped for up to %s before it answered",
+             format_ns(counters.longest_ns, longest, sizeof(longest)));
+    return add_cause(conditions, "silence", longest, cause);
+}
+
+bool conditions_watch_look(struct conditions_watch *watch,
+                           const struct device *device,
+                           struct conditions *conditions, char *cause,
+                           size_t size)
+{
+    struct conditions_watch now = *watch;
+    char line[96];
+    bool disturbed;
+
+    const bool seen = watch->on && read_counters(&now);
+    const bool logged = read_log(watch, line, sizeof(line));
+    read_own(&now, device);
+    disturbed = look_at_silence(watch, &now, device, conditions, cause, size);
+    if (!disturbed && seen)
+        disturbed = look_at_others(watch, &now, conditions, cause, size);
+    if (!disturbed && logged) {
+        snprintf(cause, size, "the kernel reports on the disk: %s", line);
+        disturbed = add_cause(conditions, "kernel log", line, cause);
+    }
+    *watch = now;
+    return disturbed;
+}
+
+void conditions_watch_sum(const struct conditions_watch *begin,
+                          struct conditions *conditions)
+{
+    struct conditions_watch now = *begin;
+
+    if (!begin->on || !read_counters(&now))
+        return;
+    read_ticks(&now);
+    const uint64_t merges = now.merges_count - begin->merges_count;
+    conditions_add(conditions, "requests merged",
+                   merges ? CONDITION_YELLOW : CONDITION_GREEN,
+                   "the kernel put requests together, so the drive saw larger "
+                   "ones; --tune=safe forbids that",
+                   "%" PRIu64, merges);
+    const uint64_t all = now.all_ticks - begin->all_ticks;
+    const double share =
+        all ? (double)(now.steal_ticks - begin->steal_ticks) / (double)all : 0;
+    conditions_add(conditions, "processor stolen",
+                   all > TICKS_LEAST && share > STEAL_LIMIT ? CONDITION_YELLOW
+                                                            : CONDITION_GREEN,
+                   "the hypervisor took the processors away, which adds "
+                   "outliers",
+                   "%.1f %%", 100 * share);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/report/compare.h"
+
+enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4 };
+
+/* Beyond these the evidence is strong; between them it decides nothing. */
+static const double likely = 0.95, unlikely = 0.05;
+
+static const char *answer_text(const struct finding *finding, bool plain_bytes,
+                               char *text, size_t size)
+{
+    if (!finding)
+        snprintf(text, size, "not asked");
+    else if (finding->verdict != VERDICT_FOUND)
+        snprintf(text, size, "%s", verdict_name(finding->verdict));
+    else if (finding->value.kind == VALUE_NONE)
+        report_interval(finding, plain_bytes, text, size);
+    else
+        report_amount(&finding->value, finding->unit, plain_bytes, text, size);
+    return text;
+}
+
+static const char *name_of(const struct compare_row *row)
+{
+    return row->a ? row->a->parameter : row->b->parameter;
+}
+
+static void put_row(FILE *out, const struct compare_row *row,
+                    const struct report_style *style, unsigned columns)
+{
+    char a[96], b[96], ratio[32] = "", line[320];
+
+    answer_text(row->a, style->plain_bytes, a, sizeof(a));
+    answer_text(row->b, style->plain_bytes, b, sizeof(b));
+    if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
+        snprintf(ratio, sizeof(ratio), ", %.3g times", row->ratio);
+    if (columns >= TABLE_COLUMNS) {
+        fprintf(out, "%-20s %14s %14s  %s%s\n", name_of(row), a, b,
+                compare_kind_name(row->kind), ratio);
+        return;
+    }
+    snprintf(line, sizeof(line), "%s: %s, %s: %s%s", name_of(row), a, b,
+             compare_kind_name(row->kind), ratio);
+    report_wrap(out, line, 0, columns);
+}
+
+static void put_conditions(FILE *out, const struct comparison *comparison,
+                           unsigned columns)
+{
+    if (comparison->conditions_count == 0) {
+        report_wrap(out, "Conditions: the same, as far as they were recorded.",
+                    0, columns);
+        return;
+    }
+    fputs("Conditions that differ:\n", out);
+    for (size_t i = 0; i < comparison->conditions_count; i++) {
+        const struct compare_condition *row = &comparison->conditions[i];
+        char line[320], text[320];
+        snprintf(line, sizeof(line), "%s: %s, %s", row->name, row->a, row->b);
+        report_wrap(out, report_utf8(line, text, sizeof(text)), INDENT,
+                    columns);
+    }
+}
+
+static void put_model(FILE *out, const struct comparison *comparison,
+                      unsigned columns)
+{
+    const double p = comparison->one_model;
+    char line[320];
+
+    fputc('\n', out);
+    if (comparison->probes_count == 0)
+        snprintf(line, sizeof(line),
+                 "One model? Cannot tell: nothing was answered in both runs.");
+    else
+        snprintf(line, sizeof(line),
+                 "One model? %s: %.1f %%, from what %zu probe%s found in both "
+                 "runs and even odds before.",
+                 p >= likely     ? "Likely"
+                 : p <= unlikely ? "Unlikely"
+                                 : "Cannot tell",
+                 floor(p * 1000) / 10, comparison->probes_count,
+                 comparison->probes_count == 1 ? "" : "s");
+    report_wrap(out, line, 0, columns);
+}
+
+int compare_text(FILE *out, const struct comparison *comparison,
+                 const struct report_style *style)
+{
+    const unsigned columns =
+        style->columns_count ? style->columns_count : COLUMNS_NORMAL;
+
+    errno = 0;
+    put_conditions(out, comparison, columns);
+    fputc('\n', out);
+    if (columns >= TABLE_COLUMNS && comparison->rows_count)
+        fprintf(out, "%-20s %14s %14s  %s\n", "PARAMETER", "FIRST", "SECOND",
+                "BEYOND THE INTERVALS");
+    for (size_t i = 0; i < comparison->rows_count; i++)
+        put_row(out, &comparison->rows[i], style, columns);
+    put_model(out, comparison, columns);
+    if (fflush(out) != 0 || ferror(out))
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void add_text(struct json_object *object, const char *key,
+                     const char *text)
+{
+    char copy[512];
+
+    json_object_object_add(
+        object, key,
+        json_object_new_string(report_utf8(text, copy, sizeof(copy))));
+}
+
+static struct json_object *json_real(double real)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.6f", real);
+    return json_object_new_double_s(real, text);
+}
+
+static struct json_object *json_row(const struct compare_row *row)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_text(object, "parameter", name_of(row));
+    add_text(object, "comparison", compare_kind_name(row->kind));
+    json_object_object_add(object, "first", report_json_finding(row->a));
+    json_object_object_add(object, "second", report_json_finding(row->b));
+    json_object_object_add(object, "ratio",
+                           row->ratio > 0 ? json_real(row->ratio) : NULL);
+    return object;
+}
+
+struct json_object *compare_json(const struct comparison *comparison)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *conditions = json_object_new_array();
+    struct json_object *rows = json_object_new_array();
+
+    for (size_t i = 0; i < comparison->conditions_count; i++) {
+        const struct compare_condition *row = &comparison->conditions[i];
+        struct json_object *item = json_object_new_object();
+        add_text(item, "name", row->name);
+        add_text(item, "first", row->a);
+        add_text(item, "second", row->b);
+        json_object_array_add(conditions, item);
+    }
+    for (size_t i = 0; i < comparison->rows_count; i++)
+        json_object_array_add(rows, json_row(&comparison->rows[i]));
+    json_object_object_add(object, "conditions", conditions);
+    json_object_object_add(object, "findings", rows);
+    json_object_object_add(
+        object, "one_model",
+        comparison->probes_count ? json_real(comparison->one_model) : NULL);
+    json_object_object_add(
+        object, "probes",
+        json_object_new_int64((int64_t)comparison->probes_count));
+    return object;
+}

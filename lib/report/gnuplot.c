@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/report/report.h"
+
+enum {
+    STEM_MAX = 40,
+    SAID_MAX = 200,
+    EXIT_NOT_FOUND = 127,
+    NAME_MAX_BYTES = 40
+};
+
+/* coreutils has it, so no clock of our own is needed. */
+static char limit_program[] = "timeout", limit_seconds[] = "60";
+static char environment_program[] = "env", c_locale[] = "LC_ALL=C";
+
+extern char **environ;
+
+/* Where the scripts are looked for: the source tree first. */
+static const char *const plot_folders[] = {PLOT_FOLDER_SOURCE,
+                                           PLOT_FOLDER_INSTALLED};
+
+static int find_script(const char *probe, char path[PATH_MAX])
+{
+    char stem[STEM_MAX];
+
+    snprintf(stem, sizeof(stem), "%s", probe);
+    for (char *c = stem; *c; c++)
+        if (*c == '-')
+            *c = '_';
+    for (size_t i = 0; i < sizeof(plot_folders) / sizeof(plot_folders[0]);
+         i++) {
+        int used = snprintf(path, PATH_MAX, "%s/%s.gp", plot_folders[i], stem);
+        if (used > 0 && used < PATH_MAX && access(path, R_OK) == 0)
+            return 0;
+    }
+    return -ENOENT;
+}
+
+/* Does the row belong to `probe`? Its name is the third field. */
+static bool is_row_of(const char *line, const char *probe)
+{
+    const char *field = strchr(line, ',');
+    size_t length = strlen(probe);
+
+    field = field ? strchr(field + 1, ',') : NULL;
+    return field && strncmp(field + 1, probe, length) == 0 &&
+           field[1 + length] == ',';
+}
+
+/* The probe's rows alone: a script reads them several times. -ENODATA: it has
+ * none. */
+static int copy_rows(const struct gnuplot_job *job, const char *path)
+{
+    FILE *in = fopen(job->samples, "re");
+    FILE *out = in ? fopen(path, "we") : NULL;
+    char *line = NULL;
+    size_t size = 0, rows_count = 0;
+    int error = out ? 0 : -errno;
+
+    while (!error && getline(&line, &size, in) > 0) {
+        const bool is_row = is_row_of(line, job->probe);
+        rows_count += is_row;
+        if ((is_row || line[0] == '#' || strncmp(line, "run,", 4) == 0) &&
+            fputs(line, out) == EOF)
+            error = -errno;
+    }
+    if (!error && rows_count == 0)
+        error = -ENODATA;
+    free(line);
+    if (out && fclose(out) != 0 && !error)
+        error = -errno;
+    if (in)
+        fclose(in);
+    return error;
+}
+
+/* Plain numbers for the axes, words for the labels: plots/common.gp. */
+static int write_findings(const struct findings *findings, const char *path)
+{
+    FILE *out = fopen(path, "we");
+
+    if (!out)
+        return -errno;
+    for (size_t i = 0; findings && i < findings->count; i++) {
+        const struct finding *f = &findings->items[i];
+        char value[48], low[48], high[48], words[96], span[160];
+        report_amount(&f->value, f->unit, false, words, sizeof(words));
+        report_interval(f, false, span, sizeof(span));
+        value_format(&f->value, value, sizeof(value));
+        value_format(&f->low, low, sizeof(low));
+        value_format(&f->high, high, sizeof(high));
+        fprintf(out, "%s\t%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", f->parameter,
+                verdict_name(f->verdict), value, low, high, f->confidence,
+                words, strcmp(low, high) == 0 ? words : span);
+    }
+    return fclose(out) == 0 ? 0 : -errno;
+}
+
+/* Runs gnuplot in `folder`; its exit status, or -errno. */
+static int run(const char *folder, char *script, char *picture,
+               unsigned columns_count)
+{
+    static char program[] = "gnuplot", command[] = "-c";
+    static char samples[] = "samples.csv", findings[] = "findings.tsv";
+    char columns[32];
+    char *arguments[] = {environment_program,
+                         c_locale,
+                         columns,
+                         limit_program,
+                         limit_seconds,
+                         program,
+                         command,
+                         script,
+                         samples,
+                         picture,
+                         findings,
+                         NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t pipe_signal;
+    pid_t child;
+    int status = 0, error;
+
+    snprintf(columns, sizeof(columns), "COLUMNS=%u",
+             columns_count ? columns_count : 80);
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, folder);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "said",
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    error = posix_spawnp(&child, environment_program, &actions, &attributes,
+                         arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (error)
+        return -error;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int read_picture(const char *path, struct gnuplot_picture *picture)
+{
+    FILE *in = fopen(path, "re");
+    long length = -1;
+
+    if (!in)
+        return -errno;
+    if (fseek(in, 0, SEEK_END) == 0)
+        length = ftell(in);
+    rewind(in);
+    picture->bytes = length > 0 ? malloc((size_t)length + 1) : NULL;
+    picture->length = length > 0 ? (size_t)length : 0;
+    bool whole = picture->bytes && fread(picture->bytes, 1, picture->length,
+                                         in) == picture->length;
+    fclose(in);
+    if (!whole) {
+        free(picture->bytes);
+        picture->bytes = NULL;
+        return -EIO;
+    }
+    picture->bytes[picture->length] = '\0';
+    return 0;
+}
+
+/* What gnuplot said last, on one line. */
+static void read_said(const char *path, char text[SAID_MAX])
+{
+    FILE *in = fopen(path, "re");
+    size_t length = in ? fread(text, 1, SAID_MAX - 1, in) : 0;
+
+    text[length] = '\0';
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    if (in)
+        fclose(in);
+}
+
+/* Everything in `folder`, which is there. */
+static int draw_in(const struct gnuplot_job *job, const char *folder,
+                   char *script, struct gnuplot_picture *picture,
+                   struct fault *why)
+{
+    char samples[PATH_MAX], table[PATH_MAX], said[PATH_MAX], path[PATH_MAX];
+    char name[NAME_MAX_BYTES], text[SAID_MAX];
+    int error, status;
+
+    snprintf(name, sizeof(name), "picture%s", job->suffix);
+    snprintf(samples, sizeof(samples), "%s/samples.csv", folder);
+    snprintf(table, sizeof(table), "%s/findings.tsv", folder);
+    snprintf(said, sizeof(said), "%s/said", folder);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    error = copy_rows(job, samples);
+    if (!error)
+        error = write_findings(job->findings, table);
+    status = error ? error : run(folder, script, name, job->columns_count);
+    if (status == EXIT_NOT_FOUND || status == -ENOENT)
+        error = fault_set(why, FAULT_OPEN, -ENOENT,
+                          "gnuplot is not installed, so there are no figures; "
+                          "the rest is complete");
+    else if (status == -ENODATA)
+        error =
+            fault_set(why, FAULT_OPEN, -ENODATA,
+                      "%s sent no requests, so it has no figure", job->probe);
+    else if (status < 0)
+        error = fault_set(why, FAULT_OPEN, status,
+                          "the figure of %s cannot be drawn: %s", job->probe,
+                          strerror(-status));
+    else if (status > 0 || (error = read_picture(path, picture)) != 0) {
+        read_said(said, text);
+        error = fault_set(why, FAULT_OPEN, -EIO,
+                          "the figure of %s cannot be drawn: gnuplot says: %s",
+                          job->probe, text[0] ? text : "nothing");
+    }
+    unlink(samples);
+    unlink(table);
+    unlink(said);
+    unlink(path);
+    return error;
+}
+
+int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
+                 struct fault *why)
+{
+    const char *temporary = getenv("TMPDIR");
+    char script[PATH_MAX], folder[PATH_MAX / 2];
+    int error;
+
+    *picture = (struct gnuplot_picture){NULL, 0};
+    if (find_script(job->probe, script))
+        return fault_set(why, FAULT_OPEN, -ENOENT,
+                         "there is no script that draws %s in %s", job->probe,
+                         PLOT_FOLDER_INSTALLED);
+    snprintf(folder, sizeof(folder), "%s/ssdprobe-XXXXXX",
+             temporary && temporary[0] == '/' ? temporary : "/tmp");
+    if (!mkdtemp(folder))
+        return fault_set(why, FAULT_OPEN, -errno,
+                         "%s cannot be made, to draw figures in: %s", folder,
+                         strerror(errno));
+    error = draw_in(job, folder, script, picture, why);
+    rmdir(folder);
+    return error;
+}

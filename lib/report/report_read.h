@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_REPORT_REPORT_READ_H
+#define SSDPROBE_REPORT_REPORT_READ_H
+
+#include "lib/report/report.h"
+
+struct json_object;
+
+/* A report that was kept, read again from its document. `report` points into
+ * the rest: copy neither. */
+struct report_store {
+    struct report report;
+    struct device_info device;
+    struct device_health health_before, health_after;
+    struct report_plan plan;
+    struct report_cost cost;
+    struct conditions conditions;
+    struct findings findings;
+    struct report_warnings warnings;
+};
+
+/* Adds those "messages" of a document that are warnings or errors, as far as
+ * there is room. */
+void report_read_warnings(struct json_object *document,
+                          struct report_warnings *warnings);
+
+/*
+ * Reads what report_json() wrote; of a document from elsewhere, what fits its
+ * schema. 0, or -EINVAL when it is no document of ssdprobe's, or of a format
+ * version that this program does not know.
+ */
+int report_read(struct json_object *document, struct report_store *store);
+
+#endif

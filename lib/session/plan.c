@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/plan.h"
+
+#include <assert.h>
+
+/* Before anything was measured: a request of a slow drive, and its rate. */
+static double guess_seconds(const struct probe_plan *plan)
+{
+    const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
+
+    return (double)plan->requests * request_seconds +
+           (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;
+}
+
+static struct session_part *new_part(struct session_plan *plan,
+                                     const struct probe *probe,
+                                     const struct setting *setting)
+{
+    assert(plan->parts_count < SESSION_PARTS_MAX);
+    struct session_part *part = &plan->parts[plan->parts_count++];
+
+    *part = (struct session_part){.probe = probe};
+    probe->plan(setting, &part->plan);
+    part->seconds = guess_seconds(&part->plan);
+    return part;
+}
+
+const struct session_part *plan_add(struct session_plan *plan,
+                                    const struct probe *probe,
+                                    const struct setting *setting)
+{
+    struct session_part *part = new_part(plan, probe, setting);
+    const struct probe_plan *one = &part->plan;
+
+    part->fits = one->bytes_written <= plan->budget_bytes - plan->bytes_written;
+    if (!part->fits)
+        return part;
+    plan->bytes_written += one->bytes_written;
+    plan->bytes_written_max += one->bytes_written_max;
+    plan->bytes_read += one->bytes_read;
+    plan->bytes_read_max += one->bytes_read_max;
+    plan->requests += one->requests;
+    plan->requests_max += one->requests_max;
+    plan->seconds += part->seconds;
+    return part;
+}
+
+void plan_end(struct session_plan *plan)
+{
+    if (plan->bytes_written_max > plan->budget_bytes)
+        plan->bytes_written_max = plan->budget_bytes;
+}
+
+struct session_part *plan_find(struct session_plan *plan,
+                               const struct probe *probe,
+                               const struct setting *setting)
+{
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (plan->parts[i].probe == probe)
+            return &plan->parts[i];
+    return new_part(plan, probe, setting);
+}
+
+void plan_pass(struct session_plan *plan, const struct probe *probe)
+{
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (plan->parts[i].probe == probe)
+            plan->parts[i].passed = true;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t plan_allowance(const struct session_plan *plan,
+                        const struct session_part *running, uint64_t left_bytes)
+{
+    bool last = true;
+
+    for (size_t i = 0; i < plan->parts_count && last; i++) {
+        const struct session_part *part = &plan->parts[i];
+        last = part == running || part->passed || !part->plan.bytes_written;
+    }
+    uint64_t share_bytes = last ? left_bytes : left_bytes / 2;
+    /* What all expect that fit is there for each of them. */
+    if (running->fits && share_bytes < running->plan.bytes_written)
+        share_bytes = smaller(left_bytes, running->plan.bytes_written);
+    return smaller(running->plan.bytes_written_max, share_bytes);
+}

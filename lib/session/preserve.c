@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/preserve.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "lib/base/units.h"
+#include "lib/device/disk.h"
+#include "lib/session/journal.h"
+
+/* Besides the contents: records, and what others write in the meantime. */
+static const uint64_t SPARE_BYTES = 16777216;
+
+static void tell(const struct preserve_watch *watch, const char *what,
+                 double share)
+{
+    if (watch && watch->progress)
+        watch->progress(watch->context, what, share);
+}
+
+/* Reads or writes an extent in requests that the device takes whole. */
+static int transfer(struct device *device, enum io_kind kind,
+                    uint64_t offset_bytes, uint64_t length_bytes,
+                    unsigned char *data)
+{
+    const struct device_info *info = device_info(device);
+    uint64_t limit_bytes = info->request_limit_bytes;
+
+    limit_bytes -= limit_bytes % info->logical_block_bytes;
+    for (uint64_t at = 0; at < length_bytes;) {
+        const uint64_t left = length_bytes - at;
+        struct io io = {.kind = kind,
+                        .offset_bytes = offset_bytes + at,
+                        .length_bytes =
+                            (uint32_t)(left < limit_bytes ? left : limit_bytes),
+                        .data = data + at};
+        const int error = device_do(device, &io);
+        if (error)
+            return error;
+        at += io.length_bytes;
+    }
+    return 0;
+}
+
+static int check_place(const struct device_info *info,
+                       const struct preserve_region *region,
+                       const struct run_dir *dir, struct fault *why)
+{
+    char needed[24], free_text[24];
+    struct statvfs room;
+    struct stat status;
+
+    if (fstat(dir->folder, &status) != 0 || fstatvfs(dir->folder, &room) != 0)
+        return fault_set(why, FAULT_OPEN, -errno, "cannot look at %.200s: %s",
+                         dir->path, strerror(errno));
+    if (!info->virtual_clock && disk_carries(info->path, status.st_dev))
+        return fault_set(why, FAULT_REFUSED, -EXDEV,
+                         "%.200s lies on %.100s itself, so a copy there would "
+                         "be lost with it; name another disk's directory with "
+                         "--output-dir",
+                         dir->path, info->path);
+    const uint64_t free_bytes = (uint64_t)room.f_bavail * room.f_frsize;
+    if (free_bytes < region->length_bytes + SPARE_BYTES)
+        return fault_set(
+            why, FAULT_REFUSED, -ENOSPC,
+            "the copy of the region needs %s and %.200s has room for %s; "
+            "choose a smaller --region, or another place with --output-dir",
+            format_bytes(region->length_bytes + SPARE_BYTES, needed,
+                         sizeof(needed)),
+            dir->path, format_bytes(free_bytes, free_text, sizeof(free_text)));
+    return 0;
+}
+
+static int copy(struct device *device, const struct preserve_region *region,
+                struct journal *journal, const struct run_dir *dir,
+                const struct preserve_watch *watch, struct fault *why)
+{
+    unsigned char *data = device_buffer(device, JOURNAL_EXTENT_BYTES);
+    int error = data ? 0 : fault_set(why, FAULT_OPEN, -ENOMEM, "no memory");
+
+    for (uint64_t at = 0; !error && at < region->length_bytes;) {
+        const uint64_t left = region->length_bytes - at;
+        const size_t length =
+            left < JOURNAL_EXTENT_BYTES ? left : JOURNAL_EXTENT_BYTES;
+        const uint64_t offset = region->offset_bytes + at;
+        if (watch && watch->interrupted && *watch->interrupted)
+            return -EINTR;
+        tell(watch, "copying", (double)at / (double)region->length_bytes);
+        error = transfer(device, IO_READ, offset, length, data);
+        if (error)
+            return fault_set(why, FAULT_IO, error,
+                             "%.100s cannot be read at offset %" PRIu64
+                             " (%s), so its contents cannot be preserved; "
+                             "nothing was written to it",
+                             device_info(device)->path, offset,
+                             strerror(-error));
+        error = journal_add(journal, offset, data, length, why);
+        at += length;
+    }
+    return error ? error : journal_finish(dir, journal, why);
+}
+
+int preserve_save(struct device *device, const struct preserve_region *region,
+                  const struct run_dir *dir, const struct preserve_watch *watch,
+                  struct fault *why)
+{
+    struct journal_header header = {.region_offset_bytes = region->offset_bytes,
+                                    .region_length_bytes =
+                                        region->length_bytes};
+    struct journal journal;
+    int error = check_place(device_info(device), region, dir, why);
+
+    if (error)
+        return error;
+    journal_identify(device_info(device), &header);
+    error = journal_create(dir, &header, &journal, why);
+    if (!error)
+        error = copy(device, region, &journal, dir, watch, why);
+    journal_close(&journal);
+    if (error)
+        (void)run_dir_remove(dir, RUN_DIR_UNFINISHED);
+    run_dir_log(dir, error ? "preserve: no copy" : "preserve: copied");
+    return error;
+}
+
+/* ---- putting back ------------------------------------------------------- */
+
+struct putting {
+    struct device *device;
+    const struct journal *journal;
+    const struct preserve_watch *watch;
+    unsigned char *data;
+    bool *changed; /* of each extent */
+    uint64_t changed_bytes;
+    size_t bad_count; /* extents that did not come back */
+    uint64_t bad_offset_bytes;
+    int error; /* the first */
+};
+
+static void bad(struct putting *putting, const struct journal_extent *extent,
+                int error)
+{
+    if (putting->bad_count++ == 0) {
+        putting->bad_offset_bytes = extent->offset_bytes;
+        putting->error = error;
+    }
+}
+
+/* Is on the device what was there before? */
+static int look(const struct putting *putting,
+                const struct journal_extent *extent, bool *same)
+{
+    const int error = transfer(putting->device, IO_READ, extent->offset_bytes,
+                               extent->length_bytes, putting->data);
+
+    *same = !error && journal_digest(putting->data, extent->length_bytes) ==
+                          extent->digest;
+    return error;
+}
+
+/* An extent that cannot be read any more may still take a write. */
+static void put_extent(struct putting *putting, size_t i)
+{
+    const struct journal_extent *extent = &putting->journal->extents[i];
+    bool same;
+
+    (void)look(putting, extent, &same);
+    if (same)
+        return;
+    int error = journal_read(putting->journal, extent, putting->data);
+    if (!error)
+        error = transfer(putting->device, IO_WRITE, extent->offset_bytes,
+                         extent->length_bytes, putting->data);
+    if (error) {
+        bad(putting, extent, error);
+        return;
+    }
+    putting->changed[i] = true;
+    putting->changed_bytes += extent->length_bytes;
+}
+
+static void check_extent(struct putting *putting, size_t i)
+{
+    const struct journal_extent *extent = &putting->journal->extents[i];
+    bool same;
+    const int error = look(putting, extent, &same);
+
+    if (!same)
+        bad(putting, extent, error ? error : -EIO);
+}
+
+static bool is_lost(const struct putting *putting)
+{
+    return putting->error == -ENODEV || putting->error == -ESTALE;
+}
+
+static void put_all(struct putting *putting)
+{
+    const size_t count = putting->journal->extents_count;
+    struct io flush = {.kind = IO_FLUSH};
+
+    for (size_t i = 0; i < count && !is_lost(putting); i++) {
+        tell(putting->watch, "putting back", (double)i / (double)count);
+        put_extent(putting, i);
+    }
+    if (!is_lost(putting)) {
+        const int error = device_do(putting->device, &flush);
+        if (error && error != -EOPNOTSUPP)
+            bad(putting, &putting->journal->extents[0], error);
+    }
+    for (size_t i = 0; i < count && !is_lost(putting); i++) {
+        tell(putting->watch, "checking", (double)i / (double)count);
+        if (putting->changed[i])
+            check_extent(putting, i);
+    }
+}
+
+static int say_bad(const struct putting *putting, const struct run_dir *dir,
+                   struct fault *why)
+{
+    const char *path = device_info(putting->device)->path;
+
+    if (is_lost(putting))
+        return fault_set(why, FAULT_RESTORE, putting->error,
+                         "%.100s has gone before its contents were put back; "
+                         "plug it in again and run 'ssdprobe restore %.200s'",
+                         path, dir->path);
+    return fault_set(why, FAULT_RESTORE, putting->error,
+                     "%zu MiB of %.100s could not be put back, first at "
+                     "offset %" PRIu64 " (%s); the copy stays in %.200s, so "
+                     "try 'ssdprobe restore' again",
+                     putting->bad_count, path, putting->bad_offset_bytes,
+                     strerror(-putting->error), dir->path);
+}
+
+static int put_back(struct putting *putting, const struct run_dir *dir,
+                    struct fault *why)
+{
+    const struct journal_header *header = &putting->journal->header;
+    struct device_counters counters;
+
+    device_counters(putting->device, &counters);
+    const struct device_limits limits = {
+        .region_offset_bytes = header->region_offset_bytes,
+        .region_length_bytes = header->region_length_bytes,
+        .write_budget_bytes =
+            counters.written_bytes + header->region_length_bytes};
+    device_limit(putting->device, &limits);
+    put_all(putting);
+    if (putting->bad_count)
+        return say_bad(putting, dir, why);
+    const int error = run_dir_remove(dir, RUN_DIR_JOURNAL);
+    return error
+               ? fault_set(why, FAULT_RESTORE, error,
+                           "the contents are back, but %.200s/" RUN_DIR_JOURNAL
+                           " cannot be removed: %s",
+                           dir->path, strerror(-error))
+               : 0;
+}
+
+int preserve_put_back(struct device *device, const struct run_dir *dir,
+                      const struct preserve_watch *watch,
+                      uint64_t *changed_bytes, struct fault *why)
+{
+    struct journal journal;
+    int error = journal_open(dir, &journal, why);
+
+    *changed_bytes = 0;
+    if (error)
+        return error;
+    struct putting putting = {.device = device,
+                              .journal = &journal,
+                              .watch = watch,
+                              .data =
+                                  device_buffer(device, JOURNAL_EXTENT_BYTES)};
+    putting.changed = calloc(journal.extents_count, sizeof(*putting.changed));
+    if (putting.data && putting.changed)
+        error = put_back(&putting, dir, why);
+    else
+        error = fault_set(why, FAULT_RESTORE, -ENOMEM,
+                          "the contents cannot be put back now (no memory, or "
+                          "the drive has gone): run 'ssdprobe restore %.200s'",
+                          dir->path);
+    *changed_bytes = putting.changed_bytes;
+    run_dir_log(dir, error ? "preserve: not all put back"
+                           : "preserve: contents put back");
+    free(putting.changed);
+    journal_close(&journal);
+    return error;
+}

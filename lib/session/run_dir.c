@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/run_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void run_dir_none(struct run_dir *dir)
+{
+    *dir = (struct run_dir){.folder = -1, .log = -1};
+}
+
+bool run_dir_is_open(const struct run_dir *dir)
+{
+    return dir->folder >= 0;
+}
+
+void run_dir_close(struct run_dir *dir)
+{
+    if (dir->log >= 0)
+        close(dir->log);
+    if (dir->folder >= 0)
+        close(dir->folder);
+    run_dir_none(dir);
+}
+
+static bool is_empty(int folder)
+{
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+    bool empty = stream != NULL;
+
+    if (!stream)
+        return false;
+    while (empty && (entry = readdir(stream)))
+        empty =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    closedir(stream);
+    return empty;
+}
+
+static int cannot(const char *path, int error, struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error,
+                     "the run directory %.200s cannot be used: %s; name "
+                     "another with --output-dir",
+                     path, strerror(-error));
+}
+
+/* The directory and its lock, but not yet its log. */
+static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
+{
+    run_dir_none(dir);
+    if (strlen(path) >= sizeof(dir->path) - NAME_MAX)
+        return cannot(path, -ENAMETOOLONG, why);
+    snprintf(dir->path, sizeof(dir->path), "%s", path);
+    dir->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir->folder < 0)
+        return cannot(path, -errno, why);
+    if (flock(dir->folder, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    run_dir_close(dir);
+    return fault_set(why, FAULT_OPEN, -EBUSY,
+                     "the run directory %.200s belongs to a run that has not "
+                     "ended; wait for it, or end it",
+                     path);
+}
+
+static int open_log(struct run_dir *dir, int flags, struct fault *why)
+{
+    dir->log =
+        openat(dir->folder, RUN_DIR_LOG,
+               O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
+    if (dir->log >= 0)
+        return 0;
+    const int error = -errno;
+    cannot(dir->path, error, why);
+    run_dir_close(dir);
+    return error;
+}
+
+int run_dir_create(const char *path, struct run_dir *dir, struct fault *why)
+{
+    run_dir_none(dir);
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return cannot(path, -errno, why);
+    int error = open_folder(path, dir, why);
+    if (!error && !is_empty(dir->folder)) {
+        run_dir_close(dir);
+        error = fault_set(why, FAULT_OPEN, -EEXIST,
+                          "%.200s is there already and not empty; name a new "
+                          "directory with --output-dir, or continue that run "
+                          "with --resume",
+                          path);
+    }
+    if (!error)
+        error = open_log(dir, O_CREAT | O_EXCL, why);
+    return error;
+}
+
+int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
+{
+    int error = open_folder(path, dir, why);
+
+    if (!error && !run_dir_has(dir, RUN_DIR_LOG)) {
+        run_dir_close(dir);
+        error = fault_set(why, FAULT_OPEN, -ENOENT,
+                          "%.200s is no run directory of ssdprobe: it has no "
+                          "%s",
+                          path, RUN_DIR_LOG);
+    }
+    if (!error)
+        error = open_log(dir, 0, why);
+    return error;
+}
+
+char *run_dir_path(const struct run_dir *dir, const char *name,
+                   char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - NAME_MAX - 2, dir->path,
+             name);
+    return path;
+}
+
+bool run_dir_has(const struct run_dir *dir, const char *name)
+{
+    return run_dir_is_open(dir) && faccessat(dir->folder, name, F_OK, 0) == 0;
+}
+
+static int unwritable(const struct run_dir *dir, const char *name, int error,
+                      struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error, "%.200s/%s cannot be written: %s",
+                     dir->path, name, strerror(-error));
+}
+
+int run_dir_new_file(const struct run_dir *dir, const char *name,
+                     struct fault *why)
+{
+    const int file =
+        openat(dir->folder, name,
+               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+    if (file < 0)
+        return unwritable(dir, name, -errno, why);
+    /* Its name, too, must outlive a crash. */
+    (void)fsync(dir->folder);
+    return file;
+}
+
+static int write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? -errno : -EIO;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+int run_dir_replace(const struct run_dir *dir, const char *name,
+                    const char *text, size_t length, struct fault *why)
+{
+    char fresh[NAME_MAX];
+
+    snprintf(fresh, sizeof(fresh), "%.200s.new", name);
+    const int file =
+        openat(dir->folder, fresh,
+               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (file < 0)
+        return unwritable(dir, name, -errno, why);
+    int error = write_all(file, text, length);
+    if (!error && fsync(file) != 0)
+        error = -errno;
+    if (close(file) != 0 && !error)
+        error = -errno;
+    if (!error && renameat(dir->folder, fresh, dir->folder, name) != 0)
+        error = -errno;
+    if (!error && fsync(dir->folder) != 0)
+        error = -errno;
+    return error ? unwritable(dir, name, error, why) : 0;
+}
+
+int run_dir_rename(const struct run_dir *dir, const char *from, const char *to,
+                   struct fault *why)
+{
+    if (renameat(dir->folder, from, dir->folder, to) != 0 ||
+        fsync(dir->folder) != 0)
+        return unwritable(dir, to, -errno, why);
+    return 0;
+}
+
+int run_dir_remove(const struct run_dir *dir, const char *name)
+{
+    if (unlinkat(dir->folder, name, 0) != 0)
+        return errno == ENOENT ? 0 : -errno;
+    return fsync(dir->folder) == 0 ? 0 : -errno;
+}
+
+void run_dir_log(const struct run_dir *dir, const char *format, ...)
+{
+    char line[600];
+    va_list arguments;
+
+    if (dir->log < 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    for (char *c = line; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    size_t length = strlen(line);
+    line[length] = '\n';
+    (void)write_all(dir->log, line, length + 1);
+}

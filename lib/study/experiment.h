@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_STUDY_EXPERIMENT_H
+#define SSDPROBE_STUDY_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+
+/*
+ * A published experiment, done again on the emulated drive. It fills one table:
+ * values (a number of the paper beside ours) and trends (what the paper says
+ * follows, with its own bounds). `flashemu study NAME` prints the table, and
+ * the tests judge the same one, so that the two cannot disagree.
+ *
+ * To add one:
+ *   1. lib/study/my_study.c: `const struct experiment experiment_my_study` at
+ *      its end, whose name is "my-study" and whose question ends in '?'.
+ *      `run` loads drives (drive_load), sends requests (lib/flash/flash.h), and
+ *      calls experiment_add() for each number, then experiment_compare() or
+ *      experiment_check() for each trend. Nothing is printed there.
+ *   2. Its line below and its row in lib/study/experiments.c.
+ * Text, JSON, CSV, figure, exit status and the test are there then: the suite
+ * test_experiments runs every row, at `test_scale` of its length.
+ */
+
+enum { EXPERIMENT_VALUES_MAX = 512, EXPERIMENT_TRENDS_MAX = 64 };
+
+/* One number. No commas in the texts: they are columns of a CSV. */
+struct experiment_value {
+    char panel[32];   /* part of the table and of the figure: "Reads" */
+    char series[32];  /* row of that part, line of the figure: "25 MHz" */
+    char column[16];  /* along the axis: "1x2" */
+    const char *unit; /* "ms"; one for a panel */
+    double paper;     /* NAN: not published as a number */
+    double ours;
+};
+
+/* What must come out. */
+struct experiment_trend {
+    char claim[80];     /* "25 MHz: 1 to 2 banks" */
+    const char *unit;   /* "% less" */
+    double paper;       /* the same from the paper's table; NAN: none */
+    double ours;        /* NAN: undefined, which never holds */
+    double low, high;   /* the paper's own bound; -INFINITY, INFINITY: open */
+    const char *reason; /* why it cannot follow from the mechanism, and shall be
+                           outside of the bound; NULL: it must be inside */
+};
+
+enum experiment_verdict {
+    EXPERIMENT_HOLDS,
+    EXPERIMENT_MISSED,        /* outside, and nothing says why */
+    EXPERIMENT_NOT_REPRODUCED /* outside, and `reason` says why */
+};
+
+struct experiment_table {
+    struct experiment_value values[EXPERIMENT_VALUES_MAX];
+    size_t values_count;
+    struct experiment_trend trends[EXPERIMENT_TRENDS_MAX];
+    size_t trends_count;
+};
+
+struct experiment_settings {
+    uint64_t seed; /* of the workload */
+    double scale;  /* how long it is: 1 as long as it should be, (0, 1] */
+};
+
+struct experiment {
+    const char *name, *question;
+    const char *source;  /* "Dirik 6.1, tables 6.1 and 6.2" */
+    const char *setting; /* what was run: one or two sentences */
+    double test_scale;   /* long enough for the trends to be stable; 0: 1 */
+    /* Fills the empty `table`. 0, or -errno with a sentence. */
+    int (*run)(const struct experiment *experiment,
+               const struct experiment_settings *settings,
+               struct experiment_table *table, struct fault *why);
+    const void *plan; /* what `run` goes by, where several share one */
+};
+
+extern const struct experiment experiment_banks;
+extern const struct experiment experiment_superblocks;
+extern const struct experiment experiment_concurrency;
+extern const struct experiment experiment_bus;
+extern const struct experiment experiment_bandwidth;
+extern const struct experiment experiment_cache_register;
+extern const struct experiment experiment_bus_policy;
+extern const struct experiment experiment_scheduling;
+extern const struct experiment experiment_cleaning;
+extern const struct experiment experiment_mapping;
+extern const struct experiment experiment_hot_cold, experiment_hot_cold_traces;
+extern const struct experiment experiment_overhead, experiment_memory;
+extern const struct experiment experiment_two_level_cache;
+extern const struct experiment experiment_throughput;
+
+/* Every experiment, in the order of the papers; ends in NULL. */
+extern const struct experiment *const experiments[];
+
+/* By its name, or NULL. */
+const struct experiment *experiment_find(const char *name);
+
+/* Takes a number into the table; no place may be given twice. */
+void experiment_add(struct experiment_table *table,
+                    const struct experiment_value *value);
+
+/* Where a number stands. */
+struct experiment_place {
+    const char *panel, *series, *column;
+};
+
+/* The value there; it must be there. */
+const struct experiment_value *
+experiment_at(const struct experiment_table *table,
+              const struct experiment_place *place);
+
+void experiment_check(struct experiment_table *table,
+                      const struct experiment_trend *trend);
+
+/* From one place to another: by how many percent is it less? The paper's
+ * figure is worked out in the same way. */
+struct experiment_change {
+    const char *claim;
+    struct experiment_place from, to;
+    double low, high;
+    const char *reason;
+};
+
+void experiment_compare(struct experiment_table *table,
+                        const struct experiment_change *change);
+
+enum experiment_verdict experiment_judge(const struct experiment_trend *trend);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/study/lee_hot_cold.h"
+
+#include <stdio.h>
+
+#include "lib/study/subject.h"
+
+enum { PAGE_BYTES = 32768, WHOLE = 1000 };
+
+const char *const hot_policy_names[HOT_POLICIES] = {"Baseline", "Oracle", "LRU",
+                                                    "MBF", "DAC"};
+static const char *const policy_keys[HOT_POLICIES] = {"none", "oracle", "lru",
+                                                      "bloom", "dac"};
+
+struct writer {
+    const struct hot_workload *workload;
+    struct random random;
+    uint64_t pages_count, sent_count, writes_count;
+    uint64_t file_page, file_left_count;
+};
+
+static uint32_t skew_now(const struct writer *writer)
+{
+    double first = writer->workload->skew_permille;
+    double last = writer->workload->last_skew_permille;
+    double way = (double)writer->sent_count / (double)writer->writes_count;
+
+    return (uint32_t)(first + (last - first) * way + 0.5);
+}
+
+/* X % of the writes go to (100 - X) % of the pages (Lee & Kim 4.1). */
+static uint64_t skewed_page(struct writer *writer, uint64_t pages_count)
+{
+    uint32_t skew = skew_now(writer);
+    uint64_t hot = pages_count * (WHOLE - skew) / WHOLE;
+
+    if (hot == 0)
+        hot = 1;
+    return random_below(&writer->random, WHOLE) < skew
+               ? random_below(&writer->random, hot)
+               : hot + random_below(&writer->random, pages_count - hot);
+}
+
+static uint64_t next_page(struct writer *writer)
+{
+    const struct hot_workload *workload = writer->workload;
+    uint64_t warm =
+        writer->pages_count * (WHOLE - workload->cold_permille) / WHOLE;
+
+    if (writer->file_left_count > 0) {
+        writer->file_left_count--;
+        return writer->file_page++;
+    }
+    uint64_t pages = workload->file_pages_count;
+    if (pages > 0 && random_below(&writer->random, WHOLE * pages) <
+                         workload->file_permille) {
+        writer->file_page = random_below(&writer->random, warm / pages) * pages;
+        writer->file_left_count = pages - 1;
+        return writer->file_page++;
+    }
+    return skewed_page(writer, warm);
+}
+
+static int write_pages(struct subject *subject, struct writer *writer,
+                       uint64_t count, struct fault *why)
+{
+    int error = 0;
+
+    for (; !error && count > 0; count--, writer->sent_count++) {
+        struct flash_request request = {.operation = FLASH_WRITE,
+                                        .offset_bytes =
+                                            next_page(writer) * PAGE_BYTES,
+                                        .length_bytes = PAGE_BYTES};
+        error = subject_do(subject, &request, why);
+    }
+    return error;
+}
+
+int hot_cold_run(const struct hot_run *run, struct hot_result *result,
+                 struct fault *why)
+{
+    const struct hot_workload *workload = run->workload;
+    struct flash_statistics half, now;
+    struct subject subject;
+    char spec[160];
+
+    /* The oracle knows where the hot area is on average. */
+    uint32_t hot =
+        WHOLE - (workload->skew_permille + workload->last_skew_permille) / 2;
+    snprintf(spec, sizeof(spec),
+             "jasmine-64g,contents=off,capacity_bytes=%uMiB,"
+             "pages_per_block_count=%u,hotness=%s,oracle_hot_permille=%u",
+             (unsigned)run->capacity_mib,
+             run->capacity_mib < 16384 ? 32u : 256u, policy_keys[run->policy],
+             (unsigned)(hot * (WHOLE - workload->cold_permille) / WHOLE));
+    int error = subject_open(&subject, spec, why);
+    struct writer writer = {.workload = workload,
+                            .writes_count = run->writes_count};
+    random_seed(&writer.random, run->seed);
+    if (!error) {
+        writer.pages_count = subject.drive.capacity_bytes / PAGE_BYTES;
+        error = write_pages(&subject, &writer, run->writes_count / 2, why);
+    }
+    if (!error) {
+        flash_statistics(subject.flash, &half);
+        error = write_pages(&subject, &writer,
+                            run->writes_count - run->writes_count / 2, why);
+    }
+    if (!error) {
+        flash_statistics(subject.flash, &now);
+        result->write_amplification =
+            (double)(now.pages_programmed_count - half.pages_programmed_count) *
+            PAGE_BYTES / (double)(now.written_bytes - half.written_bytes);
+        result->writes_count = now.writes_count;
+        result->cleaned_count = now.blocks_cleaned_count;
+        result->steps_count = now.hotness_steps_count;
+    }
+    subject_close(&subject);
+    return error;
+}

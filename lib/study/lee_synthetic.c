@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lee & Kim figure 1: does it pay to keep hot data apart from cold? */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/study/experiment.h"
+#include "lib/study/lee_hot_cold.h"
+
+enum {
+    PAGES_PER_MIB = 32,
+    OVERWRITES = 6,  /* of the whole drive */
+    FITS_MIB = 1600, /* 51200 pages: 1 % of them are the 512 of the hot list */
+    BEYOND_MIB = 4 * FITS_MIB
+};
+
+static const struct hot_workload workloads[] = {
+    {"no skew", .skew_permille = 500, .last_skew_permille = 500},
+    {"SKEW70", .skew_permille = 700, .last_skew_permille = 700},
+    {"SKEW90", .skew_permille = 900, .last_skew_permille = 900},
+    {"SKEW95", .skew_permille = 950, .last_skew_permille = 950},
+    {"SKEW99", .skew_permille = 990, .last_skew_permille = 990},
+    {"SKEWINC", .skew_permille = 700, .last_skew_permille = 990},
+    {"SKEWDEC", .skew_permille = 990, .last_skew_permille = 700},
+};
+
+enum { WORKLOADS_COUNT = sizeof(workloads) / sizeof(workloads[0]) };
+enum { NO_SKEW = 0, SKEW70 = 1, SKEW99 = 4, SKEWINC = 5, SKEWDEC = 6 };
+
+struct figure {
+    double waf[WORKLOADS_COUNT][HOT_POLICIES];
+    double beyond[HOT_POLICIES]; /* SKEW99 where the list is too short */
+};
+
+static int measure(struct experiment_table *table, const char *panel,
+                   const struct hot_run *run, double *waf, struct fault *why)
+{
+    struct hot_result result;
+    struct experiment_value value = {.unit = "WAF", .paper = NAN};
+    int error = hot_cold_run(run, &result, why);
+
+    if (error)
+        return error;
+    *waf = value.ours = result.write_amplification;
+    snprintf(value.panel, sizeof(value.panel), "%s", panel);
+    snprintf(value.series, sizeof(value.series), "%s",
+             hot_policy_names[run->policy]);
+    snprintf(value.column, sizeof(value.column), "%s", run->workload->name);
+    experiment_add(table, &value);
+    return 0;
+}
+
+static void check(struct experiment_table *table, const char *claim,
+                  const char *unit, double ours, double low, double high)
+{
+    struct experiment_trend trend = {
+        .unit = unit, .paper = NAN, .ours = ours, .low = low, .high = high};
+
+    snprintf(trend.claim, sizeof(trend.claim), "%s", claim);
+    experiment_check(table, &trend);
+}
+
+static double least(const double waf[], size_t from)
+{
+    double best = INFINITY;
+
+    for (size_t i = from; i < HOT_POLICIES; i++)
+        best = fmin(best, waf[i]);
+    return best;
+}
+
+/* What the paper says of every skew. */
+static void judge_skew(struct experiment_table *table, const char *name,
+                       const double waf[])
+{
+    static const char ratio[] = "x its WAF";
+    const double equal = 0.01; /* what two seeds differ by */
+    char claim[80];
+
+    snprintf(claim, sizeof(claim), "%s: the best other policy, to Oracle",
+             name);
+    check(table, claim, ratio, least(waf, HOT_LRU) / waf[HOT_ORACLE], 1 - equal,
+          INFINITY);
+    snprintf(claim, sizeof(claim), "%s: MBF, to the worse of LRU and DAC",
+             name);
+    check(table, claim, ratio, waf[HOT_MBF] / fmax(waf[HOT_LRU], waf[HOT_DAC]),
+          1 - equal, INFINITY);
+}
+
+/* Above 70 %: DAC is close to Oracle. */
+static void judge_dac(struct experiment_table *table, const char *name,
+                      const double waf[])
+{
+    char claim[80];
+
+    snprintf(claim, sizeof(claim), "%s: DAC has of what Oracle gains", name);
+    check(table, claim, "%",
+          100 * (waf[HOT_BASELINE] - waf[HOT_DAC]) /
+              (waf[HOT_BASELINE] - waf[HOT_ORACLE]),
+          75, INFINITY);
+}
+
+static void judge(struct experiment_table *table, const struct figure *figure)
+{
+    const double(*waf)[HOT_POLICIES] = figure->waf;
+
+    check(table, "no skew: the best policy, to Baseline", "x its WAF",
+          least(waf[NO_SKEW], HOT_ORACLE) / waf[NO_SKEW][HOT_BASELINE], 0.98,
+          INFINITY);
+    for (size_t i = SKEW70; i <= SKEW99; i++)
+        judge_skew(table, workloads[i].name, waf[i]);
+    for (size_t i = SKEW70 + 1; i <= SKEW99; i++)
+        judge_dac(table, workloads[i].name, waf[i]);
+    check(table, "SKEW99: LRU, to DAC: its list holds all that is hot",
+          "x its WAF", waf[SKEW99][HOT_LRU] / waf[SKEW99][HOT_DAC], -INFINITY,
+          1.05);
+    check(table, "SKEW99: LRU, to DAC: beyond its list", "x its WAF",
+          figure->beyond[HOT_LRU] / figure->beyond[HOT_DAC], 1.1, INFINITY);
+    /* It does not adapt: each policy that learns does better. */
+    for (size_t i = SKEWINC; i <= SKEWDEC; i++) {
+        char claim[80];
+        snprintf(claim, sizeof(claim), "%s: Baseline, to the worst that learns",
+                 workloads[i].name);
+        check(table, claim, "x its WAF",
+              waf[i][HOT_BASELINE] /
+                  fmax(waf[i][HOT_LRU], fmax(waf[i][HOT_MBF], waf[i][HOT_DAC])),
+              1.01, INFINITY);
+    }
+}
+
+static uint64_t writes_of(uint64_t capacity_mib, double scale)
+{
+    return (uint64_t)((double)(capacity_mib * PAGES_PER_MIB * OVERWRITES) *
+                      scale);
+}
+
+static int run(const struct experiment *experiment,
+               const struct experiment_settings *settings,
+               struct experiment_table *table, struct fault *why)
+{
+    struct figure figure;
+    struct hot_run run = {.capacity_mib = FITS_MIB,
+                          .writes_count = writes_of(FITS_MIB, settings->scale),
+                          .seed = settings->seed};
+    int error = 0;
+
+    (void)experiment;
+    for (size_t i = 0; i < WORKLOADS_COUNT; i++)
+        for (size_t policy = 0; !error && policy < HOT_POLICIES; policy++) {
+            run.workload = &workloads[i];
+            run.policy = policy;
+            error = measure(table, "1.6 GB (figure 1)", &run,
+                            &figure.waf[i][policy], why);
+        }
+    run.workload = &workloads[SKEW99];
+    run.capacity_mib = BEYOND_MIB;
+    run.writes_count = writes_of(BEYOND_MIB, settings->scale);
+    for (size_t policy = 0; !error && policy < HOT_POLICIES; policy++) {
+        run.policy = policy;
+        error = measure(table, "6.4 GB", &run, &figure.beyond[policy], why);
+    }
+    if (!error)
+        judge(table, &figure);
+    return error;
+}
+
+const struct experiment experiment_hot_cold = {
+    .name = "hot-cold",
+    .question = "Does it pay to keep hot data apart from cold?",
+    .source = "Lee & Kim 4.2, figure 1 (published without numbers)",
+    .setting = "Drive jasmine-64g, cost-benefit cleaning, policies as in table "
+               "1; cut to 1.6 GB, of which 1 % are the 512 pages of the LRU's "
+               "hot list, and to 6.4 GB, with blocks of 1 MiB so that they are "
+               "as many as on the large drive. WAF of the second half.",
+    .run = run,
+};

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What all figures share; each sets samples, output_file and findings, and loads
+# this first.
+# gnuplot -c FIGURE.gp SAMPLES.csv OUTPUT [FINDINGS]
+# OUTPUT ends in .svg, .png or .txt (a picture in ASCII, COLUMNS wide).
+# FINDINGS has a line a finding, tabs between: parameter, verdict, value, low,
+# high, confidence, value in words, interval in words. Without it only what was
+# measured is drawn. Paths hold neither blanks nor quotes.
+set encoding utf8
+set terminal push
+suffix = output_file[strlen(output_file)-3:]
+ascii = suffix eq ".txt"
+if (!exists("width")) { width = 720 }
+if (!exists("height")) { height = 460 }
+if (suffix eq ".svg") {
+    set terminal svg size width,height font "sans,13" linewidth 2 background "white"
+} else { if (ascii) {
+    columns = int(system("echo ${COLUMNS:-80}"))
+    columns = columns < 40 ? 40 : (columns > 160 ? 160 : columns)
+    set terminal dumb mono size columns,(columns < 64 ? 20 : 26)
+} else {
+    set terminal pngcairo size 2*width,2*height font "sans,11" fontscale 2 linewidth 4 pointscale 2 background "white"
+} }
+set output output_file
+
+# One palette: apart in hue, in lightness (for print in grey) and, with their
+# marks, in shape.
+dark = "#0b4f8a"
+warm = "#e08a12"
+pale = "#8f99a4"
+accent = "#a3195b"
+quiet = "#e3e7eb"
+ink = "#30363d"
+us = ascii ? "us" : "µs"
+ring = ascii ? "pt 'o'" : "pt 6"
+cross = ascii ? "pt 'x'" : "pt 2"
+plus = ascii ? "pt '+'" : "pt 1"
+dot = ascii ? "pt '.'" : "pt 7"
+first = sprintf("with points %s ps 0.6 lc rgb '%s'", ring, dark)
+second = sprintf("with points %s ps 0.6 lc rgb '%s'", cross, warm)
+third = sprintf("with points %s ps 0.6 lc rgb '%s'", plus, pale)
+first_fit = ascii ? "with lines lc rgb 'black'" : sprintf("with lines lw 0.75 lc rgb '%s'", dark)
+second_fit = ascii ? "with lines lc rgb 'black'" : sprintf("with lines lw 0.75 dt 2 lc rgb '%s'", warm)
+
+set border 3 lw 0.6 lc rgb ink
+set tics nomirror out scale 0.6 tc rgb ink
+set grid ytics lt 1 lw 0.4 lc rgb quiet
+set key at screen 0.52, screen 0.01 center bottom vertical maxrows 2 Left reverse samplen 1.5 width -1 tc rgb ink
+set bmargin ascii ? 6 : 5.6
+set tmargin ascii ? 4 : 4
+set rmargin 4
+set lmargin 11
+set xlabel tc rgb ink
+set ylabel tc rgb ink
+
+# ---- findings -----------------------------------------------------------
+field(name, column) = strlen(findings) ? system(sprintf("awk -F'\t' -v name=%s '$1==name { gsub(/ us/, \" %s\"); print $%d; exit }' %s", name, us, column, findings)) : ""
+verdict(name) = field(name, 2)
+found(name) = verdict(name) eq "found"
+value_of(name) = found(name) && strlen(field(name, 3)) ? real(field(name, 3)) : NaN
+low_of(name) = found(name) && strlen(field(name, 4)) ? real(field(name, 4)) : value_of(name)
+high_of(name) = found(name) && strlen(field(name, 5)) ? real(field(name, 5)) : value_of(name)
+text_of(name) = found(name) ? field(name, 7) : verdict(name)
+span_of(name) = found(name) ? field(name, 8) : ""
+
+# "Read buffer: 256 KiB", and below it what is drawn.
+headline(what, name) = strlen(verdict(name)) ? what.": ".text_of(name) : what
+titled(text, below) = ascii ? \
+    sprintf("set title \"%s%s\"", text, columns < 64 ? "" : "\\n".below) : \
+    sprintf("set label 1 \"{/:Bold*1.15 %s}\" at graph 0, graph 1 offset character 0,2.5 left tc rgb '%s' front; set label 2 \"%s\" at graph 0, graph 1 offset character 0,1.1 left tc rgb '%s' front", text, ink, below, "#57606a")
+
+# The chosen place on the x axis, with its interval. Where the axis ends decides
+# on which side of the line the text stands.
+axis_low = 0; axis_high = 1; axis_log = 0
+along(x) = axis_log ? log(x/axis_low)/log(1.*axis_high/axis_low) : (x - axis_low)/(1.*axis_high - axis_low)
+chosen(x, from, to, text) = x != x ? "" : sprintf("set object 90 rectangle from first %.9g, graph 0 to first %.9g, graph 1 fc rgb '%s' fs transparent solid 0.18 noborder behind; set arrow 90 from first %.9g, graph 0 to first %.9g, graph 1 nohead lw 0.85 lc rgb '%s' front; set label 90 \" %s \" at first %.9g, graph 0.97 %s tc rgb '%s' front", from, to, accent, x, x, accent, text, x, along(x) > 0.6 ? "right" : "left", accent)
+# Candidates that did not stand, as a rug below the points; a list of numbers.
+rug(list, scale) = strlen(list) == 0 ? "" : sprintf("do for [place in '%s'] { set arrow from first place/%.9g, graph 0 to first place/%.9g, graph 0.04 nohead lw 0.6 lc rgb '%s' front }", list, scale, scale, pale)
+rug_title = "candidate, rejected"
+rug_key = ascii ? "with lines lc rgb 'black'" : sprintf("with lines lw 0.6 lc rgb '%s'", pale)
+
+# ---- axes ---------------------------------------------------------------
+# Times in us, on a logarithmic axis: each label has its unit.
+time_names = sprintf("'1 %s' 1, '2 %s' 2, '5 %s' 5, '10 %s' 10, '20 %s' 20, '50 %s' 50, '100 %s' 100, '200 %s' 200, '500 %s' 500, '1 ms' 1e3, '2 ms' 2e3, '5 ms' 5e3, '10 ms' 1e4, '20 ms' 2e4, '50 ms' 5e4, '100 ms' 1e5, '200 ms' 2e5, '500 ms' 5e5, '1 s' 1e6, '2 s' 2e6, '5 s' 5e6, '10 s' 1e7, '20 s' 2e7, '50 s' 5e7, '100 s' 1e8", us, us, us, us, us, us, us, us, us)
+decade_names = sprintf("'1 %s' 1, '10 %s' 10, '100 %s' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7, '100 s' 1e8", us, us, us)
+# From the least to the largest of the data, with some room; half a decade at
+# least, so that what is flat looks flat.
+room(least, most) = most/least < 3 ? sqrt(3.*least/most) : 1.
+time_axis(least, most) = sprintf("set logscale y 10; set yrange [%.9g:%.9g]; set ytics (%s); set mytics 10", least/1.25/room(least, most), most*1.5*room(least, most), ascii || most/least > 3000 ? decade_names : time_names)
+# Sizes in KiB, in powers of two; `every`: two to the power of which.
+size_name(k) = k < 0 ? sprintf("%d B", int(1024*2.0**k + 0.5)) : (k < 10 ? sprintf("%d KiB", int(2.0**k)) : (k < 20 ? sprintf("%d MiB", int(2.0**(k - 10))) : sprintf("%d GiB", int(2.0**(k - 20)))))
+size_names(from, to, every) = from > to ? "" : sprintf("'%s' %.9g, ", size_name(from), 2.0**from).size_names(from + every, to, every)
+size_axis(from, to) = sprintf("axis_low = %.9g; axis_high = %.9g; axis_log = 1; set logscale x 2; set xrange [axis_low:axis_high]; set xtics (%s'' 1e-9)", from/1.3, to*1.3, size_names(floor(log(from)/log(2) + 0.01), ceil(log(to)/log(2)), log(to/from) > (ascii ? 3.5 : 5.3) ? 2 : 1))
+
+# ---- from rows to points ------------------------------------------------
+# Points that would fall on one another are drawn once: x and y to 3 digits. One
+# that no axis holds keeps a series without points from being complained about.
+once = " | awk '{ $1 = sprintf(\"%.3g\", $1); $2 = sprintf(\"%.3g\", $2) } !seen[$0]++; END { print 1e30, 1e30 }'"
+# "x y" to the median of y at each x; the same as a line to draw.
+medians = " | sort -k1,1g -k2,2g | awk 'function put() { if (n) print x, n % 2 ? v[(n+1)/2] : (v[n/2]+v[n/2+1])/2 } $1 != x { put(); x = $1; n = 0 } { v[++n] = $2 } END { put() }'"
+fit = medians." | awk '{ print } END { print \"\"; print 1e30, 1e30 }'"
+# Is there enough to be drawn? If not: eval nothing.
+measured(rows) = int(system("{ ".rows."; } | wc -l")) > 1
+nothing = "set label 3 'nothing of this was measured' at graph 0.5, graph 0.5 center tc rgb pale; set xrange [0:1]; set yrange [0:1]; unset xtics; unset ytics; plot -1 notitle; set output; exit"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kim et al. figure 9: the latency of writes over their size (procedures 6 and 7).
+# gnuplot -c kim_09.gp FOLDER OUTPUT: FOLDER holds PROBE-DRIVE.csv and .txt,
+# samples and report, of --method=paper or of the adaptive method.
+samples = ARG1; output_file = ARG2
+plots_folder = system(sprintf("dirname '%s'", ARG0))
+height = 760
+load plots_folder."/papers.gp"
+probe = "write-buffer"
+load plots_folder."/kim.gp"
+# Procedure 6 writes into an empty buffer, procedure 7 into a full one.
+# Contrasts write into an empty one; NAND is then the write with its flush.
+rows(drive, full) = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" { if ($4 ~ /^procedure/) { if ($7==\"write\" && ($4==\"procedure-7\")==%d) print $9/1024, ($11-$10)/1e6; next } if ($7==\"write\") { ms=($11-$10)/1e6; size=$9; written=1; if (%d==0) print size/1024, ms } else if (written) { written=0; if (%d) print size/1024, ms+($11-$10)/1e6 } }' %s", full, full, full, file(drive, ".csv"))
+buffer = "255 128 112 0"
+set multiplot
+do for [i=1:4] {
+    drive = word(drives, i)
+    eval panel(i)
+    eval panel_title(i)
+    set xrange [*:*]; set yrange [*:*]; unset logscale
+    set xrange [0:1024]
+    set yrange [0:*]
+    set xtics 256
+    set xlabel "size of the write (KB)"
+    set ylabel "latency (ms)"
+    if (real(word(buffer, i)) > 0) { set arrow 90 from real(word(buffer, i)), graph 0 to real(word(buffer, i)), graph 1 nohead dt 2 lw 0.75 lc rgb accent }
+    if (i == 1) { eval legend(1, "Buffer", dark, 0.14); eval legend(2, "NAND", warm, 0.35); set label 73 "paper: write buffer" at screen 0.6, screen 0.022 tc rgb accent }
+    keep = " | awk '$1<=1024'"
+    stats "< ".rows(drive, 0).keep.medians using 1:2 nooutput
+    set yrange [0:STATS_max_y*1.5]
+    plot "< ".rows(drive, 1).keep.fit using 1:2 with linespoints @cross ps 0.3 lw 0.6 lc rgb warm title "", \
+         "< ".rows(drive, 0).keep.fit using 1:2 with linespoints @ring ps 0.3 lw 0.6 lc rgb dark title ""
+    unset label
+    unset arrow
+    eval kim_claim(i, "write_buffer", "write buffer", i == 4 ? "inconclusive" : word(buffer, i)." KiB")
+}
+unset multiplot
+set output
+set terminal pop

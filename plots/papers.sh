@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# plots/papers.sh BUILD_DIR OUT_DIR [--full]: the figures of Kim et al. (5 to 9)
+# and of Sun & Zhang (2 to 19) from our own runs of the emulated drives, on one
+# page, OUT_DIR/index.html, beside the papers' numbers. The numbers go into
+# OUT_DIR/claims.txt as well: figure|what|paper|ours|unit.
+# With --full Kim's procedures run by the letter, which takes some minutes; else
+# the adaptive method measures what they measure.
+set -euo pipefail
+export LC_ALL=C
+
+build_dir=$(realpath -- "$1")
+plots=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+mkdir -p -- "$2"
+cd -- "$2"
+full=${3-}
+: >claims.txt
+
+# kim PROBE DRIVE PAGE_BYTES BLOCK_BYTES: samples and report of one probe.
+kim()
+{
+    local options=(--quiet --progress=none "--csv=kim/$1-$2.csv")
+    case $1 in
+        clustered-block) options+=("--assume=clustered_page=$3") ;;
+        nand-type)
+            options+=("--assume=clustered_page=$3"
+                "--assume=clustered_block=$4")
+            ;;
+    esac
+    if [[ $full == --full ]]; then
+        options+=(--method=paper --write-budget=4TB --region=0,2GiB)
+    fi
+    local status=0
+    # Inconclusive (5) is an answer as well.
+    "$build_dir/ssdprobe" run "$1" "sim:$2" "${options[@]}" </dev/null \
+        >"kim/$1-$2.txt" 2>kim/said || status=$?
+    ((status == 0 || status == 5)) || {
+        cat kim/said >&2
+        return 1
+    }
+}
+
+# draw NAME SAMPLES: NAME.svg, and what the script claims.
+draw()
+{
+    gnuplot -c "$plots/$1.gp" "$2" "$1.svg" >said
+    sed "s/^/$1|/" said >>claims.txt
+    rm -f said
+}
+
+mkdir -p kim
+while read -r drive page block; do
+    for probe in clustered-page clustered-block nand-type read-buffer \
+        write-buffer; do
+        kim "$probe" "$drive" "$page" "$block"
+    done
+done <<'END'
+ssd-a 16384 4194304
+ssd-b 131072 16777216
+ssd-c 4096 5242880
+ssd-d 131072 16777216
+END
+"$build_dir/papers_sun_zhang" sim:usb-unknown-1g >sun_zhang.csv
+for script in "$plots"/kim_[0-9]*.gp; do
+    draw "$(basename -- "$script" .gp)" kim
+done
+for script in "$plots"/sun_zhang_[0-9]*.gp; do
+    draw "$(basename -- "$script" .gp)" sun_zhang.csv
+done
+# Table 2 has no figure.
+awk -F, '$1==102 && $3==1 {
+    split("28994 2600 29296 28594", paper, " ")
+    split("m3-round1 m3-round2 m4-round1 m4-round2", name, " ")
+    for (i in name)
+        if ($2 == name[i])
+            printf "table_2|%s of %d writes in turn, the first|%g|%.4g|ms\n",
+                i % 2 ? "first round" : "second round", i < 3 ? 3 : 4,
+                paper[i] / 1000, $4
+}' sun_zhang.csv >>claims.txt
+
+escaped()
+{
+    sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
+}
+
+# rows NAME: the claims of a figure as rows of a table.
+rows()
+{
+    grep "^$1|" claims.txt | escaped | awk -F'|' '{
+        printf "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td></tr>\n",
+            $2, $3 == "" ? "no number" : $3 " " $5, $4 " " $5
+    }'
+}
+
+# What the papers call it.
+title()
+{
+    sed -n '2s/^# //p' "$plots/$1.gp" | escaped
+}
+
+page()
+{
+    cat <<'END'
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>The figures of two papers, from our own runs</title>
+<style>
+:root{color-scheme:light dark}
+body{max-width:50rem;margin:0 auto;padding:1.5rem 1rem;line-height:1.5;
+font-family:system-ui,"DejaVu Sans",sans-serif}
+figure{margin:2.5rem 0;break-inside:avoid}
+img{width:100%;height:auto;background:#fff;border-radius:6px}
+figcaption{font-weight:600}
+table{border-collapse:collapse;width:100%;font-size:.93rem}
+th,td{text-align:left;padding:.25rem .75rem .25rem 0;
+border-bottom:1px solid #8885;font-weight:400}
+thead th{font-weight:600}
+</style></head><body>
+<h1>The figures of two papers, from our own runs</h1>
+<p>Kim et al., "A methodology for extracting performance parameters in solid
+state disks": the SSDs ssd-a to ssd-d. Sun &amp; Zhang, "Flash drives:
+performance study based on benchmarks": the stick usb-unknown-1g. All are
+emulated; no latency of these figures is written down in them. A dashed line
+marked "paper" is the paper's number.</p>
+END
+    if [[ $full == --full ]]; then
+        echo '<p>Kim et al. by the letter (--method=paper), in a region of 2 GiB.</p>'
+    else
+        echo '<p>Kim et al. measured by the adaptive method; --full runs their procedures.</p>'
+    fi
+    local svg name
+    for svg in kim_*.svg sun_zhang_*.svg; do
+        name=${svg%.svg}
+        printf '<figure id="%s"><figcaption>%s</figcaption>\n' "$name" \
+            "$(title "$name")"
+        printf '<img src="%s" alt="%s. The numbers are in the table below.">\n' \
+            "$svg" "$(title "$name")"
+        echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th></tr></thead><tbody>'
+        rows "$name"
+        echo '</tbody></table></figure>'
+    done
+    echo '<h2>Sun &amp; Zhang table 2: the log list</h2>'
+    echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th></tr></thead><tbody>'
+    rows table_2
+    echo '</tbody></table></body></html>'
+}
+page >index.html
+echo "$PWD/index.html"

@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/paper.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/stats.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+/* The parameters that the paper gives with its procedures. */
+enum {
+    PAGE_STEP_KIB = 2,
+    PAGE_MOST_KIB = 1024,
+    PAGE_ITERATIONS = 64,
+    BLOCK_FIRST_PAGES = 2,
+    BLOCK_FIRST_PAGES_AGAIN = 10, /* SSD-C: nothing was seen with 2 */
+    BLOCK_MOST_PAGES = 1024,
+    NAND_BLOCKS = 16,
+    BUFFER_MOST_KIB = 1024,
+    READ_MOST_KIB = 4096, /* SSD-C: still fast at 1024 */
+    WRITE_ITERATIONS = 30,
+    BLOCK_SIZES_MAX = 16,
+    PLACES = 63,
+    GARBAGE_PLACES = 1024
+};
+
+static const uint64_t block_total_bytes = 8 * GIB, garbage_bytes = 16 * MIB;
+static const uint64_t far_bytes = GIB;
+
+/* What a reader calls a drop, a gap, a much shorter time. */
+static const double drop_least = 0.03, gap_least = 0.10, gain_least = 0.10;
+/* A small write that takes three times a small read was not buffered. */
+static const double bypass_least = 1.0986; /* log 3 */
+
+/* ---- sweeps over sizes ------------------------------------------------- */
+
+/* For each size: so many iterations of so many measured requests. */
+struct sweep {
+    const char *phase;
+    uint32_t first_kib, step_kib, count, iterations, rows_each;
+    void (*emit)(struct study *study, const struct sweep *sweep,
+                 uint64_t size_bytes, const char *cell);
+};
+
+static uint64_t size_at(const struct sweep *sweep, uint32_t i)
+{
+    return ((uint64_t)sweep->first_kib + (uint64_t)i * sweep->step_kib) * KIB;
+}
+
+/* costs[size * iterations + i] in ns. NULL: asked for, or no memory. */
+static double *sweep_costs(struct study *study, const struct sweep *sweep)
+{
+    uint32_t each = sweep->rows_each, n = sweep->iterations;
+    double *costs = malloc((size_t)sweep->count * n * sizeof(*costs));
+    bool all = costs != NULL;
+
+    study->failed = study->failed || !costs;
+    for (uint32_t size = 0; costs && size < sweep->count; size++) {
+        char cell[LABEL_CELL_MAX];
+        snprintf(cell, sizeof(cell), "k%llu",
+                 (unsigned long long)(size_at(sweep, size) / KIB));
+        const struct timing *found =
+            paper_rows(study, sweep->phase, cell, (uint64_t)each * n);
+        if (!found) {
+            sweep->emit(study, sweep, size_at(sweep, size), cell);
+            all = false;
+            continue;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            double *cost = &costs[(size_t)size * n + i];
+            *cost = 0;
+            for (uint32_t row = 0; row < each; row++)
+                *cost += (double)found[i * each + row].ns;
+        }
+    }
+    if (all)
+        return costs;
+    free(costs);
+    return NULL;
+}
+
+enum half { WHOLE, EVEN, ODD };
+
+static bool in_half(enum half half, uint32_t i)
+{
+    return half == WHOLE || (i % 2 == 0) == (half == EVEN);
+}
+
+static double mean_of(const double costs[], uint32_t count, enum half half)
+{
+    double sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (in_half(half, i)) {
+            sum += costs[i];
+            n++;
+        }
+    return sum / n;
+}
+
+static double median_of(const double costs[], uint32_t count, enum half half)
+{
+    double sample[STATS_MAX];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count && n < STATS_MAX; i++)
+        if (in_half(half, i))
+            sample[n++] = costs[i];
+    return stats_median(sample, n);
+}
+
+/* ---- procedure 1 ------------------------------------------------------- */
+
+static void emit_page(struct study *study, const struct sweep *sweep,
+                      uint64_t size_bytes, const char *cell)
+{
+    for (uint32_t i = 0; i < sweep->iterations; i++) {
+        paper_ask(study,
+                  paper_step(OPERATION_WRITE,
+                             paper_at(study, i * size_bytes, size_bytes),
+                             size_bytes),
+                  sweep->phase, cell);
+        paper_ask_flush(study, sweep->phase, cell);
+    }
+}
+
+static const struct sweep page_sweep = {.phase = "procedure-1",
+                                        .first_kib = PAGE_STEP_KIB,
+                                        .step_kib = PAGE_STEP_KIB,
+                                        .count = PAGE_MOST_KIB / PAGE_STEP_KIB,
+                                        .iterations = PAGE_ITERATIONS,
+                                        .rows_each = 2,
+                                        .emit = emit_page};
+
+/* By how much the cost drops at a size, against its neighbours. */
+static double drop_at(const double means[], uint32_t i)
+{
+    return 1 - 2 * means[i] / (means[i - 1] + means[i + 1]);
+}
+
+/* The period of the drops in steps of the sweep; 0: none that a reader sees. */
+static uint32_t read_drops(const double costs[], enum half half)
+{
+    enum { COUNT = PAGE_MOST_KIB / PAGE_STEP_KIB };
+    double means[COUNT], scores[COUNT / 4 + 1], best = 0;
+
+    for (uint32_t i = 0; i < COUNT; i++)
+        means[i] =
+            mean_of(&costs[(size_t)i * PAGE_ITERATIONS], PAGE_ITERATIONS, half);
+    for (uint32_t period = 2; period <= COUNT / 4; period++) {
+        double on[COUNT], off[COUNT];
+        size_t on_count = 0, off_count = 0;
+        for (uint32_t i = 1; i + 1 < COUNT; i++) {
+            if ((i + 1) % period == 0)
+                on[on_count++] = drop_at(means, i);
+            else
+                off[off_count++] = drop_at(means, i);
+        }
+        scores[period] =
+            stats_median(on, on_count) - stats_median(off, off_count);
+        best = fmax(best, scores[period]);
+    }
+    for (uint32_t period = 2; best > drop_least && period <= COUNT / 4;
+         period++)
+        if (scores[period] > 0.6 * best)
+            return period;
+    return 0;
+}
+
+bool paper_clustered_page(struct study *study, struct findings *findings)
+{
+    char size[24];
+
+    if (!paper_filled(study, page_sweep.phase, CONTENT_ONES))
+        return false;
+    double *costs = sweep_costs(study, &page_sweep);
+    if (!costs)
+        return false;
+    uint32_t period = read_drops(costs, WHOLE);
+    bool agree =
+        read_drops(costs, EVEN) == period && read_drops(costs, ODD) == period;
+    free(costs);
+    if (period == 0 || !agree) {
+        const char *reason =
+            agree ? "no sharp periodic drops of the cost over the size"
+                  : paper_halves_disagree;
+        paper_say_open(study, findings, "clustered_page", reason);
+        paper_say_open(study, findings, "read_modify_write", reason);
+        return true;
+    }
+    uint64_t bytes = (uint64_t)period * PAGE_STEP_KIB * KIB;
+    finding_why(paper_say_size(study, findings, "clustered_page", bytes),
+                "the mean cost of a write drops at every multiple of %s",
+                format_bytes(bytes, size, sizeof(size)));
+    struct finding *rmw = paper_add(study, findings, "read_modify_write");
+    finding_found(rmw, value_boolean(true), paper_confidence);
+    finding_why(rmw, "the mean cost of a write drops where it fills whole "
+                     "pages");
+    return true;
+}
+
+void paper_clustered_page_plan(const struct setting *setting,
+                               struct probe_plan *plan)
+{
+    const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
+
+    plan->bytes_written = plan->bytes_written_max =
+        setting->region_length_bytes +
+        PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
+    plan->requests = plan->requests_max =
+        setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
+}
+
+/* ---- procedure 2 ------------------------------------------------------- */
+
+struct ladder {
+    uint64_t sizes[BLOCK_SIZES_MAX];
+    size_t count;
+};
+
+static struct ladder ladder_from(const struct study *study, uint64_t page_bytes,
+                                 uint32_t first_pages)
+{
+    struct ladder ladder = {.count = 0};
+    uint64_t pages = first_pages;
+
+    while (pages <= BLOCK_MOST_PAGES && ladder.count < BLOCK_SIZES_MAX) {
+        pages *= 2;
+        if (16 * pages * page_bytes > study->setting.region_length_bytes)
+            break;
+        ladder.sizes[ladder.count++] = pages * page_bytes;
+    }
+    return ladder;
+}
+
+static uint64_t iterations_of(const struct setting *setting,
+                              uint64_t size_bytes)
+{
+    uint64_t total = setting->region_length_bytes;
+
+    return (total < block_total_bytes ? total : block_total_bytes) / size_bytes;
+}
+
+/* A run of one size in order or at random, after a fill. NULL: asked for. */
+static const struct timing *run_of(struct study *study, uint64_t size_bytes,
+                                   bool at_random, uint64_t *iterations)
+{
+    char phase[LABEL_PHASE_MAX];
+    struct random random;
+
+    *iterations = iterations_of(&study->setting, size_bytes);
+    snprintf(phase, sizeof(phase), "procedure-2%s-%u", at_random ? "r" : "s",
+             (unsigned)(size_bytes / KIB));
+    if (!paper_filled(study, phase, CONTENT_ONES))
+        return NULL;
+    const struct timing *found =
+        paper_rows(study, phase, "run", 2 * *iterations);
+    if (found)
+        return found;
+    study_random(study, phase, "run", 0, &random);
+    for (uint64_t i = 0; i < *iterations; i++) {
+        uint64_t place = at_random ? random_below(&random, *iterations) : i;
+        paper_ask(
+            study,
+            paper_step(OPERATION_WRITE,
+                       study->setting.region_offset_bytes + place * size_bytes,
+                       size_bytes),
+            phase, "run");
+        paper_ask_flush(study, phase, "run");
+    }
+    return NULL;
+}
+
+static double elapsed(const struct timing found[], uint64_t iterations,
+                      enum half half)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        if (in_half(half, (uint32_t)(i & 1)))
+            sum += (double)(found[2 * i].ns + found[2 * i + 1].ns);
+    return sum;
+}
+
+/* From which size on random is as fast as sequential? 0: never, or always. */
+static uint64_t read_closing(const struct ladder *ladder, double gaps[])
+{
+    size_t first = ladder->count;
+
+    while (first > 0 && gaps[first - 1] < gap_least)
+        first--;
+    return first > 0 && first < ladder->count ? ladder->sizes[first] : 0;
+}
+
+/* True when measured. *bytes is 0 when no size closes a gap. */
+static bool block_from(struct study *study, uint64_t page_bytes,
+                       uint32_t first_pages, uint64_t *bytes, bool *agree)
+{
+    struct ladder ladder = ladder_from(study, page_bytes, first_pages);
+    double gaps[3][BLOCK_SIZES_MAX];
+
+    for (size_t i = 0; i < ladder.count; i++) {
+        uint64_t n;
+        const struct timing *sequential =
+            run_of(study, ladder.sizes[i], false, &n);
+        if (!sequential)
+            return false;
+        const struct timing *scattered =
+            run_of(study, ladder.sizes[i], true, &n);
+        if (!scattered)
+            return false;
+        for (int half = WHOLE; half <= ODD; half++)
+            gaps[half][i] = log(elapsed(scattered, n, (enum half)half) /
+                                elapsed(sequential, n, (enum half)half));
+    }
+    *bytes = read_closing(&ladder, gaps[WHOLE]);
+    *agree = read_closing(&ladder, gaps[EVEN]) == *bytes &&
+             read_closing(&ladder, gaps[ODD]) == *bytes;
+    return true;
+}
+
+bool paper_clustered_block(struct study *study, uint64_t page_bytes,
+                           struct findings *findings)
+{
+    uint64_t bytes;
+    bool agree;
+    char size[24];
+
+    if (!block_from(study, page_bytes, BLOCK_FIRST_PAGES, &bytes, &agree))
+        return false;
+    if (bytes == 0 &&
+        !block_from(study, page_bytes, BLOCK_FIRST_PAGES_AGAIN, &bytes, &agree))
+        return false;
+    if (bytes == 0 || !agree)
+        paper_say_open(study, findings, "clustered_block",
+                       agree
+                           ? "random writes are not as fast as sequential ones "
+                             "from one size on, or are at every size"
+                           : paper_halves_disagree);
+    else
+        finding_why(paper_say_size(study, findings, "clustered_block", bytes),
+                    "random writes are slower than sequential ones of less "
+                    "than %s, and as fast from there on",
+                    format_bytes(bytes, size, sizeof(size)));
+    return true;
+}
+
+void paper_clustered_block_plan(const struct setting *setting,
+                                struct probe_plan *plan)
+{
+    const uint64_t runs = 2 * 10; /* sizes from 4 to 2048 pages */
+    uint64_t total = iterations_of(setting, 1);
+
+    plan->bytes_written = runs * (setting->region_length_bytes + total);
+    plan->bytes_written_max = 2 * plan->bytes_written;
+    /* The page is not known yet: expected for one of 16 KiB, and at most for
+     * one of 4 KiB. */
+    plan->requests =
+        runs * (setting->region_length_bytes / MIB) + 4 * total / (32 * KIB);
+    plan->requests_max =
+        2 * runs * (setting->region_length_bytes / MIB) + 8 * total / (4 * KIB);
+}
+
+/* ---- procedure 3 ------------------------------------------------------- */
+
+/* How many clusters a reader sees among log costs: peaks of a histogram that
+ * hold a tenth each, with a valley between them. */
+static size_t read_clusters(const double sorted[], size_t count)
+{
+    enum { BINS = 400 };
+    const double bin_width = 0.03;
+    size_t bins[BINS] = {0}, clusters = 0, peak = 0, valley = SIZE_MAX;
+    size_t mass = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t bin = (size_t)((sorted[i] - sorted[0]) / bin_width);
+        bins[bin < BINS ? bin : BINS - 1]++;
+    }
+    for (size_t i = 0; i < BINS; i++) {
+        size_t here = bins[i];
+        mass += here;
+        if (here < valley)
+            valley = here;
+        if (peak && here * 4 < peak && mass * 10 >= count) {
+            clusters++; /* the peak is behind us */
+            peak = mass = 0;
+            valley = here;
+        } else if (here > peak) {
+            peak = here;
+        }
+    }
+    return clusters;
+}
+
+static size_t clusters_of(const struct timing found[], size_t pages,
+                          enum half half, double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < pages; i++)
+        if (in_half(half, (uint32_t)(i / (pages / 2 + 1))))
+            scratch[n++] =
+                log((double)(found[2 * i].ns + found[2 * i + 1].ns) + 1);
+    stats_sort(scratch, n);
+    return read_clusters(scratch, n);
+}
+
+bool paper_nand_type(struct study *study, uint64_t page_bytes,
+                     uint64_t block_bytes, struct findings *findings)
+{
+    static const char *const names[] = {NULL, "SLC", "MLC", "TLC", "QLC"};
+    const char phase[] = "procedure-3";
+    size_t pages = (size_t)(NAND_BLOCKS * block_bytes / page_bytes);
+
+    if (!paper_filled(study, phase, CONTENT_ONES))
+        return false;
+    const struct timing *found = paper_rows(study, phase, "page", 2 * pages);
+    for (size_t i = 0; !found && i < pages; i++) {
+        paper_ask(study,
+                  paper_step(OPERATION_WRITE,
+                             paper_at(study, i * page_bytes, page_bytes),
+                             page_bytes),
+                  phase, "page");
+        paper_ask_flush(study, phase, "page");
+    }
+    double *scratch = found ? malloc(pages * sizeof(*scratch)) : NULL;
+    study->failed = study->failed || (found && !scratch);
+    if (!scratch)
+        return false;
+    size_t clusters = clusters_of(found, pages, WHOLE, scratch);
+    bool agree = clusters_of(found, pages, EVEN, scratch) == clusters &&
+                 clusters_of(found, pages, ODD, scratch) == clusters;
+    free(scratch);
+    if (!agree || clusters < 1 || clusters > 4) {
+        paper_say_open(study, findings, "nand_type",
+                       agree ? "the costs of page writes form no clear clusters"
+                             : paper_halves_disagree);
+        return true;
+    }
+    struct finding *finding = paper_add(study, findings, "nand_type");
+    finding_found(finding, value_text(names[clusters]), paper_confidence);
+    finding_why(finding, "the costs of page writes fall into %zu cluster%s",
+                clusters, clusters == 1 ? "" : "s");
+    return true;
+}
+
+void paper_nand_type_plan(const struct setting *setting,
+                          struct probe_plan *plan)
+{
+    plan->bytes_written = setting->region_length_bytes + NAND_BLOCKS * 4 * MIB;
+    plan->bytes_written_max =
+        setting->region_length_bytes + NAND_BLOCKS * 64 * MIB;
+    plan->requests = setting->region_length_bytes / MIB + 8192;
+    plan->requests_max = setting->region_length_bytes / MIB + 1000000;
+}
+
+/* ---- one curve against another ----------------------------------------- */
+
+/* The run of sizes at which one curve lies clearly below the other. */
+struct run {
+    bool any;
+    uint32_t first, last;
+    double agreement; /* share of sizes that fall on their side */
+};
+
+/* A reader's eye follows the middle of neighbouring points; it leaves edges
+ * where they are. */
+static double smooth(const double gains[], uint32_t count, uint32_t i)
+{
+    enum { REACH = 3 };
+    uint32_t reach = i < REACH ? i : REACH;
+
+    reach = count - 1 - i < reach ? count - 1 - i : reach;
+    return stats_median(&gains[i - reach], 2 * (size_t)reach + 1);
+}
+
+static struct run read_run(const double gains[], uint32_t count)
+{
+    double sample[STATS_MAX], typical;
+    struct run run = {.any = false};
+    size_t n = 0;
+    int sum = 0, lowest = 0, best = 0;
+    uint32_t begin = 0, fast = 0, inside = 0;
+
+    for (uint32_t i = 0; i < count && n < STATS_MAX; i++)
+        if (smooth(gains, count, i) > gain_least)
+            sample[n++] = gains[i];
+    typical = n ? stats_median(sample, n) : 0;
+    /* The stretch with the largest excess of fast sizes over slow ones. */
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_fast = n && smooth(gains, count, i) > typical / 2;
+        fast += is_fast;
+        sum += is_fast ? 1 : -1;
+        if (sum - lowest > best) {
+            best = sum - lowest;
+            run = (struct run){.any = true, .first = begin, .last = i};
+        }
+        if (sum < lowest) {
+            lowest = sum;
+            begin = i + 1;
+        }
+    }
+    for (uint32_t i = run.first; run.any && i <= run.last; i++)
+        inside += smooth(gains, count, i) > typical / 2;
+    uint32_t length = run.any ? run.last - run.first + 1 : 0;
+    run.agreement = 1 - (double)(length - inside + fast - inside) / count;
+    /* Not a handful of outliers. */
+    run.any = run.any && length >= 4 && length * 50 >= count;
+    return run;
+}
+
+/* ---- procedures 4 and 5 ------------------------------------------------ */
+
+static void emit_read(struct study *study, const struct sweep *sweep,
+                      uint64_t size_bytes, const char *cell)
+{
+    bool twice = strcmp(sweep->phase, "procedure-4") == 0;
+    struct random random;
+
+    study_random(study, sweep->phase, cell, 0, &random);
+    uint64_t garbage = paper_at(
+        study,
+        far_bytes + random_below(&random, GARBAGE_PLACES) * garbage_bytes,
+        garbage_bytes);
+    uint64_t place = paper_at(
+        study, random_below(&random, PLACES) * garbage_bytes, size_bytes);
+    struct step step = paper_step(OPERATION_READ, garbage, garbage_bytes);
+
+    paper_ask(study, step, sweep->phase, "");
+    step = paper_step(OPERATION_READ, place, size_bytes);
+    if (twice)
+        paper_ask(study, step, sweep->phase, "");
+    paper_ask(study, step, sweep->phase, cell);
+}
+
+/* The gain of a second read for each size: allocated, NULL while measuring. */
+static double *read_gains(struct study *study, uint32_t count)
+{
+    struct sweep sweep = {.phase = "procedure-4",
+                          .first_kib = 1,
+                          .step_kib = 1,
+                          .count = count,
+                          .iterations = 1,
+                          .rows_each = 1,
+                          .emit = emit_read};
+    double *buffered = sweep_costs(study, &sweep), *first;
+
+    if (!buffered)
+        return NULL;
+    sweep.phase = "procedure-5";
+    first = sweep_costs(study, &sweep);
+    for (uint32_t i = 0; first && i < count; i++)
+        buffered[i] = log(first[i] / buffered[i]);
+    if (!first) {
+        free(buffered);
+        return NULL;
+    }
+    free(first);
+    return buffered;
+}
+
+bool paper_read_buffer(struct study *study, struct findings *findings)
+{
+    uint32_t step_kib = study->setting.logical_block_bytes > KIB
+                            ? study->setting.logical_block_bytes / KIB
+                            : 1;
+    uint32_t count = BUFFER_MOST_KIB;
+    char size[24];
+
+    if (step_kib > 1) {
+        paper_say_open(
+            study, findings, "read_buffer",
+            "the procedure reads in steps of 1 KiB, and this drive has "
+            "larger blocks");
+        return true;
+    }
+    double *gains = read_gains(study, count);
+    if (!gains)
+        return false;
+    struct run run = read_run(gains, count);
+    if (run.any && run.last + 1 >= count - 8) {
+        free(gains);
+        count = READ_MOST_KIB;
+        gains = read_gains(study, count);
+        if (!gains)
+            return false;
+        run = read_run(gains, count);
+    }
+    free(gains);
+    if (run.any && run.last + 1 < count && run.agreement > 0.9) {
+        uint64_t bytes = (run.last + 1) * KIB;
+        struct finding *finding =
+            paper_say_size(study, findings, "read_buffer", bytes);
+        if (run.first > 2)
+            finding_extra(finding, "smallest_request",
+                          value_integer((run.first + 1) * KIB));
+        finding->confidence = paper_confidence * run.agreement;
+        finding_why(finding,
+                    "second reads are much faster than first ones up to %s, "
+                    "and equal beyond",
+                    format_bytes(bytes, size, sizeof(size)));
+    } else if (!run.any && run.agreement > 0.9) {
+        struct finding *finding = paper_add(study, findings, "read_buffer");
+        finding_absent(finding, paper_confidence * run.agreement);
+        finding_why(finding, "second reads are as slow as first ones");
+    } else {
+        paper_say_open(study, findings, "read_buffer",
+                       "the two curves do not part and meet at clear sizes");
+    }
+    return true;
+}
+
+void paper_read_buffer_plan(struct probe_plan *plan)
+{
+    plan->bytes_read = 2 * BUFFER_MOST_KIB * (garbage_bytes + MIB);
+    plan->bytes_read_max = 2 * READ_MOST_KIB * (garbage_bytes + 4 * MIB);
+    plan->requests = 5 * BUFFER_MOST_KIB;
+    plan->requests_max = 5 * READ_MOST_KIB;
+}
+
+/* ---- procedures 6 and 7 ------------------------------------------------ */
+
+static void emit_write(struct study *study, const struct sweep *sweep,
+                       uint64_t size_bytes, const char *cell)
+{
+    bool full = strcmp(sweep->phase, "procedure-7") == 0;
+
+    for (uint32_t i = 0; i < sweep->iterations; i++) {
+        paper_ask_flush(study, sweep->phase, "");
+        if (full) {
+            struct step step = paper_step(
+                OPERATION_WRITE, paper_at(study, garbage_bytes, garbage_bytes),
+                garbage_bytes);
+            step.content = CONTENT_ONES;
+            paper_ask(study, step, sweep->phase, "");
+        }
+        paper_ask(study,
+                  paper_step(OPERATION_WRITE, paper_at(study, 0, size_bytes),
+                             size_bytes),
+                  sweep->phase, cell);
+    }
+}
+
+static void emit_small_read(struct study *study, const struct sweep *sweep,
+                            uint64_t size_bytes, const char *cell)
+{
+    struct random random;
+
+    study_random(study, sweep->phase, cell, 0, &random);
+    for (uint32_t i = 0; i < sweep->iterations; i++)
+        paper_ask(
+            study,
+            paper_step(OPERATION_READ,
+                       paper_at(study,
+                                random_below(&random, PLACES) * garbage_bytes,
+                                size_bytes),
+                       size_bytes),
+            sweep->phase, cell);
+}
+
+static struct run read_write_run(const double buffered[], const double full[],
+                                 enum half half, double *typical_ns)
+{
+    double gains[BUFFER_MOST_KIB];
+
+    for (uint32_t i = 0; i < BUFFER_MOST_KIB; i++) {
+        size_t first = (size_t)i * WRITE_ITERATIONS;
+        double a = median_of(&buffered[first], WRITE_ITERATIONS, half);
+        double b = median_of(&full[first], WRITE_ITERATIONS, half);
+        gains[i] = log(b / a);
+        if (i == 0)
+            *typical_ns = a;
+    }
+    return read_run(gains, BUFFER_MOST_KIB);
+}
+
+static void conclude_write(const struct study *study, const double buffered[],
+                           const double full[], const double reads[],
+                           struct findings *findings)
+{
+    double small_ns, unused;
+    struct run run = read_write_run(buffered, full, WHOLE, &small_ns);
+    struct run even = read_write_run(buffered, full, EVEN, &unused);
+    struct run odd = read_write_run(buffered, full, ODD, &unused);
+    double read_ns = median_of(reads, WRITE_ITERATIONS, WHOLE);
+    char size[24];
+
+    if (log(small_ns / read_ns) > bypass_least) {
+        paper_say_open(
+            study, findings, "write_buffer",
+            "a small write takes several times as long as a small read, "
+            "so the buffer seems to be bypassed");
+    } else if (!run.any || run.last + 1 >= BUFFER_MOST_KIB) {
+        paper_say_open(
+            study, findings, "write_buffer",
+            "writes into an empty and into a full buffer do not part at "
+            "a clear size");
+    } else if (even.last != run.last || odd.last != run.last) {
+        paper_say_open(study, findings, "write_buffer", paper_halves_disagree);
+    } else {
+        uint64_t bytes = (run.last + 1) * KIB;
+        struct finding *finding =
+            paper_say_size(study, findings, "write_buffer", bytes);
+        finding->confidence = paper_confidence * run.agreement;
+        finding_why(finding,
+                    "writes of up to %s into an empty buffer are much faster "
+                    "than into a full one",
+                    format_bytes(bytes, size, sizeof(size)));
+    }
+}
+
+bool paper_write_buffer(struct study *study, struct findings *findings)
+{
+    struct sweep sweep = {.phase = "procedure-6",
+                          .first_kib = 1,
+                          .step_kib = 1,
+                          .count = BUFFER_MOST_KIB,
+                          .iterations = WRITE_ITERATIONS,
+                          .rows_each = 1,
+                          .emit = emit_write};
+    double *buffered = NULL, *full = NULL, *reads = NULL;
+
+    if (study->setting.logical_block_bytes > KIB) {
+        paper_say_open(
+            study, findings, "write_buffer",
+            "the procedure writes in steps of 1 KiB, and this drive has "
+            "larger blocks");
+        return true;
+    }
+    if (!paper_filled(study, "procedure-6", CONTENT_ONES))
+        return false;
+    buffered = sweep_costs(study, &sweep);
+    sweep.phase = "procedure-7";
+    if (buffered && paper_filled(study, "procedure-7", CONTENT_ONES))
+        full = sweep_costs(study, &sweep);
+    if (full) {
+        sweep.phase = "small-reads";
+        sweep.count = 1;
+        sweep.emit = emit_small_read;
+        reads = sweep_costs(study, &sweep);
+    }
+    bool all = reads != NULL;
+    if (all)
+        conclude_write(study, buffered, full, reads, findings);
+    free(buffered);
+    free(full);
+    free(reads);
+    return all;
+}
+
+void paper_write_buffer_plan(const struct setting *setting,
+                             struct probe_plan *plan)
+{
+    const uint64_t sizes = BUFFER_MOST_KIB;
+
+    plan->bytes_written = plan->bytes_written_max =
+        2 * setting->region_length_bytes +
+        WRITE_ITERATIONS * (sizes * garbage_bytes + KIB * sizes * (sizes + 1));
+    plan->bytes_read = plan->bytes_read_max = WRITE_ITERATIONS * KIB;
+    plan->requests = plan->requests_max =
+        2 * (setting->region_length_bytes / MIB) +
+        5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_TIMES_H
+#define SSDPROBE_PROBES_TIMES_H
+
+#include <stdbool.h>
+
+#include "lib/infer/stats.h"
+
+/*
+ * How surely a time is the drive's, of which single requests vary by `spread`
+ * (a share of it, as a standard deviation). Its interval knows of chance only:
+ * drift, throttling and other load move all times together, for longer than a
+ * probe lasts, and a drive on which single times vary much has much of those.
+ * So it is certain where they hardly vary (0.99), likely where they vary more
+ * (0.8: so often it was right on drives made at random), and where they vary by
+ * a fifth and more it is no number: 0.
+ */
+double times_confidence(double spread);
+
+/* Does the interval reach no farther than this share of `value` on each side? */
+bool times_narrow(const struct interval *interval, double value, double share);
+
+#endif

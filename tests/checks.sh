@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# What scripts that test share; sourced by them. Counts in `passed` and `failed`.
+passed=0 failed=0
+checks_log=$(mktemp)
+
+pass()
+{
+    echo "ok   $1"
+    ((passed += 1))
+}
+
+# fail SENTENCE [WHAT WAS SAID]
+fail()
+{
+    echo "FAIL $1"
+    [[ -z ${2-} ]] || printf '%s\n' "$2" | tail -n 20 | sed 's/^/    | /'
+    ((failed += 1))
+}
+
+# check SENTENCE COMMAND...: the sentence is true when the command succeeds.
+check()
+{
+    local sentence=$1
+    shift
+    if "$@" >"$checks_log" 2>&1; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$* ($?)
+$(tail -n 20 -- "$checks_log")"
+    fi
+}
+
+# The last line of a script, and its exit status.
+summary()
+{
+    rm -f -- "$checks_log"
+    echo "$passed passed, $failed failed"
+    ((failed == 0))
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What does probing cost a drive? Adaptive beside the papers' procedures.
+
+Runs `ssdprobe sim:DRIVE` by both methods and prints what the drive's own clock
+and counters say, for each probe and in all: bytes written (the fills of the
+procedures among them) and read, requests, seconds. The procedures take minutes
+of processor time on a large drive; with --planned they are not run, and what
+they plan to write, read and ask is shown instead. The adaptive method gets the
+budget that users have: one drive write.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+METHODS = ("adaptive", "paper")
+COLUMNS = (("written", "bytes_written"), ("read", "bytes_read"),
+           ("requests", "requests"), ("seconds", "device_seconds"))
+UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+DONE = (0, 5)  # exit status: all answered; something inconclusive
+ENOUGH = "1000TiB"
+
+
+def document_of(options, drive, method, planned):
+    spec = "sim:%s,noise=%s,seed=%d" % (drive, options.noise, options.seed)
+    command = [options.ssdprobe] + ["check"] * planned + ["--json"]
+    if not planned:
+        command += ["--progress=none", "--yes", "--seed=%d" % options.seed]
+    if method == "paper":
+        command += ["--method=paper", "--write-budget=" + ENOUGH]
+    done = subprocess.run(command + [spec], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    if done.returncode not in DONE:
+        sys.exit("cost: %s: %s" % (" ".join(command + [spec]),
+                                   done.stderr.decode()))
+    return json.loads(done.stdout.decode())
+
+
+def costs_of(options, drive, method):
+    """What it cost, by probe and for 'all'."""
+    planned = options.planned and method == "paper"
+    document = document_of(options, drive, method, planned)
+    cost = document["plan" if planned else "cost"]
+    rows = {row["probe"]: row for row in cost["probes"]}
+    rows["all"] = cost
+    return rows
+
+
+def amount(key, value):
+    if value is None:
+        return "-"
+    if not key.startswith("bytes"):
+        return "{:,.0f}".format(value) if value >= 10 else "%.1f" % value
+    for name, factor in UNITS:
+        if value >= factor:
+            return "%.3g %s" % (value / factor, name)
+    return "%d B" % value
+
+
+def show(drive, adaptive, paper):
+    print("\n%s: adaptive | paper" % drive)
+    print("%-24s" % "probe" + "".join("%10s |%10s" % (name, "")
+                                      for name, _ in COLUMNS))
+    for probe, row in adaptive.items():
+        other = paper.get(probe) or {}
+        print("%-24s" % probe + "".join(
+            "%10s |%10s" % (amount(key, row.get(key)),
+                            amount(key, other.get(key)))
+            for _, key in COLUMNS))
+    written = adaptive["all"]["bytes_written"]
+    moved = sum(adaptive["all"][key] for key in ("bytes_written", "bytes_read"))
+    print("the papers' procedures write %.0f times as many bytes, and write and "
+          "read %.0f times as many" %
+          (paper["all"]["bytes_written"] / written,
+           sum(paper["all"][key] for key in ("bytes_written", "bytes_read")) /
+           moved))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build", default="build", metavar="FOLDER",
+                        help="where ssdprobe is (build)")
+    parser.add_argument("--drives", default="ssd-a,ssd-b,usb-unknown-1g",
+                        help="names or files, separated by commas")
+    parser.add_argument("--noise", default="realistic")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--planned", action="store_true",
+                        help="do not run the papers' procedures: what they plan")
+    options = parser.parse_args()
+    options.ssdprobe = os.path.join(options.build, "ssdprobe")
+    if not os.access(options.ssdprobe, os.X_OK):
+        sys.exit("cost: there is no program %s; --build=FOLDER says where it "
+                 "was built" % options.ssdprobe)
+    print("noise %s, seed %d; the papers' procedures %s" %
+          (options.noise, options.seed,
+           "as they are planned" if options.planned else "as they ran"))
+    for drive in options.drives.split(","):
+        show(drive, *(costs_of(options, drive, method) for method in METHODS))
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# interlocks.sh SOURCE BUILD: a disk that volumes, encryption and arrays are made
+# of, and what the interlocks say: exit status, sentence, not a byte changed, and
+# no flag that helps.
+set -u
+# shellcheck source=tests/guest/inside.sh
+. "$1/tests/guest/inside.sh"
+
+disk=/dev/sda name=sda
+sectors=$(cat /sys/block/sda/size)
+
+# What is on the disk, and how often it was written to or discarded.
+state()
+{
+    # What was written through a volume is not in the cache of the disk.
+    sync
+    echo 3 >/proc/sys/vm/drop_caches
+    md5sum <"$disk"
+    awk '{ print $5, $12 }' "/sys/block/$name/stat"
+}
+
+# All flags at once; test_interlocks_disks.sh tries every set of them.
+no_flag_helps()
+{
+    ssdprobe -q --force-signature --force-unhealthy --allow-virtual --yes \
+        "--confirm=$name" --preserve "$1" >/tmp/out 2>/tmp/err </dev/null
+    test $? = 3
+}
+
+# refused WHAT PATTERN [DEVICE]: by `check` and by a run, whatever the flags.
+refused()
+{
+    local what=$1 pattern=$2 path=${3:-$disk} before status
+    before=$(state)
+    ssdprobe check "$path" >/tmp/out 2>/tmp/err
+    status=$?
+    check "$what: check ends in 3, not in $status" test "$status" = 3
+    check "$what: it says why: $(cat /tmp/err)" grep -qE "$pattern" /tmp/err
+    check "$what: no flag starts a run" no_flag_helps "$path"
+    check "$what: not a byte changed" test "$(state)" = "$before"
+}
+
+allowed()
+{
+    ssdprobe check "${2:-$disk}" >/tmp/out 2>/tmp/err
+    check "$1: it may be probed: $(cat /tmp/err)" test $? -eq 0
+}
+
+# The kernel's half of `cryptsetup open` and `vgchange -ay`: the same names.
+mapped()
+{
+    local what=$1 map=$2 uuid=$3 table=$4 pattern=$5 node
+    dmsetup create "$map" --noudevsync --uuid "$uuid" --table "$table"
+    check "$what: there is one" test -d "/sys/block/$name/holders/dm-0"
+    refused "$what" "$pattern"
+    node=/dev/dm-0
+    [[ -b $node ]] || mknod "$node" b "$(dmsetup info -c --noheadings -o major "$map")" 0
+    ssdprobe check --allow-virtual "$node" >/tmp/out 2>/tmp/err
+    check "$what: itself it is refused: $(cat /tmp/err)" \
+        grep -qE "made of other devices.*use $disk" /tmp/err
+    mkfs.ext4 -q "$node"
+    mkdir -p "/mnt/$map"
+    mount -t ext4 -o ro "$node" "/mnt/$map"
+    sync
+    check "$what: mounted" grep -q " /mnt/$map " /proc/mounts
+    refused "$what, mounted" "$pattern.*mounted on /mnt/$map"
+    umount "/mnt/$map"
+    dmsetup remove --noudevsync "$map"
+}
+
+# The kernel's half of `mdadm --build`.
+array()
+{
+    local md=/sys/block/md127/md
+    echo md127 >/sys/module/md_mod/parameters/new_array
+    echo none >$md/metadata_version 2>/dev/null
+    echo raid1 >$md/level
+    echo 2 >$md/raid_disks
+    echo $((sectors / 2 - 1024)) >$md/component_size
+    cat "/sys/block/$name/dev" >$md/new_dev
+    echo 0 >$md/dev-$name/slot
+    echo active >$md/array_state
+    check "an array: there is one: $(cat $md/array_state)" \
+        test -e "/sys/block/$name/holders/md127"
+    refused "a member of an array" 'is part of .*md127'
+    echo clear >$md/array_state
+}
+
+# What real disks can be that loop devices cannot.
+names()
+{
+    mknod /dev/renamed b 8 0
+    ln -s /dev/renamed /tmp/link
+    allowed "a node of another name" /dev/renamed
+    dd if=/dev/urandom of="$disk" bs=1M count=1 2>/dev/null
+    mkfs.ext4 -q "$disk"
+    mkdir -p /boot
+    mount -t ext4 -o ro "$disk" /boot
+    refused "a link to a node of another name of the disk behind /boot" \
+        'this machine runs from' /tmp/link
+    umount /boot
+    dd if=/dev/zero of="$disk" bs=1M count=1 2>/dev/null
+    mkswap "$disk" >/dev/null
+    swapon "$disk"
+    check "swap is on" grep -q "^$disk" /proc/swaps
+    refused "swap" "$disk is swap space in use, and no flag"
+    swapoff "$disk"
+    dd if=/dev/zero of="$disk" bs=1M count=1 2>/dev/null
+    sync
+}
+
+allowed "a blank disk"
+mapped "a volume of LVM" vg-lv LVM-0123456789abcdef0123456789abcdef \
+    "0 24576 linear $disk 2048" 'is part of dm-0 \(vg-lv\)'
+mapped "an open LUKS" luks CRYPT-LUKS2-0123456789abcdef-luks \
+    "0 16384 crypt cipher_null-ecb - 0 $disk 8192" 'is part of dm-0 \(luks\)'
+array
+names
+dd if=/dev/zero of="$disk" bs=1M 2>/dev/null
+sync
+allowed "blank again"
+summary

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# probe.sh SOURCE BUILD DRIVE RUNS [PARAMETER...]: what ssdprobe finds of DRIVE
+# behind ublk is what the drive's file states, in each of so many runs with seeds
+# of their own, and the runs agree. Of the parameters named here this drive gives
+# too little to see: they must be inconclusive, and nothing else.
+set -u
+# shellcheck source=tests/guest/inside.sh
+. "$1/tests/guest/inside.sh"
+source=$1 flashemu=$2/flashemu drive=$3 runs=$4
+shift 4
+unseen=" $* "
+# By how much times may differ: the way through the kernel is not always as long.
+clock_ns=2000
+
+# 'parameter value' for each that findings.awk tells.
+truth()
+{
+    sed -n '/^\[truth\]/,$s/^\([a-z_]*\) = /\1 /p' \
+        "$source/lib/flash/drives/$drive.ini" | grep -v '^write_buffer_levels'
+}
+
+# Sets verdict, value, low, high, why.
+read_finding() # PARAMETER RUN
+{
+    verdict='' value='' low='' high='' why=''
+    read -r _ verdict value low high why < <(grep "^$1 " "/tmp/findings-$2")
+    echo "$1 $verdict $value ($low to $high): $why"
+}
+near() # NUMBER NUMBER NS
+{
+    (($1 - $2 <= $3 && $2 - $1 <= $3))
+}
+
+# is PARAMETER TRUTH RUN
+is()
+{
+    read_finding "$1" "$3"
+    if [[ $unseen == *" $1 "* ]]; then
+        [[ $verdict == inconclusive ]]
+    elif [[ $2 == absent ]]; then
+        [[ $verdict == absent ]]
+    elif [[ $1 == group_switch ]]; then
+        [[ $verdict == found ]] && near "$value" "$2" "$clock_ns"
+    else
+        [[ $verdict == found && $value == "$2" ]]
+    fi
+}
+
+# agrees PARAMETER RUN: with the first run; times but for their intervals.
+agrees()
+{
+    local verdict value low high why first
+    read_finding "$1" 1
+    first="$verdict $value $low $high"
+    read_finding "$1" "$2"
+    [[ "$verdict $value" == "${first% * *}" ]] && return
+    # Truths have no tolerance, but that of a switch.
+    [[ $1 == group_switch ]] || ! truth | grep -q "^$1 " || return
+    [[ "$verdict $first" =~ ^found\ found\ ([0-9]+)\ ([0-9]+)\ ([0-9]+)$ ]] &&
+        near "$value" "${BASH_REMATCH[1]}" \
+            $((clock_ns + high - low + BASH_REMATCH[3] - BASH_REMATCH[2]))
+}
+
+# What is written does not matter here, so nobody need keep it.
+serve "$drive,contents=off" --via=ublk
+for ((run = 1; run <= runs; run++)); do
+    before=$(date +%s)
+    ssdprobe "$device" --yes --allow-virtual --progress=none --seed="$run" \
+        --write-budget=64G --output-dir="/tmp/run-$run" \
+        --json="/results/$drive-$run.json" >/tmp/report 2>/tmp/messages
+    status=$?
+    echo "run $run: $(($(date +%s) - before)) s of this machine's time"
+    check "run $run ends well ($(tail -n 1 /tmp/messages))" \
+        test "$status" -eq 0 -o "$status" -eq 5
+    awk -f "$source/tests/guest/findings.awk" "/results/$drive-$run.json" |
+        tee "/tmp/findings-$run"
+    while read -r parameter value; do
+        check "run $run: $parameter is $value" is "$parameter" "$value" "$run"
+    done < <(truth)
+    ((run > 1)) || continue
+    while read -r parameter _; do
+        check "run $run agrees with the first on $parameter" \
+            agrees "$parameter" "$run"
+    done <"/tmp/findings-1"
+done
+end_server TERM
+check "the server ends well" test $? -eq 0
+summary

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/mutants.sh SOURCE_DIR BUILD_DIR [PATTERN]: does a test fail when an
+# estimator is wrong? Each row breaks one (a sign, a threshold, a missing
+# correction) in a copy of the tree, and names the suite, and the case of it,
+# that must fail. Only that suite is built.
+set -u
+
+source_dir=$(realpath -- "$1")
+pattern=${3-}
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+passed=0 failed=0
+export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-20}
+
+# file | sed expression | suite | case ('' for all)
+table()
+{
+    cat <<'END'
+lib/infer/stats.c|s/sorted\[count \/ 2 - 1\] + sorted/sorted[count \/ 2] + sorted/|test_infer|
+lib/infer/stats.c|s/half = (count + 1) \/ 2/half = count/|test_infer|
+lib/infer/stats.c|s/1\.482602218505602/1.0/|test_infer|
+lib/infer/stats.c|s/sum > alpha/sum > 40 * alpha/|test_infer|
+lib/infer/stats.c|s/k + 1 > hits/k > hits/|test_infer|
+lib/infer/stats.c|s/erfc(-z/erfc(z/|test_infer|
+lib/infer/bisect.c|s/(i >= at) == holds/(i > at) == holds/|test_infer|
+lib/infer/period.c|s/slow_spreads = 3,/slow_spreads = 30,/|test_probes_kim|periods
+END
+}
+
+# Ends in 0 when the suite of the mutant fails.
+killed()
+{
+    local file=$1 expression=$2 suite=$3 case=$4
+    cp -- "$source_dir/$file" "$scratch/tree/$file"
+    sed -i -- "$expression" "$scratch/tree/$file"
+    if cmp -s -- "$source_dir/$file" "$scratch/tree/$file"; then
+        echo "the expression changes nothing" >"$scratch/said"
+        return 1
+    fi
+    if ! cmake --build "$scratch/build" --target "$suite" \
+        >"$scratch/said" 2>&1; then
+        return 1
+    fi
+    # An empty name would choose no case at all.
+    local chosen=()
+    [[ -z $case ]] || chosen=("CK_RUN_CASE=$case")
+    ! env "${chosen[@]}" timeout 900 "$scratch/build/$suite" \
+        >"$scratch/said" 2>&1
+}
+
+mkdir -p "$scratch/tree" "$scratch/suites"
+cp -a -- "$source_dir"/{CMakeLists.txt,CMakePresets.json,LICENSE,cmd,lib,plots,probes,tests} \
+    "$scratch/tree/"
+cmake -G Ninja -S "$scratch/tree" -B "$scratch/build" \
+    -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_C_COMPILER_LAUNCHER=${MUTANTS_LAUNCHER-}" >"$scratch/said" 2>&1 ||
+    cat "$scratch/said"
+
+while IFS='|' read -r file expression suite case; do
+    [[ $file$expression =~ $pattern ]] || continue
+    if killed "$file" "$expression" "$suite" "$case"; then
+        echo "ok   $suite fails with $file: $expression"
+        ((passed += 1))
+    else
+        echo "FAIL $suite passes with $file: $expression"
+        tail -n 5 "$scratch/said" | sed 's/^/    | /'
+        ((failed += 1))
+    fi
+    cp -- "$source_dir/$file" "$scratch/tree/$file"
+    touch -- "$scratch/tree/$file"
+done < <(table)
+
+echo "$passed passed, $failed failed"
+((failed == 0))

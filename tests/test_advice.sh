@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_advice.sh SOURCE_DIR BUILD_DIR: do the commands that a report gives do
+# what it says? They are run on files, and what they made is looked at.
+set -u
+export LC_ALL=C
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd -- "$scratch" || exit
+export PATH=$PATH:/sbin:/usr/sbin
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+
+cat >look.py <<'END'
+"""The alignments of what was made: prints OK, or what is wrong."""
+import json, struct, subprocess, sys
+
+document = json.load(open(sys.argv[1]))
+value = {f["parameter"]: f["value"] for f in document["findings"]
+         if f["verdict"] == "found"}
+page = value.get("clustered_page")
+unit = value.get("clustered_block") or value.get("log_block")
+capacity = document["device"]["capacity_bytes"]
+wrong = []
+
+def sparse(name, size):
+    with open(name, "wb") as file:
+        file.truncate(size)
+
+def number(name, offset, form):
+    with open(name, "rb") as file:
+        file.seek(offset)
+        return struct.unpack(form, file.read(struct.calcsize(form)))[0]
+
+def demand(what, holds):
+    if not holds:
+        wrong.append(what)
+
+def partition(command):
+    global start, length
+    sparse("device", capacity)
+    subprocess.run(command.replace("DEVICE", "device"), shell=True, check=True,
+                   capture_output=True)
+    row = json.loads(subprocess.run(["sfdisk", "--json", "device"], check=True,
+                                    capture_output=True).stdout)
+    row = row["partitiontable"]["partitions"][0]
+    start, length = row["start"] * 512, row["size"] * 512
+    demand("the start", start % unit == 0 and start >= 1 << 20)
+    demand("the end", (start + length) % unit == 0)
+    demand("most of the device", start + length > 0.9 * capacity)
+
+def ext4(name):
+    said = subprocess.run(["dumpe2fs", "-h", name], capture_output=True,
+                          text=True).stdout
+    rows = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
+    block = int(rows["Block size"])
+    if page and page % block == 0 and page > block: # else one block each
+        demand("stride", int(rows.get("RAID stride", 0)) * block == page)
+    if page and unit % page == 0 and unit <= 128 << 20:
+        demand("stripe width",
+               int(rows.get("RAID stripe width", 0)) * block == unit)
+
+def f2fs(name):
+    section = number(name, 1024 + 24, "<I") * (2 << 20)
+    demand("a section", section % unit == 0)
+    demand("the main area", number(name, 1024 + 92, "<I") * 4096 % unit == 0)
+
+def fat(name):
+    sector, cluster = number(name, 11, "<H"), number(name, 13, "<B")
+    data = (number(name, 14, "<H") + number(name, 16, "<B") *
+            number(name, 36, "<I")) * sector
+    demand("the data of FAT", data % unit == 0)
+    demand("the cluster of FAT", page % (cluster * sector) == 0 or
+           (cluster * sector) % page == 0)
+
+def exfat(name):
+    sector = 1 << number(name, 108, "<B")
+    demand("the table of exFAT", number(name, 80, "<I") * sector % unit == 0)
+    demand("the data of exFAT", number(name, 88, "<I") * sector % unit == 0)
+
+looks = {"ext4": ext4, "f2fs": f2fs, "FAT": fat, "exFAT": exfat}
+lines = {row["topic"]: row for row in document["advice"]}
+for name in sys.argv[2:]:
+    demand("a line for " + name, name in lines)
+partition(lines["partition"]["command"])
+for topic, look in looks.items():
+    if topic not in lines:
+        continue
+    sparse("partition", length)
+    done = subprocess.run(lines[topic]["command"].replace("PARTITION",
+                                                          "partition"),
+                          shell=True, capture_output=True, text=True)
+    demand(topic + ": " + done.stderr, done.returncode == 0)
+    if done.returncode == 0:
+        look("partition")
+for row in document["advice"]:
+    for parameter in row["from"]:
+        demand(row["topic"] + " follows from " + parameter, parameter in value)
+print("; ".join(wrong) or "OK")
+sys.exit(bool(wrong))
+END
+
+# advice DRIVE TOPIC...: the lines it must have, and what they do.
+advice()
+{
+    local drive=$1
+    shift
+    "$build_dir/ssdprobe" "sim:$drive" --quiet --progress=none \
+        --write-budget=64GB \
+        --json="report.json" </dev/null >said 2>&1
+    check "$drive: what is advised does what it says" \
+        python3 look.py report.json "$@"
+}
+
+advice ssd-a partition ext4 f2fs FAT exFAT writes bursts "files at once" \
+    "request size"
+advice usb-unknown-1g partition ext4 f2fs FAT writes "files at once"
+advice ssd-c partition ext4 f2fs bursts
+"$build_dir/ssdprobe" sim:plain-disk --quiet --json=plain.json </dev/null \
+    >said 2>&1
+check "a disk without flash is given no partition" python3 -c '
+import json
+rows = json.load(open("plain.json"))["advice"]
+assert not {"partition", "f2fs", "FAT", "bursts"} & {r["topic"] for r in rows}'
+python3 - <<'END'
+import json
+document = json.load(open("report.json"))
+row = next(r for r in document["advice"] if r["topic"] == "ext4")
+row["command"] = row["command"].replace("stripe-width=", "stripe-width=1")
+json.dump(document, open("bad.json", "w"))
+END
+check "a command that is wrong is noticed" bash -c '! python3 look.py bad.json'
+summary

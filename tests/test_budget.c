@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* On every drive file: no probe writes more than its plan allows, no run more
+ * than its budget, whatever the probes ask for; and the plan is known before. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/session/session.h"
+#include "probes/probes.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Of each kind one that is quick; the long suite takes every drive there is. */
+static const char *const quick[] = {
+    "sim:ssd-a",           "sim:usb-pny-2g", "sim:ssd-d",
+    "sim:usb-kingston-1g", "sim:plain-disk", "sim:ram-disk",
+    "sim:sd-card",         "sim:emmc",       "sim:usb-unknown-1g"};
+
+enum { DRIVES_MAX = 64, QUICK_COUNT = sizeof(quick) / sizeof(*quick) };
+
+static struct drives {
+    char names[DRIVES_MAX][40];
+    int count;
+} drives;
+
+static void list_drives(void)
+{
+    static const char folder[] = SOURCE_FOLDER "/lib/flash/drives";
+    struct dirent **entries;
+    const int count = getenv("SSDPROBE_TEST_LONG")
+                          ? scandir(folder, &entries, NULL, alphasort)
+                          : 0;
+
+    for (int i = 0; i < count; i++) {
+        const char *dot = strstr(entries[i]->d_name, ".ini");
+        if (dot && drives.count < DRIVES_MAX)
+            snprintf(drives.names[drives.count++], sizeof(drives.names[0]),
+                     "sim:%.*s", (int)(dot - entries[i]->d_name),
+                     entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count > 0)
+        free(entries);
+    for (int i = 0; count == 0 && i < QUICK_COUNT; i++)
+        snprintf(drives.names[drives.count++], sizeof(drives.names[0]), "%s",
+                 quick[i]);
+}
+
+/* What the rows say, probe by probe: nothing else is believed. */
+struct ledger_of_rows {
+    struct {
+        const char *probe;
+        uint64_t written_bytes, read_bytes, rows;
+    } probes[SESSION_PARTS_MAX];
+    size_t count;
+};
+
+static int on_row(void *context, const char *probe, const struct sample *sample)
+{
+    struct ledger_of_rows *rows = context;
+
+    if (rows->count == 0 || rows->probes[rows->count - 1].probe != probe)
+        rows->probes[rows->count++].probe = probe;
+    rows->probes[rows->count - 1].rows++;
+    if (sample->operation == OPERATION_READ)
+        rows->probes[rows->count - 1].read_bytes += sample->length_bytes;
+    else if (sample->operation == OPERATION_WRITE ||
+             sample->operation == OPERATION_DISCARD)
+        rows->probes[rows->count - 1].written_bytes += sample->length_bytes;
+    return 0;
+}
+
+static void run(const char *spec, uint64_t budget_bytes,
+                struct ledger_of_rows *rows, struct session_plan *plan,
+                int *error)
+{
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {.seed = 3,
+                                                    .write_budget_bytes =
+                                                        budget_bytes,
+                                                    .row = on_row,
+                                                    .context = rows};
+    struct fault why = {FAULT_NONE, ""};
+    struct session *session;
+    struct device *device;
+    struct device_counters counters;
+    uint64_t sum_bytes = 0;
+
+    *rows = (struct ledger_of_rows){.count = 0};
+    ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    *error = session_run(session, probes, &why);
+    ck_assert_msg(*error == 0 || *error == -EDQUOT, "%s: %s", spec, why.text);
+    session_parts(session, plan);
+    device_counters(device, &counters);
+    for (size_t i = 0; i < rows->count; i++)
+        sum_bytes += rows->probes[i].written_bytes;
+    ck_assert_uint_eq(counters.written_bytes, sum_bytes);
+    ck_assert_uint_le(sum_bytes, plan->budget_bytes);
+    session_close(session);
+    device_close(device);
+}
+
+static const struct session_part *part_of(const struct session_plan *plan,
+                                          const char *probe)
+{
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (strcmp(plan->parts[i].probe->name, probe) == 0)
+            return &plan->parts[i];
+    return NULL;
+}
+
+/* Never more than the plan's most, of anything. A probe that only that stops
+ * has a plan that is wrong. */
+START_TEST(no_probe_passes_its_plan)
+{
+    const char *spec = drives.names[_i];
+    struct ledger_of_rows rows;
+    struct session_plan plan;
+    int error;
+
+    run(spec, UINT64_MAX / 2, &rows, &plan, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_gt(rows.count, 3);
+    for (size_t i = 0; i < rows.count; i++) {
+        const char *probe = rows.probes[i].probe;
+        const struct session_part *part = part_of(&plan, probe);
+        ck_assert_msg(part, "%s: %s was not planned", spec, probe);
+        ck_assert_uint_eq(part->bytes_written, rows.probes[i].written_bytes);
+        ck_assert_uint_eq(part->bytes_read, rows.probes[i].read_bytes);
+        ck_assert_uint_eq(part->requests_count, rows.probes[i].rows);
+        ck_assert_msg(!part->cut, "%s: the plan of %s is too small", spec,
+                      probe);
+        ck_assert_msg(part->bytes_written <= part->plan.bytes_written_max &&
+                          part->bytes_read <= part->plan.bytes_read_max &&
+                          part->requests_count <= part->plan.requests_max,
+                      "%s: %s passed its plan", spec, probe);
+        ck_assert_msg(part->probe->writes || part->bytes_written == 0,
+                      "%s: %s does write", spec, probe);
+    }
+}
+END_TEST
+
+/* Budgets that end runs in different places. The first two drives will do. */
+START_TEST(no_run_passes_its_budget)
+{
+    static const uint64_t budgets[] = {4096, 3 * MIB, 400 * MIB};
+    struct ledger_of_rows rows;
+    struct session_plan plan;
+    int error;
+
+    for (size_t i = 0; i < sizeof(budgets) / sizeof(*budgets); i++)
+        run(drives.names[_i], budgets[i], &rows, &plan, &error); /* asserts */
+}
+END_TEST
+
+/* A probe that asks for more than it has planned, and lies about nothing. */
+struct greedy {
+    uint64_t next;
+    enum operation operation;
+};
+
+static void greedy_plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    *plan = (struct probe_plan){.bytes_written = 8 * 4096,
+                                .bytes_written_max = 16 * 4096,
+                                .requests = 1000,
+                                .requests_max = 1000};
+}
+
+static int greedy_start(const struct setting *setting,
+                        const struct findings *known, void **state)
+{
+    (void)known;
+    struct greedy *greedy = calloc(1, sizeof(*greedy));
+    ck_assert_ptr_nonnull(greedy);
+    greedy->operation = setting->seed % 2 ? OPERATION_DISCARD : OPERATION_WRITE;
+    *state = greedy;
+    return 0;
+}
+
+static enum probe_next greedy_next(void *state, struct step *step)
+{
+    struct greedy *greedy = state;
+
+    *step = (struct step){.operation = greedy->operation,
+                          .offset_bytes = 4096 * greedy->next++,
+                          .length_bytes = 4096,
+                          .label = {.phase = "p", .cell = "c"}};
+    return PROBE_STEP;
+}
+
+static int greedy_feed(void *state, const struct sample *sample)
+{
+    (void)state;
+    (void)sample;
+    return 0;
+}
+
+static void greedy_conclude(void *state, struct findings *findings)
+{
+    (void)state;
+    finding_why(findings_add(findings, "greedy", "clustered_page"),
+                "it never had enough");
+}
+
+static const struct probe greedy = {.name = "greedy",
+                                    .question = "More?",
+                                    .writes = true,
+                                    .answers = {"clustered_page"},
+                                    .plan = greedy_plan,
+                                    .start = greedy_start,
+                                    .next = greedy_next,
+                                    .feed = greedy_feed,
+                                    .conclude = greedy_conclude,
+                                    .finish = free};
+
+START_TEST(a_greedy_probe_is_stopped)
+{
+    static const struct probe *const asked[] = {&greedy, NULL};
+    static const uint64_t budgets[] = {0, 16 * 4096, 10 * 4096, 8 * 4096};
+    static const uint64_t passed[] = {16, 16, 10, 8};
+    const struct device_options options = {.write = true};
+    struct fault why = {FAULT_NONE, ""};
+    struct session *session;
+    struct device *device;
+    struct device_counters counters;
+
+    /* Writes, then discards, which destroy as much. */
+    const struct session_options session_options = {
+        .seed = (uint64_t)_i / 4, .write_budget_bytes = budgets[_i % 4]};
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    const int error = session_run(session, asked, &why);
+    ck_assert_int_eq(error, passed[_i % 4] == 16 ? 0 : -EDQUOT);
+    device_counters(device, &counters);
+    ck_assert_uint_eq(counters.written_bytes, 4096 * passed[_i % 4]);
+    /* The device's own gate stands at the plan, whoever asks. */
+    struct io io = {.kind = IO_DISCARD, .length_bytes = 4096};
+    ck_assert_int_eq(device_submit(device, &io), -EDQUOT);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
+/* Greedy as well, but its turn is the last. */
+START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
+{
+    static struct probe last;
+    static const struct probe *const asked[] = {&greedy, &last, NULL};
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {
+        .seed = (uint64_t)_i, .write_budget_bytes = 20 * 4096};
+    struct fault why = {FAULT_NONE, ""};
+    struct session_plan plan;
+    struct session *session;
+    struct device *device;
+
+    last = greedy;
+    last.name = "last";
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    ck_assert_int_eq(session_run(session, asked, &why), -EDQUOT);
+    session_parts(session, &plan);
+    /* Half of it, and all that is left. */
+    ck_assert_uint_eq(plan.parts[0].bytes_written, 10 * 4096);
+    ck_assert_uint_eq(plan.parts[1].bytes_written, 10 * 4096);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
+int main(void)
+{
+    list_drives();
+    Suite *suite = suite_create("budget");
+    TCase *all = tcase_create("all drives");
+    tcase_set_timeout(all, 300);
+    tcase_add_loop_test(all, no_probe_passes_its_plan, 0, drives.count);
+    tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
+    tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);
+    tcase_add_loop_test(all, a_greedy_probe_leaves_what_others_are_to_write, 0,
+                        2);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return drives.count >= QUICK_COUNT && !failed ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Published experiments: what the papers say must come out does, in the very
+ * tables that flashemu study prints. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/study/experiment.h"
+
+static struct experiment_table *table_of(const struct experiment *experiment)
+{
+    struct experiment_table *table = calloc(1, sizeof(*table));
+    struct experiment_settings settings = {.seed = 1, .scale = 1};
+    struct fault why = {FAULT_NONE, ""};
+
+    ck_assert_ptr_nonnull(table);
+    if (experiment->test_scale > 0)
+        settings.scale = experiment->test_scale;
+    ck_assert_msg(experiment->run(experiment, &settings, table, &why) == 0,
+                  "%s: %s", experiment->name, why.text);
+    return table;
+}
+
+START_TEST(what_the_paper_says_comes_out)
+{
+    const struct experiment *experiment = experiments[_i];
+    struct experiment_table *table = table_of(experiment);
+
+    ck_assert_uint_gt(table->trends_count, 0);
+    ck_assert_uint_gt(table->values_count, 0);
+    for (size_t i = 0; i < table->trends_count; i++) {
+        const struct experiment_trend *trend = &table->trends[i];
+        bool holds = experiment_judge(trend) == EXPERIMENT_HOLDS;
+        /* A reason for what does hold would be wrong. */
+        ck_assert_msg(holds == !trend->reason,
+                      "%s: %s: %g %s, must %s in %g .. %g", experiment->name,
+                      trend->claim, trend->ours, trend->unit,
+                      trend->reason ? "not be" : "be", trend->low, trend->high);
+        /* The bound is the paper's own. */
+        ck_assert_msg(isnan(trend->paper) || (trend->paper >= trend->low &&
+                                              trend->paper <= trend->high),
+                      "%s: %s: the paper's %g is not in %g .. %g",
+                      experiment->name, trend->claim, trend->paper, trend->low,
+                      trend->high);
+    }
+    free(table);
+}
+END_TEST
+
+START_TEST(every_experiment_says_what_it_is)
+{
+    const struct experiment *experiment = experiments[_i];
+    size_t length = strlen(experiment->question);
+
+    ck_assert_ptr_eq(experiment_find(experiment->name), experiment);
+    ck_assert_int_eq(experiment->question[length - 1], '?');
+    ck_assert_uint_gt(strlen(experiment->source), 0);
+    ck_assert_uint_gt(strlen(experiment->setting), 0);
+    ck_assert(experiment->test_scale >= 0 && experiment->test_scale <= 1);
+}
+END_TEST
+
+START_TEST(a_trend_is_judged_by_its_bound)
+{
+    struct experiment_trend trend = {
+        .ours = 5, .low = 5, .high = 6, .reason = NULL};
+
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_HOLDS);
+    trend.ours = 6.001;
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_MISSED);
+    trend.reason = "it cannot";
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_NOT_REPRODUCED);
+    trend.ours = NAN;
+    ck_assert_int_eq(experiment_judge(&trend), EXPERIMENT_NOT_REPRODUCED);
+    ck_assert_ptr_null(experiment_find("no-such-study"));
+}
+END_TEST
+
+int main(void)
+{
+    int count = 0;
+    while (experiments[count])
+        count++;
+    Suite *suite = suite_create("experiments");
+    TCase *papers = tcase_create("papers");
+    tcase_set_timeout(papers, 60);
+    tcase_add_loop_test(papers, what_the_paper_says_comes_out, 0, count);
+    tcase_add_loop_test(papers, every_experiment_says_what_it_is, 0, count);
+    tcase_add_test(papers, a_trend_is_judged_by_its_bound);
+    suite_add_tcase(suite, papers);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

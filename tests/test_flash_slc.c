@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The pseudo-SLC cache: real blocks, used with one bit a cell, and folded. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/base/random.h"
+#include "tests/flash_bench.h"
+
+/* One TLC bank: a block of 48 pages holds 16 with one bit a cell. */
+#define SMALL                                                                  \
+    "[drive]\ncapacity_bytes = 3MiB\ncontents = off\n"                         \
+    "[array]\nchannels_count = 1\nbanks_per_channel_count = 1\n"               \
+    "page_bytes = 2KiB\npages_per_block_count = 48\nspare_permille = 200\n"    \
+    "[timing]\nread_ns = 60us\nerase_ns = 3ms\nprogram_levels_count = 3\n"     \
+    "program_ns = 500us\nprogram_second_ns = 1000us\n"                         \
+    "program_third_ns = 1500us\n"                                              \
+    "[host]\ncommand_ns = 20us\n"                                              \
+    "[cleaning]\nidle_after_ns = 100ms\n"                                      \
+    "[slc_cache]\nslc_blocks_count = 4\nslc_read_ns = 25us\n"                  \
+    "slc_program_ns = 200us\n"
+
+enum {
+    PAGE = 2048,
+    OTHER_NS = 20000 + 8192 + 51200, /* command, link, bus */
+    SLC_PROGRAM_NS = 200000,
+    SLC_READ_NS = 25000,
+    READ_NS = 60000,
+    SLC_PAGES = 16, /* of 48: a third of the bits */
+    SLC_BLOCKS = 4
+};
+
+static const char *const mappings[] = {"page", "log-block", "block"};
+enum { MAPPINGS_COUNT = 3 };
+
+static struct bench bench_with(const char *more)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text), SMALL "%s", more);
+    struct drive drive = drive_of_text(text);
+    return bench_of(&drive);
+}
+
+static void fill_cache(struct bench *bench)
+{
+    for (uint64_t i = 0; i < SLC_BLOCKS * SLC_PAGES; i++)
+        ck_assert_uint_eq(bench_write(bench, i * 7 * PAGE, PAGE),
+                          OTHER_NS + SLC_PROGRAM_NS);
+}
+
+START_TEST(writes_and_their_reads_take_what_one_bit_takes)
+{
+    char more[64];
+    snprintf(more, sizeof(more), "[mapping]\nmapping = %s\n", mappings[_i]);
+    struct bench bench = bench_with(more);
+
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), OTHER_NS + READ_NS);
+    ck_assert_uint_eq(bench_write(&bench, 0, PAGE), OTHER_NS + SLC_PROGRAM_NS);
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), OTHER_NS + SLC_READ_NS);
+    ck_assert_uint_eq(bench_read(&bench, PAGE, PAGE), OTHER_NS + READ_NS);
+    /* After a pause an open block stays as it is. */
+    bench_idle(&bench, 500000000);
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), OTHER_NS + SLC_READ_NS);
+    ck_assert_uint_eq(bench_count(&bench).blocks_folded_count, 0);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(it_holds_as_many_pages_as_one_bit_allows_and_then_folds)
+{
+    char more[64];
+    snprintf(more, sizeof(more), "[mapping]\nmapping = %s\n", mappings[_i]);
+    struct bench bench = bench_with(more);
+
+    fill_cache(&bench);
+    ck_assert_uint_eq(bench_count(&bench).blocks_folded_count, 0);
+    /* One more: the oldest block's pages are read and programmed behind. */
+    uint64_t ns = bench_write(&bench, PAGE, PAGE);
+    ck_assert_uint_gt(ns, OTHER_NS + SLC_PROGRAM_NS + SLC_PAGES * 500000);
+    struct flash_statistics now = bench_count(&bench);
+    ck_assert_uint_eq(now.blocks_folded_count, 1);
+    ck_assert_uint_ge(now.pages_copied_count, SLC_PAGES);
+    bench_idle(&bench, 50000000); /* the erase, and the last programs */
+    /* What was folded is read at the pace of TLC, the rest is not. */
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), OTHER_NS + READ_NS);
+    ck_assert_uint_eq(bench_read(&bench, SLC_PAGES * 7 * PAGE, PAGE),
+                      OTHER_NS + SLC_READ_NS);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_pause_folds_it_and_it_is_fast_again)
+{
+    char more[64];
+    snprintf(more, sizeof(more), "[mapping]\nmapping = %s\n", mappings[_i]);
+    struct bench bench = bench_with(more);
+
+    for (int i = 0; i < 3; i++) {
+        fill_cache(&bench);
+        bench_idle(&bench, UINT64_C(3000000000));
+        bench_read(&bench, 0, PAGE);
+        ck_assert_uint_eq(bench_count(&bench).blocks_folded_count,
+                          (uint64_t)(i + 1) * SLC_BLOCKS);
+        bench_idle(&bench, 50000000);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(what_was_written_again_is_not_folded)
+{
+    struct bench bench = bench_with("[mapping]\nmapping = page\n");
+
+    /* All of it to one page: only the last is still valid. */
+    for (uint64_t i = 0; i < SLC_BLOCKS * SLC_PAGES; i++)
+        bench_write(&bench, 0, PAGE);
+    bench_idle(&bench, UINT64_C(3000000000));
+    bench_read(&bench, 0, PAGE);
+    struct flash_statistics now = bench_count(&bench);
+    ck_assert_uint_eq(now.blocks_folded_count, SLC_BLOCKS);
+    ck_assert_uint_eq(now.pages_copied_count, 1);
+    ck_assert_uint_eq(now.pages_programmed_count, SLC_BLOCKS * SLC_PAGES + 1);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(when_full_writes_can_go_past_it)
+{
+    struct bench bench =
+        bench_with("slc_full = bypass\n[mapping]\nmapping = page\n");
+    uint64_t times[] = {500000, 1000000, 1500000};
+
+    fill_cache(&bench);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(bench_write(&bench, PAGE, PAGE), OTHER_NS + times[i]);
+    ck_assert_uint_eq(bench_read(&bench, PAGE, PAGE), OTHER_NS + READ_NS);
+    ck_assert_uint_eq(bench_count(&bench).blocks_folded_count, 0);
+    bench_idle(&bench, UINT64_C(3000000000));
+    ck_assert_uint_eq(bench_write(&bench, PAGE, PAGE),
+                      OTHER_NS + SLC_PROGRAM_NS);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_discard_reaches_it)
+{
+    struct bench bench = bench_with("[mapping]\nmapping = page\n");
+
+    bench_write(&bench, 0, PAGE);
+    bench_do(&bench, FLASH_DISCARD, 0, PAGE, NULL);
+    /* Neither here nor behind: nothing is sensed. */
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), 20000 + 8192);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(what_it_cannot_be_is_refused)
+{
+    struct fault why = {FAULT_NONE, ""};
+    struct drive drive = drive_of_text(SMALL);
+    struct flash *flash;
+
+    drive.clustered_page_bytes = 48 * PAGE;
+    ck_assert_int_lt(flash_create(&drive, &flash, &why), 0);
+    ck_assert_ptr_nonnull(strstr(why.text, "one bit a cell"));
+    drive = drive_of_text(SMALL);
+    drive.mapping = MAPPING_STRIPED;
+    ck_assert_int_lt(flash_create(&drive, &flash, &why), 0);
+    ck_assert_ptr_nonnull(strstr(why.text, "slc_blocks_count"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flash_slc");
+    TCase *cases = tcase_create("flash_slc");
+    SRunner *runner = srunner_create(suite);
+
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, writes_and_their_reads_take_what_one_bit_takes,
+                        0, MAPPINGS_COUNT);
+    tcase_add_loop_test(cases,
+                        it_holds_as_many_pages_as_one_bit_allows_and_then_folds,
+                        0, MAPPINGS_COUNT);
+    tcase_add_loop_test(cases, a_pause_folds_it_and_it_is_fast_again, 0,
+                        MAPPINGS_COUNT);
+    tcase_add_test(cases, what_was_written_again_is_not_folded);
+    tcase_add_test(cases, when_full_writes_can_go_past_it);
+    tcase_add_test(cases, a_discard_reaches_it);
+    tcase_add_test(cases, what_it_cannot_be_is_refused);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cards that nobody has measured, made from what is known of such cards: erase
+ * units of powers of two and three times that, pages, open units from 1 to 20,
+ * noise, odd alignments, and shapes that have no unit. The rules must hold for
+ * them as for the recordings, none of which they were made after. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/random.h"
+#include "lib/infer/flashbench.h"
+#include "lib/infer/parameter.h"
+
+enum { CARDS = 3000, ROWS_MAX = 4096, REPEATS = 3 };
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+static struct flashbench_align aligns[ROWS_MAX];
+static struct flashbench_speed speeds[ROWS_MAX];
+static struct flashbench_run runs[1];
+static struct flashbench table;
+static struct findings findings;
+
+/* How often the rules were right, wrong, silent. */
+struct tally {
+    size_t right, wrong, silent;
+};
+
+static void begin(void)
+{
+    table = (struct flashbench){
+        .runs = runs, .runs_count = 1, .aligns = aligns, .speeds = speeds};
+}
+
+static double between(struct random *random, double least, double most)
+{
+    return least + (most - least) * random_unit(random);
+}
+
+static uint64_t pick(struct random *random, uint64_t least, uint64_t most)
+{
+    return least + random_below(random, most - least + 1);
+}
+
+static void count(struct tally *tally, const char *parameter, uint64_t truth)
+{
+    const struct finding *finding = findings_get(&findings, parameter);
+
+    ck_assert_ptr_nonnull(finding);
+    if (finding->verdict != VERDICT_FOUND)
+        tally->silent++;
+    else if (truth == 0 || (uint64_t)finding->low.integer > truth ||
+             (finding->high.kind == VALUE_INTEGER &&
+              (uint64_t)finding->high.integer < truth))
+        tally->wrong++;
+    else
+        tally->right++;
+}
+
+static void expect(const char *what, const struct tally *tally,
+                   double wrong_most, double silent_most)
+{
+    const double all = (double)(tally->right + tally->wrong + tally->silent);
+
+    ck_assert_msg((double)tally->wrong <= wrong_most * all &&
+                      (double)tally->silent <= silent_most * all,
+                  "%s: %zu right, %zu wrong, %zu silent", what, tally->right,
+                  tally->wrong, tally->silent);
+}
+
+/* ---- flashbench -a ------------------------------------------------------- */
+
+enum shape {
+    PLAIN,     /* flat between its steps */
+    ODD_EDGE,  /* the last alignment below the unit costs up to half as much */
+    ODD_ONE,   /* one alignment meets something else by chance */
+    SLOPING,   /* each alignment costs a little more than the last */
+    TWO_STEPS, /* as high a one below the unit */
+    STEPLESS,  /* no unit shows */
+    WANDERING, /* nor here, but alignments differ, neighbours alike */
+    SHAPES
+};
+
+struct card {
+    enum shape shape;
+    uint64_t unit_bytes, page_bytes; /* page 0: none shows */
+    double unit_ns, page_ns, base_ns, noise_ns, read_ns;
+    uint64_t odd_one, second_bytes;
+    double odd_part;  /* of what the unit costs */
+    double rough[64]; /* what an alignment costs more in every repeat */
+};
+
+static struct card draw_card(struct random *random, enum shape shape,
+                             uint64_t factor)
+{
+    struct card card = {.shape = shape};
+
+    card.unit_bytes = factor * (512 * KIB << random_below(random, 6));
+    card.page_bytes =
+        random_below(random, 4) ? 4 * KIB << random_below(random, 4) : 0;
+    card.read_ns = between(random, 300e3, 1500e3);
+    card.unit_ns = between(random, 0.08, 0.4) * card.read_ns;
+    card.page_ns =
+        card.page_bytes ? between(random, 0.05, 0.25) * card.read_ns : 0;
+    card.base_ns = between(random, -0.02, 0.1) * card.read_ns;
+    card.noise_ns = card.unit_ns / between(random, 15, 60);
+    card.odd_one = UINT64_C(4096) << random_below(random, 16);
+    /* On real cards alignments that ought to cost alike differ by a tenth. */
+    const double roughness = between(random, 0, 0.08);
+    for (size_t i = 0; i < sizeof(card.rough) / sizeof(card.rough[0]); i++)
+        card.rough[i] = roughness * card.unit_ns * random_normal(random);
+    for (size_t i = 1; i < sizeof(card.rough) / sizeof(card.rough[0]); i++)
+        if (shape == WANDERING)
+            card.rough[i] =
+                card.rough[i - 1] + card.unit_ns / 2 * random_normal(random);
+    card.odd_part = between(random, 0.2, 1.2);
+    card.second_bytes = card.unit_bytes / 4;
+    if (shape == ODD_EDGE) {
+        card.odd_one = card.unit_bytes / 2;
+        card.odd_part = between(random, 0.1, 0.4);
+    }
+    return card;
+}
+
+static double extra_of(const struct card *card, uint64_t align_bytes)
+{
+    double extra_ns = card->base_ns;
+
+    if (card->shape == WANDERING || align_bytes % card->unit_bytes == 0)
+        extra_ns += card->rough[(size_t)log2((double)align_bytes)];
+
+    if (card->page_bytes && align_bytes % card->page_bytes == 0)
+        extra_ns += card->page_ns;
+    if (card->shape != STEPLESS && card->shape != SLOPING &&
+        card->shape != WANDERING && align_bytes % card->unit_bytes == 0)
+        extra_ns += card->unit_ns;
+    if (card->shape == TWO_STEPS && align_bytes % card->second_bytes == 0)
+        extra_ns += card->unit_ns;
+    if (card->shape == SLOPING)
+        extra_ns += card->unit_ns / 6 * log2((double)align_bytes / 4096);
+    if ((card->shape == ODD_ONE || card->shape == ODD_EDGE) &&
+        align_bytes == card->odd_one)
+        extra_ns += card->odd_part * card->unit_ns;
+    return extra_ns;
+}
+
+static void list_aligns(struct random *random, const struct card *card,
+                        uint64_t factor)
+{
+    const uint64_t most = GIB << random_below(random, 4);
+
+    for (uint64_t repeat = 1; repeat <= REPEATS; repeat++)
+        for (uint64_t bytes = most; bytes >= 2 * KIB; bytes /= 2)
+            aligns[table.aligns_count++] = (struct flashbench_align){
+                .align_bytes = factor * bytes,
+                .repeat = repeat,
+                .read_ns = card->read_ns,
+                .extra_ns = extra_of(card, factor * bytes) +
+                            card->noise_ns * random_normal(random)};
+}
+
+/* `factor` 3: a card with units of three planes, and a listing for it too. */
+static struct tally tally_units(enum shape shape, uint64_t factor)
+{
+    struct tally tally = {0, 0, 0};
+    struct random random;
+
+    random_seed(&random, 100 + shape);
+    for (int i = 0; i < CARDS; i++) {
+        const struct card card = draw_card(&random, shape, factor);
+        const bool shows = shape <= ODD_ONE;
+        begin();
+        list_aligns(&random, &card, 1);
+        if (factor > 1)
+            list_aligns(&random, &card, factor);
+        flashbench_infer(&table, 0, &findings);
+        count(&tally, "erase_unit", shows ? card.unit_bytes : 0);
+    }
+    return tally;
+}
+
+START_TEST(units_of_any_size_are_found)
+{
+    const struct tally plain = tally_units(PLAIN, 1);
+    const struct tally three = tally_units(PLAIN, 3);
+    const struct tally edge = tally_units(ODD_EDGE, 1);
+    const struct tally odd = tally_units(ODD_ONE, 1);
+
+    expect("plain", &plain, 0.005, 0.1);
+    expect("three planes", &three, 0.005, 0.1);
+    expect("an odd edge", &edge, 0.005, 0.3);
+    /* Just below the unit it cannot be told from the unit. */
+    expect("an odd alignment", &odd, 0.05, 0.3);
+}
+END_TEST
+
+START_TEST(shapes_without_a_unit_are_given_none)
+{
+    const struct tally flat = tally_units(STEPLESS, 1);
+    const struct tally sloping = tally_units(SLOPING, 1);
+    const struct tally wandering = tally_units(WANDERING, 1);
+    const struct tally two = tally_units(TWO_STEPS, 1);
+
+    expect("flat", &flat, 0.005, 1);
+    expect("sloping", &sloping, 0.005, 1);
+    expect("wandering", &wandering, 0.05, 1);
+    expect("two steps", &two, 0.005, 1);
+}
+END_TEST
+
+/* ---- flashbench --open-au ------------------------------------------------ */
+
+struct writer {
+    uint64_t open_units, unit_bytes, most_units;
+    double full, switch_cost, noise;
+    double
+        fatigue; /* logarithm; what each unit more costs: there is no limit */
+    bool half_slow; /* one unit too many is slow half of the time */
+};
+
+static struct writer draw_writer(struct random *random, uint64_t factor)
+{
+    struct writer writer = {.open_units = pick(random, 1, 20),
+                            .unit_bytes =
+                                factor * (512 * KIB << random_below(random, 5)),
+                            .full = between(random, 3e6, 40e6),
+                            .switch_cost = between(random, 0.5, 2),
+                            .noise = between(random, 0.01, 0.15),
+                            .half_slow = random_below(random, 8) == 0};
+
+    writer.most_units = pick(random, 3, 24);
+    return writer;
+}
+
+/* Logarithm of the speed: of a write and what a switch copies beside it. */
+static double speed_of(const struct writer *writer, uint64_t write_bytes,
+                       uint64_t units, struct random *random)
+{
+    const bool first_too_many = units == writer->open_units + 1;
+    double slow = units > writer->open_units ? 1 : 0;
+    double seconds = (double)write_bytes / writer->full + 300e-6;
+
+    if (first_too_many && writer->half_slow)
+        slow = 0.5;
+    if (write_bytes < writer->unit_bytes)
+        seconds += slow * writer->switch_cost *
+                   (double)(writer->unit_bytes - write_bytes) / writer->full;
+    /* Now and then the card does something else meanwhile. */
+    if (random_below(random, 60) == 0)
+        seconds *= between(random, 1, 3);
+    return log((double)write_bytes / seconds) -
+           writer->fatigue * (double)units +
+           writer->noise * random_normal(random);
+}
+
+static void list_speeds(struct random *random, const struct writer *writer)
+{
+    for (uint64_t units = 1; units <= writer->most_units; units++)
+        for (uint64_t bytes = writer->unit_bytes; bytes >= 16 * KIB; bytes /= 2)
+            speeds[table.speeds_count++] = (struct flashbench_speed){
+                .write_bytes = bytes,
+                .units_count = units,
+                .bytes_per_second =
+                    exp(speed_of(writer, bytes, units, random))};
+}
+
+/* Where the limit was not tried, it must at least not be claimed. */
+static void count_writer(struct tally *tally, const struct writer *writer)
+{
+    const struct finding *finding =
+        findings_get(&findings, "open_units_linear");
+    const bool reached = writer->open_units < writer->most_units;
+
+    if (reached) {
+        count(tally, "open_units_linear", writer->open_units);
+        /* A bound that holds is no answer where there is one to be had. */
+        if (finding->verdict == VERDICT_FOUND &&
+            finding->high.kind == VALUE_NONE)
+            tally->wrong++;
+    } else if (finding->verdict != VERDICT_FOUND)
+        tally->silent++;
+    else if (finding->high.kind == VALUE_NONE &&
+             finding->low.integer == (int64_t)writer->most_units)
+        tally->right++;
+    else
+        tally->wrong++;
+}
+
+START_TEST(open_units_from_1_to_20_are_found)
+{
+    for (uint64_t factor = 1; factor <= 3; factor += 2) {
+        struct tally tally = {0, 0, 0};
+        struct random random;
+        random_seed(&random, 200 + factor);
+        for (int i = 0; i < CARDS; i++) {
+            const struct writer writer = draw_writer(&random, factor);
+            begin();
+            list_speeds(&random, &writer);
+            flashbench_infer(&table, 0, &findings);
+            count_writer(&tally, &writer);
+        }
+        expect(factor == 1 ? "powers of two" : "three planes", &tally, 0.01,
+               0.15);
+    }
+}
+END_TEST
+
+START_TEST(a_gradual_decline_is_no_limit)
+{
+    struct tally tally = {0, 0, 0};
+    struct random random;
+
+    random_seed(&random, 300);
+    for (int i = 0; i < CARDS; i++) {
+        struct writer writer = draw_writer(&random, 1);
+        writer.fatigue = between(&random, 0.02, 0.3);
+        writer.open_units = UINT64_MAX - 1;
+        begin();
+        list_speeds(&random, &writer);
+        flashbench_infer(&table, 0, &findings);
+        const struct finding *finding =
+            findings_get(&findings, "open_units_linear");
+        const bool limit = finding->verdict == VERDICT_FOUND &&
+                           finding->high.kind != VALUE_NONE;
+        *(limit ? &tally.wrong : &tally.right) += 1;
+    }
+    expect("gradual", &tally, 0.03, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flashbench_made");
+    TCase *cases = tcase_create("made");
+
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, units_of_any_size_are_found);
+    tcase_add_test(cases, shapes_without_a_unit_are_given_none);
+    tcase_add_test(cases, open_units_from_1_to_20_are_found);
+    tcase_add_test(cases, a_gradual_decline_is_no_limit);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_package.sh SOURCE_DIR BUILD_DIR: the Debian packages as CPack makes
+# them: does lintian accept them, do they work where they are unpacked, and does
+# a program that builds on the library compile and run? (In a fresh Debian:
+# fresh_package.sh, in the long suite.)
+set -u
+export LC_ALL=C
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+root=$scratch/root
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+
+make_packages()
+{
+    (cd -- "$build_dir" && cpack -B "$scratch/packages") &&
+        ls "$scratch"/packages/{ssdprobe,libssdprobe-dev}_*.deb
+}
+
+unpack()
+{
+    local package
+    for package in "$scratch"/packages/*.deb; do
+        dpkg-deb -x "$package" "$root" || return
+    done
+}
+
+# field PACKAGE FIELD
+field()
+{
+    dpkg-deb -f "$scratch/packages/$1"_*.deb "$2"
+}
+
+# without WORD TEXT
+without()
+{
+    [[ -n $2 && $2 != *$1* ]]
+}
+
+# Configured for /usr (fresh_package.sh) there is no warning either.
+no_errors()
+{
+    lintian --allow-root --fail-on error "$scratch"/packages/*.deb
+}
+
+compile_example()
+{
+    # shellcheck disable=SC2046 # words are what pkg-config gives
+    cc -Wall -Wextra -Werror -o "$scratch/example" \
+        "$root/usr/share/doc/libssdprobe-dev/examples/example.c" \
+        $(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libssdprobe.pc)") \
+            pkg-config --cflags --libs libssdprobe)
+}
+
+# The drive is told by its file: an installed program must find its own, not
+# those of the tree that it was built from.
+finds_its_own_drives()
+{
+    mv "$root/usr/share/ssdprobe/drives/ssd-a.ini" \
+        "$root/usr/share/ssdprobe/drives/only-here.ini" &&
+        "$root/usr/bin/ssdprobe" run read-buffer sim:only-here -q &&
+        mv "$root/usr/share/ssdprobe/drives/only-here.ini" \
+            "$root/usr/share/ssdprobe/drives/ssd-a.ini"
+}
+
+# Every link of a probe has a manual page that is there.
+links_have_pages()
+{
+    local link page count=0
+    for link in "$root"/usr/bin/ssdprobe-*; do
+        page=$root/usr/share/man/man8/$(basename "$link").8.gz
+        [[ -s $page && -x $link ]] || {
+            echo "$link has no page"
+            return 1
+        }
+        ((count += 1))
+    done
+    ((count > 5))
+}
+
+check "cpack makes both packages" make_packages
+check "lintian finds no error" no_errors
+check "they unpack" unpack
+check "the programs run from there" "$root/usr/bin/ssdprobe" --version
+check "they find their own drives" finds_its_own_drives
+check "each probe's command has a page" links_have_pages
+check "libraries are depended on" \
+    grep -q 'liburing2.*' <(field ssdprobe Depends)
+check "gnuplot is recommended" grep -q gnuplot <(field ssdprobe Recommends)
+check "gnuplot is not required" without gnuplot "$(field ssdprobe Depends)"
+check "a program on libssdprobe compiles" compile_example
+check "and finds the read buffer" \
+    grep -q 'read_buffer: found 262144 bytes' <("$scratch/example" sim:ssd-a)
+check "the copyright names the licence of LICENSE" \
+    grep -q 'GPL-3.0-or-later' "$root/usr/share/doc/ssdprobe/copyright"
+check "LICENSE is its text" grep -q 'GNU GENERAL PUBLIC LICENSE' \
+    "$source_dir/LICENSE"
+
+summary

@@ -1,0 +1,288 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_pages.sh SOURCE_DIR BUILD_DIR: what a run leaves for people: the run
+# directory, report, plot and diff; also with less than everything at hand.
+set -u
+export LC_ALL=C
+unset COLUMNS NO_COLOR
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+ssdprobe=$build_dir/ssdprobe
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd -- "$scratch" || exit
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+
+# Debian's Python has the validator; another may come first in the path.
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import jsonschema' 2>/dev/null && break
+done
+
+cat >valid.py <<'END'
+"""valid.py SCHEMA FILE STATUS [EXPRESSION...]: `d` is the document."""
+import json, sys
+import jsonschema
+document = json.load(open(sys.argv[2], encoding="utf-8"))
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(document)
+assert document["ssdprobe"]["exit_status"] == int(sys.argv[3]), document
+for expression in sys.argv[4:]:
+    assert eval(expression, {"d": document}), expression
+END
+
+cat >page.py <<'END'
+"""page.py FILE FIGURES: is the page whole, by itself, and for everybody?"""
+import html.parser, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+
+class Page(html.parser.HTMLParser):
+    void = {"meta", "br", "link", "input", "img", "hr"}
+    drawn = {"path", "circle", "rect", "use", "image", "line", "feflood",
+             "fecomposite", "stop"}
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.open, self.plots = [], [], [], []
+        self.headers = 0
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if "id" in a:
+            self.ids.append(a["id"])
+        for name in ("href", "src", "xlink:href"):
+            if name in a:
+                self.links.append(a[name])
+        if a.get("role") == "img":
+            self.plots.append(a.get("aria-label", ""))
+        if tag == "th":
+            assert a.get("scope") in ("row", "col"), a
+            self.headers += 1
+        assert tag not in ("script", "iframe", "link", "img"), tag
+        if tag not in self.void:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.void:
+            self.open.pop()
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+
+page = Page()
+page.feed(text)
+assert not page.open, page.open
+assert len(set(page.ids)) == len(page.ids), "an id is there twice"
+for link in page.links:
+    assert link.startswith("#") and link[1:] in page.ids, link
+assert not re.search(r"url\((?!#|'#)", text), "something is fetched"
+assert len(page.plots) == int(sys.argv[2]), page.plots
+assert all("found" in p or "absent" in p or "inconclusive" in p
+           for p in page.plots), page.plots
+assert page.headers > 5
+for section in ("glance", "findings", "advice", "conditions", "cost", "how"):
+    assert section in page.ids, section
+assert "prefers-color-scheme:dark" in text and "@media print" in text
+END
+
+# expect SENTENCE STATUS [EXPRESSION...] -- ARGUMENTS...: stdout is a document.
+expect()
+{
+    local sentence=$1 wanted=$2 conditions=() status=0
+    shift 2
+    while [[ $1 != -- ]]; do
+        conditions+=("$1")
+        shift
+    done
+    shift
+    "$ssdprobe" "$@" >out 2>err </dev/null || status=$?
+    check "$sentence (exit status $status)" test "$status" -eq "$wanted"
+    check "and its document is valid" "$python" valid.py \
+        "$source_dir/lib/report/ssdprobe.schema.json" out "$wanted" \
+        "${conditions[@]}"
+}
+
+run()
+{
+    "$ssdprobe" run "$@" --quiet --progress=none </dev/null
+}
+
+widest()
+{
+    awk -v most="$1" '!/^      / && length > most { print; bad = 1 } END { exit bad }'
+}
+
+probes=read-buffer,log-list
+
+## A run directory.
+check "a run is kept" run $probes sim:ssd-a,noise=realistic --output-dir=kept
+check "with every file" test -s kept/samples.csv -a -s kept/report.json \
+    -a -s kept/report.txt -a -s kept/figures/log_list.svg
+check "the page is whole" python3 page.py kept/report.html 2
+check "the same run says the same on stdout" bash -c "'$ssdprobe' run $probes \
+    sim:ssd-a,noise=realistic -q 2>/dev/null </dev/null | cmp - kept/report.txt"
+cp -r kept again
+rm -rf again/report.html again/report.txt again/figures
+sed -i 's/"verdict": "found"/"verdict": "inconclusive"/' again/report.json
+expect "report makes it again" 0 "d['findings'][0]['verdict'] == 'found'" \
+    -- report --json again
+check "to the byte" diff -r kept again
+expect "report of no directory" 2 -- report --json nowhere
+expect "report of another directory" 2 -- report --json /tmp
+mkdir broken
+head -n 300 kept/samples.csv >broken/samples.csv
+cp kept/report.json broken
+expect "report of a file that was cut off" 2 -- report --json broken
+echo '{}' >again/report.json
+expect "report of a document that is none of ours" 2 -- report --json again
+
+## Figures.
+expect "plot" 0 "len(d['figures']) == 4" -- plot --json kept --output-dir=drawn
+check "as PNG too" bash -c 'file=$(ls drawn/read_buffer.png) &&
+    head -c 8 "$file" | grep -q PNG'
+check "plot of a CSV" bash -c "cp kept/samples.csv s.csv &&
+    '$ssdprobe' plot s.csv | grep -qx s-figures/log_list.svg"
+COLUMNS=44 "$ssdprobe" plot --terminal kept >picture 2>err
+check "in ASCII" bash -c '! LC_ALL=C grep -q "[^ -~]" picture &&
+    grep -q "Log list: 8" picture'
+check "as wide as asked" bash -c "awk 'length > 44 { exit 1 }' picture"
+run log-list,clustered-block sim:ssd-a --assume=clustered_page=16KiB \
+    --output-dir=known >/dev/null 2>&1
+check "a probe that needs no requests of its own has no figure" \
+    test -s known/figures/log_list.svg -a ! -e known/figures/clustered_block.svg
+expect "plot of nothing" 2 -- plot --json nowhere
+run basic sim:ssd-a --read-only --csv=few.csv >/dev/null 2>&1
+expect "plot of a run that skipped all" 2 \
+    "'nothing to draw' in d['ssdprobe']['messages'][0]['text']" \
+    -- plot --json few.csv
+
+## Two runs.
+run $probes sim:ssd-a,noise=realistic,seed=2 --seed=2 --output-dir=second \
+    >/dev/null 2>&1
+for seed in 1 2; do
+    run basic,large-request sim:ssd-a,noise=realistic,seed=$seed --seed=$seed \
+        --json=times-$seed.json >/dev/null 2>&1
+done
+run basic,large-request sim:ssd-d --json=times-other.json >/dev/null 2>&1
+expect "diff of times that only drifted" 0 "d['diff']['one_model'] > 0.9" \
+    "all(r['comparison'] == 'same' for r in d['diff']['findings'])" \
+    "any(r['ratio'] != 1 for r in d['diff']['findings'])" \
+    -- diff --json times-1.json times-2.json
+expect "diff of other times" 0 "d['diff']['one_model'] < 0.1" \
+    "[r['comparison'] for r in d['diff']['findings']].count('different') > 2" \
+    -- diff --json times-1.json times-other.json
+# Is the probability calibrated? Each drive against itself, and against all.
+cat >calibrated.py <<'END'
+"""calibrated.py SSDPROBE DRIVE...: of each drive there are DRIVE-1 and -2."""
+import itertools, json, subprocess, sys
+def one_model(*names):
+    said = subprocess.run([sys.argv[1], "diff", "--json", *names],
+                          stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(said)["diff"]["one_model"]
+drives = sys.argv[2:]
+same = [one_model(f"{d}-1.json", f"{d}-2.json") for d in drives]
+other = [one_model(f"{a}-1.json", f"{b}-2.json")
+         for a, b in itertools.permutations(drives, 2)]
+print(same, other)
+# None is sure of what is not so.
+sys.exit(not (min(same) > 0.2 and max(other) < 0.5 and
+              sum(p > 0.9 for p in same) >= len(same) - 1 and
+              sum(p < 0.1 for p in other) >= 0.9 * len(other)))
+END
+drives=(ssd-a ssd-b ssd-c ssd-d usb-pny-2g)
+[[ -z ${SSDPROBE_TEST_LONG-} ]] ||
+    drives+=(usb-unknown-1g emmc qlc)
+for drive in "${drives[@]}"; do
+    for seed in 1 2; do
+        run basic,read-buffer,large-request \
+            "sim:$drive,noise=realistic,seed=$seed" --seed=$seed \
+            --json="$drive-$seed.json" >/dev/null 2>&1
+    done
+done
+check "the probability of one model is calibrated" \
+    "$python" calibrated.py "$ssdprobe" "${drives[@]}"
+"$python" - <<'END'
+import json
+d = json.load(open("kept/report.json"))
+d["conditions"] = {"grade": "yellow", "items": [
+    {"name": "scheduler", "value": "bfq", "grade": "green", "reason": None},
+    {"name": "load", "value": "0.2", "grade": "green", "reason": None}]}
+json.dump(d, open("bfq.json", "w"))
+d["conditions"]["items"][0]["value"] = "none"
+d["conditions"]["items"][1] = {"name": "load", "value": "9", "grade": "yellow",
+                               "reason": "too much"}
+json.dump(d, open("none.json", "w"))
+d["conditions"]["items"][1] = {"name": "load", "value": "0.3",
+                               "grade": "green", "reason": None}
+json.dump(d, open("calm.json", "w"))
+END
+expect "diff of other conditions" 0 "[c['name'] for c in d['diff']['conditions']] \
+== ['scheduler', 'load']" -- diff --json bfq.json none.json
+expect "a load that is another number is no other condition" 0 \
+    "[c['name'] for c in d['diff']['conditions']] == ['scheduler']" \
+    -- diff --json bfq.json calm.json
+run $probes sim:ssd-b --output-dir=other >/dev/null 2>&1
+expect "diff of two runs of a drive" 0 "d['diff']['one_model'] > 0.5" \
+    "not d['diff']['conditions']" \
+    "all(r['comparison'] == 'same' for r in d['diff']['findings'])" \
+    -- diff --json kept second
+expect "diff of two drives" 0 "d['diff']['one_model'] < 0.1" \
+    "d['diff']['conditions'][0]['name'] == 'model'" \
+    "any(r['comparison'] == 'different' for r in d['diff']['findings'])" \
+    -- diff --json kept other
+expect "diff with itself" 0 "all(r['ratio'] in (None, 1) \
+for r in d['diff']['findings'])" -- diff --json kept kept/report.json
+expect "diff with nothing" 2 -- diff --json kept nowhere
+"$ssdprobe" diff kept other >words 2>err
+check "conditions come first" bash -c 'head -n 1 words | grep -q "^Conditions"'
+check "the answer last" bash -c 'tail -n 2 words | grep -qE "One model|odds"'
+
+## Less than everything.
+mkdir bare
+for tool in timeout env sh bash awk sort sed wc head; do
+    ln -s "$(command -v $tool)" bare/
+done
+PATH=$scratch/bare run read-buffer sim:ssd-a --output-dir=plain >out 2>err
+check "without gnuplot a run succeeds" test $? -eq 0
+check "and says what is missing" grep -q 'gnuplot is not installed' err
+check "in the page as well" grep -q 'gnuplot is not installed' plain/report.html
+check "which is whole but for the figures" python3 page.py plain/report.html 0
+PATH=$scratch/bare "$ssdprobe" plot plain >out 2>err
+check "without gnuplot there is no plot" test $? -eq 2
+truncate -s 64M disk.img
+disk=$(losetup --find --show disk.img)
+trap 'losetup -d "$disk"; rm -rf -- "$scratch"' EXIT
+"$python" "$source_dir/tests/no_io_uring.py" "$ssdprobe" run read-buffer "$disk" \
+    --allow-virtual --read-only --time-limit=2s --output-dir=without \
+    >out 2>err </dev/null
+check "without io_uring a run comes to its end" test $? -eq 5
+check "by pread and pwrite" grep -q 'engine *pread/pwrite' out
+check "and says what is missing" grep -q 'yellow: io_uring is missing' out
+check "in the page as well" grep -q '<dd>missing (yellow)' without/report.html
+check "with rows" test "$(wc -l <without/samples.csv)" -gt 100
+run basic "$disk" --allow-virtual --read-only --dry-run >out 2>err
+check "with it nothing is missing" bash -c '! grep -q "io_uring is missing" out err'
+# A loop device has no SMART, and nothing that could be asked for it.
+check "without SMART health is null" "$python" -c 'import json
+assert json.load(open("without/report.json"))["device"]["health"] == []'
+COLUMNS=36 run $probes sim:ssd-a >narrow 2>/dev/null
+check "a narrow terminal is kept to" bash -c "$(declare -f widest)
+    widest 36 <narrow"
+check "and reads on" grep -q 'log_list: 8, found' narrow
+TERM=xterm script -qec "'$ssdprobe' run read-buffer sim:ssd-a -q" /dev/null \
+    >colour </dev/null 2>&1
+check "a terminal has colour" grep -q $'\033\[32mfound' colour
+NO_COLOR=1 TERM=xterm script -qec "'$ssdprobe' run read-buffer sim:ssd-a -q" \
+    /dev/null >plain.txt </dev/null 2>&1
+check "without a terminal there is no colour and no bar" \
+    bash -c "! grep -q $'[\033\r]' kept/report.txt narrow"
+check "NO_COLOR has none" bash -c "! grep -q $'\033' plain.txt"
+TERM=dumb script -qec "'$ssdprobe' run read-buffer sim:ssd-a -q" /dev/null \
+    >dumb.txt </dev/null 2>&1
+check "TERM=dumb has none" bash -c "! grep -q $'\033' dumb.txt"
+
+## Nobody's serial number.
+hidden=/dev/disk/by-id/ata-Foo_S3CR3T
+expect "--no-serial" 2 "'S3CR3T' not in str(d)" "'/dev/disk/...' in str(d)" \
+    -- check --json --no-serial --confirm=S3CR3T $hidden
+check "nor on stderr" bash -c '! grep -q S3CR3T err'
+expect "without it" 2 "'S3CR3T' in str(d)" -- check --json $hidden
+summary

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was on a drive comes back to the byte, or it is told what did not. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/random.h"
+#include "lib/device/disk.h"
+#include "lib/session/journal.h"
+#include "lib/session/preserve.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+enum { EXTENTS = 5, ZERO_EXTENT = 2 };
+
+static const struct preserve_region region = {8 * MIB, EXTENTS *MIB - 4096};
+static char place[64], path[128];
+static struct run_dir dir;
+static struct device *device;
+static struct fault why;
+static unsigned char before[EXTENTS * MIB + 8192];
+
+static void io_all(enum io_kind kind, unsigned char *bytes)
+{
+    unsigned char *data = device_buffer(device, 4096);
+
+    for (size_t at = 0; at < sizeof(before); at += 4096) {
+        struct io io = {.kind = kind,
+                        .offset_bytes = region.offset_bytes - 4096 + at,
+                        .length_bytes = 4096,
+                        .data = data};
+        if (kind == IO_WRITE)
+            memcpy(data, bytes + at, 4096);
+        ck_assert_int_eq(device_do(device, &io), 0);
+        if (kind == IO_READ)
+            memcpy(bytes + at, data, 4096);
+    }
+}
+
+static void allow(uint64_t budget_bytes)
+{
+    const struct device_limits limits = {.region_offset_bytes = 4 * MIB,
+                                         .region_length_bytes = 16 * MIB,
+                                         .write_budget_bytes = budget_bytes};
+    device_limit(device, &limits);
+}
+
+static void set_up(void)
+{
+    const struct device_options options = {.write = true};
+    struct random random;
+
+    snprintf(place, sizeof(place), "/tmp/preserve.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    snprintf(path, sizeof(path), "%s/run", place);
+    ck_assert_int_eq(run_dir_create(path, &dir, &why), 0);
+    ck_assert_int_eq(
+        device_open("sim:ssd-a,contents=on", &options, &device, &why), 0);
+    random_seed(&random, 7);
+    for (size_t i = 0; i < sizeof(before); i++)
+        before[i] = (unsigned char)random_u64(&random);
+    memset(before + 4096 + ZERO_EXTENT * MIB, 0, MIB);
+    allow(UINT64_MAX);
+    io_all(IO_WRITE, before);
+}
+
+static void tear_down(void)
+{
+    char command[128];
+
+    device_close(device);
+    run_dir_close(&dir);
+    snprintf(command, sizeof(command), "rm -r '%s'", place);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void destroy(size_t offset_bytes)
+{
+    struct io io = {.kind = IO_WRITE,
+                    .offset_bytes = region.offset_bytes + offset_bytes,
+                    .length_bytes = 512};
+
+    io.data = device_buffer(device, 512);
+    memset(io.data, 0xaa, 512);
+    allow(UINT64_MAX);
+    ck_assert_int_eq(device_do(device, &io), 0);
+}
+
+static void expect_as_before(void)
+{
+    static unsigned char now[sizeof(before)];
+
+    io_all(IO_READ, now);
+    ck_assert(memcmp(now, before, sizeof(now)) == 0);
+}
+
+START_TEST(test_all_comes_back)
+{
+    static unsigned char other[sizeof(before)];
+    uint64_t changed_bytes;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+    ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
+    memset(other, 0xaa, sizeof(other));
+    memcpy(other, before, 4096); /* what lies outside is not its business */
+    memcpy(other + sizeof(other) - 8192, before + sizeof(other) - 8192, 8192);
+    io_all(IO_WRITE, other);
+    allow(0); /* no budget stops it */
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_uint_eq(changed_bytes, region.length_bytes);
+    ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
+    expect_as_before();
+}
+END_TEST
+
+START_TEST(test_only_what_differs_is_written)
+{
+    struct device_counters first, last;
+    uint64_t changed_bytes;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    destroy(ZERO_EXTENT * MIB + 512 * 77);
+    device_counters(device, &first);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    device_counters(device, &last);
+    ck_assert_uint_eq(changed_bytes, MIB);
+    ck_assert_uint_eq(last.written_bytes - first.written_bytes, MIB);
+    expect_as_before();
+}
+END_TEST
+
+START_TEST(test_zeros_take_no_room)
+{
+    struct stat status;
+    char name[PATH_MAX];
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(stat(run_dir_path(&dir, RUN_DIR_JOURNAL, name), &status),
+                     0);
+    ck_assert_uint_lt((uint64_t)status.st_size, (EXTENTS - 1) * MIB + 16384);
+}
+END_TEST
+
+/* Damages the journal at a place; what it does not hold any more is told, and
+ * never written to the drive. */
+START_TEST(test_a_damaged_journal_is_told)
+{
+    static const struct {
+        uint64_t at;
+        bool header; /* not even the place of things is sure */
+    } places[] = {{0, true},
+                  {4096 + 8, true},
+                  {4096 + 40 + 1000, false},
+                  {4096 + 80 + MIB + 5000, false}};
+    struct journal journal;
+    uint64_t changed_bytes;
+    char name[PATH_MAX], byte;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    const int file =
+        open(run_dir_path(&dir, RUN_DIR_JOURNAL, name), O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(pread(file, &byte, 1, (off_t)places[_i].at), 1);
+    byte ^= 0x10;
+    ck_assert_int_eq(pwrite(file, &byte, 1, (off_t)places[_i].at), 1);
+    close(file);
+    for (size_t i = 0; i < EXTENTS; i++)
+        destroy(i * MIB);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+    /* The other extents are back all the same. */
+    ck_assert_uint_eq(changed_bytes,
+                      places[_i].header ? 0 : region.length_bytes - MIB);
+    ck_assert_int_eq(journal_open(&dir, &journal, &why),
+                     places[_i].header ? -EBADMSG : 0);
+    journal_close(&journal);
+}
+END_TEST
+
+START_TEST(test_a_cut_journal_is_told)
+{
+    uint64_t changed_bytes;
+    char name[PATH_MAX];
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    run_dir_path(&dir, RUN_DIR_JOURNAL, name);
+    ck_assert_int_eq(truncate(name, (off_t)MIB * _i / 2), 0);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
+    ck_assert_uint_eq(changed_bytes, 0);
+}
+END_TEST
+
+static volatile sig_atomic_t stop;
+
+static void stop_at_half(void *context, const char *what, double share)
+{
+    (void)context;
+    (void)what;
+    stop = share > 0.5;
+}
+
+START_TEST(test_an_interrupted_copy_leaves_nothing)
+{
+    const struct preserve_watch watch = {.progress = stop_at_half,
+                                         .interrupted = &stop};
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, &watch, &why),
+                     -EINTR);
+    ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
+    ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
+}
+END_TEST
+
+START_TEST(test_no_room_is_refused_before_any_write)
+{
+    const struct preserve_region all = {0, device_info(device)->capacity_bytes};
+    struct run_dir small;
+    char mount_command[200];
+
+    /* 64 GB do not fit in memory's file system of any machine that tests. */
+    snprintf(mount_command, sizeof(mount_command), "/dev/shm/preserve-%d",
+             (int)getpid());
+    ck_assert_int_eq(run_dir_create(mount_command, &small, &why), 0);
+    const int error = preserve_save(device, &all, &small, NULL, &why);
+    run_dir_remove(&small, RUN_DIR_LOG);
+    run_dir_close(&small);
+    ck_assert_int_eq(rmdir(mount_command), 0);
+    ck_assert_int_eq(error, -ENOSPC);
+    ck_assert_int_eq(why.kind, FAULT_REFUSED);
+    ck_assert_ptr_nonnull(strstr(why.text, "--region"));
+}
+END_TEST
+
+/* A drive that fails some of its requests: each extent is right or told. */
+START_TEST(test_what_did_not_come_back_is_told)
+{
+    static const char *const specs[] = {
+        "sim:ssd-a,contents=on,write_error_share=1",
+        "sim:ssd-a,contents=on,read_error_share=1",
+        "sim:ssd-a,contents=on,vanish_at_ns=10ms",
+        "sim:ssd-a,contents=on,real_capacity_bytes=4MiB,fake_capacity=drops"};
+    const struct device_options options = {.write = true};
+    uint64_t changed_bytes;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    device_close(device);
+    /* Another drive in the place of the first, which does not do its work. */
+    ck_assert_msg(device_open(specs[_i], &options, &device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_lt(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
+    ck_assert_ptr_nonnull(strstr(why.text, "ssdprobe restore"));
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+START_TEST(test_who_carries_whom)
+{
+    struct disk_list list;
+    struct stat status;
+
+    ck_assert_int_eq(disk_list_read(&list), 0);
+    for (size_t i = 0; i < list.count; i++) {
+        ck_assert_int_eq(stat(list.paths[i], &status), 0);
+        ck_assert(disk_carries(list.paths[i], status.st_rdev));
+        ck_assert(!disk_carries(list.paths[i], status.st_dev));
+    }
+    ck_assert(!disk_carries("/dev/null", 0));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("preserve");
+    TCase *all = tcase_create("contents");
+    tcase_set_timeout(all, 60);
+    tcase_add_checked_fixture(all, set_up, tear_down);
+    tcase_add_test(all, test_all_comes_back);
+    tcase_add_test(all, test_only_what_differs_is_written);
+    tcase_add_test(all, test_zeros_take_no_room);
+    tcase_add_loop_test(all, test_a_damaged_journal_is_told, 0, 4);
+    tcase_add_loop_test(all, test_a_cut_journal_is_told, 0, 8);
+    tcase_add_test(all, test_an_interrupted_copy_leaves_nothing);
+    tcase_add_test(all, test_no_room_is_refused_before_any_write);
+    tcase_add_loop_test(all, test_what_did_not_come_back_is_told, 0, 4);
+    tcase_add_test(all, test_who_carries_whom);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

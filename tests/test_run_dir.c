@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run directory belongs to one run, and what is in it survives a crash. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/session/run_dir.h"
+
+static char place[64], path[128];
+static struct run_dir dir;
+static struct fault why;
+
+static void set_up(void)
+{
+    snprintf(place, sizeof(place), "/tmp/run-dir.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    snprintf(path, sizeof(path), "%s/run", place);
+    why = (struct fault){FAULT_NONE, ""};
+    ck_assert_int_eq(run_dir_create(path, &dir, &why), 0);
+}
+
+static void tear_down(void)
+{
+    char command[128];
+    run_dir_close(&dir);
+    snprintf(command, sizeof(command), "rm -r '%s'", place);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void read_back(const char *name, char *text, size_t size)
+{
+    char file_path[PATH_MAX];
+    FILE *file = fopen(run_dir_path(&dir, name, file_path), "re");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+START_TEST(test_one_run_has_it)
+{
+    struct run_dir other;
+
+    ck_assert_int_eq(run_dir_open(path, &other, &why), -EBUSY);
+    ck_assert_int_eq(why.kind, FAULT_OPEN);
+    ck_assert(!run_dir_is_open(&other));
+    ck_assert_int_eq(run_dir_create(path, &other, &why), -EBUSY);
+    run_dir_close(&dir);
+    ck_assert_int_eq(run_dir_create(path, &other, &why), -EEXIST);
+    ck_assert_int_eq(run_dir_open(path, &dir, &why), 0);
+}
+END_TEST
+
+START_TEST(test_what_is_no_run_directory)
+{
+    struct run_dir other;
+    char text[PATH_MAX];
+
+    ck_assert_int_eq(run_dir_open(place, &other, &why), -ENOENT);
+    snprintf(text, sizeof(text), "%s/none", place);
+    ck_assert_int_eq(run_dir_open(text, &other, &why), -ENOENT);
+    run_dir_path(&dir, RUN_DIR_LOG, text);
+    ck_assert_int_eq(run_dir_open(text, &other, &why), -ENOTDIR);
+    ck_assert_int_eq(run_dir_create(text, &other, &why), -ENOTDIR);
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    ck_assert_int_eq(run_dir_create(text, &other, &why), -ENAMETOOLONG);
+    ck_assert(!run_dir_is_open(&other));
+}
+END_TEST
+
+START_TEST(test_a_file_is_made_once)
+{
+    char text[PATH_MAX];
+    int file = run_dir_new_file(&dir, RUN_DIR_SAMPLES, &why);
+
+    ck_assert_int_ge(file, 0);
+    close(file);
+    ck_assert(run_dir_has(&dir, RUN_DIR_SAMPLES));
+    ck_assert_int_eq(run_dir_new_file(&dir, RUN_DIR_SAMPLES, &why), -EEXIST);
+    ck_assert_ptr_nonnull(strstr(why.text, RUN_DIR_SAMPLES));
+    /* Nobody can lead us to another file. */
+    ck_assert_int_eq(
+        symlink("/dev/null", run_dir_path(&dir, RUN_DIR_JOURNAL, text)), 0);
+    ck_assert_int_eq(run_dir_new_file(&dir, RUN_DIR_JOURNAL, &why), -EEXIST);
+    ck_assert_int_eq(run_dir_remove(&dir, RUN_DIR_JOURNAL), 0);
+    ck_assert_int_eq(run_dir_remove(&dir, RUN_DIR_JOURNAL), 0);
+    ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+START_TEST(test_replacing_is_whole)
+{
+    char text[64];
+
+    ck_assert_int_eq(run_dir_replace(&dir, RUN_DIR_STATE, "long", 4, &why), 0);
+    ck_assert_int_eq(run_dir_replace(&dir, RUN_DIR_STATE, "new", 3, &why), 0);
+    read_back(RUN_DIR_STATE, text, sizeof(text));
+    ck_assert_str_eq(text, "new");
+    ck_assert(!run_dir_has(&dir, RUN_DIR_STATE ".new"));
+}
+END_TEST
+
+/* The old file stays when the new one cannot be written. */
+START_TEST(test_a_failed_replacement_leaves_the_old)
+{
+    char text[PATH_MAX];
+
+    ck_assert_int_eq(run_dir_replace(&dir, RUN_DIR_STATE, "old", 3, &why), 0);
+    /* A directory in its way. */
+    ck_assert_int_eq(
+        mkdir(run_dir_path(&dir, RUN_DIR_STATE ".new", text), 0700), 0);
+    ck_assert_int_lt(run_dir_replace(&dir, RUN_DIR_STATE, "new", 3, &why), 0);
+    ck_assert_int_eq(why.kind, FAULT_OPEN);
+    read_back(RUN_DIR_STATE, text, sizeof(text));
+    ck_assert_str_eq(text, "old");
+}
+END_TEST
+
+START_TEST(test_log_lines)
+{
+    char text[256];
+
+    run_dir_log(&dir, "one %d", 1);
+    run_dir_log(&dir, "two\nlines");
+    read_back(RUN_DIR_LOG, text, sizeof(text));
+    ck_assert_str_eq(text, "one 1\ntwo lines\n");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_dir");
+    TCase *all = tcase_create("run directory");
+    tcase_add_checked_fixture(all, set_up, tear_down);
+    tcase_add_test(all, test_one_run_has_it);
+    tcase_add_test(all, test_what_is_no_run_directory);
+    tcase_add_test(all, test_a_file_is_made_once);
+    tcase_add_test(all, test_replacing_is_whole);
+    tcase_add_test(all, test_a_failed_replacement_leaves_the_old);
+    tcase_add_test(all, test_log_lines);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
