@@ -173,7 +173,7 @@ static void log_list(struct bench *bench)
     fill_drive(bench, ZEROS, 8 * filled_bytes);
     fill_data(bench, ZEROS, block_bytes);
     for (int m = 3; m <= 4; m++) {
-        char series[16];
+        char series[32];
         uint64_t from =
             filled_bytes + any_block(bench, 64 * MIB, segment_bytes);
         /* Logs of what came before make place for the first round. */
