@@ -555,16 +555,29 @@ static void add_candidate(struct candidates *candidates,
     candidates->found[at] = *contrast;
 }
 
+/*
+ * A search looks a few times at first: what costs half as much again shows at
+ * once, while sizes much larger than the page, whose small effects are hard to
+ * tell from none, would cost most of what the whole probe writes. Only if no
+ * size that has shown an effect is the page are the rest looked at to the end.
+ */
+static const uint32_t first_looks[] = {8, 12, 0};
+static const uint32_t *const search_stages[] = {first_looks, search_looks};
+
 /* Quick look at one ladder of sizes. True when it has been measured. */
 static bool search(struct state *state, uint64_t multiple,
-                   struct candidates *candidates)
+                   const uint32_t looks[], struct candidates *candidates)
 {
     struct contrast contrasts[SIZES_MAX];
     uint64_t sizes[SIZES_MAX];
     char phase[LABEL_PHASE_MAX];
     size_t count = ladder(state, multiple, largest_bytes, sizes);
-    const struct claim_rule rule = {.alpha = search_error * 7 * (double)count,
-                                    .looks = search_looks};
+    size_t looks_count = 0;
+
+    while (looks[looks_count])
+        looks_count++;
+    const struct claim_rule rule = {
+        .alpha = search_error * (double)(looks_count * count), .looks = looks};
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i] = shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
@@ -584,14 +597,13 @@ static bool search(struct state *state, uint64_t multiple,
 
 enum outcome { OUTCOME_MEASURING, OUTCOME_SAID, OUTCOME_GO_ON };
 
-static enum outcome try_candidates(struct state *state,
-                                   const uint64_t multiples[2],
-                                   struct findings *findings)
+static enum outcome try_stage(struct state *state, const uint64_t multiples[2],
+                              const uint32_t looks[], struct findings *findings)
 {
     struct candidates candidates = {.count = 0};
 
-    if (!search(state, multiples[0], &candidates) ||
-        !search(state, multiples[1], &candidates))
+    if (!search(state, multiples[0], looks, &candidates) ||
+        !search(state, multiples[1], looks, &candidates))
         return OUTCOME_MEASURING;
     for (size_t i = 0; i < candidates.count && i < CANDIDATES_MAX; i++) {
         struct verdict_on verdict;
@@ -610,6 +622,19 @@ static enum outcome try_candidates(struct state *state,
         }
     }
     return OUTCOME_GO_ON;
+}
+
+static enum outcome try_candidates(struct state *state,
+                                   const uint64_t multiples[2],
+                                   struct findings *findings)
+{
+    enum outcome outcome = OUTCOME_GO_ON;
+
+    for (size_t i = 0; outcome == OUTCOME_GO_ON &&
+                       i < sizeof(search_stages) / sizeof(*search_stages);
+         i++)
+        outcome = try_stage(state, multiples, search_stages[i], findings);
+    return outcome;
 }
 
 /* No size in either ladder shows an effect that would matter. */

@@ -145,6 +145,24 @@ START_TEST(no_probe_passes_its_plan)
 }
 END_TEST
 
+/* One drive write is enough for every probe, and none takes what another one
+ * needs. */
+START_TEST(the_default_budget_is_enough)
+{
+    const char *spec = drives.names[_i];
+    struct ledger_of_rows rows;
+    struct session_plan plan;
+    int error;
+
+    run(spec, 0, &rows, &plan, &error);
+    ck_assert_msg(error == 0, "%s: something did not fit in the budget", spec);
+    for (size_t i = 0; i < plan.parts_count; i++)
+        ck_assert_msg(plan.parts[i].fits && !plan.parts[i].cut,
+                      "%s: %s did not have what it needs", spec,
+                      plan.parts[i].probe->name);
+}
+END_TEST
+
 /* Budgets that end runs in different places. The first two drives will do. */
 START_TEST(no_run_passes_its_budget)
 {
@@ -282,6 +300,7 @@ int main(void)
     TCase *all = tcase_create("all drives");
     tcase_set_timeout(all, 300);
     tcase_add_loop_test(all, no_probe_passes_its_plan, 0, drives.count);
+    tcase_add_loop_test(all, the_default_budget_is_enough, 0, drives.count);
     tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);
     tcase_add_loop_test(all, a_greedy_probe_leaves_what_others_are_to_write, 0,
