@@ -815,6 +815,47 @@ static const TTest *behaviours(size_t index)
     return index < sizeof(all) / sizeof(*all) ? all[index] : NULL;
 }
 
+/* How many of the reads of an emulated drive were taken for a stop of it. */
+static uint64_t silences(const char *spec, int reads_count)
+{
+    const struct device_options options = {.queue_depth_count = 1};
+    struct device_counters counters;
+    struct device *device;
+    struct fault why = {0};
+
+    ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
+                  why.text);
+    unsigned char *buffer = device_buffer(device, BLOCK_BYTES);
+    ck_assert_ptr_nonnull(buffer);
+    for (int i = 0; i < reads_count; i++) {
+        struct io io = {
+            .kind = IO_READ, .data = buffer, .length_bytes = BLOCK_BYTES};
+        ck_assert_int_eq(device_do(device, &io), 0);
+    }
+    device_counters(device, &counters);
+    device_close(device);
+    return counters.silence_count;
+}
+
+START_TEST(test_a_stop_is_silence_and_a_habit_is_none)
+{
+    ck_assert_uint_eq(silences("sim:plain-disk", 400), 0);
+    ck_assert_uint_eq(
+        silences("sim:plain-disk,stop_at_ns=9ms,stop_ns=30s", 400), 1);
+    /* Also one that takes long now and then is silent when it stops. */
+    ck_assert_uint_eq(silences("sim:plain-disk,outlier_share=0.1,"
+                               "stop_at_ns=9ms,stop_ns=60s",
+                               400),
+                      1);
+    /* A second each, and up to a minute where the host stalls. */
+    ck_assert_uint_eq(silences("sim:plain-disk,command_ns=1s,outlier_share=0.1,"
+                               "outlier_factor_low=40,outlier_factor_high=60,"
+                               "seed=3",
+                               400),
+                      0);
+}
+END_TEST
+
 static Suite *device_suite(void)
 {
     Suite *suite = suite_create("device");
@@ -832,6 +873,7 @@ static Suite *device_suite(void)
     tcase_add_test(single, test_scsi_answers_are_understood);
     tcase_add_test(single, test_limit_is_believed_only_when_proved);
     tcase_add_test(single, test_parts_follow_every_limit);
+    tcase_add_test(single, test_a_stop_is_silence_and_a_habit_is_none);
     suite_add_tcase(suite, single);
     return suite;
 }

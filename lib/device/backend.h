@@ -28,6 +28,9 @@ struct device_ops {
     void (*close)(struct device *device);
 };
 
+/* Of the longest requests, so many are kept: the last is no accident. */
+enum { DEVICE_LONG_COUNT = 8 };
+
 struct device {
     const struct device_ops *ops;
     struct device_info info;
@@ -36,6 +39,7 @@ struct device {
     bool write;
     bool seen_again; /* is_same() has said yes */
     bool lost;       /* it has vanished with requests under way */
+    uint64_t long_ns[DEVICE_LONG_COUNT]; /* the longest requests so far */
     unsigned queue_depth_count, outstanding_count;
     unsigned char *buffer;
     size_t buffer_bytes;

@@ -251,13 +251,28 @@ int device_submit(struct device *device, struct io *io)
 }
 
 /* No healthy drive takes so long for a read or a write, be it a large one on a
- * slow card that cleans up, or to empty its cache. */
+ * slow card that cleans up, or to empty its cache: unless it is a hundred times
+ * what others took. A host that stalls stretches a merge of a second, too. */
 static const uint64_t SILENCE_NS = 20000000000, FLUSH_SILENCE_NS = 30000000000;
+static const uint64_t SILENCE_FACTOR = 100;
+
+/* Keeps the longest so far, longest first. */
+static void note_long(struct device *device, uint64_t took_ns)
+{
+    size_t at = DEVICE_LONG_COUNT - 1;
+
+    if (took_ns <= device->long_ns[at])
+        return;
+    for (; at > 0 && device->long_ns[at - 1] < took_ns; at--)
+        device->long_ns[at] = device->long_ns[at - 1];
+    device->long_ns[at] = took_ns;
+}
 
 static void count_answer(struct device *device, const struct io *io)
 {
     struct device_counters *counters = &device->counters;
     const uint64_t took_ns = io->complete_ns - io->submit_ns;
+    const uint64_t usual_ns = device->long_ns[DEVICE_LONG_COUNT - 1];
 
     if (io->error) {
         counters->error_count++;
@@ -266,9 +281,10 @@ static void count_answer(struct device *device, const struct io *io)
     if (io->kind == IO_DISCARD)
         return;
     counters->silence_count +=
-        took_ns > (io->kind == IO_FLUSH ? FLUSH_SILENCE_NS : SILENCE_NS);
-    if (took_ns > counters->longest_ns)
-        counters->longest_ns = took_ns;
+        took_ns > (io->kind == IO_FLUSH ? FLUSH_SILENCE_NS : SILENCE_NS) &&
+        took_ns / SILENCE_FACTOR > usual_ns;
+    note_long(device, took_ns);
+    counters->longest_ns = device->long_ns[0];
 }
 
 int device_reap(struct device *device, struct io *done[], size_t max,

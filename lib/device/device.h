@@ -169,7 +169,8 @@ struct device_counters {
     uint64_t split_count;    /* of which were sent in more than one part */
     uint64_t error_count;
     uint64_t silence_count; /* reads and writes of more than 20 s, flushes of
-                               more than 30 s */
+                               more than 30 s, and of a hundred times what at
+                               least eight others took */
     uint64_t longest_ns;    /* of all these */
 };
 void device_counters(const struct device *device,
