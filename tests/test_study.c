@@ -28,7 +28,8 @@ struct fake {
 static struct fake_truth {
     double effects[CONTRASTS_MAX]; /* true median log ratios */
     double noise;
-    double skew; /* of rare slow requests */
+    double skew;  /* of rare slow requests */
+    double other; /* what another summary of the same rows says */
 } truth;
 
 static void ask(struct study *study, const char *phase,
@@ -75,7 +76,8 @@ static bool value(const struct study *study, const char *phase,
     (void)random;
     if (!a || !b)
         return false;
-    *ratio = log((double)b->ns / (double)a->ns);
+    *ratio =
+        contrast->summary ? truth.other : log((double)b->ns / (double)a->ns);
     return true;
 }
 
@@ -238,6 +240,31 @@ START_TEST(either_side_will_do_where_none_is_expected)
     ck_assert_double_eq_tol(fake.contrasts[0].median, 0.3, 0.03);
     ck_assert_double_eq_tol(fake.contrasts[1].median, 0, 0.03);
     study_free(&fake.study);
+}
+END_TEST
+
+START_TEST(another_summary_may_say_that_there_is_nothing_and_no_more)
+{
+    static const struct {
+        uint32_t summaries;
+        double other;
+        enum claim claim;
+        enum side side;
+    } cases[] = {{1, 0, CLAIM_OPEN, SIDE_OPEN},
+                 {2, 0, CLAIM_HOLDS, SIDE_BELOW},
+                 {2, 0.5, CLAIM_OPEN, SIDE_OPEN}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fake fake = fake_of(1, 1);
+        truth = (struct fake_truth){
+            .effects = {0.085}, .noise = 2, .other = cases[i].other};
+        fake.contrasts[0].expected = SIDE_BELOW;
+        fake.contrasts[0].summaries_count = cases[i].summaries;
+        run(&fake, 1, ROWS_MAX, NULL);
+        ck_assert_int_eq(fake.claim, cases[i].claim);
+        ck_assert_int_eq(fake.contrasts[0].side, cases[i].side);
+        study_free(&fake.study);
+    }
 }
 END_TEST
 
@@ -567,6 +594,8 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, a_claim_holds_falls_or_stays_open_as_it_is_true);
     tcase_add_test(cases, either_side_will_do_where_none_is_expected);
+    tcase_add_test(cases,
+                   another_summary_may_say_that_there_is_nothing_and_no_more);
     tcase_add_test(cases, false_claims_are_as_rare_as_stated);
     tcase_add_test(
         cases, confidence_is_one_minus_the_error_of_all_looks_and_contrasts);

@@ -38,8 +38,12 @@ struct contrast {
     char name[CONTRAST_NAME_MAX]; /* unique in its phase */
     int kind;                     /* the probe's own meaning */
     uint64_t size_bytes, other_bytes, shift_bytes, pitch_bytes;
-    double predicted;   /* log ratio that no effect would give */
-    uint32_t repeats;   /* requests a cell, about */
+    double predicted; /* log ratio that no effect would give */
+    uint32_t repeats; /* requests a cell, about */
+    /* How many ways to sum up a cell the probe's `value` knows; 0 is 1. The
+     * first decides; where it cannot, another may say that it lies below. */
+    uint32_t summaries_count;
+    uint32_t summary;   /* of these, from 0: the one that is asked for */
     enum side expected; /* SIDE_OPEN: either will do */
     double low, high;   /* thresholds on the median log ratio, low <= high */
 
