@@ -56,8 +56,12 @@ static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
 static const double search_error = 0.004;
 static const uint64_t largest_bytes = MIB;
+/* No erase block is smaller, and the pages of a block show less than itself. */
+static const uint64_t block_least_bytes = 64 * KIB;
+static const double effect_small = 0.04;
 
 enum { SHIFTED, LONGER, PART };
+enum { LOWEST, MIDDLE, SUMMARIES }; /* how a cell is summed up */
 
 struct state {
     struct study study;
@@ -81,6 +85,7 @@ static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
         .shift_bytes = shift_bytes,
         .pitch_bytes = (reach + unit_bytes - 1) / unit_bytes * unit_bytes,
         .repeats = placing_repeats(size_bytes, 2, 16, MIB),
+        .summaries_count = expected == SIDE_BELOW ? SUMMARIES : 1,
         .expected = expected,
         .low = effect_low,
         .high = expected == SIDE_ABOVE ? effect_low : effect_none};
@@ -126,14 +131,12 @@ static uint64_t slots_of(const struct state *state,
                          const struct contrast *contrast)
 {
     uint64_t pitch = contrast->pitch_bytes;
-    uint64_t window = 16 * pitch;
+    uint64_t window = 2 * pitch;
     uint64_t end = state->study.setting.region_offset_bytes +
                    state->study.setting.region_length_bytes;
 
     /* Few blocks, or every write would merge another one. */
     window = window < 256 * KIB ? 256 * KIB : window;
-    window = window > 4 * MIB ? 4 * MIB : window;
-    window = window < 2 * pitch ? 2 * pitch : window;
     if (window > end - state->base_bytes)
         window = end - state->base_bytes;
     return window / pitch > 0 ? window / pitch : 1;
@@ -187,7 +190,8 @@ static double lowest_eighth(double costs[], uint32_t count)
     return sum / eighth;
 }
 
-/* A write and its flush count as one. */
+/* A write and its flush count as one. Where writes of several pages mix fast and
+ * slow ones, most cost the same, and a few are lucky: then the middle tells. */
 static bool cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round, uint32_t repeats, double *cost)
@@ -200,7 +204,8 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    *cost = lowest_eighth(costs, repeats);
+    *cost = contrast->summary == MIDDLE ? stats_median(costs, repeats)
+                                        : lowest_eighth(costs, repeats);
     return true;
 }
 
@@ -329,10 +334,12 @@ static enum claim certify(struct state *state, uint64_t page_bytes,
 struct smaller {
     uint64_t sizes[CONTRASTS_MAX];
     size_t count;
+    bool open; /* and some could not be decided */
 };
 
-/* Does no smaller size show an effect? */
-static enum claim none_smaller(struct state *state, uint64_t page_bytes,
+/* Does no smaller size show an effect of `most`, or of half as much? */
+static enum claim none_smaller(struct state *state, const char *name,
+                               uint64_t page_bytes, double most,
                                struct verdict_on *verdict,
                                struct smaller *smaller)
 {
@@ -353,22 +360,24 @@ static enum claim none_smaller(struct state *state, uint64_t page_bytes,
         if (multiple == odd)
             break;
     }
-    smaller->count = 0;
+    *smaller = (struct smaller){.count = 0};
     if (count == 0)
         return CLAIM_HOLDS;
     /* What is smaller is dearer to shift, so half of the effect would show. */
     double threshold = 0.5 * log(verdict->effect);
     threshold = threshold < effect_least ? effect_least : threshold;
-    threshold = threshold > effect_none ? effect_none : threshold;
+    threshold = threshold > most ? most : threshold;
     for (size_t i = 0; i < count; i++)
         contrasts[i].low = contrasts[i].high = threshold;
-    snprintf(phase, sizeof(phase), "smaller-%llu",
+    snprintf(phase, sizeof(phase), "%s-%llu", name,
              (unsigned long long)page_bytes);
     enum claim claim =
         study_claim(&state->study, phase, contrasts, count, &rule);
-    for (size_t i = 0; claim == CLAIM_FALLS && i < count; i++)
+    for (size_t i = 0; claim == CLAIM_FALLS && i < count; i++) {
         if (contrasts[i].side == SIDE_ABOVE)
             smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
+        smaller->open = smaller->open || contrasts[i].side == SIDE_OPEN;
+    }
     double confidence = claim_confidence(contrasts, count, &rule);
     if (confidence < verdict->confidence)
         verdict->confidence = confidence;
@@ -389,7 +398,8 @@ static enum claim settle(struct state *state, uint64_t *page_bytes,
 
     for (int descent = 0; claim == CLAIM_HOLDS && descent < DESCENTS_MAX;
          descent++) {
-        claim = none_smaller(state, *page_bytes, verdict, &smaller);
+        claim = none_smaller(state, "smaller", *page_bytes, effect_none,
+                             verdict, &smaller);
         if (claim != CLAIM_FALLS)
             return claim;
         size_t refuted = 0;
@@ -405,7 +415,7 @@ static enum claim settle(struct state *state, uint64_t *page_bytes,
             break;
         }
         if (refuted == smaller.count)
-            return CLAIM_HOLDS;
+            return smaller.open ? CLAIM_OPEN : CLAIM_HOLDS;
     }
     return claim == CLAIM_HOLDS ? CLAIM_OPEN : claim;
 }
@@ -521,36 +531,62 @@ static void say_open(struct findings *findings, const char *reason)
                     "%s", reason);
 }
 
-/* The page is certified: is the rest of it read? False while it is measured. */
-static bool conclude_page(struct state *state, uint64_t page_bytes,
-                          const struct verdict_on *verdict,
-                          void (*say_page)(struct findings *, uint64_t,
-                                           const struct verdict_on *),
-                          struct findings *findings)
+/*
+ * A page that was found by shifts is certified: is the rest of it read? Where it
+ * is not, the block of a drive that updates sectors has the same effects, for
+ * writes of all of it leave nothing to merge; and its pages may show little.
+ * False while it is measured.
+ */
+static bool conclude_shifts(struct state *state, uint64_t page_bytes,
+                            const struct verdict_on *verdict,
+                            struct findings *findings)
 {
+    struct verdict_on page = *verdict;
+    struct smaller smaller;
+    enum claim alone = CLAIM_HOLDS;
     enum side side;
     double confidence;
 
     if (reads_rest(state, page_bytes, &side, &confidence) == CLAIM_MEASURING)
         return false;
-    say_page(findings, page_bytes, verdict);
+    if (side != SIDE_ABOVE && page_bytes >= block_least_bytes) {
+        alone = none_smaller(state, "pages", page_bytes, effect_small, &page,
+                             &smaller);
+        page.confidence = fmin(page.confidence, small_confidence);
+    }
+    if (alone == CLAIM_MEASURING)
+        return false;
+    if (alone != CLAIM_HOLDS) {
+        say_open(findings, "writes are cheapest where whole blocks of them are "
+                           "aligned, and whether these have pages cannot be "
+                           "told");
+        return true;
+    }
+    say_found(findings, page_bytes, &page);
     say_rest(findings, page_bytes, side, confidence);
     return true;
 }
 
 /* Sizes with an effect, the largest effect first: what is certified first is
- * what most likely holds. */
+ * what most likely holds. Last, those that may have one. */
 struct candidates {
     struct contrast found[2 * SIZES_MAX];
     size_t count;
 };
+
+static bool likelier(const struct contrast *a, const struct contrast *b)
+{
+    bool a_sure = a->side == SIDE_ABOVE, b_sure = b->side == SIDE_ABOVE;
+
+    return a_sure == b_sure ? a->median > b->median : a_sure;
+}
 
 static void add_candidate(struct candidates *candidates,
                           const struct contrast *contrast)
 {
     size_t at = candidates->count++;
 
-    for (; at > 0 && candidates->found[at - 1].median < contrast->median; at--)
+    for (; at > 0 && likelier(contrast, &candidates->found[at - 1]); at--)
         candidates->found[at] = candidates->found[at - 1];
     candidates->found[at] = *contrast;
 }
@@ -590,7 +626,9 @@ static bool search(struct state *state, uint64_t multiple,
         CLAIM_MEASURING)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (contrasts[i].side == SIDE_ABOVE)
+        if (contrasts[i].side == SIDE_ABOVE ||
+            (contrasts[i].side == SIDE_OPEN &&
+             contrasts[i].median > effect_low))
             add_candidate(candidates, &contrasts[i]);
     return true;
 }
@@ -612,8 +650,7 @@ static enum outcome try_stage(struct state *state, const uint64_t multiples[2],
         case CLAIM_MEASURING:
             return OUTCOME_MEASURING;
         case CLAIM_HOLDS:
-            return conclude_page(state, page_bytes, &verdict, say_found,
-                                 findings)
+            return conclude_shifts(state, page_bytes, &verdict, findings)
                        ? OUTCOME_SAID
                        : OUTCOME_MEASURING;
         case CLAIM_OPEN:
@@ -827,6 +864,20 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
                 format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
 }
 
+static bool conclude_stairs(struct state *state, uint64_t page_bytes,
+                            const struct verdict_on *verdict,
+                            struct findings *findings)
+{
+    enum side side;
+    double confidence;
+
+    if (reads_rest(state, page_bytes, &side, &confidence) == CLAIM_MEASURING)
+        return false;
+    say_stairs(findings, page_bytes, verdict);
+    say_rest(findings, page_bytes, side, confidence);
+    return true;
+}
+
 static bool think_without_rmw(struct state *state, double confidence,
                               struct findings *findings)
 {
@@ -842,8 +893,7 @@ static bool think_without_rmw(struct state *state, double confidence,
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return conclude_page(state, found[i], &verdict, say_stairs,
-                                 findings);
+            return conclude_stairs(state, found[i], &verdict, findings);
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;
