@@ -45,8 +45,9 @@ enum {
     SIDES = 2,
     CONTENTS_MAX = 3,
     LOGS_MAX = 64,
-    NEAR_PAGES = 8, /* of a block, that are written */
-    PAGES = 4       /* of a cell of the first look */
+    NEAR_PAGES = 8,   /* of a block, that are written */
+    PARTS_COUNT = 11, /* from 1 KiB to 32 KiB */
+    PAGES = 4         /* of a cell of the first look */
 };
 
 /* Error rates: of a difference, and of the claim that there is none. */
@@ -58,7 +59,11 @@ static const double effect_least = 0.05;
 static const double moved_least = 0.4055, moved_none = 0.2;
 /* Each comparison is a vote. */
 static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32, 64, 96, 128, 0};
-static const uint64_t smallest_part_bytes = 512, largest_part_bytes = 32 * KIB;
+static const uint32_t unit_looks[] = {32, 64, 96, 128, 192, 256, 0};
+static const uint64_t smallest_part_bytes = KIB;
+/* Half of the units are zeros where parts are units: a saving of three quarters
+ * of that is the whole, of less than half of it is none. */
+static const double whole_least = 0.375, part_most = 0.25;
 /* Where neither a log nor an erase unit is known. */
 static const uint64_t usual_block_bytes = 4 * MIB;
 
@@ -399,46 +404,62 @@ static enum answer compare(struct state *state, struct contrast *contrast,
 
 /* ---- the unit ---------------------------------------------------------- */
 
-/* Half of what parts save when half of the units are zeros. */
-static double half_saving(double ones_to_zeros)
+/* What parts save when `share` of the units of a block are zeros. */
+static double saving(double ones_to_zeros, double share)
 {
-    return -0.5 * log(0.5 * (1 + exp(-ones_to_zeros)));
+    return -log(1 - share * (1 - exp(-ones_to_zeros)));
 }
 
-/* The smallest parts that save anything, of a power of two or three times
- * that; 0: none do. */
-static bool search_unit(struct state *state, uint64_t smallest_bytes,
-                        double threshold, uint64_t *unit_bytes)
+/* Parts that may be units: a power of two, or three times that. */
+static uint64_t part_of(size_t index)
 {
-    for (uint64_t part = smallest_bytes; part <= largest_part_bytes;
-         part *= 2) {
-        struct contrast contrast = contents(ONES_PARTS, part, 0);
+    return index % 2 ? (smallest_part_bytes << (index / 2)) / 2 * 3
+                     : smallest_part_bytes << (index / 2);
+}
+
+/* The smallest parts that save anything: those below hold no whole unit. As
+ * many as there are: none do. */
+static bool search_unit(struct state *state, const char *phase, double least,
+                        size_t *index)
+{
+    size_t low = 0, high = PARTS_COUNT;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        struct contrast contrast = contents(ONES_PARTS, part_of(middle), 0);
         double ratios[VOTES];
-        *unit_bytes = part;
-        if (!study_ratios(&state->study, "search", &contrast, VOTES, ratios))
+        if (!study_ratios(&state->study, phase, &contrast, VOTES, ratios))
             return false;
-        if (stats_median(ratios, VOTES) > threshold)
-            return true;
+        if (stats_median(ratios, VOTES) > least)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    *unit_bytes = 0;
+    *index = low;
     return true;
 }
 
-/* Parts of a unit save, those shifted by half of it do not, nor do those of
- * half of it. */
-static enum claim certify_unit(struct state *state, double threshold,
-                               uint64_t unit_bytes, double *confidence)
+/* Parts of a unit save all that half of the units can; those shifted by half of
+ * it do not, nor do those of half of it, nor those that are next to it in size:
+ * where a unit is 12 KiB, parts of 16 KiB hold some whole ones, and would pass
+ * but for that. */
+static enum claim certify_unit(struct state *state, double ones_to_zeros,
+                               size_t index, double *confidence)
 {
-    const struct claim_rule rule = {.alpha = alpha, .looks = vote_looks};
+    const struct claim_rule rule = {.alpha = alpha, .looks = unit_looks};
+    uint64_t unit_bytes = part_of(index),
+             next_bytes = index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
     struct contrast contrasts[] = {
         contents(ONES_PARTS, unit_bytes, 0),
         contents(ONES_PARTS, unit_bytes, unit_bytes / 2),
-        contents(ONES_PARTS, unit_bytes / 2, 0)};
-    size_t count = 3;
+        contents(ONES_PARTS, unit_bytes / 2, 0),
+        contents(ONES_PARTS, next_bytes, 0)};
+    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
-        contrasts[i].low = contrasts[i].high = threshold;
+        contrasts[i].low = saving(ones_to_zeros, whole_least);
+        contrasts[i].high = saving(ones_to_zeros, part_most);
     }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
@@ -461,22 +482,26 @@ static bool say_unit(uint64_t unit_bytes, double confidence,
     return true;
 }
 
-/* The candidate of either ladder that stands up to fresh data. */
-static enum claim find_unit(struct state *state, double threshold,
+/* The candidate that stands up to fresh data; a search that was led astray is
+ * made again. */
+static enum claim find_unit(struct state *state, double ones_to_zeros,
                             uint64_t *unit_bytes, double *confidence)
 {
-    static const uint64_t multiples[] = {1, 3};
+    static const char *const searches[] = {"search", "again"};
+    double least = saving(ones_to_zeros, part_most);
+    size_t first = PARTS_COUNT, index;
     enum claim claim = CLAIM_OPEN;
 
     for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
-        if (!search_unit(state, multiples[i] * smallest_part_bytes, threshold,
-                         unit_bytes))
+        if (!search_unit(state, searches[i], least, &index))
             return CLAIM_MEASURING;
-        if (*unit_bytes <= smallest_part_bytes)
+        if (index == first || index == PARTS_COUNT)
             continue;
-        claim = certify_unit(state, threshold, *unit_bytes, confidence);
+        claim = certify_unit(state, ones_to_zeros, index, confidence);
         if (claim == CLAIM_MEASURING)
             return claim;
+        *unit_bytes = part_of(index);
+        first = index;
     }
     return claim;
 }
@@ -486,8 +511,8 @@ static bool conclude_unit(struct state *state, const struct contrast *contrast,
 {
     double unit_confidence = 0;
     uint64_t unit = 0;
-    enum claim claim = find_unit(state, half_saving(contrast->median), &unit,
-                                 &unit_confidence);
+    enum claim claim =
+        find_unit(state, contrast->median, &unit, &unit_confidence);
 
     if (claim == CLAIM_MEASURING)
         return false;
