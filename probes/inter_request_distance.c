@@ -49,8 +49,11 @@ enum {
 static const double alpha = 1e-4;
 /* A switch of 5 % of a read matters; from 3 % on it is looked for. */
 static const double switch_low = 0.03, switch_none = 0.05;
-/* The most to be stated: either side of the cost of a switch. */
-static const double width_most = 0.10;
+/* Enough, and the most to be stated: either side of the cost of a switch. */
+static const double width_wanted = 0.07, width_most = 0.10;
+static const uint32_t switch_looks[] = {64, 128, CONTRAST_ROUNDS_MAX, 0};
+/* Pairs of reads, nearby and across, that may be spent on it. */
+static const uint64_t crossings_most = 100000;
 /* Odds at which two places are taken for the same or for different. */
 static const double ask_odds = 9.2; /* log 1e4 */
 /* So many times the spread makes one cell tell a switch nearly always. */
@@ -86,6 +89,13 @@ struct walk {
 
 struct border {
     uint64_t low_bytes, high_bytes; /* the last place before, the first after */
+};
+
+/* What a switch adds to a read. */
+struct switch_cost {
+    double ns;
+    struct interval interval;
+    double confidence; /* 0: nothing can be said */
 };
 
 static struct contrast between(const struct state *state,
@@ -534,7 +544,7 @@ static double spread_nearby(const struct state *state,
  * interval is widened by what those of reads nearby have drifted meanwhile. */
 static void measure_switch(const struct state *state,
                            const struct contrast contrasts[], size_t count,
-                           double *ns, struct interval *interval)
+                           struct switch_cost *cost)
 {
     enum { PART = 6 }; /* rounds over which drift is averaged */
     double added[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
@@ -544,8 +554,8 @@ static void measure_switch(const struct state *state,
     for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
         if (round_costs(state, contrasts, count, round, &added[n], &near[n]))
             n++;
-    *interval = (struct interval){0, 0};
-    *ns = 0;
+    cost->interval = (struct interval){0, 0};
+    cost->ns = 0;
     if (n < 2 * PART)
         return;
     for (size_t i = 0; i + PART <= n; i += PART) {
@@ -553,10 +563,15 @@ static void measure_switch(const struct state *state,
         least = level < least ? level : least;
         most = level > most ? level : most;
     }
-    *ns = stats_median(added, n);
-    *interval = stats_median_interval(added, n, 5e-4);
-    interval->low *= least / most;
-    interval->high *= most / least;
+    cost->ns = stats_median(added, n);
+    cost->interval = stats_median_interval(added, n, 5e-4);
+    cost->interval.low *= least / most;
+    cost->interval.high *= most / least;
+}
+
+static bool is_narrow(const struct switch_cost *cost, double share)
+{
+    return cost->ns > 0 && times_narrow(&cost->interval, cost->ns, share);
 }
 
 static bool say_groups(const struct walk *walk, const struct border borders[],
@@ -575,27 +590,60 @@ static bool say_groups(const struct walk *walk, const struct border borders[],
     return true;
 }
 
-static void say_switch(const struct state *state,
-                       const struct contrast contrasts[], size_t count,
-                       double confidence, struct findings *findings)
+static void say_switch(const struct switch_cost *cost, double confidence,
+                       struct findings *findings)
 {
     struct finding *finding = add(findings, "group_switch");
-    struct interval interval;
-    double ns, sure;
 
-    measure_switch(state, contrasts, count, &ns, &interval);
-    sure = times_confidence(spread_nearby(state, contrasts, count));
-    if (sure <= 0 || !times_narrow(&interval, ns, width_most)) {
+    if (cost->confidence <= 0 || !is_narrow(cost, width_most)) {
         finding_why(finding, "the groups are certain, but the cost of a switch "
                              "varies too much for a number");
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(ns)),
-                  fmin(sure, confidence));
-    finding->low = value_integer((uint64_t)interval.low);
-    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_found(finding, value_integer((uint64_t)llround(cost->ns)),
+                  fmin(cost->confidence, confidence));
+    finding->low = value_integer((uint64_t)cost->interval.low);
+    finding->high = value_integer((uint64_t)ceil(cost->interval.high));
     finding_why(finding, "the median of what a read costs more when the one "
                          "before it was on the other side of a border");
+}
+
+/* Reads on across the borders, as long as that is not too much. False: measure
+ * first. */
+static bool cross_more(struct state *state, struct contrast contrasts[],
+                       size_t count, uint32_t rounds)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    bool measured = true;
+
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_ABOVE ||
+            contrasts[i].rounds_count >= rounds ||
+            2 * count * contrasts[i].repeats * rounds > crossings_most)
+            continue;
+        if (!study_ratios(&state->study, "certify", &contrasts[i], rounds,
+                          ratios))
+            measured = false;
+        contrasts[i].rounds_count = rounds;
+    }
+    return measured;
+}
+
+/* What the rounds that certified the borders say of a switch; where it is a
+ * small part of a read, these are too few. False: measure first. */
+static bool find_switch(struct state *state, struct contrast contrasts[],
+                        size_t count, struct switch_cost *cost)
+{
+    cost->confidence = times_confidence(spread_nearby(state, contrasts, count));
+    measure_switch(state, contrasts, count, cost);
+    for (const uint32_t *look = switch_looks;
+         *look && cost->confidence > 0 && !is_narrow(cost, width_wanted);
+         look++) {
+        if (!cross_more(state, contrasts, count, *look))
+            return false;
+        measure_switch(state, contrasts, count, cost);
+    }
+    return true;
 }
 
 static bool conclude_groups(struct state *state, const struct effect *effect,
@@ -604,6 +652,7 @@ static bool conclude_groups(struct state *state, const struct effect *effect,
     const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
     struct border borders[GROUPS_MAX];
     struct contrast contrasts[CONTRASTS_MAX];
+    struct switch_cost cost;
     bool measuring = false;
 
     for (int run = 0; run + 1 < walk->count; run++)
@@ -625,8 +674,10 @@ static bool conclude_groups(struct state *state, const struct effect *effect,
             "some reads far away cost more, but the borders that "
             "this suggests do not stand up to fresh data");
     double confidence = claim_confidence(contrasts, count, &rule);
+    if (!find_switch(state, contrasts, count, &cost))
+        return false;
     say_groups(walk, borders, confidence, findings);
-    say_switch(state, contrasts, count, confidence, findings);
+    say_switch(&cost, confidence, findings);
     return true;
 }
 

@@ -65,7 +65,7 @@ static void run_by(enum probe_method method, const char *drive,
     struct device *device;
     struct session *session;
     struct fault why;
-    char spec[120];
+    char spec[240];
 
     snprintf(spec, sizeof(spec), "sim:%s,noise=%s,seed=%u", drive, noise, seed);
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
@@ -239,6 +239,40 @@ START_TEST(stick_groups_that_alternate_are_not_counted)
 }
 END_TEST
 
+/* Parts of 16 KiB hold some whole units of 12 KiB: they are not the unit. */
+START_TEST(stick_content_units_of_thirds_are_told_from_powers_of_two)
+{
+    static const unsigned units_kib[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+    const unsigned unit_kib = units_kib[_i];
+    struct findings findings;
+    char drive[160], value[24], text[64];
+
+    /* Blocks and pages of which each is a whole number of units. */
+    snprintf(drive, sizeof(drive),
+             "usb-unknown-1g,content_unit_bytes=%uKiB,page_bytes=%uKiB,"
+             "clustered_page_bytes=%uKiB,pages_per_block_count=32",
+             unit_kib, unit_kib % 3 ? 32 : 24, unit_kib % 3 ? 32 : 24);
+    snprintf(value, sizeof(value), "%u", unit_kib << 10);
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        run(drive, "realistic", seed, logs_and_contents, &findings);
+        stated(findings_get(&findings, "content_unit"), text, sizeof(text));
+        ck_assert_msg(strcmp(text, value) == 0, "%s, seed %u: %s: %s", drive,
+                      seed, text, findings_get(&findings, "content_unit")->why);
+    }
+}
+END_TEST
+
+/* A switch that is a tenth of a read takes more reads to be known. */
+START_TEST(stick_cost_of_a_small_switch_is_found)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g,group_switch_ns=75us", "realistic", (unsigned)_i,
+        distance, &findings);
+    ck_assert_double_eq_tol(number(&findings, "group_switch"), 75e3, 75e2);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("probes_stick");
@@ -254,6 +288,10 @@ int main(void)
     tcase_add_loop_test(recovery, stick_by_the_letter_of_the_paper, 1, 3);
     tcase_add_loop_test(recovery, stick_groups_that_alternate_are_not_counted,
                         0, 3);
+    tcase_add_loop_test(
+        recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
+        10);
+    tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
     suite_add_tcase(suite, recovery);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
