@@ -44,17 +44,17 @@ static const uint32_t looks[] = {16, 24, 36, 54, 80, 120, 180, 240, 0};
 /* Enough, and the most to be stated: either side of slope and beginning. */
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
-static const double longest_writes_ns = 60e9;
+static const double longest_writes_ns = 150e9;
 /* A point may lie so far off the line, besides its own error. */
 static const double off_most = 0.10;
 /* Less of the smallest request's time, or of the largest one's, is lost beside
  * the rest. */
-static const double part_least = 0.21;
+static const double part_least = 0.20;
 /* Some writes take another time because of where they are: of kinds that one in
  * ten belongs to, fewer rounds of writes may meet none. */
 static const uint32_t least_rounds_of_writes = 54;
 /* A slope may depend by so much on what is left out, see line.h. */
-static const double depends_most = 0.07;
+static const double depends_most = 0.08;
 /* A standard error, as a share of the slope: the interval has 2.6 of them. */
 static const double batch_error_most = 0.03;
 /* Of the interval, on each side. */

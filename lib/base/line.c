@@ -83,7 +83,7 @@ bool line_depends_on_place(const uint64_t sizes_bytes[LINE_SIZES],
                            const double *const sorted_ns[LINE_SIZES],
                            size_t count, double share)
 {
-    static const double shares[2] = {0.1, 0.4};
+    static const double shares[2] = {0.15, 0.35};
     double times[LINE_SIZES], off, slopes[2];
 
     for (int i = 0; i < 2; i++) {

@@ -54,8 +54,9 @@ struct line line_of_sizes(const uint64_t sizes_bytes[LINE_SIZES],
 
 /*
  * Do the times of a size depend on the place so much that the slope depends on
- * how many of the extreme ones are left out (a tenth at each end, or all but
- * the fifth in the middle), by this share? Then it is no property of the drive.
+ * how many of the extreme ones are left out, by this share? Around the quarter
+ * that line_middle_mean() leaves out: three twentieths at each end, or seven.
+ * Then it is no property of the drive.
  * The times of each size, `count` of them, are sorted.
  */
 bool line_depends_on_place(const uint64_t sizes_bytes[LINE_SIZES],

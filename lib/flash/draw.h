@@ -58,7 +58,7 @@ int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
  *                      for content_unit the same with every other unit of zeros
  *   *_cost_4k, request_overhead
  *                      the line through requests of six sizes as lib/base/line.h
- *                      has it, if it is one (each time within 12 % of it) and
+ *                      has it, if it is one (each time within 8 % of it) and
  *                      overhead is a fifth of the smallest request, or data of
  *                      the largest
  */

@@ -29,15 +29,16 @@ static const uint64_t page_most_bytes = MIB, read_buffer_most_bytes = 16 * MIB,
                       write_buffer_most_bytes = 8 * MIB;
 
 /* A part of the time of a request that is less is lost beside the rest; times
- * that are farther from their line than this have none. */
-static const double part_least = 0.19, off_least = 0.12;
+ * that are farther from their line than this have none. As with what follows:
+ * what lies near the limits of a probe may be seen or not, and is not asked. */
+static const double part_least = 0.22, off_least = 0.08;
 /* A part must be known within this (a standard error) from as many places as a
  * probe visits: it ends after 240, and writes once a minute has passed, which
  * is looked at after 36 places and then 54, the fewest that will do. Single
  * times vary by so much on any drive. */
-static const double error_most = 0.025, times_vary = 0.05;
+static const double error_most = 0.02, times_vary = 0.05;
 /* A slope may depend by so much on what is left out, see line.h. */
-static const double depends_most = 0.12;
+static const double depends_most = 0.05;
 static const double visits_most = 240, visits_least = 54,
                     visits_before_last = 36, visits_longest_ns = 60e9;
 static const uint64_t content_unit_least_bytes = 1024,
@@ -439,6 +440,7 @@ static int write_buffer_seen(const struct drive *drive, bool *seen,
 
 static int groups_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
+    const uint64_t beyond = 4 * MIB;
     uint64_t group = drive->capacity_bytes / drive->segment_groups_count;
     uint64_t times[2][PLACES_COUNT];
     struct bench bench;
@@ -446,11 +448,12 @@ static int groups_seen(const struct drive *drive, bool *seen, struct fault *why)
 
     if (error)
         return error;
+    /* From beyond: nothing of the place is kept or read ahead. */
     for (size_t i = 0; i < PLACES_COUNT; i++)
         for (uint64_t other = 0; other < 2; other++) {
             uint64_t place = (2 * i + other + 1) * MIB / 4;
-            act(&bench, FLASH_READ, place + other * (group + MIB) / MIB * MIB,
-                4 * KIB);
+            act(&bench, FLASH_READ,
+                place + (other * group + beyond) / MIB * MIB, 4 * KIB);
             times[other][i] = act(&bench, FLASH_READ, place, 4 * KIB);
         }
     double near = median(times[0], PLACES_COUNT);
