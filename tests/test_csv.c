@@ -532,6 +532,11 @@ static double processor_seconds(void)
 
 START_TEST(a_hundred_thousand_rows_take_less_than_a_second)
 {
+#if defined(__SANITIZE_ADDRESS__) /* slower, by how much is not our matter */
+    const double most_seconds = 10;
+#else
+    const double most_seconds = 1;
+#endif
     enum { COUNT = 100000 };
     struct csv_rows rows;
     struct fault why;
@@ -547,8 +552,8 @@ START_TEST(a_hundred_thousand_rows_take_less_than_a_second)
     csv_rows_free(&rows);
     printf("rows a second: %.0f written, %.0f read\n",
            COUNT / (written - start), COUNT / (read - written));
-    ck_assert_double_lt(written - start, 1.0);
-    ck_assert_double_lt(read - written, 1.0);
+    ck_assert_double_lt(written - start, most_seconds);
+    ck_assert_double_lt(read - written, most_seconds);
 }
 END_TEST
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The whole road: ssdprobe on real block devices. The findings of a served ssd-a,
-# five times in a row; none on a plain file; a drive that vanishes, and
-# interruption at twenty random moments, leave a valid document and nothing else.
+# twice in a row (five times with the long tests), and of ssd-c; none on a plain
+# file; a drive that vanishes, and interruption at twenty random moments, leave a
+# valid document and nothing else.
 #   test_road.sh SOURCE_DIR BUILD_DIR
 set -u
 sources=$(realpath "$1")
@@ -49,23 +50,24 @@ PYTHON
 }
 schema=$sources/lib/report/ssdprobe.schema.json
 
-five_times() {
+# ssd DRIVE TIMES PAGE READ_BUFFER WRITE_BUFFER: found so often in a row, in bytes.
+ssd() {
     local i
-    serve ssd-a --via loop
-    for i in 1 2 3 4 5; do
+    serve "$1" --via loop
+    for ((i = 1; i <= $2; i++)); do
         run "$work/found.json" --seed="$i"
         says "$work/found.json" >"$work/found"
-        check "run $i on $device ends well" test "$status" -eq 0
-        check "run $i finds the page: $(cat "$work/found")" \
-            grep -qx 'clustered_page found 16384' "$work/found"
-        check "run $i finds the read buffer: $(cat "$work/found")" \
-            grep -qx 'read_buffer found 262144' "$work/found"
-        check "run $i finds the write buffer: $(cat "$work/found")" \
-            grep -qx 'write_buffer found 261120' "$work/found"
+        check "run $i on $1 ends well" test "$status" -eq 0
+        check "run $i on $1 finds the page: $(cat "$work/found")" \
+            grep -qx "clustered_page found $3" "$work/found"
+        check "run $i on $1 finds the read buffer: $(cat "$work/found")" \
+            grep -qx "read_buffer found $4" "$work/found"
+        check "run $i on $1 finds the write buffer: $(cat "$work/found")" \
+            grep -qx "write_buffer found $5" "$work/found"
     done
     check "the document of a real disk is valid" is_valid "$work/found.json"
     kill -TERM "$server"
-    check "the server ends" soon 10 is_dead "$server"
+    check "the server of $1 ends" soon 10 is_dead "$server"
 }
 
 # What Sun & Zhang found in three sticks (table 3): the groups; with the long
@@ -170,7 +172,10 @@ ram_disk
 plain_file
 vanishing
 interrupted
-five_times
+times=2
+[ -z "${SSDPROBE_TEST_LONG-}" ] || times=5
+ssd ssd-a "$times" 16384 262144 261120
+ssd ssd-c 1 4096 3145728 114688
 stick usb-unknown-1g 4 3 True
 stick usb-kingston-1g 2 4 False
 stick usb-pny-2g 2 4 False
