@@ -385,14 +385,19 @@ static enum claim bisect_edge(struct state *state, const struct edge *edge,
 
 enum { EDGE_CONTRASTS_MAX = 7 };
 
-/* Half of the profit shortly before the edge. */
-static void half_of_nearest(struct contrast contrasts[], size_t count)
-{
-    double threshold = contrasts[0].median / 2;
+enum { BESIDE_EDGE, BEYOND_SPLIT };
 
-    threshold = threshold < gain_least / 2 ? gain_least / 2 : threshold;
+/* Half of the profit shortly before the edge; a fifth of it is too much where
+ * the host sends one request more: that alone makes a profit shrink. */
+static void part_of_nearest(struct contrast contrasts[], size_t count)
+{
+    double half = contrasts[0].median / 2, fifth = contrasts[0].median / 5;
+
+    half = fmax(half, gain_least / 2);
+    fifth = fmax(fifth, gain_least / 2);
     for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high = threshold;
+        contrasts[i].low = contrasts[i].high =
+            contrasts[i].kind == BEYOND_SPLIT ? fifth : half;
 }
 
 /* Fresh data on both sides of the edge at `place`: near it and farther off. */
@@ -426,8 +431,12 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
         contrasts[count++] =
             twice(&state->study.setting, farther - farther % grain, out);
     }
+    bool split = parts_of(&state->study.setting, place_bytes) <
+                 parts_of(&state->study.setting, place_bytes + grain);
     for (size_t i = 0; i < count; i++) {
         contrasts[i].low = contrasts[i].high = edge->gain / 2;
+        if (split && edge->profits_below && contrasts[i].expected == out)
+            contrasts[i].kind = BEYOND_SPLIT;
         if (contrasts[i].repeats < 2)
             contrasts[i].repeats = 2;
         if (contrasts[i].repeats < repeats_for(edge, round_clear))
@@ -472,7 +481,7 @@ static enum claim find_edge(struct state *state, const struct edge *whole,
     const struct claim_rule rule = {
         .alpha = alpha / ATTEMPTS_MAX,
         .looks = claim_long_looks,
-        .adapt = whole->profits_below ? half_of_nearest : NULL};
+        .adapt = whole->profits_below ? part_of_nearest : NULL};
     struct edge edge = *whole;
     char phase[LABEL_PHASE_MAX];
 
