@@ -61,7 +61,7 @@ static const uint64_t block_least_bytes = 64 * KIB;
 static const double effect_small = 0.04;
 
 enum { SHIFTED, LONGER, PART };
-enum { LOWEST, MIDDLE, SUMMARIES }; /* how a cell is summed up */
+enum { LOWEST, MIDDLE, MOST, SUMMARIES }; /* how a cell is summed up */
 
 struct state {
     struct study study;
@@ -190,6 +190,18 @@ static double lowest_eighth(double costs[], uint32_t count)
     return sum / eighth;
 }
 
+/* Mean of all but the highest quarter: what stalls is among those. */
+static double most_of(double costs[], uint32_t count)
+{
+    uint32_t most = count - count / 4;
+    double sum = 0;
+
+    stats_sort(costs, count);
+    for (uint32_t i = 0; i < most; i++)
+        sum += costs[i];
+    return sum / most;
+}
+
 /* A write and its flush count as one. Where writes of several pages mix fast and
  * slow ones, most cost the same, and a few are lucky: then the middle tells. */
 static bool cell_cost(const struct study *study, const char *phase,
@@ -204,8 +216,9 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    *cost = contrast->summary == MIDDLE ? stats_median(costs, repeats)
-                                        : lowest_eighth(costs, repeats);
+    *cost = contrast->summary == LOWEST   ? lowest_eighth(costs, repeats)
+            : contrast->summary == MIDDLE ? stats_median(costs, repeats)
+                                          : most_of(costs, repeats);
     return true;
 }
 
@@ -330,11 +343,10 @@ static enum claim certify(struct state *state, uint64_t page_bytes,
     return claim;
 }
 
-/* The sizes below `page` that show an effect, ascending. */
+/* The sizes below `page` that may have an effect. */
 struct smaller {
     uint64_t sizes[CONTRASTS_MAX];
     size_t count;
-    bool open; /* and some could not be decided */
 };
 
 /* Does no smaller size show an effect of `most`, or of half as much? */
@@ -344,7 +356,9 @@ static enum claim none_smaller(struct state *state, const char *name,
                                struct smaller *smaller)
 {
     const struct claim_rule rule = {
-        .alpha = alpha, .looks = claim_looks, .to_the_end = true};
+        .alpha = alpha,
+        .looks = most < effect_none ? claim_long_looks : claim_looks,
+        .to_the_end = true};
     struct contrast contrasts[CONTRASTS_MAX];
     uint64_t sizes[SIZES_MAX], odd = page_bytes / state->block_bytes;
     char phase[LABEL_PHASE_MAX];
@@ -373,12 +387,13 @@ static enum claim none_smaller(struct state *state, const char *name,
              (unsigned long long)page_bytes);
     enum claim claim =
         study_claim(&state->study, phase, contrasts, count, &rule);
-    for (size_t i = 0; claim == CLAIM_FALLS && i < count; i++) {
-        if (contrasts[i].side == SIDE_ABOVE)
+    size_t without = 0;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_BELOW)
+            contrasts[without++] = contrasts[i];
+        else if (claim != CLAIM_MEASURING)
             smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
-        smaller->open = smaller->open || contrasts[i].side == SIDE_OPEN;
-    }
-    double confidence = claim_confidence(contrasts, count, &rule);
+    double confidence = claim_confidence(contrasts, without, &rule);
     if (confidence < verdict->confidence)
         verdict->confidence = confidence;
     return claim;
@@ -400,7 +415,7 @@ static enum claim settle(struct state *state, uint64_t *page_bytes,
          descent++) {
         claim = none_smaller(state, "smaller", *page_bytes, effect_none,
                              verdict, &smaller);
-        if (claim != CLAIM_FALLS)
+        if (claim == CLAIM_HOLDS || claim == CLAIM_MEASURING)
             return claim;
         size_t refuted = 0;
         for (; refuted < smaller.count; refuted++) {
@@ -415,7 +430,7 @@ static enum claim settle(struct state *state, uint64_t *page_bytes,
             break;
         }
         if (refuted == smaller.count)
-            return smaller.open ? CLAIM_OPEN : CLAIM_HOLDS;
+            return CLAIM_HOLDS;
     }
     return claim == CLAIM_HOLDS ? CLAIM_OPEN : claim;
 }
