@@ -181,8 +181,8 @@ struct made {
     unsigned page_kib, chip_kib, bits;
 };
 
-static const struct made made[] = {
-    {12, 4, 3}, {20, 4, 2}, {48, 16, 3}, {96, 16, 4}, {64, 16, 1}};
+static const struct made made[] = {{12, 4, 3},  {20, 4, 2},  {48, 16, 3},
+                                   {96, 16, 4}, {64, 16, 1}, {16, 16, 1}};
 
 static void make_drive(const struct made *drive, char path[], size_t size)
 {
@@ -235,7 +235,10 @@ START_TEST(pages_of_thirds_and_many_levels_are_found)
     asked.probes = blocks;
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_block", block);
-    check_stated(&asked, &findings, "nand_type", types[drive->bits]);
+    /* A long page may be several of a chip: one time is no proof of SLC. */
+    check_stated(&asked, &findings, "nand_type",
+                 drive->bits == 1 && drive->page_kib > 16 ? "inconclusive"
+                                                          : types[drive->bits]);
     unlink(path);
 }
 END_TEST

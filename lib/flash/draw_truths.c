@@ -234,7 +234,8 @@ static size_t levels_of(uint64_t times[], size_t count)
     return levels;
 }
 
-static int levels_seen(const struct drive *drive, bool *seen, struct fault *why)
+static int levels_shown(const struct drive *drive, size_t *levels,
+                        struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes;
     uint64_t units = draw_block_bytes(drive) / unit;
@@ -247,9 +248,26 @@ static int levels_seen(const struct drive *drive, bool *seen, struct fault *why)
     uint64_t block = some_block(&bench);
     for (size_t i = 0; i < LEVEL_WRITES_MAX; i++)
         times[i] = write_flushed(&bench, block + i % units * unit, unit);
-    *seen = levels_of(times, LEVEL_WRITES_MAX) == drive->program_levels_count;
+    *levels = levels_of(times, LEVEL_WRITES_MAX);
     bench_close(&bench);
     return bench.error;
+}
+
+/* One level is one bit a cell only where two would show: asked of the same
+ * drive, but with slow pages. Where a unit has pages of all levels, all units
+ * take one time, and nobody can say of how many levels it is made. */
+static int levels_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    struct drive other = *drive;
+    size_t levels = 0;
+
+    if (drive->program_levels_count == 1) {
+        other.program_levels_count = 2;
+        other.program_ns[1] = 3 * other.program_ns[0];
+    }
+    int error = levels_shown(&other, &levels, why);
+    *seen = levels == other.program_levels_count;
+    return error;
 }
 
 /* ---- blocks and logs --------------------------------------------------- */
@@ -708,8 +726,10 @@ static int state_page(struct drive *drive, struct fault *why)
           : drive->sector_update ? "false"
                                  : "true");
     state_number(drive, "clustered_block", block, draw_block_bytes(drive));
+    /* Who does not know the page cannot write pages one by one. */
     state(drive, "nand_type",
-          levels ? types[drive->program_levels_count - 1] : "unidentifiable");
+          page && levels ? types[drive->program_levels_count - 1]
+                         : "unidentifiable");
     if (error || drive->mapping != MAPPING_LOG_BLOCK) {
         state(drive, "log_block", "absent");
         state(drive, "log_list", "absent");
