@@ -51,6 +51,9 @@ static const double effect_sure = 0.08, small_confidence = 0.95;
 /* A shift that costs less than this may be a second page being programmed:
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
+/* A shift by the page gains nothing: by so much, what is not shifted does not
+ * fit the page either. */
+static const double gain_most = 0.06;
 /* A part of a page that costs so much more than all of it; or does not. */
 static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
@@ -292,6 +295,10 @@ static enum claim certify_set(struct state *state, const char *phase,
         if (contrasts[i].repeats < CERTIFY_REPEATS)
             contrasts[i].repeats = CERTIFY_REPEATS;
     verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
+        if (contrasts[i].side == SIDE_BELOW &&
+            contrasts[i].interval.high < -gain_most)
+            verdict->claim = CLAIM_FALLS;
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
     /* So small an effect may have another cause, such as a small buffer. */

@@ -45,6 +45,8 @@ static const double flush_effect = 0.2231; /* log 1.25 */
 static const double leave_low = 0.05, stay_high = 0.10;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
+/* One request more of the host costs no more than so many small writes. */
+static const double split_most = 2;
 static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
 static const uint64_t window_bytes = 16 * MIB;
 static const uint64_t reserved_bytes = 2 * 16 * MIB; /* from the window on */
@@ -64,9 +66,12 @@ struct state {
 /* The time of a write that fits, relative to one of reference_bytes. */
 struct fit {
     double sizes[FAST_MAX], times[FAST_MAX];
-    size_t count;
-    struct line line;
-    double spread; /* of one log ratio */
+    size_t count, small_count; /* of these, where it begins */
+    struct line line;          /* of one request */
+    uint64_t largest_small_bytes;
+    uint64_t part_bytes; /* the host sends no more in one; 0: not seen */
+    double part_time;    /* what each further one costs */
+    double spread;       /* of one log ratio */
     uint32_t rounds_count;
 };
 
@@ -335,18 +340,27 @@ static void refit(struct fit *fit)
     fit->line = line_fit(fit->sizes, fit->times, fit->count);
 }
 
+/* What the host's further requests add. */
+static double parts_time(const struct fit *fit, uint64_t size_bytes)
+{
+    uint64_t further = fit->part_bytes ? (size_bytes - 1) / fit->part_bytes : 0;
+
+    return fit->part_time * (double)further;
+}
+
 static void add_fast(struct fit *fit, uint64_t size_bytes, double log_ratio)
 {
     if (fit->count == FAST_MAX)
         return;
     fit->sizes[fit->count] = (double)size_bytes;
-    fit->times[fit->count++] = exp(log_ratio);
+    fit->times[fit->count++] = exp(log_ratio) - parts_time(fit, size_bytes);
     refit(fit);
 }
 
 static double expected_log(const struct fit *fit, uint64_t size_bytes)
 {
-    return log(fit->line.intercept + fit->line.slope * (double)size_bytes);
+    return log(fit->line.intercept + fit->line.slope * (double)size_bytes +
+               parts_time(fit, size_bytes));
 }
 
 /* Rounds so that a median is known to about 1 %. */
@@ -379,24 +393,22 @@ static bool measure_small(struct state *state,
     return true;
 }
 
-static bool fit_small(struct state *state, struct fit *fit)
+static bool fit_small(struct state *state,
+                      const uint64_t sizes_kib[SMALL_SIZES], struct fit *fit)
 {
-    static const uint64_t fine[SMALL_SIZES] = {4, 6, 8, 10, 12, 16};
-    static const uint64_t coarse[SMALL_SIZES] = {4, 8, 12, 16, 20, 24};
-    const uint64_t *sizes =
-        state->grain_bytes > 2 * KIB ? coarse : fine; /* KiB */
     double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX];
     uint32_t rounds = 12;
 
-    if (!measure_small(state, sizes, rounds, ratios, &fit->spread))
+    if (!measure_small(state, sizes_kib, rounds, ratios, &fit->spread))
         return false;
     rounds = rounds_for(fit->spread);
-    if (!measure_small(state, sizes, rounds, ratios, &fit->spread))
+    if (!measure_small(state, sizes_kib, rounds, ratios, &fit->spread))
         return false;
     fit->rounds_count = rounds;
     fit->count = 0;
     for (int i = 0; i < SMALL_SIZES; i++)
-        add_fast(fit, sizes[i] * KIB, stats_median(ratios[i], rounds));
+        add_fast(fit, sizes_kib[i] * KIB, stats_median(ratios[i], rounds));
+    fit->small_count = fit->count;
     return true;
 }
 
@@ -451,8 +463,8 @@ static enum stay gallop(struct state *state, struct fit *fit,
     double median;
 
     most = most < largest_bytes ? most : largest_bytes;
-    *low_bytes = 16 * KIB;
-    for (uint64_t size = 32 * KIB; size <= most; size *= 2) {
+    *low_bytes = fit->largest_small_bytes;
+    for (uint64_t size = 2 * *low_bytes; size <= most; size *= 2) {
         enum stay stay = stays(state, fit, size, excess, &median);
         if (stay == STAY_MEASURING)
             return stay;
@@ -574,6 +586,7 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
                             const struct bracket *whole, double excess,
                             struct edge *edge)
 {
+    const char *further = fit->part_bytes ? "further-" : "";
     const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
                                     .looks = claim_long_looks,
                                     .adapt = half_of_step};
@@ -601,13 +614,13 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
             .reliability = stats_normal_cdf(query.threshold / spread) - 0.03,
             .answer = ask_edge,
             .context = &query};
-        snprintf(phase, sizeof(phase), "bisect-%d", attempt);
+        snprintf(phase, sizeof(phase), "%sbisect-%d", further, attempt);
         if (study_search(&state->study, phase, &search, &edge->bytes) !=
             CLAIM_HOLDS)
             return CLAIM_MEASURING;
         size_t count =
             edge_contrasts(state, fit, edge->bytes, repeats, contrasts);
-        snprintf(phase, sizeof(phase), "certify-%d", attempt);
+        snprintf(phase, sizeof(phase), "%scertify-%d", further, attempt);
         enum claim claim =
             study_claim(&state->study, phase, contrasts, count, &rule);
         edge->step = exp(contrasts[0].median);
@@ -666,40 +679,36 @@ static bool say_edge(struct state *state, const struct edge *edge,
     return true;
 }
 
-static bool conclude_edge(struct state *state, const struct fit *fit,
-                          const struct bracket *bracket, double excess,
+/*
+ * Where the host begins to send one request more, a step may be that request's
+ * and no more: it then takes no longer than a small write would. What it takes
+ * is `part_time`, and the line goes on beyond it.
+ */
+static bool is_of_host(const struct state *state, const struct edge *edge,
+                       struct fit *fit)
+{
+    uint64_t next = edge->bytes + state->grain_bytes;
+    double step = exp(expected_log(fit, edge->bytes)) * edge->step -
+                  exp(expected_log(fit, next));
+
+    if (fit->part_bytes || !host_splits_at(state, edge->bytes) ||
+        step > split_most * exp(expected_log(fit, state->grain_bytes)))
+        return false;
+    fit->part_bytes = state->study.setting.request_limit_bytes;
+    fit->part_time = step;
+    return true;
+}
+
+static bool conclude_edge(struct state *state, const struct edge *edge,
                           struct findings *findings)
 {
-    struct edge edge = {0};
-    char low[24], high[24];
+    char size[24];
 
-    switch (find_edge(state, fit, bracket, excess, &edge)) {
-    case CLAIM_MEASURING:
-        return false;
-    case CLAIM_FALLS:
-    case CLAIM_OPEN:
-        finding_why(add(findings),
-                    "writes leave their line between %s and %s, but no single "
-                    "step stands up to fresh data: the buffer drains while it "
-                    "fills, or the noise is too large",
-                    format_bytes(bracket->low_bytes, low, sizeof(low)),
-                    format_bytes(bracket->high_bytes, high, sizeof(high)));
-        return true;
-    case CLAIM_HOLDS:
-        break;
-    }
-    if (host_splits_at(state, edge.bytes)) {
-        finding_why(add(findings),
-                    "there is a step at %s, but just there the host begins to "
-                    "split requests, so it proves nothing about the drive",
-                    format_bytes(edge.bytes, low, sizeof(low)));
-        return true;
-    }
-    switch (flush_stops_growing(state, edge.bytes)) {
+    switch (flush_stops_growing(state, edge->bytes)) {
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_edge(state, &edge, findings);
+        return say_edge(state, edge, findings);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;
@@ -708,40 +717,87 @@ static bool conclude_edge(struct state *state, const struct fit *fit,
         add(findings),
         "there is a step at %s, but the flush goes on growing beyond it, "
         "so it may be the host that splits requests there",
-        format_bytes(edge.bytes, low, sizeof(low)));
+        format_bytes(edge->bytes, size, sizeof(size)));
     return true;
 }
 
-static bool conclude_buffered(struct state *state, struct findings *findings)
+static bool say_no_step(struct findings *findings,
+                        const struct bracket *bracket)
 {
-    struct fit fit;
+    char low[24], high[24];
+
+    finding_why(add(findings),
+                "writes leave their line between %s and %s, but no single "
+                "step stands up to fresh data: the buffer drains while it "
+                "fills, or the noise is too large",
+                format_bytes(bracket->low_bytes, low, sizeof(low)),
+                format_bytes(bracket->high_bytes, high, sizeof(high)));
+    return true;
+}
+
+/* Follows the line to where writes leave it, twice if it is the host's doing.
+ */
+static bool follow_line(struct state *state, struct fit *fit,
+                        struct findings *findings)
+{
     struct bracket bracket = {0, 0};
     double excess = 0;
     char most[24];
 
-    if (!fit_small(state, &fit))
-        return false;
-    if (!is_straight(&fit))
-        return say_open(findings,
-                        "the times of writes up to 16 KiB follow no line, so "
-                        "the end of one cannot be seen");
-    switch (
-        gallop(state, &fit, &bracket.low_bytes, &bracket.high_bytes, &excess)) {
-    case STAY_MEASURING:
-        return false;
-    case STAY_SLOW:
-        return conclude_edge(state, &fit, &bracket, excess, findings);
-    case STAY_FAST:
-        finding_why(add(findings),
-                    "writes follow one line up to the largest size tried, %s; "
-                    "a buffer may be larger, or it may be the host's memory",
-                    format_bytes(bracket.high_bytes, most, sizeof(most)));
-        return true;
-    case STAY_UNSURE:
-        break;
+    for (;;) {
+        struct edge edge = {0};
+        switch (gallop(state, fit, &bracket.low_bytes, &bracket.high_bytes,
+                       &excess)) {
+        case STAY_MEASURING:
+            return false;
+        case STAY_SLOW:
+            break;
+        case STAY_FAST:
+            finding_why(
+                add(findings),
+                "writes follow one line up to the largest size tried, %s; "
+                "a buffer may be larger, or it may be the host's memory",
+                format_bytes(bracket.high_bytes, most, sizeof(most)));
+            return true;
+        case STAY_UNSURE:
+            return say_open(findings, "the noise is too large to see where "
+                                      "writes leave their line");
+        }
+        switch (find_edge(state, fit, &bracket, excess, &edge)) {
+        case CLAIM_MEASURING:
+            return false;
+        case CLAIM_FALLS:
+        case CLAIM_OPEN:
+            return say_no_step(findings, &bracket);
+        case CLAIM_HOLDS:
+            if (!is_of_host(state, &edge, fit))
+                return conclude_edge(state, &edge, findings);
+        }
+        fit->count = fit->small_count;
+        refit(fit);
     }
-    return say_open(findings, "the noise is too large to see where writes "
-                              "leave their line");
+}
+
+static bool conclude_buffered(struct state *state, struct findings *findings)
+{
+    static const uint64_t fine[SMALL_SIZES] = {4, 6, 8, 10, 12, 16};
+    static const uint64_t coarse[SMALL_SIZES] = {4, 8, 12, 16, 20, 24};
+    /* Of a buffer that ends among these: below the reference. */
+    static const uint64_t finest[SMALL_SIZES] = {1, 2, 3, 4, 6, 8};
+    bool is_coarse = state->grain_bytes > 2 * KIB;
+    struct fit fit = {.largest_small_bytes = 16 * KIB};
+
+    if (!fit_small(state, is_coarse ? coarse : fine, &fit))
+        return false;
+    if (!is_straight(&fit) && state->grain_bytes <= KIB) {
+        fit = (struct fit){.largest_small_bytes = reference_bytes};
+        if (!fit_small(state, finest, &fit))
+            return false;
+    }
+    if (is_straight(&fit))
+        return follow_line(state, &fit, findings);
+    return say_open(findings, "the times of writes up to 16 KiB follow no "
+                              "line, so the end of one cannot be seen");
 }
 
 static bool think(struct study *study, struct findings *findings)

@@ -34,7 +34,11 @@ static const struct expected table[] = {
     {"ssd-a", "16384", blocks, "nand_type", "SLC"},
     {"ssd-a", NULL, buffers, "read_buffer", "262144"},
     {"ssd-a", NULL, buffers, "write_buffer", "261120"},
-    /* Three times as much no longer fits into the probe's window. */
+    /* Requests are split below it; it ends among the smallest sizes; three
+     * times as much no longer fits into the probe's window. */
+    {"ssd-a,request_limit_bytes=64KiB", NULL, buffers, "write_buffer",
+     "261120"},
+    {"ssd-a,write_buffer_bytes=12KiB", NULL, buffers, "write_buffer", "12288"},
     {"ssd-a,write_buffer_bytes=6MiB", NULL, buffers, "write_buffer", "6291456"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
     {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
