@@ -73,7 +73,7 @@ titled(text, below) = ascii ? \
 # on which side of the line the text stands.
 axis_low = 0; axis_high = 1; axis_log = 0
 along(x) = axis_log ? log(x/axis_low)/log(1.*axis_high/axis_low) : (x - axis_low)/(1.*axis_high - axis_low)
-chosen(x, from, to, text) = x != x ? "" : sprintf("set object 90 rectangle from first %.9g, graph 0 to first %.9g, graph 1 fc rgb '%s' fs transparent solid 0.18 noborder behind; set arrow 90 from first %.9g, graph 0 to first %.9g, graph 1 nohead lw 0.85 lc rgb '%s' front; set label 90 \" %s \" at first %.9g, graph 0.97 %s tc rgb '%s' front", from, to, accent, x, x, accent, text, x, along(x) > 0.6 ? "right" : "left", accent)
+chosen(x, from, to, text) = x != x ? "" : sprintf("set object 90 rectangle from first %.9g, graph 0 to first %.9g, graph 1 fc rgb '%s' fs transparent solid 0.18 noborder behind; set arrow 90 from first %.9g, graph 0 to first %.9g, graph 1 nohead lw 0.85 lc rgb '%s' front; set label 90 \"%s\" at first %.9g, graph 0.97 %s tc rgb '%s' front", from, to, accent, x, x, accent, text, x, along(x) > 0.6 ? "right offset character -0.8,0" : "left offset character 0.8,0", accent)
 # Candidates that did not stand, as a rug below the points; a list of numbers.
 rug(list, scale) = strlen(list) == 0 ? "" : sprintf("do for [place in '%s'] { set arrow from first place/%.9g, graph 0 to first place/%.9g, graph 0.04 nohead lw 0.6 lc rgb '%s' front }", list, scale, scale, pale)
 rug_title = "candidate, rejected"
@@ -83,9 +83,9 @@ rug_key = ascii ? "with lines lc rgb 'black'" : sprintf("with lines lw 0.6 lc rg
 # Times in us, on a logarithmic axis: each label has its unit.
 time_names = sprintf("'1 %s' 1, '2 %s' 2, '5 %s' 5, '10 %s' 10, '20 %s' 20, '50 %s' 50, '100 %s' 100, '200 %s' 200, '500 %s' 500, '1 ms' 1e3, '2 ms' 2e3, '5 ms' 5e3, '10 ms' 1e4, '20 ms' 2e4, '50 ms' 5e4, '100 ms' 1e5, '200 ms' 2e5, '500 ms' 5e5, '1 s' 1e6, '2 s' 2e6, '5 s' 5e6, '10 s' 1e7, '20 s' 2e7, '50 s' 5e7, '100 s' 1e8", us, us, us, us, us, us, us, us, us)
 decade_names = sprintf("'1 %s' 1, '10 %s' 10, '100 %s' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7, '100 s' 1e8", us, us, us)
-# From the least to the largest of the data, with some room; half a decade at
-# least, so that what is flat looks flat.
-room(least, most) = most/least < 3 ? sqrt(3.*least/most) : 1.
+# From the least to the largest of the data, with some room, so that no mark lies
+# on an axis; half a decade at least, so that what is flat looks flat.
+room(least, most) = most/least < 3 ? sqrt(3.*least/most) : (1.*most/least)**0.05
 time_axis(least, most) = sprintf("set logscale y 10; set yrange [%.9g:%.9g]; set ytics (%s); set mytics 10", least/1.25/room(least, most), most*1.5*room(least, most), ascii || most/least > 3000 ? decade_names : time_names)
 # Sizes in KiB, in powers of two; `every`: two to the power of which.
 size_name(k) = k < 0 ? sprintf("%d B", int(1024*2.0**k + 0.5)) : (k < 10 ? sprintf("%d KiB", int(2.0**k)) : (k < 20 ? sprintf("%d MiB", int(2.0**(k - 10))) : sprintf("%d GiB", int(2.0**(k - 20)))))
