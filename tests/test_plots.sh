@@ -26,12 +26,15 @@ verdict()
     fi
 }
 
-# draws SCRIPT CSV: without a complaint, and more than the frame?
+# draws SCRIPT CSV: without a complaint, in ASCII too, and more than the frame?
 draws()
 {
-    rm -f plot.svg
-    timeout 60 gnuplot -c "$1" "$2" plot.svg >said 2>&1 || return
-    [[ ! -s said ]] || return
+    local suffix
+    rm -f plot.*
+    for suffix in txt svg; do
+        timeout 60 gnuplot -c "$1" "$2" plot.$suffix >said 2>&1 || return
+        [[ ! -s said ]] || return
+    done
     python3 -c 'import sys, xml.etree.ElementTree as tree
 marks = [e for e in tree.parse("plot.svg").iter() if e.tag.endswith("}use")]
 print(len(marks), "marks")
