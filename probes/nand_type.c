@@ -67,6 +67,8 @@ static const double one_level_confidence = 0.6;
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 /* Two levels that could be four, two of them nearer than this each time. */
 static const double near_unnoticed = 0.02, two_levels_confidence = 0.97;
+/* Or four, of which two each are in one page that is longer than a chip's. */
+static const double two_of_long_confidence = 0.9;
 
 struct state {
     struct study study;
@@ -371,7 +373,7 @@ static bool halves_unnoticed(const struct profile *profile)
     return side * side + (1 - side) * (1 - side) < share;
 }
 
-static bool say_levels(const struct profile *profile,
+static bool say_levels(uint64_t page_bytes, const struct profile *profile,
                        const struct levels *levels, size_t blocks,
                        struct findings *findings)
 {
@@ -382,6 +384,8 @@ static bool say_levels(const struct profile *profile,
 
     if (levels->count == 2 && halves_unnoticed(profile))
         confidence = fmin(confidence, two_levels_confidence);
+    if (levels->count == 2 && page_bytes > chip_page_most_bytes)
+        confidence = fmin(confidence, two_of_long_confidence);
     finding_found(finding, value_text(type_name(levels->count)),
                   fmax(confidence, 0));
     finding_why(finding,
@@ -479,7 +483,7 @@ static enum answer judge(uint64_t page_bytes, const double costs[],
     if (levels.count > 4 || profile->correlation < correlation_least ||
         !shares_are_fair(&levels))
         return ANSWER_BLURRED;
-    say_levels(profile, &levels, blocks, findings);
+    say_levels(page_bytes, profile, &levels, blocks, findings);
     return ANSWER_SAID;
 }
 

@@ -36,8 +36,8 @@ static const struct expected table[] = {
     {"ssd-a", NULL, buffers, "write_buffer", "261120"},
     /* Requests are split below it; it ends among the smallest sizes; three
      * times as much no longer fits into the probe's window. */
-    {"ssd-a,request_limit_bytes=64KiB", NULL, buffers, "write_buffer",
-     "261120"},
+    {"ssd-a,request_limit_bytes=64KiB,write_command_ns=300us", NULL, buffers,
+     "write_buffer", "261120"},
     {"ssd-a,write_buffer_bytes=12KiB", NULL, buffers, "write_buffer", "12288"},
     {"ssd-a,write_buffer_bytes=6MiB", NULL, buffers, "write_buffer", "6291456"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
