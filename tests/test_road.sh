@@ -51,23 +51,28 @@ PYTHON
 schema=$sources/lib/report/ssdprobe.schema.json
 
 # ssd DRIVE TIMES PAGE READ_BUFFER WRITE_BUFFER: found so often in a row, in bytes.
+# Where other work on this machine kept a run from an answer, there is another.
 ssd() {
-    local i
-    serve "$1" --via loop
-    for ((i = 1; i <= $2; i++)); do
-        run "$work/found.json" --seed="$i"
-        says "$work/found.json" >"$work/found"
-        check "run $i on $1 ends well" test "$status" -eq 0
-        check "run $i on $1 finds the page: $(cat "$work/found")" \
-            grep -qx "clustered_page found $3" "$work/found"
-        check "run $i on $1 finds the read buffer: $(cat "$work/found")" \
-            grep -qx "read_buffer found $4" "$work/found"
-        check "run $i on $1 finds the write buffer: $(cat "$work/found")" \
-            grep -qx "write_buffer found $5" "$work/found"
+    local i seed drive=$1 times=$2
+    local right="clustered_page found $3|read_buffer found $4|write_buffer found $5"
+    serve "$drive" --via loop
+    for ((i = 1; i <= times; i++)); do
+        for seed in "$i" "10$i"; do
+            run "$work/found.json" --seed="$seed"
+            says "$work/found.json" >"$work/found"
+            check "run $i on $drive says nothing wrong: $(cat "$work/found")" \
+                eval "! grep -E '^(clustered_page|(read|write)_buffer) found' \
+                    '$work/found' | grep -qvxE '$right'"
+            [ "$status" -eq 5 ] || break
+        done
+        check "run $i on $drive ends well: $(cat "$work/stderr")" \
+            test "$status" -eq 0
+        check "run $i on $drive finds all: $(cat "$work/found")" \
+            test "$(grep -cxE "$right" "$work/found")" -eq 3
     done
     check "the document of a real disk is valid" is_valid "$work/found.json"
     kill -TERM "$server"
-    check "the server of $1 ends" soon 10 is_dead "$server"
+    check "the server of $drive ends" soon 10 is_dead "$server"
 }
 
 # What Sun & Zhang found in three sticks (table 3): the groups; with the long
