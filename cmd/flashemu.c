@@ -10,6 +10,7 @@
 #include "lib/flash/drive_keys.h"
 #include "cmd/common_describe.h"
 #include "cmd/common_json.h"
+#include "cmd/flashemu_interrupt.h"
 
 static const char PROGRAM[] = "flashemu";
 
@@ -48,20 +49,35 @@ static int put_document(const struct options_given *given,
     return error;
 }
 
-int flashemu_fail(const struct options_given *given, const struct fault *fault)
+/* The document of a failure, where --json asks for one. */
+static void put_failure(const struct options_given *given, int status,
+                        const char *text)
 {
-    struct json_object *document;
-    int status = flashemu_fail_late(fault);
     if (!options_named(given->program, given->argc, given->argv, OPTION_JSON))
-        return status;
-    document = flashemu_json(given);
+        return;
+    struct json_object *document = flashemu_json(given);
     if (!document)
-        return status;
+        return;
     common_json_status(document, PROGRAM, status);
-    common_json_message(document, PROGRAM, "error", fault->text);
+    common_json_message(document, PROGRAM, "error", text);
     put_document(given, document);
     json_object_put(document);
+}
+
+int flashemu_fail(const struct options_given *given, const struct fault *fault)
+{
+    int status = flashemu_fail_late(fault);
+    interrupt_ignore();
+    put_failure(given, status, fault->text);
     return status;
+}
+
+void flashemu_interrupted(const struct options_given *given, int signal_number)
+{
+    static const char text[] = "interrupted: what was computed until then is "
+                               "not kept";
+    fprintf(stderr, "%s: %s\n", PROGRAM, text);
+    put_failure(given, EXIT_SIGNAL + signal_number, text);
 }
 
 struct json_object *flashemu_json(const struct options_given *given)
@@ -72,6 +88,7 @@ struct json_object *flashemu_json(const struct options_given *given)
 int flashemu_print(const struct options_given *given,
                    struct json_object *document)
 {
+    interrupt_ignore();
     int error = document ? put_document(given, document) : -ENOMEM;
     json_object_put(document);
     if (!error)
@@ -399,6 +416,9 @@ static int dispatch(struct options_given *given)
         options_check_command(given, &why);
     if (why.kind != FAULT_NONE)
         return flashemu_fail(given, &why);
+    /* What serves takes the signals itself, and ends well on them. */
+    if (options_find(given, OPTION_JSON) && given->command->bit != SERVE)
+        interrupt_watch(given);
     return given->command->run(given);
 }
 

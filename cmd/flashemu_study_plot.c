@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The figure of a study: gnuplot draws what plots/study.gp says of its rows. */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,17 @@ static int draw(const char *rows, const struct study_job *job,
                      NULL};
     pid_t child;
     int status = 0;
-    int error = posix_spawnp(&child, program, NULL, NULL, words, environ);
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none); /* signals that a thread of ours waits for end it too */
+    int error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error =
+            posix_spawnp(&child, program, NULL, &attributes, words, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
     if (error == ENOENT)
         return fault_set(why, FAULT_OPEN, -ENOENT,
                          "no figure: gnuplot is not installed (apt-get install "
