@@ -138,8 +138,7 @@ static void read_plan(struct run *run)
 static const struct device_health *ask_health(const struct run *run,
                                               struct device_health *health)
 {
-    if (device_info(run->device)->virtual_disk ||
-        device_info(run->device)->virtual_clock)
+    if (device_info(run->device)->virtual_clock)
         return NULL;
     device_health(run->device, health);
     return health;

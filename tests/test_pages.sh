@@ -261,8 +261,14 @@ check "with rows" test "$(wc -l <without/samples.csv)" -gt 100
 run basic "$disk" --allow-virtual --read-only --dry-run >out 2>err
 check "with it nothing is missing" bash -c '! grep -q "io_uring is missing" out err'
 # A loop device has no SMART, and nothing that could be asked for it.
-check "without SMART health is null" "$python" -c 'import json
-assert json.load(open("without/report.json"))["device"]["health"] == []'
+check "without SMART it says what is missing" \
+    grep -q 'health *a disk of its kind has no SMART' without/report.txt
+check "in the page as well" grep -q '<dd>a disk of its kind has no SMART' \
+    without/report.html
+check "and to programs" "$python" -c 'import json
+before, after = json.load(open("without/report.json"))["device"]["health"]
+assert before["source"] is before["failing"] is after["failing"] is None
+assert "has no SMART" in before["text"]'
 COLUMNS=36 run $probes sim:ssd-a >narrow 2>/dev/null
 check "a narrow terminal is kept to" bash -c "$(declare -f widest)
     widest 36 <narrow"
