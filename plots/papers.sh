@@ -7,7 +7,7 @@
 # With --full Kim's procedures run by the letter, which takes some minutes; else
 # the adaptive method measures what they measure.
 set -euo pipefail
-export LC_ALL=C
+export LC_ALL=C.UTF-8
 
 build_dir=$(realpath -- "$1")
 plots=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
