@@ -13,7 +13,8 @@
 
 /*
  * What serving a drive is by any way into the kernel: the drive, the signals
- * that end it, and what is said when it is ready. The ways are functions.
+ * that end it, and what is said when it is ready. The ways are functions, a file
+ * each.
  */
 struct service {
     const struct options_given *given;

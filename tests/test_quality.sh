@@ -33,6 +33,7 @@ probes    break_probes_question  question
 probes    break_probes_proof     no_such_answer
 calls     break_calls_lib        printf
 calls     break_calls_any        sprintf
+top       break_top              fault22
 text      break_text_spdx        SPDX
 text      break_text_length      lines
 format    break_format           lib/base/bad.c

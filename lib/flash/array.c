@@ -7,11 +7,7 @@
 #include <string.h>
 
 #include "lib/flash/interleave.h"
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+#include "lib/flash/moment.h"
 
 static uint64_t lasting(const struct array *array, uint64_t ns)
 {

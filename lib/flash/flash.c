@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/flash/hotness.h"
+#include "lib/flash/moment.h"
 #include "lib/flash/serve.h"
 
 /* ---- a request's turn --------------------------------------------------- */

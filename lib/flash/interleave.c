@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/flash/agenda.h"
+#include "lib/flash/moment.h"
 
 #define NONE UINT32_MAX
 
@@ -87,11 +88,6 @@ struct interleave {
     uint64_t now_ns;
     int error;
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void expect(struct interleave *il, uint64_t ns, enum event_kind kind,
                    uint32_t at)

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "lib/flash/moment.h"
+
 static uint64_t lasting(const struct flash *flash, uint64_t ns)
 {
     if (flash->array.slowness == 1.0)

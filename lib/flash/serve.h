@@ -85,9 +85,4 @@ void serve_count(struct flash *flash, const struct flash_request *request);
  */
 void flash_why_fit(struct flash_why *why, uint64_t total_ns);
 
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/flash/moment.h"
+
 enum { DONE_BATCH = 64, PROGRESS_REQUESTS = 4096, SECTOR_BYTES = 512 };
 
 /* A request on its way. */
@@ -24,11 +26,6 @@ struct replay {
     uint32_t slots_count, first_free, outstanding_count;
     uint64_t capacity_bytes, now_ns, index;
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- why ---------------------------------------------------------------- */
 

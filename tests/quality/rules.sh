@@ -189,3 +189,19 @@ break_text_length()
 {
     yes '' | head -n $((file_lines_max + 1)) >>lib/base/units.c
 }
+
+# What may stand at the top; all else is a leftover.
+top='probes lib cmd tests plots CMakeLists.txt CMakePresets.json README.md LICENSE
+bootstrap build'
+
+check_top()
+{
+    find "$1" -mindepth 1 -maxdepth 1 ! -name '.*' ! -name 'build-*' \
+        -printf '%f\n' | grep -vxF -- "$(tr ' ' '\n' <<<"$top")" |
+        sed 's/$/ does not belong at the top/'
+}
+
+break_top()
+{
+    mkdir fault22
+}
