@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/line.h"
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
@@ -36,23 +37,27 @@
 enum {
     PLACES_MAX = 64, /* written in turn, at most */
     ROOM = 3,        /* so many times the places must fit, and a few */
+    RECENT_MORE = 3, /* of one trial, than places far off */
     RECENT_MAX = 2 * PLACES_MAX,
     TRIES_MAX = 400,
     CLOSER_LOOK = 5, /* places of a round, where one was not enough */
     REWRITES_MAX = 3,
-    VOTES_LEAST = 6, /* of one trial */
+    VOTES_LEAST = 4, /* of one trial */
+    /* Where a drive merges in two banks at once, every other write waits. */
+    VOTE_WRITES = 2,
     TRIALS_MAX = 5,
     CERTIFICATES = 4,
     ATTEMPTS_MAX = 4
 };
 
 static const double alpha = 1e-4;
-/* A write to a place far off must cost 1.8 times a rewrite for a merge to be
+/* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
-static const double merge_least = 0.5878, merge_none = 0.2231;
+static const double merge_least = 0.2624, merge_none = 0.2231;
 /* So many of the rewrites are as fast as any. */
 static const double fast_share = 0.8;
-/* Each write of a turn is a vote. */
+static const double slow_least = 0.35;
+/* Each two writes of a turn are a vote. */
 static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
 static const uint64_t smallest_block_bytes = 16 * KIB;
 static const uint64_t widest_pitch_bytes = 128 * MIB;
@@ -70,7 +75,7 @@ struct state {
     struct study study;
     uint64_t page_bytes; /* of one write */
     /* Where was written last: a block whose log is left from before would
-     * outlive its turn, so new places keep away from these. */
+   * outlive its turn, so new places keep away from these. */
     uint64_t recent[RECENT_MAX];
     uint64_t recent_count;
     uint64_t visits_count; /* of places anywhere, see next_place() */
@@ -78,7 +83,10 @@ struct state {
     uint32_t places_max;
 };
 
-/* Places that are far from each other: slot i begins at first + i * pitch. */
+/* Places that are far from each other: slot i begins at first + i * pitch. Each
+ * is near the beginning of its slot, but anywhere there: a log that holds no
+ * more than the beginning of its block may be merged for less. */
+enum { SLOT_PARTS = 16 };
 struct slots {
     uint64_t pitch_bytes, first_bytes, count;
 };
@@ -115,15 +123,12 @@ static struct contrast pair_of(uint32_t logs, uint64_t offset_bytes,
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* How often the places are written in turn, for enough votes. */
-static uint32_t turns_of(const struct contrast *contrast)
-{
-    return (VOTES_LEAST + contrast->repeats - 1) / contrast->repeats;
-}
-
+/* As many as let each place be written once more, and enough. */
 static uint32_t votes_of(const struct contrast *contrast)
 {
-    return turns_of(contrast) * contrast->repeats;
+    uint32_t votes = (contrast->repeats + VOTE_WRITES - 1) / VOTE_WRITES;
+
+    return votes < VOTES_LEAST ? VOTES_LEAST : votes;
 }
 
 /* As far apart as the region allows for so many places. */
@@ -133,12 +138,15 @@ static struct slots slots_for(const struct state *state, uint32_t places)
     uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
     struct slots slots = {.pitch_bytes = widest_pitch_bytes};
 
-    while (slots.pitch_bytes > smallest_block_bytes &&
-           setting->region_length_bytes / slots.pitch_bytes <
-               ROOM * (places + 2))
-        slots.pitch_bytes /= 2;
-    slots.first_bytes = (setting->region_offset_bytes + slots.pitch_bytes - 1) /
-                        slots.pitch_bytes * slots.pitch_bytes;
+    uint64_t share = setting->region_length_bytes / (ROOM * (places + 2));
+
+    if (share < slots.pitch_bytes)
+        slots.pitch_bytes = share / smallest_block_bytes * smallest_block_bytes;
+    if (slots.pitch_bytes < smallest_block_bytes)
+        slots.pitch_bytes = smallest_block_bytes;
+    slots.first_bytes =
+        (setting->region_offset_bytes + smallest_block_bytes - 1) /
+        smallest_block_bytes * smallest_block_bytes;
     slots.count = (end - slots.first_bytes) / slots.pitch_bytes;
     if (slots.count > slots_most)
         slots.count = slots_most;
@@ -146,9 +154,10 @@ static struct slots slots_for(const struct state *state, uint32_t places)
 }
 
 /* Not the first page: an update in the block's own order is merged for less. */
-static uint64_t some_page(const struct state *state, struct random *random)
+static uint64_t some_page(const struct state *state, uint64_t span_bytes,
+                          struct random *random)
 {
-    uint64_t pages = smallest_block_bytes / state->page_bytes;
+    uint64_t pages = span_bytes / state->page_bytes;
     return pages > 1 ? (1 + random_below(random, pages - 1)) * state->page_bytes
                      : 0;
 }
@@ -164,8 +173,8 @@ static bool is_recent(const struct state *state, uint64_t begin,
 {
     for (uint64_t i = 0; i < count && i < state->recent_count; i++) {
         uint64_t at = (state->recent_count - 1 - i) % RECENT_MAX;
-        if (state->recent[at] >= begin &&
-            state->recent[at] - begin < length_bytes)
+        /* Before the start of the drive, it wraps around. */
+        if (state->recent[at] - begin < length_bytes)
             return true;
     }
     return false;
@@ -181,6 +190,8 @@ static void far_places(const struct state *state, struct random *random,
                        uint64_t avoid_bytes, uint64_t places[], uint32_t count)
 {
     struct slots slots = slots_for(state, count);
+    /* Of the slots of fewer places, too. */
+    uint64_t apart = slots.pitch_bytes - slots.pitch_bytes / SLOT_PARTS * 2;
 
     for (uint32_t i = 0; i < count; i++) {
         bool good = false;
@@ -188,12 +199,12 @@ static void far_places(const struct state *state, struct random *random,
             places[i] = slots.first_bytes +
                         random_below(random, slots.count) * slots.pitch_bytes;
             good = !is_near(places[i], avoid_bytes, 2 * slots.pitch_bytes) &&
-                   !is_recent(state, places[i], slots.pitch_bytes, 2 * count);
+                   !is_recent(state, places[i] - apart, 2 * apart,
+                              count + RECENT_MORE);
             for (uint32_t j = 0; j < i && good; j++)
-                good = places[j] / slots.pitch_bytes !=
-                       places[i] / slots.pitch_bytes;
+                good = !is_near(places[j], places[i], apart);
         }
-        places[i] += some_page(state, random);
+        places[i] += some_page(state, slots.pitch_bytes / SLOT_PARTS, random);
     }
 }
 
@@ -235,7 +246,7 @@ static uint64_t next_place(struct state *state, struct random *random)
     uint64_t index = (uint64_t)((turns - floor(turns)) * (double)blocks);
 
     return setting->region_offset_bytes + index * smallest_block_bytes +
-           some_page(state, random);
+           some_page(state, smallest_block_bytes, random);
 }
 
 static void choose_places(const struct state *state,
@@ -244,7 +255,7 @@ static void choose_places(const struct state *state,
                           uint64_t places[PLACES_MAX + 1])
 {
     uint32_t count = contrast->repeats;
-    uint64_t base = contrast->size_bytes, page = some_page(state, random);
+    uint64_t base = contrast->size_bytes, page;
 
     switch ((enum kind)contrast->kind) {
     case FRESH:
@@ -254,6 +265,7 @@ static void choose_places(const struct state *state,
         break;
     case STRIDE:
         base = some_block(state, contrast, count, random);
+        page = some_page(state, contrast->pitch_bytes, random);
         for (uint32_t i = 0; i < count; i++)
             places[i] = base + i * contrast->pitch_bytes + page;
         break;
@@ -339,7 +351,7 @@ static void emit(struct study *study, const char *phase,
         return;
     choose_places(state, contrast, random, places);
     /* With one more, as many places as there are logs come before the pair: no
-     * log of it is left from before, which would outlive its turn. */
+   * log of it is left from before, which would outlive its turn. */
     if (contrast->kind == PAIR) {
         ask_write(study, places[contrast->repeats], &step);
         remember(state, places[contrast->repeats]);
@@ -348,9 +360,9 @@ static void emit(struct study *study, const char *phase,
         ask_write(study, places[i], &step);
         remember(state, places[i]);
     }
-    for (uint32_t i = 0; i < votes_of(contrast); i++) {
+    for (uint32_t i = 0; i < VOTE_WRITES * votes_of(contrast); i++) {
         step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
-                            round + i);
+                            round + i / VOTE_WRITES);
         ask_write(study, places[i % contrast->repeats], &step);
     }
 }
@@ -379,7 +391,7 @@ static bool value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio)
 {
-    double fresh, again;
+    double fresh = 0, again;
 
     (void)random;
     if (contrast->kind == FRESH) {
@@ -390,10 +402,12 @@ static bool value(const struct study *study, const char *phase,
         return true;
     }
     const struct timing *rows =
-        placing_rows(study, phase, contrast, 'a', round, 2);
+        placing_rows(study, phase, contrast, 'a', round, 2 * VOTE_WRITES);
     if (!rows)
         return false;
-    *ratio = log(cost(rows, 0)) - contrast->predicted;
+    for (uint32_t i = 0; i < VOTE_WRITES; i++)
+        fresh += cost(rows, i) / VOTE_WRITES;
+    *ratio = log(fresh) - contrast->predicted;
     return true;
 }
 
@@ -459,7 +473,7 @@ static double middle_of(struct state *state, const struct contrast *contrast)
     double fast = again[(uint32_t)(fast_share * count)];
 
     count = all_costs(state, contrast, 'a', fresh);
-    double slow = stats_median(fresh, count);
+    double slow = line_middle_mean(fresh, count);
     if (slow < fast)
         fast = stats_median(again, count);
     return 0.5 * (log(fast) + log(slow));
@@ -492,7 +506,8 @@ static enum claim look_at_costs(struct state *state, struct contrast *contrast)
 enum answer { ANSWER_MEASURING, ANSWER_FAST, ANSWER_SLOW };
 
 /* Are the writes of this contrast fast? By a clear majority, or after some
- * trials by any: what is found is certified later. */
+ * trials by whether many are slow: of two in turn one may be merged for less.
+ * What is found is certified later. */
 static enum answer ask(struct state *state, const char *phase,
                        const struct contrast *contrast)
 {
@@ -511,7 +526,7 @@ static enum answer ask(struct state *state, const char *phase,
         if (share < 0.25 || share > 0.75)
             break;
     }
-    return share > 0.5 ? ANSWER_SLOW : ANSWER_FAST;
+    return share > slow_least ? ANSWER_SLOW : ANSWER_FAST;
 }
 
 /* The largest number of places that stay fast. False: measure first. 0: none
@@ -568,15 +583,18 @@ static bool ask_end(void *context, const char *phase, uint32_t index,
     return answer != ANSWER_MEASURING;
 }
 
-/* The first doubled distance that leaves the block; 0: none does. */
+/* The last doubled distance that stays in the block, and the first that leaves
+ * it; 0: none does. */
 static bool gallop(const struct end_query *query, const char *phase,
-                   uint64_t *distance_bytes)
+                   uint64_t *last_bytes, uint64_t *distance_bytes)
 {
     struct state *state = query->state;
+    uint64_t most = slots_for(state, query->logs + 1).pitch_bytes;
 
-    for (uint64_t distance = smallest_block_bytes;
-         distance <= slots_for(state, query->logs + 1).pitch_bytes;
-         distance *= 2) {
+    *last_bytes = 0;
+    for (uint64_t distance = smallest_block_bytes, next; distance <= most;
+         distance = next) {
+        next = distance < most && 2 * distance > most ? most : 2 * distance;
         struct contrast contrast =
             pair_of(query->logs, query->offset_bytes, distance, query->middle);
         enum answer answer = ask(state, phase, &contrast);
@@ -585,6 +603,7 @@ static bool gallop(const struct end_query *query, const char *phase,
             return false;
         if (answer == ANSWER_SLOW)
             return true;
+        *last_bytes = distance;
     }
     *distance_bytes = 0;
     return true;
@@ -614,7 +633,7 @@ static bool find_end(const struct end_query *query, const char *phase,
                      uint64_t *distance_bytes)
 {
     struct state *state = query->state;
-    uint64_t page = state->page_bytes, high;
+    uint64_t page = state->page_bytes, low, high;
     char name[LABEL_PHASE_MAX];
 
     enum answer likely = ask_likely(query, phase);
@@ -624,7 +643,7 @@ static bool find_end(const struct end_query *query, const char *phase,
         *distance_bytes = state->likely_bytes;
         return true;
     }
-    if (!gallop(query, phase, &high))
+    if (!gallop(query, phase, &low, &high))
         return false;
     *distance_bytes = high;
     if (high == 0)
@@ -635,13 +654,12 @@ static bool find_end(const struct end_query *query, const char *phase,
     enum answer answer = ask(state, phase, &contrast);
     if (answer != ANSWER_SLOW)
         return answer == ANSWER_FAST;
-    const struct threshold_search search = {
-        .low_bytes = high > smallest_block_bytes ? high / 2 : 0,
-        .high_bytes = high - page,
-        .step_bytes = page,
-        .reliability = 0.92,
-        .answer = ask_end,
-        .context = (void *)query};
+    const struct threshold_search search = {.low_bytes = low,
+                                            .high_bytes = high - page,
+                                            .step_bytes = page,
+                                            .reliability = 0.92,
+                                            .answer = ask_end,
+                                            .context = (void *)query};
     snprintf(name, sizeof(name), "%s-bisect", phase);
     if (study_search(&state->study, name, &search, distance_bytes) !=
         CLAIM_HOLDS)
@@ -656,11 +674,16 @@ static void certificates(const struct state *state, const struct blocks *blocks,
                          uint32_t logs, double middle,
                          struct contrast contrasts[CERTIFICATES])
 {
+    const uint64_t half =
+        blocks->bytes / 2 / state->page_bytes * state->page_bytes;
+
     contrasts[0] = in_turn(STRIDE, logs, middle);
     contrasts[1] = in_turn(STRIDE, logs + 1, middle);
     contrasts[2] = pair_of(logs, 0, blocks->bytes - state->page_bytes, middle);
-    contrasts[3] = pair_of(logs, 0, state->page_bytes, middle);
-    contrasts[3].other_bytes = state->page_bytes; /* begins before the block */
+    /* From the page before the block to some in it: whose own order the log
+   * does not keep. */
+    contrasts[3] = pair_of(logs, 0, half + state->page_bytes, middle);
+    contrasts[3].other_bytes = state->page_bytes;
     snprintf(contrasts[2].name, sizeof(contrasts[2].name), "inside");
     snprintf(contrasts[3].name, sizeof(contrasts[3].name), "across");
     for (int i = 0; i < CERTIFICATES; i++) {
@@ -721,9 +744,16 @@ static bool conclude_logs(struct state *state, uint32_t logs, double middle,
 {
     const struct claim_rule rule = {.alpha = alpha / 4, .looks = vote_looks};
     struct slots slots = slots_for(state, logs + 1);
+    uint64_t aligned = smallest_block_bytes;
+
+    /* Where a block of a power of two begins. */
+    while (2 * aligned <= slots.pitch_bytes)
+        aligned *= 2;
     const struct end_query query = {
         .state = state,
-        .offset_bytes = slots.first_bytes + slots.count / 2 * slots.pitch_bytes,
+        .offset_bytes =
+            (slots.first_bytes + slots.count / 2 * slots.pitch_bytes) /
+            aligned * aligned,
         .logs = logs,
         .middle = middle};
     struct contrast contrasts[CERTIFICATES];
