@@ -64,8 +64,10 @@ static const uint64_t smallest_part_bytes = KIB;
 /* Half of the units are zeros where parts are units: a saving of three quarters
  * of that is the whole, of less than half of it is none. */
 static const double whole_least = 0.375, part_most = 0.25;
-/* Where neither a log nor an erase unit is known. */
-static const uint64_t usual_block_bytes = 4 * MIB;
+/* Where neither a log nor an erase unit is known; and where writes make such a
+ * drive move others: whatever block of up to half of that is around the middle
+ * of a stretch lies within it. */
+static const uint64_t usual_block_bytes = 4 * MIB, widest_bytes = 64 * MIB;
 
 enum kind {
     MOVED,       /* pages in order : pages at random */
@@ -83,6 +85,7 @@ struct state {
     struct study study;
     uint64_t page_bytes, request_bytes;
     uint64_t block_bytes, phase_bytes; /* a block begins at the phase */
+    uint64_t written_from_bytes;       /* of a block, by the small writes */
     uint64_t probed_bytes;             /* of a write of the first look */
     uint32_t logs_count; /* writes until a block's turn is merged */
     bool logs_found, logs_absent, block_known;
@@ -198,7 +201,7 @@ static void ask_turn(struct study *study, const char *phase,
         size_t merged =
             (size_t)(i + blocks - state->logs_count + turn) % contents;
         in = in < blocks ? in : 0; /* of the blocks, one after the other */
-        uint64_t place = base + in * block +
+        uint64_t place = base + in * block + state->written_from_bytes +
                          (1 + random_below(&random, pages)) * state->page_bytes;
         if (i >= blocks)
             step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
@@ -557,7 +560,8 @@ static bool conclude_bits_alike(struct state *state, double confidence,
     case ANSWER_MEASURING:
         return false;
     case ANSWER_SAME:
-        if (state->logs_absent && !state->block_known)
+        if (state->logs_absent && !state->block_known &&
+            state->block_bytes < widest_bytes)
             return study_say_open(
                 &probe_content, findings,
                 "zeros, ones and random data cost the same to write, but where "
@@ -621,6 +625,24 @@ static bool compare_bits(struct state *state, struct findings *findings)
                           "ones cost the same as zeros");
 }
 
+/* Without logs and an erase unit: if writes make the drive move others, blocks
+ * are wherever they are in a stretch that is longer than any. False: measure
+ * first. */
+static bool choose_stretch(struct state *state)
+{
+    enum side moved = SIDE_OPEN;
+
+    if (!state->logs_absent || state->block_known)
+        return true;
+    if (look_at_moving(state, &moved) == CLAIM_MEASURING)
+        return false;
+    if (moved == SIDE_ABOVE) {
+        state->block_bytes = widest_bytes;
+        state->written_from_bytes = widest_bytes / 2;
+    }
+    return true;
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
@@ -633,6 +655,8 @@ static bool think(struct study *study, struct findings *findings)
             "contents show where blocks are merged, and how many blocks have a "
             "log is not known: run log-list as well, or pass "
             "--assume=log_list=N --assume=log_block=SIZE");
+    if (!choose_stretch(state))
+        return false;
     if ((state->logs_count + CONTENTS_MAX + 2) * state->block_bytes >
         study->setting.region_length_bytes)
         return study_say_open(&probe_content, findings,

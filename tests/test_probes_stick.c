@@ -273,6 +273,54 @@ START_TEST(stick_cost_of_a_small_switch_is_found)
 }
 END_TEST
 
+/* Logs for a quarter of the drive; and merges that make a write cost 1.4 times as
+ * much. */
+START_TEST(stick_logs_are_found_where_they_hardly_show)
+{
+    static const struct expected drives[] = {
+        {"usb-pny-2g,pages_per_block_count=5120,log_blocks_count=15,"
+         "capacity_bytes=1280MiB",
+         NULL, "log_list", "15"},
+        {"usb-pny-2g,pages_per_block_count=16,program_ns=100us,command_ns=9ms",
+         NULL, "log_block", "65536"}};
+    struct findings findings;
+    char text[64];
+
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        run(drives[_i].drive, "realistic", seed, logs_and_contents, &findings);
+        stated(findings_get(&findings, drives[_i].parameter), text,
+               sizeof(text));
+        ck_assert_msg(strcmp(text, drives[_i].value) == 0, "%s: %s: %s",
+                      drives[_i].drive, text,
+                      findings_get(&findings, drives[_i].parameter)->why);
+    }
+}
+END_TEST
+
+/* Where neither logs nor blocks are known, but writes make the drive move
+ * others, contents show in long stretches. */
+START_TEST(stick_contents_show_without_blocks)
+{
+    static const struct probe *const alone[] = {&probe_log_list, &probe_content,
+                                                NULL};
+    struct findings findings;
+    char drive[120], text[24];
+
+    snprintf(drive, sizeof(drive),
+             "usb-kingston-1g,mapping=block,zero_copy_ns=0,"
+             "capacity_bytes=4GiB,content_unit_bytes=%s",
+             _i ? "2KiB" : "0");
+    for (unsigned seed = 1; seed <= 2; seed++) {
+        run(drive, "realistic", seed, alone, &findings);
+        stated(findings_get(&findings, "content_dependence"), text,
+               sizeof(text));
+        ck_assert_msg(strcmp(text, _i ? "true" : "false") == 0, "%s: %s: %s",
+                      drive, text,
+                      findings_get(&findings, "content_dependence")->why);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("probes_stick");
@@ -292,6 +340,9 @@ int main(void)
         recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
         10);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
+    tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
+                        0, 2);
+    tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     suite_add_tcase(suite, recovery);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
