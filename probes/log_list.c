@@ -17,6 +17,7 @@
  * first is the oldest or the one not used for longest. A log block is shorter
  * than the distance of the places, or its end is not found.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -360,6 +361,7 @@ static void emit(struct study *study, const char *phase,
         ask_write(study, places[i], &step);
         remember(state, places[i]);
     }
+    assert(contrast->repeats > 0);
     for (uint32_t i = 0; i < VOTE_WRITES * votes_of(contrast); i++) {
         step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
                             round + i / VOTE_WRITES);
