@@ -6,6 +6,7 @@
 
 #include "cmd/ssdprobe_choice.h"
 #include "cmd/ssdprobe_commands.h"
+#include "cmd/ssdprobe_signals.h"
 #include "lib/infer/flashbench.h"
 #include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
@@ -59,12 +60,22 @@ static struct report_cost cost_of(const struct csv_rows *rows)
     return cost;
 }
 
+/* After a read that a signal may have ended, which then is all there is to say. */
+static int read_end(int error, struct fault *why)
+{
+    signals_end_reads(false);
+    if (!*signals_flag())
+        return error;
+    return fault_set(why, FAULT_IO, -EINTR, "interrupted");
+}
+
 int infer_conclude(const char *path, struct csv_rows *rows,
                    struct findings *findings, struct fault *why)
 {
     struct choice choice;
-    int error = csv_read(path, rows, why);
 
+    signals_end_reads(true);
+    int error = read_end(csv_read(path, rows, why), why);
     findings->count = 0;
     if (!error)
         error = choice_make(rows->header.probes, rows->header.setting.read_only,
@@ -195,7 +206,9 @@ static int infer_file(struct invocation *invocation, const char *path,
     struct flashbench table;
 
     recording->status = 0;
-    int error = flashbench_read(path, &table, &is_flashbench, why);
+    signals_end_reads(true);
+    int error =
+        read_end(flashbench_read(path, &table, &is_flashbench, why), why);
     if (!error && !is_flashbench)
         return infer_samples(invocation, path, recording, why);
     if (!error)

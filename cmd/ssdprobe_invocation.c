@@ -45,12 +45,22 @@ int invocation_begin(struct invocation *invocation,
     return error;
 }
 
+/* Of a run that a signal ended; one that came as EINTR only is taken for ^C. */
+static int signal_status(void)
+{
+    int signal_number = *signals_flag();
+
+    return STATUS_SIGNAL + (signal_number ? signal_number : SIGINT);
+}
+
 int invocation_fail(struct invocation *invocation, int error, struct fault *why)
 {
     if (why->kind == FAULT_NONE)
         fault_set(why, FAULT_IO, error, "failed: %s", strerror(-error));
     output_message(&invocation->output, "error", why->text);
-    return invocation_end(invocation, common_exit_status(why));
+    return invocation_end(invocation, error == -EINTR
+                                          ? signal_status()
+                                          : common_exit_status(why));
 }
 
 int invocation_end(struct invocation *invocation, int status)
@@ -66,14 +76,12 @@ bool invocation_is_limit(int error)
 int invocation_status(int error, const struct fault *why,
                       const struct findings *findings, bool every)
 {
-    int signal_number = *signals_flag();
-
     /* What could not be put back, or broke, outranks the signal that came on
      * top of it; a limit that was reached is no failure of the device. */
     if (error && error != -EINTR && !invocation_is_limit(error))
         return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
     if (error == -EINTR)
-        return STATUS_SIGNAL + (signal_number ? signal_number : SIGINT);
+        return signal_status();
     if (error)
         return STATUS_INCONCLUSIVE;
     for (size_t i = 0; i < findings->count; i++) {

@@ -10,6 +10,7 @@
 #include "cmd/ssdprobe_commands.h"
 #include "cmd/ssdprobe_figures.h"
 #include "cmd/ssdprobe_pages.h"
+#include "cmd/ssdprobe_signals.h"
 #include "lib/infer/sample_csv.h"
 #include "lib/session/run_dir.h"
 
@@ -142,6 +143,9 @@ static int plot_all(struct plot *plot, const char *operand)
     csv_rows_free(&rows);
     for (size_t i = 0; kinds[i] && !error; i++)
         error = draw(plot, kinds[i]);
+    /* The terminal's ^C ends gnuplot as well, and with it a figure. */
+    if (*signals_flag())
+        error = fault_set(&plot->why, FAULT_IO, -EINTR, "interrupted");
     return error;
 }
 

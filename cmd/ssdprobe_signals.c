@@ -6,6 +6,8 @@
 /* The one mutable global: a handler has nowhere else to write. */
 static volatile sig_atomic_t caught_signal;
 
+static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
+
 static void remember(int signal_number)
 {
     caught_signal = signal_number;
@@ -13,7 +15,6 @@ static void remember(int signal_number)
 
 void signals_catch(void)
 {
-    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action;
 
     memset(&action, 0, sizeof(action));
@@ -31,6 +32,16 @@ void signals_catch(void)
     }
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+}
+
+void signals_end_reads(bool end)
+{
+    for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++) {
+        struct sigaction action;
+        sigaction(asking[i], NULL, &action);
+        action.sa_flags = end ? 0 : SA_RESTART;
+        sigaction(asking[i], &action, NULL);
+    }
 }
 
 const volatile sig_atomic_t *signals_flag(void)
