@@ -18,6 +18,7 @@ build, source = sys.argv[1:3]
 EMPTY = {"PATH": "/nonexistent"}  # no gnuplot
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM  # is sent under way
 
+# A pipe that nobody writes keeps its reader as long as it takes.
 # program, exit status, arguments[, environment]; {NAME} is what a run left.
 ROWS = [
     # What leaves something for the others.
@@ -80,7 +81,9 @@ ROWS = [
     ("flashemu", 0, "replay ssd-a trace.spc --format=spc"),
     ("flashemu", 2, "replay ssd-a nowhere.spc --format=spc"),
     ("flashemu", 2, "replay no-such-drive trace.spc --format=spc"),
-    # A pipe that nobody writes keeps the reader as long as it takes.
+    ("ssdprobe", INTERRUPT, "infer pipe"),
+    ("ssdprobe", TERMINATE, "infer pipe b.csv --json=infer.json"),
+    ("ssdprobe", INTERRUPT, "plot pipe"),
     ("flashemu", INTERRUPT, "show ./pipe"),
     ("flashemu", INTERRUPT, "bench"),
     ("flashemu", TERMINATE, "bench --json=bench.json"),
@@ -173,18 +176,22 @@ def interrupt(program, process, words, asked):
             text += line
         process.send_signal(asked)
         return text + process.communicate(timeout=60)[0], 0
-    while not under_way(program, process.pid) and process.poll() is None:
+    patience = time.monotonic() + 30
+    while (process.poll() is None and time.monotonic() < patience
+           and not under_way(program, process.pid, words)):
         time.sleep(0.01)
     process.send_signal(asked)
     return process.communicate(timeout=60)[0], 128 + asked
 
 
-def under_way(program, pid):
-    """Does the run keep rows, or the thread wait that takes the signals?"""
-    if program == "ssdprobe":
+def under_way(program, pid, words):
+    """Does the run keep rows, a reader sleep before its pipe, or flashemu have the
+    thread that takes the signals?"""
+    if "--output-dir=cut" in words:
         return os.path.exists("cut/samples.csv")
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        return "Threads:\t2\n" in file.read()
+        status = file.read()
+    return ("State:\tS" if program == "ssdprobe" else "Threads:\t2\n") in status
 
 
 def succeeds(status):
