@@ -38,9 +38,20 @@ static size_t draw(const double values[], size_t count,
     return count < STATS_MAX ? count : STATS_MAX;
 }
 
-static double middle(double a, double b, double c)
+/* Of finite values; unlike fmin and fmax, these are no calls. */
+static inline double lower(double a, double b)
 {
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+    return a < b ? a : b;
+}
+
+static inline double higher(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double middle(double a, double b, double c)
+{
+    return higher(lower(a, b), lower(higher(a, b), c));
 }
 
 /* How badly values repeat at a lag. A slow place spoils two comparisons of
@@ -49,19 +60,19 @@ struct repeat {
     double singles, middles;
 };
 
+/* `middles` has room for LAG_SAMPLES + LAG_MAX. */
 static struct repeat repeat_at(const double values[], size_t count, size_t lag,
-                               double most)
+                               double middles[])
 {
     size_t n = count - 3 * lag;
     struct repeat repeat = {0, 0};
 
     n = n < LAG_SAMPLES ? n : LAG_SAMPLES;
+    for (size_t i = 0; i < n + lag; i++)
+        middles[i] = middle(values[i], values[i + lag], values[i + 2 * lag]);
     for (size_t i = 0; i < n; i++) {
-        double a = fmin(values[i], most), b = fmin(values[i + lag], most);
-        double c = fmin(values[i + 2 * lag], most);
-        double d = fmin(values[i + 3 * lag], most);
-        repeat.singles += fabs(b - a);
-        repeat.middles += fabs(middle(b, c, d) - middle(a, b, c));
+        repeat.singles += fabs(values[i + lag] - values[i]);
+        repeat.middles += fabs(middles[i + lag] - middles[i]);
     }
     repeat.singles /= (double)n;
     repeat.middles /= (double)n;
@@ -73,7 +84,9 @@ size_t period_lag(const double values[], size_t count, size_t most)
     /* Clearly better, and by more than slow places can explain. */
     const double clearly = 1.06, slow_part = 0.15;
     struct repeat repeats[LAG_MAX + 1], best = {INFINITY, INFINITY};
-    double sample[STATS_MAX];
+    double sample[STATS_MAX], middles[LAG_SAMPLES + LAG_MAX];
+    double clipped[LAG_SAMPLES + 3 * LAG_MAX];
+    size_t clipped_count = LAG_SAMPLES + 3 * LAG_MAX;
 
     if (most > count / 16)
         most = count / 16;
@@ -86,8 +99,12 @@ size_t period_lag(const double values[], size_t count, size_t most)
     /* A fifth of the values lies above: more than there are slow places, also
      * where one of PERIOD_SHORTEST is. */
     double high = sample[n * 8 / 10], range = high - sample[n / 10];
+    if (clipped_count > count)
+        clipped_count = count;
+    for (size_t i = 0; i < clipped_count; i++)
+        clipped[i] = lower(values[i], high);
     for (size_t lag = 1; lag <= most; lag++) {
-        repeats[lag] = repeat_at(values, count, lag, high);
+        repeats[lag] = repeat_at(clipped, count, lag, middles);
         best.singles = fmin(best.singles, repeats[lag].singles);
         best.middles = fmin(best.middles, repeats[lag].middles);
     }
