@@ -9,7 +9,8 @@
  *
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
  * only when its spare area is used up: it is then filled that far, and only
- * route (a) speaks, at lower confidence. Where log-list has found the block that
+ * route (a) speaks, at lower confidence. Where the page is not known, walks in
+ * writes of several lengths must agree. Where log-list has found the block that
  * a log belongs to, that is the block, and nothing is written.
  *
  *   cost                      cost of random over sequential writes of s
@@ -40,8 +41,10 @@ enum {
     FIRST_CHUNKS = 4,     /* of the first look at a walk */
     CERTIFY_PERIODS = 16, /* fresh ones */
     TRIES_A_LENGTH = 2,
-    PARTS_MAX = 4, /* of a period that fell */
-    WALKS_MAX = 2, /* as the drive was found, and after a fill */
+    PARTS_MAX = 4,          /* of a period that fell */
+    WALKS_MAX = 2,          /* as the drive was found, and after a fill */
+    PIECES = 5,             /* lengths of writes where the page is not known */
+    AGREED_LENGTH_MIN = 16, /* of the coarser walk, in writes */
     WARM_UNITS = 16,
     WASH_BLOCKS = 12,
     GAPS_MAX = 8,
@@ -58,6 +61,9 @@ enum { FILL_PERCENT = 35 };
 /* Of what the whole run may write: the walks and other probes need theirs. */
 enum { FILL_BUDGET_PARTS = 4 };
 static const uint64_t fill_most_bytes = 20 * GIB;
+/* Of one walk where the page is not known. */
+static const uint64_t piece_walk_bytes = 512 * MIB;
+static const size_t piece_walk_writes = 16384;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* What one route alone says is stated with less confidence. */
 static const double one_route_confidence = 0.95;
@@ -68,6 +74,7 @@ static const uint32_t quick_looks[] = {9, 12, 18, 0};
 struct state {
     struct study study;
     uint64_t page_bytes, base_bytes, room_bytes;
+    bool page_is_absent;      /* there is none: not the same as not known */
     uint64_t log_block_bytes; /* where it is known; else 0 */
     double log_block_confidence;
 };
@@ -785,22 +792,11 @@ static uint64_t unknown_block(const struct state *state)
     return 8 * (eighth ? eighth : state->page_bytes);
 }
 
-static bool think(struct study *study, struct findings *findings)
+static bool think_with_page(struct state *state, struct findings *findings)
 {
-    struct state *state = (struct state *)study;
     struct spikes spikes;
     enum side side;
 
-    if (study->setting.method == METHOD_PAPER)
-        return paper_clustered_block(
-            study, state->page_bytes ? state->page_bytes : 4 * KIB, findings);
-    if (state->log_block_bytes)
-        return say_log_block(state, findings);
-    if (!state->page_bytes)
-        return say_open(findings,
-                        "without clustered_page it is not known what to write "
-                        "in order; if you know it, pass "
-                        "--assume=clustered_page=VALUE");
     for (int number = 1; number <= WALKS_MAX; number++) {
         bool first = number == 1;
         if (!first && !filled(state))
@@ -828,7 +824,88 @@ static bool think(struct study *study, struct findings *findings)
                     "ones: the drive did not have to clean, or does so unseen");
 }
 
+/* ---- where the page is not known ---------------------------------------- */
+
+/*
+ * Written in pieces, a drive that maps pages uses up a page for each part of
+ * one: the distance of slow writes, in bytes, depends on the piece as long as
+ * the piece is no multiple of the page. So walks in pieces of doubled length
+ * are compared: the block is what two of them agree on.
+ */
+static bool agree(const struct spikes *spikes, const struct spikes *before)
+{
+    return spikes->found && before->found &&
+           spikes->block_bytes == before->block_bytes &&
+           spikes->period.length >= AGREED_LENGTH_MIN;
+}
+
+static bool say_agreed(struct findings *findings, const struct spikes *spikes,
+                       uint64_t piece_bytes)
+{
+    char size[24], piece[24], half[24];
+    struct finding *finding =
+        add_found(findings, spikes->block_bytes, one_route_confidence);
+
+    finding_why(finding,
+                "written in order, in pieces of %s as in those of %s, every %s "
+                "brings one slow write, %.2f times its neighbours (%zu of %zu "
+                "fresh ones)",
+                format_bytes(piece_bytes / 2, half, sizeof(half)),
+                format_bytes(piece_bytes, piece, sizeof(piece)),
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                exp(spikes->period.excess), spikes->period.hits,
+                spikes->period.trials);
+    return true;
+}
+
+static bool think_without_page(struct state *state, struct findings *findings)
+{
+    static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
+    int number = WALKS_MAX;
+
+    state->page_bytes = first_bytes[0];
+    if (!filled(state))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        struct spikes before = {.found = false}, spikes;
+        for (int k = 0; k < PIECES; k++, before = spikes) {
+            state->page_bytes = first_bytes[i] << k;
+            if (walk(state, ++number, piece_walk_bytes, piece_walk_writes,
+                     &spikes) == CLAIM_MEASURING)
+                return false;
+            if (agree(&spikes, &before))
+                return say_agreed(findings, &spikes, state->page_bytes);
+        }
+    }
+    return say_open(findings,
+                    "without clustered_page it is not known what to write in "
+                    "order, and no two lengths of writes agree on a distance "
+                    "of slow ones; if you know it, pass "
+                    "--assume=clustered_page=VALUE");
+}
+
 /* ---- the probe --------------------------------------------------------- */
+
+static bool think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+
+    if (study->setting.method == METHOD_PAPER)
+        return paper_clustered_block(
+            study, state->page_bytes ? state->page_bytes : 4 * KIB, findings);
+    if (state->log_block_bytes)
+        return say_log_block(state, findings);
+    if (state->page_is_absent)
+        return say_open(findings,
+                        "there is no clustered_page, so it is not known what "
+                        "to write in order; if you know it, pass "
+                        "--assume=clustered_page=VALUE");
+    if (state->page_bytes)
+        return think_with_page(state, findings);
+    bool done = think_without_page(state, findings);
+    state->page_bytes = 0; /* it only stood for each walk */
+    return done;
+}
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
@@ -850,12 +927,14 @@ static int start(const struct setting *setting, const struct findings *known,
         .think = think, .emit = emit, .value = value};
     uint64_t page = findings_integer(known, "clustered_page");
     const struct finding *log_block = findings_get(known, "log_block");
+    const struct finding *known_page = findings_get(known, "clustered_page");
     struct state *state =
         study_create(sizeof(*state), &probe_clustered_block, &ops, setting);
 
     if (!state)
         return -ENOMEM;
     state->page_bytes = page;
+    state->page_is_absent = known_page && known_page->verdict == VERDICT_ABSENT;
     state->log_block_bytes = findings_integer(known, "log_block");
     state->log_block_confidence =
         state->log_block_bytes ? log_block->confidence : 0;

@@ -54,6 +54,8 @@ static const double effect_read = 0.15, effect_read_large = 0.25;
 /* A shift by the page gains nothing: by so much, what is not shifted does not
  * fit the page either. */
 static const double gain_most = 0.06;
+/* Two pages read and programmed for one: what costs more is a merge. */
+static const double effect_most = 1.8; /* log 6 */
 /* A part of a page that costs so much more than all of it; or does not. */
 static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
@@ -296,8 +298,9 @@ static enum claim certify_set(struct state *state, const char *phase,
             contrasts[i].repeats = CERTIFY_REPEATS;
     verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
     for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
-        if (contrasts[i].side == SIDE_BELOW &&
-            contrasts[i].interval.high < -gain_most)
+        if (contrasts[i].side == SIDE_BELOW
+                ? contrasts[i].interval.high < -gain_most
+                : contrasts[i].interval.low > effect_most)
             verdict->claim = CLAIM_FALLS;
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);

@@ -84,8 +84,8 @@ size_t period_lag(const double values[], size_t count, size_t most)
     /* Clearly better, and by more than slow places can explain. */
     const double clearly = 1.06, slow_part = 0.15;
     struct repeat repeats[LAG_MAX + 1], best = {INFINITY, INFINITY};
-    double sample[STATS_MAX], middles[LAG_SAMPLES + LAG_MAX];
-    double clipped[LAG_SAMPLES + 3 * LAG_MAX];
+    double sample[STATS_MAX], middles[LAG_SAMPLES + LAG_MAX] = {0};
+    double clipped[LAG_SAMPLES + 3 * LAG_MAX] = {0};
     size_t clipped_count = LAG_SAMPLES + 3 * LAG_MAX;
 
     if (most > count / 16)
