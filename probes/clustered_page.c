@@ -60,6 +60,7 @@ static const double effect_most = 1.8; /* log 6 */
 static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
 static const double search_error = 0.004;
+static const uint32_t open_rounds_least = 64;
 static const uint64_t largest_bytes = MIB;
 /* No erase block is smaller, and the pages of a block show less than itself. */
 static const uint64_t block_least_bytes = 64 * KIB;
@@ -650,9 +651,11 @@ static bool search(struct state *state, uint64_t multiple,
     if (study_claim(&state->study, phase, contrasts, count, &rule) ==
         CLAIM_MEASURING)
         return false;
+    /* What many rounds could not decide may be one; few say nothing. */
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE ||
             (contrasts[i].side == SIDE_OPEN &&
+             contrasts[i].rounds_count >= open_rounds_least &&
              contrasts[i].median > effect_low))
             add_candidate(candidates, &contrasts[i]);
     return true;
