@@ -83,6 +83,15 @@ static void show_progress(void *context, const struct session_progress *now)
     progress_update(&run->progress, now);
 }
 
+static struct report_expectation
+expectation_of(const struct session_expectation *expected)
+{
+    return (struct report_expectation){.bytes_written = expected->bytes_written,
+                                       .bytes_read = expected->bytes_read,
+                                       .requests = expected->requests,
+                                       .seconds = expected->seconds};
+}
+
 static struct report_part part_of(const struct session_part *part)
 {
     return (struct report_part){.probe = part->probe->name,
@@ -99,7 +108,8 @@ static struct report_part part_of(const struct session_part *part)
                                 .done_bytes_written = part->bytes_written,
                                 .done_bytes_read = part->bytes_read,
                                 .done_requests = part->requests_count,
-                                .done_seconds = part->device_seconds};
+                                .done_seconds = part->device_seconds,
+                                .expected = expectation_of(&part->expected)};
 }
 
 static_assert((int)SESSION_PARTS_MAX == (int)REPORT_PARTS_MAX,
@@ -293,6 +303,7 @@ static void read_cost(struct run *run, uint64_t wall_ns)
                                      .requests_count = cost.requests_count,
                                      .split_count = cost.split_count,
                                      .device_seconds = cost.device_seconds,
+                                     .pilot = expectation_of(&cost.pilot),
                                      .wall_seconds =
                                          device_info(run->device)->virtual_clock
                                              ? -1.0
@@ -324,6 +335,7 @@ static void learn_clock(struct run *run)
     char step[32], text[200];
 
     session_learn_clock(run->session);
+    session_pilot(run->session, run->choice.asked);
     session_setting(run->session, run->choice.asked[0], &setting);
     if (!setting.clock_step_ns)
         return;

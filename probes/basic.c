@@ -285,7 +285,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         paper_basic_plan(plan);
         return;
     }
-    plan->requests = 1000;
+    plan->requests = 700;
     plan->requests_max = KINDS * REQUESTS_MAX;
     plan->bytes_read = plan->bytes_written = plan->requests / 2 * bytes;
     plan->bytes_read_max = plan->bytes_written_max = 2 * REQUESTS_MAX * bytes;

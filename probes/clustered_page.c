@@ -996,7 +996,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         return;
     }
     /* Expected: one ladder and one certificate; at most: all, to the end. */
-    plan->requests = 14000;
+    plan->requests = 26000;
     plan->requests_max = 1000000;
     plan->bytes_written = 300 * MIB;
     plan->bytes_written_max = 12000 * MIB;

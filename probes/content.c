@@ -670,7 +670,7 @@ static bool think(struct study *study, struct findings *findings)
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     /* A few blocks some times; most of the region where those are large. */
-    const uint64_t usual = 256 * MIB;
+    const uint64_t usual = 96 * MIB;
     uint64_t most = setting->region_length_bytes / 4 * 3;
 
     if (setting->method == METHOD_PAPER) {

@@ -528,9 +528,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     line_sizes(setting->request_limit_bytes, sizes);
     for (int i = 0; i < SIZES; i++)
         round += sizes[i] + 4 * small_bytes;
-    plan->requests = 6 * SIZES * 54;
+    plan->requests = 6 * SIZES * 42;
     plan->requests_max = 6 * SIZES * 240;
-    plan->bytes_read = plan->bytes_written = 54 * round;
+    plan->bytes_read = plan->bytes_written = 42 * round;
     plan->bytes_read_max = plan->bytes_written_max = 240 * round;
 }
 

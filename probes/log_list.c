@@ -830,7 +830,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         paper_log_list_plan(plan);
         return;
     }
-    plan->requests = 3000;
+    plan->requests = 1000;
     plan->requests_max = 60000;
     plan->bytes_written = plan->requests / 2 * page;
     plan->bytes_written_max = plan->requests_max / 2 * page;

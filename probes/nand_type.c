@@ -545,7 +545,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     }
     plan->requests = 6000;
     plan->requests_max = 800000;
-    plan->bytes_written = 200 * MIB;
+    plan->bytes_written = 50 * MIB;
     plan->bytes_written_max = 3 * GIB;
 }
 

@@ -619,7 +619,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         paper_read_buffer_plan(plan);
         return;
     }
-    plan->requests = 4000;
+    plan->requests = 5400;
     plan->requests_max = 200000;
     plan->bytes_read = 1600 * MIB;
     plan->bytes_read_max = 64000 * MIB;

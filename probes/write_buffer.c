@@ -834,9 +834,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         paper_write_buffer_plan(setting, plan);
         return;
     }
-    plan->requests = 9000;
+    plan->requests = 5500;
     plan->requests_max = 400000;
-    plan->bytes_written = 480 * MIB;
+    plan->bytes_written = 330 * MIB;
     plan->bytes_written_max = 32000 * MIB;
     plan->bytes_read = 2 * MIB;
     plan->bytes_read_max = 2 * MIB;

@@ -15,6 +15,12 @@
  * plain structs; nothing here asks a device or a session.
  */
 
+/* What was thought that something would cost. */
+struct report_expectation {
+    uint64_t bytes_written, bytes_read, requests;
+    double seconds;
+};
+
 /* One probe: its plan, and once it began, what it did. */
 struct report_part {
     const char *probe;
@@ -26,6 +32,7 @@ struct report_part {
     bool began;
     uint64_t done_bytes_written, done_bytes_read, done_requests;
     double done_seconds;
+    struct report_expectation expected; /* just before it began */
 };
 enum { REPORT_PARTS_MAX = 32 };
 
@@ -42,8 +49,9 @@ struct report_plan {
 
 struct report_cost {
     uint64_t bytes_written, bytes_read, requests_count, split_count;
-    bool preserved;          /* the contents were to be put back */
-    uint64_t bytes_put_back; /* besides bytes_written */
+    bool preserved;                  /* the contents were to be put back */
+    uint64_t bytes_put_back;         /* besides bytes_written */
+    struct report_expectation pilot; /* what the pilot did of all that */
     double device_seconds;
     double wall_seconds; /* negative: not stated (an emulated drive) */
 };

@@ -270,6 +270,18 @@ static struct json_object *json_planned(const struct report_part *part)
     return object;
 }
 
+static struct json_object *
+json_expectation(const struct report_expectation *expected)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_count(object, "bytes_written", expected->bytes_written);
+    add_count(object, "bytes_read", expected->bytes_read);
+    add_count(object, "requests", expected->requests);
+    json_object_object_add(object, "seconds", json_real(expected->seconds, 3));
+    return object;
+}
+
 static struct json_object *json_done(const struct report_part *part)
 {
     struct json_object *object = json_object_new_object();
@@ -280,6 +292,8 @@ static struct json_object *json_done(const struct report_part *part)
     add_count(object, "requests", part->done_requests);
     json_object_object_add(object, "device_seconds",
                            json_real(part->done_seconds, 9));
+    json_object_object_add(object, "expected",
+                           json_expectation(&part->expected));
     return object;
 }
 
@@ -330,6 +344,9 @@ static struct json_object *json_cost(const struct report_cost *cost,
     json_object_object_add(
         object, "bytes_put_back",
         cost->preserved ? json_object_new_uint64(cost->bytes_put_back) : NULL);
+    json_object_object_add(object, "pilot",
+                           cost->pilot.requests ? json_expectation(&cost->pilot)
+                                                : NULL);
     json_object_object_add(object, "probes", json_parts(plan, true));
     return object;
 }

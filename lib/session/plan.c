@@ -22,6 +22,11 @@ static struct session_part *new_part(struct session_plan *plan,
     *part = (struct session_part){.probe = probe};
     probe->plan(setting, &part->plan);
     part->seconds = guess_seconds(&part->plan);
+    part->expected =
+        (struct session_expectation){.bytes_written = part->plan.bytes_written,
+                                     .bytes_read = part->plan.bytes_read,
+                                     .requests = part->plan.requests,
+                                     .seconds = part->seconds};
     return part;
 }
 
@@ -83,8 +88,10 @@ uint64_t plan_allowance(const struct session_plan *plan,
         last = part == running || part->passed || !part->plan.bytes_written;
     }
     uint64_t share_bytes = last ? left_bytes : left_bytes / 2;
-    /* What all expect that fit is there for each of them. */
-    if (running->fits && share_bytes < running->plan.bytes_written)
-        share_bytes = smaller(left_bytes, running->plan.bytes_written);
+    /* What it expects is there for each that fits, and a quarter more, since it
+     * is no more than expected. */
+    const uint64_t wanted_bytes = running->expected.bytes_written / 4 * 5;
+    if (running->fits && share_bytes < wanted_bytes)
+        share_bytes = smaller(left_bytes, wanted_bytes);
     return smaller(running->plan.bytes_written_max, share_bytes);
 }

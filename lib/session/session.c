@@ -12,7 +12,9 @@
 #include "lib/infer/sample_csv.h"
 #include "lib/session/clock_step.h"
 #include "lib/session/payload.h"
+#include "lib/session/pilot.h"
 #include "lib/session/plan.h"
+#include "lib/session/rehearsal.h"
 #include "lib/session/skip.h"
 
 struct session {
@@ -25,7 +27,9 @@ struct session {
     struct session_cost cost;
     uint64_t begin_ns;
     struct session_plan plan;
-    struct session_part *part;          /* the one that is running */
+    struct session_part *part; /* the one that is running */
+    struct costs costs;        /* of requests on this drive, as far as seen */
+    bool piloted;              /* they are good for a rehearsal */
     const struct csv_rows *rows_before; /* of the run that is continued */
     uint64_t written_before_bytes;
     size_t turns_before_count;
@@ -94,6 +98,7 @@ int session_open(struct device *device, const struct session_options *options,
             default_budget(info->capacity_bytes);
     session->setting.write_budget_bytes = session->options.write_budget_bytes;
     payload_init(&session->payload, device, options->seed);
+    costs_init(&session->costs, &session->setting);
     random_seed(&session->pauses, options->seed);
     *result = session;
     return 0;
@@ -107,6 +112,55 @@ void session_learn_clock(struct session *session)
         (void)clock_step_measure(session->device, setting->region_offset_bytes,
                                  setting->region_length_bytes,
                                  &setting->clock_step_ns);
+}
+
+/* May it write, and is it little beside what the probes may? */
+static bool pilot_writes(const struct session *session,
+                         const struct probe *const probes[])
+{
+    const uint64_t share = 40; /* of the budget, 2.5 % */
+    bool writes = false;
+
+    for (; *probes; probes++)
+        writes = writes || (*probes)->writes;
+    return writes && !session->options.read_only &&
+           session->setting.method == METHOD_ADAPTIVE &&
+           session->options.write_budget_bytes / share >= pilot_most_bytes();
+}
+
+void session_pilot(struct session *session, const struct probe *const probes[])
+{
+    const struct setting *setting = &session->setting;
+    struct pilot pilot = {.device = session->device,
+                          .payload = &session->payload,
+                          .costs = &session->costs,
+                          .setting = setting,
+                          .interrupted = session->options.interrupted};
+
+    if (setting->method != METHOD_ADAPTIVE)
+        return;
+    const bool writes = pilot_writes(session, probes);
+    if (writes) {
+        struct device_counters counters;
+        device_counters(session->device, &counters);
+        const struct device_limits limits = {
+            .region_offset_bytes = setting->region_offset_bytes,
+            .region_length_bytes = setting->region_length_bytes,
+            .write_budget_bytes = counters.written_bytes + pilot_most_bytes()};
+        device_limit(session->device, &limits);
+    }
+    const uint64_t begin_ns = device_now_ns(session->device);
+    session->piloted = pilot_run(&pilot, writes) == 0;
+    const struct session_expectation sent = {
+        .bytes_written = pilot.bytes_written,
+        .bytes_read = pilot.bytes_read,
+        .requests = pilot.requests,
+        .seconds = (double)(device_now_ns(session->device) - begin_ns) / 1e9};
+    session->cost.pilot = sent;
+    session->cost.bytes_written += sent.bytes_written;
+    session->cost.bytes_read += sent.bytes_read;
+    session->cost.requests_count += sent.requests;
+    session->cost.device_seconds += sent.seconds;
 }
 
 void session_close(struct session *session)
@@ -125,6 +179,7 @@ void session_setting(const struct session *session, const struct probe *probe,
 void session_plan(const struct session *session,
                   const struct probe *const probes[], struct session_plan *plan)
 {
+    const struct probe *const *first = probes;
     struct findings *hoped = malloc(sizeof(*hoped));
 
     *plan = (struct session_plan){.budget_bytes =
@@ -141,6 +196,10 @@ void session_plan(const struct session *session,
             skip_hope(*probes, hoped);
     }
     free(hoped);
+    if (pilot_writes(session, first)) {
+        plan->bytes_written += pilot_most_bytes();
+        plan->bytes_written_max += pilot_most_bytes();
+    }
     plan_end(plan);
 }
 
@@ -375,6 +434,7 @@ static int measure(struct session *session, void *state, uint64_t *rows,
                          : 0;
         if (recorded)
             return sink_fault(recorded, why);
+        costs_learn(&session->costs, &sample);
         int fed = probe->feed(state, &sample);
         if (fed)
             return fault_set(why, FAULT_OPEN, fed, "no memory for the samples");
@@ -460,6 +520,21 @@ static int run_undisturbed(struct session *session,
     return error ? sink_fault(error, why) : 0;
 }
 
+/* What is expected of the part that is about to run, by all that is known. */
+static void renew_plan(struct session *session, const struct setting *setting)
+{
+    struct session_part *part = session->part;
+    struct session_expectation rehearsal;
+
+    if (!session->piloted)
+        return;
+    costs_know(&session->costs, &session->findings);
+    if (rehearse(part->probe, setting, &session->findings, &session->costs,
+                 &part->plan, &rehearsal))
+        return;
+    part->expected = rehearsal;
+}
+
 /* One probe, or why not. `ended`: the run has, so it is only told why. */
 static int take_turn(struct session *session, const struct probe *probe,
                      bool ended, struct fault *why)
@@ -476,11 +551,15 @@ static int take_turn(struct session *session, const struct probe *probe,
     }
     session->part = plan_find(&session->plan, probe, &setting);
     device_counters(session->device, &counters);
-    session->part->fits = !skip_budget(
-        probe, &setting, session->written_before_bytes + counters.written_bytes,
-        reason, sizeof(reason));
-    if (session->part->fits && !ended)
+    session->part->fits =
+        !skip_budget(probe, &setting,
+                     session->written_before_bytes + counters.written_bytes -
+                         session->cost.pilot.bytes_written,
+                     reason, sizeof(reason));
+    if (session->part->fits && !ended) {
+        renew_plan(session, &setting);
         return run_undisturbed(session, &setting, why);
+    }
     skip_probe(probe, session->part->fits ? skip_not_begun : reason,
                &session->findings);
     return ended ? 0

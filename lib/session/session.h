@@ -57,15 +57,24 @@ struct session_progress {
     uint64_t requests_count, written_bytes, read_bytes;
 };
 
+/* What is thought that a probe will do. */
+struct session_expectation {
+    uint64_t bytes_written, bytes_read, requests;
+    double seconds; /* of the device's clock */
+};
+
 /* What one probe is to do, and what it has done. */
 struct session_part {
     const struct probe *probe;
     struct probe_plan plan;
     double seconds; /* planned */
-    bool fits;      /* what it is to write is left in the budget */
-    bool passed;    /* its turn is over */
-    bool began;     /* the rest holds only then */
-    bool cut;       /* it was stopped at the most that its plan allows */
+    /* As planned; after session_pilot() renewed just before the probe begins,
+     * by all that is known then. */
+    struct session_expectation expected;
+    bool fits;   /* what it is to write is left in the budget */
+    bool passed; /* its turn is over */
+    bool began;  /* the rest holds only then */
+    bool cut;    /* it was stopped at the most that its plan allows */
     uint64_t bytes_written, bytes_read, requests_count;
     double device_seconds;
 };
@@ -86,6 +95,7 @@ struct session_plan {
 struct session_cost {
     uint64_t bytes_written, bytes_read, requests_count, split_count;
     double device_seconds;
+    struct session_expectation pilot; /* of all that, the pilot's part */
 };
 
 struct session;
@@ -103,6 +113,17 @@ int session_open(struct device *device, const struct session_options *options,
  * does not answer, the first probe will say.
  */
 void session_learn_clock(struct session *session);
+
+/*
+ * Before session_run(), once writing is allowed: what requests of the kinds that
+ * probes make cost on this drive (pilot.h), from a few dozen of each. From then
+ * on each probe is rehearsed just before its turn, with what is known by then,
+ * and what that took is what is expected of it; the most stays as it was. Not for
+ * the papers' procedures, and nothing is written where the budget is small. What
+ * a device does not answer, the first probe will say.
+ */
+void session_pilot(struct session *session, const struct probe *const probes[]);
+
 void session_close(struct session *session); /* accepts NULL */
 
 /* The setting a probe would be given. */

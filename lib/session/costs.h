@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_COSTS_H
+#define SSDPROBE_SESSION_COSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/random.h"
+#include "lib/infer/finding.h"
+#include "lib/infer/probe.h"
+#include "lib/infer/sample.h"
+
+/*
+ * What requests cost on this drive, as far as they were seen: the last few
+ * times of each kind and size. From these an imagined drive answers, on which a
+ * probe is rehearsed before it runs (rehearsal.h). It knows what any user of
+ * such drives does: reads may cost more after one far away, or less when they
+ * are repeated; writes more outside the few blocks that were written last, and
+ * more when they touch a page more than they have to. How much, was measured.
+ */
+
+enum cost_kind {
+    COST_READ_FAR,   /* after a read in another part of the drive */
+    COST_READ_NEAR,  /* in the same part */
+    COST_READ_AGAIN, /* of the place that was read last */
+    COST_WRITE_ORDER,
+    COST_WRITE_NEAR, /* in one of the blocks that were written last */
+    COST_WRITE_FAR,
+    COST_FLUSH_ORDER, /* after such a write */
+    COST_FLUSH_NEAR,
+    COST_FLUSH_FAR,
+    COST_FLUSH_NOTHING, /* after another flush */
+    COST_KINDS
+};
+
+enum { COST_SIZES = 16, COST_TIMES = 32, COST_BLOCKS_MAX = 16 };
+
+/* The last times of one kind; sizes from 512 bytes on, by powers of two. */
+struct cost_class {
+    double ns[COST_TIMES], bytes[COST_TIMES];
+    uint32_t count; /* ever seen: the ring holds the last of them */
+};
+
+/* Where the drive stands: what tells the kinds apart. */
+struct cost_place {
+    uint64_t read_at_bytes, read_end_bytes, write_end_bytes;
+    uint64_t blocks[COST_BLOCKS_MAX]; /* written last, the latest first */
+    size_t blocks_count;
+    enum cost_kind flush; /* what a flush would be */
+    uint64_t flush_bytes; /* of the write that it follows */
+};
+
+struct costs {
+    struct cost_class classes[COST_KINDS][COST_SIZES];
+    uint64_t region_offset_bytes, region_length_bytes;
+    uint64_t parts_count;             /* of the drive, for reads */
+    uint64_t block_bytes, logs_count; /* for writes */
+    uint64_t page_bytes;              /* 0: none was seen */
+    double page_extra_ns;             /* a page more than needed */
+    struct cost_place place;
+};
+
+void costs_init(struct costs *costs, const struct setting *setting);
+
+/* Takes over what was found: the page, the logs, the parts of the drive. */
+void costs_know(struct costs *costs, const struct findings *known);
+
+/* A request that was measured; and one that only moves the drive on. */
+void costs_learn(struct costs *costs, const struct sample *sample);
+void costs_pass(struct costs *costs, const struct sample *sample);
+
+/* What a step would take now, ns; `place` moves on. Costs of what was never
+ * seen are those of the kind most like it; 0 where there is none. */
+double costs_imagine(const struct costs *costs, const struct step *step,
+                     struct cost_place *place, struct random *random);
+
+#endif

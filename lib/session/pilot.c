@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/pilot.h"
+
+#include <errno.h>
+
+#include "lib/infer/stats.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum {
+    READS_SMALL = 16,
+    READS_LARGE = 3,
+    WRITES_NEAR = 4, /* of each size, where it fits and where it does not */
+    WRITES_LARGE = 2,
+    WRITES_FAR = 24,
+    WRITES_ORDER = 12
+};
+
+static const uint64_t read_sizes[] = {32 * KIB, 256 * KIB, 2 * MIB};
+static const uint64_t far_sizes[] = {64 * KIB, MIB};
+static const uint64_t near_least_bytes = KIB, near_most_bytes = MIB;
+static const uint64_t near_large_bytes = 512 * KIB; /* fewer of these */
+static const uint64_t window_least_bytes = 256 * KIB, window_bytes = 4 * MIB;
+static const uint64_t region_least_bytes = 64 * MIB;
+/* A shift that costs less is none, or too little to be seen by a few writes. */
+static const double shift_least = 1.12;
+
+uint64_t pilot_most_bytes(void)
+{
+    return 16 * MIB;
+}
+
+/* One request; `ns`: what it took is added. */
+static int ask(struct pilot *pilot, enum operation operation,
+               uint64_t offset_bytes, uint64_t length_bytes, double *ns)
+{
+    static const enum io_kind kinds[] = {[OPERATION_READ] = IO_READ,
+                                         [OPERATION_WRITE] = IO_WRITE,
+                                         [OPERATION_FLUSH] = IO_FLUSH};
+    struct io io = {.kind = kinds[operation],
+                    .offset_bytes = offset_bytes,
+                    .length_bytes = (uint32_t)length_bytes};
+    const struct step step = {.operation = operation,
+                              .offset_bytes = offset_bytes,
+                              .length_bytes = length_bytes};
+
+    if (pilot->interrupted && *pilot->interrupted)
+        return -EINTR;
+    int error = payload_prepare(pilot->payload, &step, &io.data);
+    if (!error)
+        error = device_do(pilot->device, &io);
+    if (io.parts_count) {
+        pilot->requests++;
+        pilot->bytes_read += operation == OPERATION_READ ? length_bytes : 0;
+        pilot->bytes_written += operation == OPERATION_WRITE ? length_bytes : 0;
+    }
+    if (error)
+        return error;
+    const struct sample sample = {.operation = operation,
+                                  .offset_bytes = offset_bytes,
+                                  .length_bytes = length_bytes,
+                                  .submit_ns = io.submit_ns,
+                                  .complete_ns = io.complete_ns};
+    if (pilot->passing)
+        costs_pass(pilot->costs, &sample);
+    else
+        costs_learn(pilot->costs, &sample);
+    if (ns)
+        *ns += (double)(io.complete_ns - io.submit_ns);
+    return 0;
+}
+
+static int ask_flushed(struct pilot *pilot, uint64_t offset_bytes,
+                       uint64_t length_bytes, double *ns)
+{
+    const int error =
+        ask(pilot, OPERATION_WRITE, offset_bytes, length_bytes, ns);
+
+    return error ? error : ask(pilot, OPERATION_FLUSH, 0, 0, ns);
+}
+
+/* A place anywhere in the region, at a multiple of 1 MiB, or of 4 KiB. */
+static uint64_t anywhere(struct pilot *pilot, uint64_t length_bytes)
+{
+    const uint64_t grain = length_bytes < MIB ? 4 * KIB : MIB;
+    const uint64_t first = pilot->setting->region_offset_bytes;
+    const uint64_t low = (first + grain - 1) / grain;
+    const uint64_t high =
+        (first + pilot->setting->region_length_bytes - length_bytes) / grain;
+
+    return (low + random_below(&pilot->random, high - low)) * grain;
+}
+
+/* Where writes may go that are near to each other: the region's end. */
+static uint64_t window_of(const struct pilot *pilot)
+{
+    const struct setting *setting = pilot->setting;
+
+    return (setting->region_offset_bytes + setting->region_length_bytes -
+            2 * window_bytes) /
+           MIB * MIB;
+}
+
+static int read_all(struct pilot *pilot)
+{
+    uint64_t at = anywhere(pilot, MIB);
+    int error = 0;
+
+    for (int i = 0; !error && i < READS_SMALL; i++)
+        error =
+            ask(pilot, OPERATION_READ, anywhere(pilot, 4 * KIB), 4 * KIB, NULL);
+    for (int i = 0; !error && i < READS_SMALL; i++, at += 4 * KIB)
+        error = ask(pilot, OPERATION_READ, at, 4 * KIB, NULL);
+    for (size_t s = 0; s < sizeof(read_sizes) / sizeof(*read_sizes); s++) {
+        for (int i = 0; !error && i < READS_LARGE; i++) {
+            at = anywhere(pilot, read_sizes[s]);
+            error = ask(pilot, OPERATION_READ, at, read_sizes[s], NULL);
+            if (!error) /* what the drive has kept of it */
+                error = ask(pilot, OPERATION_READ, at, read_sizes[s], NULL);
+        }
+    }
+    return error;
+}
+
+/* The middle one of a few. */
+static double middle(double values[], size_t count)
+{
+    stats_sort(values, count);
+    return values[count / 2];
+}
+
+/*
+ * Writes of one size at its multiples, and as many shifted by a half. The size
+ * that suffers most from that is the page, as far as a few writes show it.
+ */
+static int write_size(struct pilot *pilot, uint64_t size_bytes, double *worst)
+{
+    double usual[WRITES_NEAR], shifted[WRITES_NEAR];
+    const size_t count =
+        size_bytes < near_large_bytes ? WRITES_NEAR : WRITES_LARGE;
+    uint64_t window = 16 * size_bytes;
+
+    window = window < window_least_bytes ? window_least_bytes : window;
+    window = window < window_bytes ? window : window_bytes;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t at =
+            window_of(pilot) +
+            size_bytes * random_below(&pilot->random, window / size_bytes - 1);
+        usual[i] = shifted[i] = 0;
+        int error = ask_flushed(pilot, at, size_bytes, &usual[i]);
+        /* What is shifted is learnt apart, or it would blur what is not. */
+        pilot->passing = true;
+        if (!error)
+            error = ask_flushed(pilot, at + size_bytes / 2, size_bytes,
+                                &shifted[i]);
+        pilot->passing = false;
+        if (error)
+            return error;
+    }
+    stats_sort(usual, count);
+    stats_sort(shifted, count);
+    if (shifted[0] / usual[0] <= *worst)
+        return 0;
+    *worst = shifted[0] / usual[0];
+    pilot->costs->page_bytes = size_bytes;
+    pilot->costs->page_extra_ns = middle(shifted, count) - middle(usual, count);
+    return 0;
+}
+
+static int write_all(struct pilot *pilot)
+{
+    const uint64_t block = pilot->setting->logical_block_bytes;
+    double worst = shift_least;
+    uint64_t at = window_of(pilot) + window_bytes;
+    int error = 0;
+
+    for (uint64_t size = near_least_bytes; !error && size <= near_most_bytes;
+         size *= 2)
+        if (size / 2 % block == 0)
+            error = write_size(pilot, size, &worst);
+    for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)
+        error = ask_flushed(pilot, at, 4 * KIB, NULL);
+    for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)
+        error = ask(pilot, OPERATION_WRITE, at, 4 * KIB, NULL);
+    for (int i = 0; !error && i < WRITES_FAR; i++)
+        error = ask_flushed(pilot, anywhere(pilot, 4 * KIB), 4 * KIB, NULL);
+    for (size_t s = 0; s < sizeof(far_sizes) / sizeof(*far_sizes); s++)
+        for (int i = 0; !error && i < WRITES_LARGE; i++)
+            error = ask_flushed(pilot, anywhere(pilot, far_sizes[s]),
+                                far_sizes[s], NULL);
+    /* Of nothing, now that nothing is pending. */
+    for (int i = 0; !error && i < WRITES_LARGE; i++)
+        error = ask(pilot, OPERATION_FLUSH, 0, 0, NULL);
+    return error;
+}
+
+int pilot_run(struct pilot *pilot, bool writes)
+{
+    if (pilot->setting->region_length_bytes < region_least_bytes)
+        return -ERANGE;
+    random_seed(&pilot->random, pilot->setting->seed ^ random_hash("pilot"));
+    const int error = read_all(pilot);
+    return !error && writes ? write_all(pilot) : error;
+}

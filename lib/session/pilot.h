@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_PILOT_H
+#define SSDPROBE_SESSION_PILOT_H
+
+#include <signal.h>
+
+#include "lib/device/device.h"
+#include "lib/session/costs.h"
+#include "lib/session/payload.h"
+
+/*
+ * A short run before the first probe: a few requests of each kind that probes
+ * make, so that what the probes will cost is known for this drive. Its writes go
+ * to the last few MiB of the region, and some anywhere in it, as a probe's.
+ */
+struct pilot {
+    struct device *device;
+    struct payload *payload;
+    struct costs *costs; /* learns */
+    const struct setting *setting;
+    const volatile sig_atomic_t *interrupted; /* or NULL */
+    struct random random;
+    bool passing; /* what is sent now is not learnt */
+    uint64_t bytes_written, bytes_read, requests; /* sent */
+};
+
+/* The most that it writes. */
+uint64_t pilot_most_bytes(void);
+
+/* Reads, and where `writes` then writes, which the device must allow. 0; -ERANGE:
+ * the region is too small for it; or -errno of the device. */
+int pilot_run(struct pilot *pilot, bool writes);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/rehearsal.h"
+
+#include <math.h>
+
+static void imagine(const struct costs *costs, const struct step *step,
+                    struct cost_place *place, struct random *random,
+                    uint64_t *now_ns, struct sample *sample)
+{
+    const double ns = costs_imagine(costs, step, place, random);
+
+    *sample = (struct sample){.operation = step->operation,
+                              .offset_bytes = step->offset_bytes,
+                              .length_bytes = step->length_bytes,
+                              .label = step->label,
+                              .submit_ns = *now_ns,
+                              .parts_count = 1};
+    *now_ns += (uint64_t)llround(ns);
+    sample->complete_ns = *now_ns;
+}
+
+static void count(const struct step *step, struct session_expectation *expected)
+{
+    expected->requests++;
+    if (step->operation == OPERATION_READ)
+        expected->bytes_read += step->length_bytes;
+    else if (step->operation == OPERATION_WRITE ||
+             step->operation == OPERATION_DISCARD)
+        expected->bytes_written += step->length_bytes;
+}
+
+int rehearse(const struct probe *probe, const struct setting *setting,
+             const struct findings *known, const struct costs *costs,
+             const struct probe_plan *most,
+             struct session_expectation *expected)
+{
+    struct cost_place place = costs->place;
+    struct random random;
+    struct sample sample;
+    struct step step;
+    uint64_t now_ns = 0;
+    void *state;
+
+    *expected = (struct session_expectation){.requests = 0};
+    int error = probe->start(setting, known, &state);
+    if (error)
+        return error;
+    random_seed(&random, setting->seed ^ random_hash("rehearsal"));
+    while (!error && expected->requests < most->requests_max &&
+           expected->bytes_written <
+               most->bytes_written_max + !most->bytes_written_max &&
+           probe->next(state, &step) == PROBE_STEP) {
+        imagine(costs, &step, &place, &random, &now_ns, &sample);
+        count(&step, expected);
+        error = probe->feed(state, &sample);
+    }
+    probe->finish(state);
+    expected->seconds = (double)now_ns / 1e9;
+    return error;
+}

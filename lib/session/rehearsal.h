@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_REHEARSAL_H
+#define SSDPROBE_SESSION_REHEARSAL_H
+
+#include "lib/infer/probe.h"
+#include "lib/session/costs.h"
+#include "lib/session/session.h"
+
+/*
+ * Runs the probe on a drive that is imagined from `costs`, without a request to
+ * any: what it would ask, and how long that would take, given what is known so
+ * far. `most` ends it, as it would end the probe. 0 or -ENOMEM.
+ */
+int rehearse(const struct probe *probe, const struct setting *setting,
+             const struct findings *known, const struct costs *costs,
+             const struct probe_plan *most,
+             struct session_expectation *expected);
+
+#endif
