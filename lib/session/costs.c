@@ -2,6 +2,7 @@
 #include "lib/session/costs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
@@ -55,16 +56,20 @@ static enum cost_kind read_kind(const struct costs *costs,
                                 struct cost_place *place, uint64_t offset_bytes,
                                 uint64_t length_bytes)
 {
-    const bool again = offset_bytes == place->read_at_bytes &&
-                       place->read_end_bytes == offset_bytes + length_bytes;
     const bool near =
         part_of(costs, offset_bytes) == part_of(costs, place->read_at_bytes);
 
     place->read_at_bytes = offset_bytes;
     place->read_end_bytes = offset_bytes + length_bytes;
-    if (again)
-        return COST_READ_AGAIN;
     return near ? COST_READ_NEAR : COST_READ_FAR;
+}
+
+static bool is_again(const struct cost_place *place, enum operation operation,
+                     uint64_t offset_bytes, uint64_t length_bytes)
+{
+    return operation == OPERATION_READ &&
+           offset_bytes == place->read_at_bytes &&
+           offset_bytes + length_bytes == place->read_end_bytes;
 }
 
 /* Puts the block in front; was it among those that were written last? */
@@ -162,54 +167,142 @@ void costs_pass(struct costs *costs, const struct sample *sample)
                   &bytes);
 }
 
+/* How much of the last read's time the same one takes: a running mean. */
+static void learn_again(struct costs *costs, uint64_t bytes, double ratio)
+{
+    double *again = &costs->again[class_of((double)bytes)];
+
+    *again = *again > 0 ? *again + (ratio - *again) / 4 : ratio;
+}
+
 void costs_learn(struct costs *costs, const struct sample *sample)
 {
     uint64_t bytes = sample->length_bytes;
+    const double ns = (double)(sample->complete_ns - sample->submit_ns);
 
     if (sample->error || sample->operation == OPERATION_IDLE)
         return;
+    if (is_again(&costs->place, sample->operation, sample->offset_bytes,
+                 bytes)) {
+        if (costs->place.read_ns > 0)
+            learn_again(costs, bytes, ns / costs->place.read_ns);
+        return;
+    }
     const enum cost_kind kind = kind_of(costs, &costs->place, sample->operation,
                                         sample->offset_bytes, &bytes);
+    costs->place.read_ns =
+        sample->operation == OPERATION_READ ? ns : costs->place.read_ns;
     if (sample->operation == OPERATION_WRITE &&
         straddles(costs, sample->offset_bytes, sample->length_bytes))
         return; /* what it costs more is known apart */
     struct cost_class *class = &costs->classes[kind][class_of((double)bytes)];
-    const size_t at = class->count++ % COST_TIMES;
-    class->bytes[at] = (double)bytes;
-    class->ns[at] = (double)(sample->complete_ns - sample->submit_ns);
-}
-
-/* A point of the curve of times over sizes; false where there is none. */
-static bool point(const struct cost_class *class, double *bytes, double *ns)
-{
     if (class->count == 0)
-        return false;
-    *bytes = mean(class->bytes, held(class));
-    *ns = mean(class->ns, held(class));
-    return true;
+        class->bytes = (double)bytes;
+    if (class->bytes < (double)bytes || class->bytes > (double)bytes)
+        return;
+    class->ns[class->count++ % COST_TIMES] = ns;
+    class->sum_ns += ns;
 }
 
-/* The mean time, on straight lines through the sizes that were seen. */
-static double curve(const struct cost_class classes[COST_SIZES], double bytes)
+/* ---- curves ------------------------------------------------------------ */
+
+static int compare(const void *a, const void *b)
 {
-    double x0 = 0, y0 = 0, x1 = 0, y1 = 0, x, y;
-    int points = 0;
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * What is typical of a class lies in the middle of its last times: so much is
+ * left out on each side. What is far or in order has more that is not: the first
+ * write to a new log, the page that opens a block.
+ */
+static size_t left_out(size_t count, enum cost_kind kind)
+{
+    if (kind == COST_WRITE_FAR || kind == COST_FLUSH_FAR)
+        return 3 * count / 8;
+    if (kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER)
+        return count / 4;
+    return count / 8;
+}
+
+/* Puts the typical times in rising order; returns how many. */
+static size_t typical(const struct cost_class *class, enum cost_kind kind,
+                      double ns[COST_TIMES])
+{
+    const size_t count = held(class), out = left_out(count, kind);
+
+    memcpy(ns, class->ns, count * sizeof(*ns));
+    qsort(ns, count, sizeof(*ns), compare);
+    memmove(ns, ns + out, (count - 2 * out) * sizeof(*ns));
+    return count - 2 * out;
+}
+
+/* A point of the curve of typical times over sizes. */
+struct point {
+    double bytes, ns;
+};
+
+static size_t points_of(const struct cost_class classes[COST_SIZES],
+                        enum cost_kind kind, struct point points[COST_SIZES])
+{
+    double ns[COST_TIMES];
+    size_t count = 0;
 
     for (size_t i = 0; i < COST_SIZES; i++) {
-        if (!point(&classes[i], &x, &y))
+        if (classes[i].count == 0)
             continue;
-        x0 = x1;
-        y0 = y1;
-        x1 = x;
-        y1 = y;
-        if (++points > 1 && x1 >= bytes)
-            break;
-        if (points == 1 && x1 >= bytes)
-            return y1;
+        points[count].bytes = classes[i].bytes;
+        points[count++].ns = mean(ns, typical(&classes[i], kind, ns));
     }
-    if (points < 2 || x1 <= x0)
-        return points && x1 > 0 && bytes > x1 ? y1 * bytes / x1 : y1;
-    return fmax(y0 + (y1 - y0) * (bytes - x0) / (x1 - x0), fmin(y0, y1));
+    return count;
+}
+
+/* How much more a request takes on average than is typical: rare ones are slow,
+ * whatever their size, and no one size has been seen often enough. */
+static double excess(const struct cost_class classes[COST_SIZES],
+                     enum cost_kind kind)
+{
+    double ns[COST_TIMES], sum_ns = 0, count = 0;
+
+    for (size_t i = 0; i < COST_SIZES; i++) {
+        if (classes[i].count == 0)
+            continue;
+        sum_ns += classes[i].sum_ns -
+                  classes[i].count * mean(ns, typical(&classes[i], kind, ns));
+        count += classes[i].count;
+    }
+    return count > 0 ? fmax(sum_ns / count, 0) : 0;
+}
+
+/*
+ * On straight lines through the points. Where one rises much faster than the
+ * line before it, there is a step in it, as at the end of a buffer: half way.
+ */
+static double curve(const struct point points[], size_t count, double bytes)
+{
+    const double steep = 1.3;
+    size_t i = 1;
+
+    if (count == 0)
+        return 0;
+    if (count == 1 || bytes <= points[0].bytes)
+        return bytes > points[0].bytes ? points[0].ns * bytes / points[0].bytes
+                                       : points[0].ns;
+    while (i + 1 < count && points[i].bytes < bytes)
+        i++;
+    const struct point a = points[i - 1], b = points[i];
+    const double slope = (b.ns - a.ns) / (b.bytes - a.bytes);
+    if (i > 1 && bytes <= b.bytes) {
+        const struct point z = points[i - 2];
+        const double before = fmax((a.ns - z.ns) / (a.bytes - z.bytes), 0);
+        if (b.ns > steep * (a.ns + before * (b.bytes - a.bytes)))
+            return bytes < (a.bytes + b.bytes) / 2
+                       ? a.ns + before * (bytes - a.bytes)
+                       : b.ns - before * (b.bytes - bytes);
+    }
+    return fmax(a.ns + slope * (bytes - a.bytes), fmin(a.ns, b.ns));
 }
 
 static bool seen(const struct costs *costs, enum cost_kind kind)
@@ -225,9 +318,8 @@ static enum cost_kind nearest_kind(const struct costs *costs,
                                    enum cost_kind kind)
 {
     static const enum cost_kind others[COST_KINDS][2] = {
-        [COST_READ_FAR] = {COST_READ_NEAR, COST_READ_AGAIN},
-        [COST_READ_NEAR] = {COST_READ_FAR, COST_READ_AGAIN},
-        [COST_READ_AGAIN] = {COST_READ_NEAR, COST_READ_FAR},
+        [COST_READ_FAR] = {COST_READ_NEAR, COST_READ_NEAR},
+        [COST_READ_NEAR] = {COST_READ_FAR, COST_READ_FAR},
         [COST_WRITE_ORDER] = {COST_WRITE_NEAR, COST_WRITE_FAR},
         [COST_WRITE_NEAR] = {COST_WRITE_ORDER, COST_WRITE_FAR},
         [COST_WRITE_FAR] = {COST_WRITE_NEAR, COST_WRITE_ORDER},
@@ -242,46 +334,81 @@ static enum cost_kind nearest_kind(const struct costs *costs,
     return kind;
 }
 
-/* One of the times of the nearest size that was seen, as if of this size: so
- * what varies on the drive varies here. `chance` says which. */
-static double draw(const struct cost_class classes[COST_SIZES], double bytes,
-                   uint64_t chance)
+static const struct cost_class *
+nearest_class(const struct cost_class classes[COST_SIZES], double bytes)
 {
-    const struct cost_class *best = NULL;
     const size_t wanted = class_of(bytes);
 
-    for (size_t apart = 0; apart < COST_SIZES && !best; apart++) {
+    for (size_t apart = 0; apart < COST_SIZES; apart++) {
         if (wanted >= apart && classes[wanted - apart].count)
-            best = &classes[wanted - apart];
-        else if (wanted + apart < COST_SIZES && classes[wanted + apart].count)
-            best = &classes[wanted + apart];
+            return &classes[wanted - apart];
+        if (wanted + apart < COST_SIZES && classes[wanted + apart].count)
+            return &classes[wanted + apart];
     }
-    if (!best)
-        return 0;
-    const size_t at = (size_t)(chance % held(best));
-    const double usual = curve(classes, best->bytes[at]);
-    return usual > 0 ? best->ns[at] * curve(classes, bytes) / usual
-                     : best->ns[at];
+    return NULL;
 }
 
-double costs_imagine(const struct costs *costs, const struct step *step,
-                     struct cost_place *place, struct random *random)
+/* The curve's time, and that varied as the times of the nearest size do. `chance`
+ * says which of them. */
+static struct cost draw(const struct costs *costs, enum cost_kind kind,
+                        double bytes, uint64_t chance)
+{
+    const struct cost_class *classes = costs->classes[kind];
+    const struct cost_class *class = nearest_class(classes, bytes);
+    struct point points[COST_SIZES];
+    double ns[COST_TIMES];
+
+    if (!class)
+        return (struct cost){.ns = 0};
+    const size_t count = typical(class, kind, ns);
+    const double middle = mean(ns, count), one = ns[chance % count];
+    const double usual = curve(points, points_of(classes, kind, points), bytes);
+    return (struct cost){.ns = middle > 0 ? usual * one / middle : usual,
+                         .mean_ns = usual + excess(classes, kind)};
+}
+
+/* The same read again, relative to the first: as that of the nearest size. */
+static double again_of(const struct costs *costs, uint64_t bytes)
+{
+    const double none = 0.97; /* what differs by less is the same */
+    const size_t wanted = class_of((double)bytes);
+    double ratio = 1;
+
+    for (size_t apart = COST_SIZES; apart-- > 0;) {
+        if (wanted >= apart && costs->again[wanted - apart] > 0)
+            ratio = costs->again[wanted - apart];
+        else if (wanted + apart < COST_SIZES &&
+                 costs->again[wanted + apart] > 0)
+            ratio = costs->again[wanted + apart];
+    }
+    return ratio < none ? ratio : 1;
+}
+
+struct cost costs_imagine(const struct costs *costs, const struct step *step,
+                          struct cost_place *place, struct random *random)
 {
     uint64_t bytes = step->length_bytes;
 
     if (step->operation == OPERATION_IDLE)
-        return (double)step->idle_ns;
+        return (struct cost){(double)step->idle_ns, (double)step->idle_ns};
+    const bool again =
+        is_again(place, step->operation, step->offset_bytes, bytes);
     const enum cost_kind kind =
         nearest_kind(costs, kind_of(costs, place, step->operation,
                                     step->offset_bytes, &bytes));
     /* Pages written in order differ by their place in a block. */
-    const uint64_t chance =
-        kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
-            ? random_mix(place->write_end_bytes % costs->block_bytes)
-            : random_u64(random);
-    double ns = draw(costs->classes[kind], (double)bytes, chance);
+    const uint64_t chance = kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
+                                ? place->write_end_bytes / (bytes ? bytes : 1)
+                                : random_u64(random);
+    struct cost cost = draw(costs, kind, (double)bytes, chance);
+    if (again) {
+        cost.ns *= again_of(costs, bytes);
+        cost.mean_ns *= again_of(costs, bytes);
+    }
     if (step->operation == OPERATION_WRITE &&
-        straddles(costs, step->offset_bytes, step->length_bytes))
-        ns += costs->page_extra_ns;
-    return ns;
+        straddles(costs, step->offset_bytes, step->length_bytes)) {
+        cost.ns += costs->page_extra_ns;
+        cost.mean_ns += costs->page_extra_ns;
+    }
+    return cost;
 }

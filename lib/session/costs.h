@@ -20,9 +20,8 @@
  */
 
 enum cost_kind {
-    COST_READ_FAR,   /* after a read in another part of the drive */
-    COST_READ_NEAR,  /* in the same part */
-    COST_READ_AGAIN, /* of the place that was read last */
+    COST_READ_FAR,  /* after a read in another part of the drive */
+    COST_READ_NEAR, /* in the same part */
     COST_WRITE_ORDER,
     COST_WRITE_NEAR, /* in one of the blocks that were written last */
     COST_WRITE_FAR,
@@ -35,15 +34,19 @@ enum cost_kind {
 
 enum { COST_SIZES = 16, COST_TIMES = 32, COST_BLOCKS_MAX = 16 };
 
-/* The last times of one kind; sizes from 512 bytes on, by powers of two. */
+/* The times of one kind and of one size, the first that was seen of its power
+ * of two (from 512 bytes on): sizes that are mixed would look like noise. */
 struct cost_class {
-    double ns[COST_TIMES], bytes[COST_TIMES];
-    uint32_t count; /* ever seen: the ring holds the last of them */
+    double bytes;
+    double ns[COST_TIMES]; /* the last of them */
+    uint32_t count;        /* of all */
+    double sum_ns;
 };
 
 /* Where the drive stands: what tells the kinds apart. */
 struct cost_place {
     uint64_t read_at_bytes, read_end_bytes, write_end_bytes;
+    double read_ns;                   /* what the last read took */
     uint64_t blocks[COST_BLOCKS_MAX]; /* written last, the latest first */
     size_t blocks_count;
     enum cost_kind flush; /* what a flush would be */
@@ -52,6 +55,8 @@ struct cost_place {
 
 struct costs {
     struct cost_class classes[COST_KINDS][COST_SIZES];
+    double again[COST_SIZES]; /* a read of what was read last, over that;
+                                 0: never seen */
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t parts_count;             /* of the drive, for reads */
     uint64_t block_bytes, logs_count; /* for writes */
@@ -69,9 +74,15 @@ void costs_know(struct costs *costs, const struct findings *known);
 void costs_learn(struct costs *costs, const struct sample *sample);
 void costs_pass(struct costs *costs, const struct sample *sample);
 
-/* What a step would take now, ns; `place` moves on. Costs of what was never
- * seen are those of the kind most like it; 0 where there is none. */
-double costs_imagine(const struct costs *costs, const struct step *step,
-                     struct cost_place *place, struct random *random);
+/* What a step would take now. Costs of what was never seen are those of the
+ * kind most like it; 0 where there is none. */
+struct cost {
+    double ns;      /* as it might be */
+    double mean_ns; /* on average, rare slow ones included */
+};
+
+/* `place` moves on. */
+struct cost costs_imagine(const struct costs *costs, const struct step *step,
+                          struct cost_place *place, struct random *random);
 
 #endif

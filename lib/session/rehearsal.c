@@ -5,9 +5,9 @@
 
 static void imagine(const struct costs *costs, const struct step *step,
                     struct cost_place *place, struct random *random,
-                    uint64_t *now_ns, struct sample *sample)
+                    uint64_t *now_ns, double *mean_ns, struct sample *sample)
 {
-    const double ns = costs_imagine(costs, step, place, random);
+    const struct cost cost = costs_imagine(costs, step, place, random);
 
     *sample = (struct sample){.operation = step->operation,
                               .offset_bytes = step->offset_bytes,
@@ -15,7 +15,8 @@ static void imagine(const struct costs *costs, const struct step *step,
                               .label = step->label,
                               .submit_ns = *now_ns,
                               .parts_count = 1};
-    *now_ns += (uint64_t)llround(ns);
+    *now_ns += (uint64_t)llround(cost.ns);
+    *mean_ns += cost.mean_ns;
     sample->complete_ns = *now_ns;
 }
 
@@ -39,6 +40,7 @@ int rehearse(const struct probe *probe, const struct setting *setting,
     struct sample sample;
     struct step step;
     uint64_t now_ns = 0;
+    double mean_ns = 0;
     void *state;
 
     *expected = (struct session_expectation){.requests = 0};
@@ -50,11 +52,11 @@ int rehearse(const struct probe *probe, const struct setting *setting,
            expected->bytes_written <
                most->bytes_written_max + !most->bytes_written_max &&
            probe->next(state, &step) == PROBE_STEP) {
-        imagine(costs, &step, &place, &random, &now_ns, &sample);
+        imagine(costs, &step, &place, &random, &now_ns, &mean_ns, &sample);
         count(&step, expected);
         error = probe->feed(state, &sample);
     }
     probe->finish(state);
-    expected->seconds = (double)now_ns / 1e9;
+    expected->seconds = mean_ns / 1e9;
     return error;
 }
