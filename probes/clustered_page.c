@@ -54,8 +54,9 @@ static const double effect_read = 0.15, effect_read_large = 0.25;
 /* A shift by the page gains nothing: by so much, what is not shifted does not
  * fit the page either. */
 static const double gain_most = 0.06;
-/* Two pages read and programmed for one: what costs more is a merge. */
-static const double effect_most = 1.8; /* log 6 */
+/* Two pages, each moved out and in and programmed, for one: four times as much
+ * at most, and a read. What costs more is a merge, and says nothing of pages. */
+static const double effect_most = 1.5; /* log 4.5 */
 /* A part of a page that costs so much more than all of it; or does not. */
 static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
@@ -301,7 +302,7 @@ static enum claim certify_set(struct state *state, const char *phase,
     for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
         if (contrasts[i].side == SIDE_BELOW
                 ? contrasts[i].interval.high < -gain_most
-                : contrasts[i].interval.low > effect_most)
+                : contrasts[i].median > effect_most)
             verdict->claim = CLAIM_FALLS;
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);

@@ -65,10 +65,10 @@ static const double side_least = 0.2, restless_error = 0.0001;
  * level, 5 of 6 with pages so short had one bit a cell, and 6 of 13 others. */
 static const double one_level_confidence = 0.6;
 static const uint64_t chip_page_most_bytes = 16 * KIB;
-/* Two levels that could be four, two of them nearer than this each time. */
-static const double near_unnoticed = 0.02, two_levels_confidence = 0.97;
-/* Or four, of which two each are in one page that is longer than a chip's. */
-static const double two_of_long_confidence = 0.9;
+/* Two levels may be four, of which two each are too near to be told apart, or are
+ * in one page that is longer than a chip's; or three. Of 25 random drives with
+ * two levels, 18 had two bits a cell. */
+static const double two_levels_confidence = 0.75;
 
 struct state {
     struct study study;
@@ -360,20 +360,7 @@ static const char *type_name(size_t levels_count)
     return names[levels_count];
 }
 
-/* Each of two levels may be two again, too near to be told apart: four bits a
- * cell, not two. How near would have gone unnoticed? (levels_hide_more) */
-static bool halves_unnoticed(const struct profile *profile)
-{
-    double places = sqrt((double)profile->count);
-    double share = 0.5 + (agreement_most + 2) / (2 * places);
-
-    /* Of two levels `apart`, this share of places agrees between halves. */
-    double z = near_unnoticed / (2 * sqrt(2) * (profile->error + 1e-9));
-    double side = stats_normal_cdf(z);
-    return side * side + (1 - side) * (1 - side) < share;
-}
-
-static bool say_levels(uint64_t page_bytes, const struct profile *profile,
+static bool say_levels(const struct profile *profile,
                        const struct levels *levels, size_t blocks,
                        struct findings *findings)
 {
@@ -382,10 +369,8 @@ static bool say_levels(uint64_t page_bytes, const struct profile *profile,
     double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
     double confidence = 1 - error * (double)profile->count;
 
-    if (levels->count == 2 && halves_unnoticed(profile))
+    if (levels->count == 2)
         confidence = fmin(confidence, two_levels_confidence);
-    if (levels->count == 2 && page_bytes > chip_page_most_bytes)
-        confidence = fmin(confidence, two_of_long_confidence);
     finding_found(finding, value_text(type_name(levels->count)),
                   fmax(confidence, 0));
     finding_why(finding,
@@ -483,7 +468,7 @@ static enum answer judge(uint64_t page_bytes, const double costs[],
     if (levels.count > 4 || profile->correlation < correlation_least ||
         !shares_are_fair(&levels))
         return ANSWER_BLURRED;
-    say_levels(page_bytes, profile, &levels, blocks, findings);
+    say_levels(profile, &levels, blocks, findings);
     return ANSWER_SAID;
 }
 
