@@ -247,6 +247,26 @@ START_TEST(pages_of_thirds_and_many_levels_are_found)
 }
 END_TEST
 
+/* A distance that depends on the length of the writes is not the block. */
+START_TEST(a_block_is_found_without_its_page)
+{
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    static struct findings findings;
+    const struct made drive = {48, 16, 3};
+    char path[256];
+    struct asked asked = {.drive = path,
+                          .noise = "realistic",
+                          .seed = 5,
+                          .probes = block,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    make_drive(&drive, path, sizeof(path));
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", "4718592");
+    unlink(path);
+}
+END_TEST
+
 /* ---- the papers' procedures -------------------------------------------- */
 
 START_TEST(literal_procedures_read_the_figures)
@@ -361,6 +381,7 @@ int main(void)
     tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
                         sizeof(made) / sizeof(made[0]));
+    tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
