@@ -182,7 +182,7 @@ static const struct exception {
     {"sim:jasmine-64g", 0.75, 1.25, 0.75, 6, "no pilot sees cleaning begin"},
     {"sim:kasi-two-level", 0.75, 1.25, 0.75, 4, "no pilot sees cleaning begin"},
     {"sim:ssd-c", 0.75, 1.25, 0.75, 2, "no pilot sees cleaning begin"},
-    {"sim:qlc", 0.4, 1.25, 0.5, 1.25,
+    {"sim:qlc", 0.4, 1.25, 0.5, 1.75,
      "four times a page look like noise that takes more writes"},
     {"sim:tlc-pseudo-slc", 0.4, 1.25, 0.2, 1.25,
      "three times a page look like noise that takes more writes"},
