@@ -25,6 +25,35 @@ lib/infer/stats.c|s/k + 1 > hits/k > hits/|test_infer|
 lib/infer/stats.c|s/erfc(-z/erfc(z/|test_infer|
 lib/infer/bisect.c|s/(i >= at) == holds/(i > at) == holds/|test_infer|
 lib/infer/period.c|s/slow_spreads = 3,/slow_spreads = 30,/|test_probes_kim|periods
+lib/infer/period.c|s/slow_least = 0.05/slow_least = 0.1/|test_period|
+lib/infer/period.c|s/slow_least = 0.05/slow_least = 0.02/|test_period|
+lib/infer/period.c|s/search_error = 1e-4/search_error = 1e-2/|test_period|
+lib/infer/period.c|s/search_error = 1e-4/search_error = 1e-5/|test_period|
+lib/infer/period.c|s/certify_error = 1e-6/certify_error = 1e-5/|test_period|
+lib/infer/period.c|s/certify_error = 1e-6/certify_error = 1e-7/|test_period|
+lib/infer/period.c|s/search_hits = 0.5/search_hits = 0.4/|test_period|
+lib/infer/period.c|s/search_hits = 0.5/search_hits = 0.65/|test_period|
+lib/infer/period.c|s/certify_hits = 0.6/certify_hits = 0.5/|test_period|
+lib/infer/period.c|s/certify_hits = 0.6/certify_hits = 0.7/|test_period|
+lib/infer/period.c|s/other_hits = 0.5/other_hits = 0.4/|test_period|
+lib/infer/period.c|s/other_hits = 0.5/other_hits = 0.7/|test_period|
+lib/infer/period.c|s/own - 0.3/own - 0.1/|test_period|
+lib/infer/period.c|s/own - 0.3/own - 0.4/|test_period|
+lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16/|test_period|
+lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_period|
+lib/infer/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
+lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
+lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
+probes/content.c|s/part_most = 0.25/part_most = 0.45/|test_probes_stick|
+probes/content.c|s/whole_least = 0.375, part_most = 0.25/whole_least = 0.3, part_most = 1/|test_probes_stick|
+probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
+probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
+probes/log_list.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
+probes/log_list.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : SIDE_ABOVE/|test_probes_stick|
+probes/inter_request_distance.c|s/crossings_most = 100000/crossings_most = 1/|test_probes_stick|
+probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
+probes/large_request.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
+probes/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 END
 }
 
