@@ -6,6 +6,8 @@
 
 const struct probe *const probes[] = {
     &probe_basic,
+    /* Reads tell less once pages were written all over: before other writes. */
+    &probe_large_request,
     &probe_clustered_page,
     &probe_log_list, /* its block is the clustered one */
     &probe_clustered_block,
@@ -14,7 +16,6 @@ const struct probe *const probes[] = {
     &probe_write_buffer,
     &probe_inter_request_distance,
     &probe_content,
-    &probe_large_request,
     NULL,
 };
 
