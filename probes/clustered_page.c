@@ -47,7 +47,7 @@ enum {
  * that may pass for none. */
 static const double alpha = 1e-4, effect_low = 0.03, effect_none = 0.12;
 static const double effect_least = 0.025, effect_found = 0.05;
-static const double effect_sure = 0.08, small_confidence = 0.95;
+static const double effect_sure = 0.16, small_confidence = 0.95;
 /* A shift that costs less than this may be a second page being programmed:
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
@@ -590,7 +590,8 @@ static bool conclude_shifts(struct state *state, uint64_t page_bytes,
         return true;
     }
     say_found(findings, page_bytes, &page);
-    say_rest(findings, page_bytes, side, confidence);
+    /* What is known of a part is known no better than of what it is part. */
+    say_rest(findings, page_bytes, side, fmin(confidence, page.confidence));
     return true;
 }
 
