@@ -4,20 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct probe *const probes[] = {
-    &probe_basic,
-    /* Reads tell less once pages were written all over: before other writes. */
-    &probe_large_request,
-    &probe_clustered_page,
-    &probe_log_list, /* its block is the clustered one */
-    &probe_clustered_block,
-    &probe_nand_type,
-    &probe_read_buffer,
-    &probe_write_buffer,
-    &probe_inter_request_distance,
-    &probe_content,
-    NULL,
-};
+#define PROBES_POINT(name) &probe_##name,
+const struct probe *const probes[] = {PROBES(PROBES_POINT) NULL};
 
 const struct probe *probe_find(const char *name)
 {

@@ -4,18 +4,25 @@
 
 #include "lib/infer/probe.h"
 
-extern const struct probe probe_basic;
-extern const struct probe probe_clustered_block;
-extern const struct probe probe_clustered_page;
-extern const struct probe probe_content;
-extern const struct probe probe_inter_request_distance;
-extern const struct probe probe_large_request;
-extern const struct probe probe_log_list;
-extern const struct probe probe_nand_type;
-extern const struct probe probe_read_buffer;
-extern const struct probe probe_write_buffer;
+/* A row for every probe, in the order in which a full run asks them. Reads tell
+ * less once pages were written all over, so large_request comes before the other
+ * writers; the block of log_list is what clustered_block begins with. */
+#define PROBES(ROW)                                                            \
+    ROW(basic)                                                                 \
+    ROW(large_request)                                                         \
+    ROW(clustered_page)                                                        \
+    ROW(log_list)                                                              \
+    ROW(clustered_block)                                                       \
+    ROW(nand_type)                                                             \
+    ROW(read_buffer)                                                           \
+    ROW(write_buffer)                                                          \
+    ROW(inter_request_distance)                                                \
+    ROW(content)
 
-/* Every probe, in the order in which a full run asks them; ends in NULL. */
+#define PROBES_DECLARE(name) extern const struct probe probe_##name;
+PROBES(PROBES_DECLARE)
+
+/* The same as a list; ends in NULL. */
 extern const struct probe *const probes[];
 
 /* By its name ("write-buffer"), or NULL. */

@@ -28,7 +28,7 @@ layers    break_layers_flash     lib/device/bad.c
 layers    break_layers_missing   no_such.h
 truth     break_truth            probes/bad.c
 probes    break_probes_plot      plots/bad_probe.gp
-probes    break_probes_row       probes/probes.c
+probes    break_probes_row       probes/probes.h
 probes    break_probes_question  question
 probes    break_probes_proof     no_such_answer
 calls     break_calls_lib        printf

@@ -18,8 +18,8 @@ check_probes()
             echo "$file: defines $symbol, not probe_$stem"
         [[ -s $tree/plots/$stem.gp ]] ||
             echo "$file: has no plot plots/$stem.gp"
-        grep -q "&$symbol\b" "$tree/probes/probes.c" ||
-            echo "$file: has no row in probes/probes.c"
+        grep -q "^ *ROW($stem)" "$tree/probes/probes.h" ||
+            echo "$file: has no row in probes/probes.h"
         [[ $text =~ \.name\ *=\ *\"${stem//_/-}\" ]] ||
             echo "$file: its name is not ${stem//_/-}"
         [[ $text =~ \.question\ *=\ *(\"[^\"]*\"\ *)*\"[^\"]*\?\" ]] ||
@@ -57,7 +57,7 @@ const struct probe probe_bad_probe = {
     .answers = { "write_buffer" },
 };
 END
-    echo '&probe_bad_probe,' >>probes/probes.c
+    echo 'ROW(bad_probe)' >>probes/probes.h
     echo 'plot' >plots/bad_probe.gp
     printf '[truth]\nwrite_buffer = absent\n' >lib/flash/drives/bad.ini
     if check_probes . | grep -q bad; then
@@ -74,7 +74,7 @@ break_probes_plot()
 break_probes_row()
 {
     good_probe
-    sed -i '/bad_probe/d' probes/probes.c
+    sed -i '/bad_probe/d' probes/probes.h
 }
 
 break_probes_question()
