@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/flash/draw_seen.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 #define GB UINT64_C(1000000000)
 #define US UINT64_C(1000)
 
@@ -212,12 +211,6 @@ static uint64_t divisor(struct random *random, uint64_t number,
 static uint64_t bank_page_bytes(const struct drive *drive)
 {
     return drive->page_bytes * drive->superblock_chips_count;
-}
-
-uint64_t draw_block_bytes(const struct drive *drive)
-{
-    return bank_page_bytes(drive) * drive->pages_per_block_count *
-           drive->stripe_banks_count;
 }
 
 /* Page and block: the page is chips in lock step times pages in a row, the

@@ -34,7 +34,7 @@ int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
  * A mechanism that is not there is `absent`; one that no probe could see is
  * `unidentifiable`. Whether it could is asked of the model itself, without
  * noise: the request pattern in which the parameter shows is timed on two sides
- * of the parameter's value. An effect below draw_effect_least (5 %) of that
+ * of the parameter's value. An effect below DRAW_EFFECT_LEAST (5 %) of that
  * time, or a value outside the ranges that are probed (page up to 1 MiB, read
  * buffer up to 16 MiB, write buffer up to 8 MiB), is unidentifiable.
  *
@@ -63,11 +63,6 @@ int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
  *                      the largest
  */
 int draw_truths(struct drive *drive, struct fault *why);
-
-extern const double draw_effect_least;
-
-/* Bytes of a clustered block. */
-uint64_t draw_block_bytes(const struct drive *drive);
 
 /* The drive as a complete drive file: every key, then [truth]. The length, or
  * -ENOSPC. */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/draw_seen.h"
+
+#include <math.h>
+
+/* Two program levels nearer than this are one (Kim II-A has 3 times). */
+static const double level_gap_least = 0.08;
+static const uint64_t page_most_bytes = MIB; /* what probes look at */
+
+enum { LEVEL_WRITES_MAX = 64 };
+
+/* ---- pages ------------------------------------------------------------- */
+
+/* A write and its flush at random pages of one block, always the same ones: of
+ * the cheapest eighth. Where cells have several levels, a median would fall on
+ * any of them. */
+static double page_write(struct bench *bench, uint64_t shift_bytes,
+                         uint64_t length_bytes)
+{
+    uint64_t unit = bench->drive->clustered_page_bytes;
+    uint64_t units = draw_block_bytes(bench->drive) / unit;
+    uint64_t times[BENCH_REPEATS];
+
+    random_seed(&bench->random, bench->drive->seed);
+    uint64_t block = bench_block(bench);
+    for (size_t i = 0; i < BENCH_REPEATS; i++)
+        times[i] = bench_write_flushed(
+            bench,
+            block + unit * random_below(&bench->random, units) + shift_bytes,
+            length_bytes);
+    bench_sort(times, BENCH_REPEATS);
+    const size_t eighth = BENCH_REPEATS / 8;
+    return (double)times[eighth];
+}
+
+/* Does a shift by a part of the page show, for each part that could be taken
+ * for the page? One that costs nothing makes that part as good an answer. */
+int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    uint64_t unit = drive->clustered_page_bytes, sectors = unit / 512;
+    struct bench bench;
+    int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    double aligned = page_write(&bench, 0, unit);
+    *seen = unit <= page_most_bytes;
+    for (uint64_t q = 2; sectors > 1; q++) {
+        if (sectors % q)
+            continue;
+        while (sectors % q == 0)
+            sectors /= q;
+        double shifted = page_write(&bench, unit / q, unit);
+        *seen = *seen && shifted - aligned >= DRAW_EFFECT_LEAST * shifted;
+    }
+    bench_close(&bench);
+    return bench.error;
+}
+
+/*
+ * Would it show that the rest of a page is read first? A drive cannot be had
+ * without that to compare with; but less to write costs more only if something
+ * is read. Asked of the drive with the reading, whether it has it or not: if
+ * it would not show, nobody can say that it is not there.
+ */
+int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    uint64_t unit = drive->clustered_page_bytes;
+    struct drive reading = *drive;
+    struct bench bench;
+
+    reading.sector_update = 0;
+    int error = bench_open(&bench, &reading, why);
+    if (error)
+        return error;
+    double whole = page_write(&bench, 0, unit);
+    double half = page_write(&bench, 0, unit / 2 / 512 * 512);
+    double most = page_write(&bench, 0, unit - 512);
+    /* Block mapping rewrites the block, however much of a page is new. */
+    *seen = unit <= page_most_bytes && drive->mapping != MAPPING_BLOCK &&
+            fmax(half, most) - whole >= DRAW_EFFECT_LEAST * whole;
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* How many levels the times of single pages in a row have. */
+static size_t levels_of(uint64_t times[], size_t count)
+{
+    size_t low = count / 16, high = count - count / 8, levels = 1;
+
+    bench_sort(times, count);
+    /* The first and the last may hold a merge, an erase, an empty register. */
+    for (size_t i = low + 1; i < high; i++)
+        if ((double)times[i] > (1 + level_gap_least) * (double)times[i - 1])
+            levels++;
+    return levels;
+}
+
+static int levels_shown(const struct drive *drive, size_t *levels,
+                        struct fault *why)
+{
+    uint64_t unit = drive->clustered_page_bytes;
+    uint64_t units = draw_block_bytes(drive) / unit;
+    uint64_t times[LEVEL_WRITES_MAX];
+    struct bench bench;
+    int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    uint64_t block = bench_block(&bench);
+    for (size_t i = 0; i < LEVEL_WRITES_MAX; i++)
+        times[i] = bench_write_flushed(&bench, block + i % units * unit, unit);
+    *levels = levels_of(times, LEVEL_WRITES_MAX);
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* One level is one bit a cell only where two would show: asked of the same
+ * drive, but with slow pages. Where a unit has pages of all levels, all units
+ * take one time, and nobody can say of how many levels it is made. */
+int draw_levels_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    struct drive other = *drive;
+    size_t levels = 0;
+
+    if (drive->program_levels_count == 1) {
+        other.program_levels_count = 2;
+        other.program_ns[1] = 3 * other.program_ns[0];
+    }
+    int error = levels_shown(&other, &levels, why);
+    *seen = levels == other.program_levels_count;
+    return error;
+}
+
+/* ---- blocks and logs --------------------------------------------------- */
+
+/* Time a byte of writes at the start of random blocks, once the drive has
+ * settled. */
+static double block_write(struct bench *bench, uint64_t length_bytes)
+{
+    uint64_t blocks =
+        bench->drive->capacity_bytes / draw_block_bytes(bench->drive);
+    uint64_t rounds = 2 * blocks, counted = rounds - blocks, begin_ns = 0;
+
+    for (uint64_t i = 0; i < rounds; i++) {
+        if (i == blocks)
+            begin_ns = bench->now_ns;
+        bench_act(bench, FLASH_WRITE, bench_block(bench), length_bytes);
+    }
+    return (double)(bench->now_ns - begin_ns) /
+           ((double)length_bytes * (double)counted);
+}
+
+int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    enum { BLOCKS = 32 };
+    uint64_t block = draw_block_bytes(drive);
+    struct drive small = *drive;
+    struct bench bench;
+
+    /* Cleaning is the same on a small drive, but settles sooner. */
+    small.capacity_bytes = BLOCKS * block;
+    int error = bench_open(&bench, &small, why);
+    if (error)
+        return error;
+    double whole = block_write(&bench, block);
+    double half = block_write(&bench, block / 2 / 4096 * 4096);
+    *seen = half - whole >= DRAW_EFFECT_LEAST * half;
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* Mean time of writes that go on, in turn, in `count` blocks. */
+static double stream_write(struct bench *bench, uint64_t count)
+{
+    uint64_t unit = bench->drive->clustered_page_bytes, total_ns = 0;
+    uint64_t block = draw_block_bytes(bench->drive);
+    uint64_t rounds = block / unit < 16 ? block / unit : 16;
+    uint64_t counted = (rounds - rounds / 2) * count;
+
+    for (uint64_t round = 0; round < rounds; round++)
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t ns =
+                bench_write_flushed(bench, i * block + round * unit, unit);
+            if (round >= rounds / 2)
+                total_ns += ns;
+        }
+    return (double)total_ns / (double)counted;
+}
+
+int draw_logs_seen(const struct drive *drive, bool *seen, struct fault *why)
+{
+    double times[2] = {0, 0};
+    struct bench bench;
+
+    for (uint64_t more = 0; more < 2; more++) {
+        int error = bench_open(&bench, drive, why);
+        if (error)
+            return error;
+        times[more] = stream_write(&bench, drive->log_blocks_count + more);
+        bench_close(&bench);
+        if (bench.error)
+            return bench.error;
+    }
+    *seen = times[1] - times[0] >= DRAW_EFFECT_LEAST * times[1];
+    return 0;
+}
