@@ -60,11 +60,14 @@ static double buffered_write(struct bench *bench, uint64_t length_bytes)
 }
 
 /* Does a write of this size take longer than the line through two small ones
- * says? `line` is the time of nothing, and of a byte. */
+ * says? `line` is the time of nothing, which each part that the host makes of it
+ * takes, and of a byte. */
 static bool leaves(struct bench *bench, const double line[2],
                    uint64_t length_bytes)
 {
-    double expected = line[0] + line[1] * (double)length_bytes;
+    uint64_t limit = bench->drive->request_limit_bytes;
+    uint64_t parts = (length_bytes + limit - 1) / limit;
+    double expected = (double)parts * line[0] + line[1] * (double)length_bytes;
     return buffered_write(bench, length_bytes) >
            (1 + DRAW_EFFECT_LEAST) * expected;
 }
@@ -74,10 +77,12 @@ static bool leaves(struct bench *bench, const double line[2],
 static uint64_t absorbed_bytes(struct bench *bench)
 {
     uint64_t low = bench->drive->write_buffer_bytes / KIB, high = 4 * low;
-    uint64_t small = low / 4 * KIB, large = low / 2 * KIB;
+    uint64_t large = low / 2 * KIB, limit = bench->drive->request_limit_bytes;
 
     if (low < 8)
         return bench->drive->write_buffer_bytes;
+    large = large < limit ? large : limit;
+    uint64_t small = large / 2;
     double first = buffered_write(bench, small);
     double second = buffered_write(bench, large);
     double slope = (second - first) / (double)(large - small);
