@@ -188,6 +188,8 @@ static const struct exception {
      "three times a page look like noise that takes more writes"},
     {"sim:emmc", 0.75, 1.5, 0.75, 1.25,
      "pages of two times: a pilot has too few of each"},
+    {"sim:ssd-d", 0.5, 1.25, 0.4, 1.25,
+     "writes of many sizes before it look like noise that takes more writes"},
     {"sim:usb-kingston-1g", 0.75, 1.25, 0.5, 1.25,
      "a pilot of dozens meets a rare merge too often"},
     {NULL, 0, 0, 0, 0, NULL},

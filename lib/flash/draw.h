@@ -41,7 +41,8 @@ int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
  *   clustered_page     write + flush of one page: aligned, and shifted by half
  *   read_modify_write  half a page written where the rest is mapped, or not
  *   clustered_block    random writes per byte: whole blocks, and halves
- *   nand_type          levels of the time of one page: 8 % apart, and as many
+ *   nand_type          levels of the time of one page: 8 % apart, and as many;
+ *                      one level only where the page is one of a chip
  *   read_buffer        a read as long as the buffer: for the first time, again
  *   smallest_request   the same at that length, and one page below it
  *   write_buffer       a write as long as the buffer, and 1 KiB longer; of an

@@ -15,6 +15,8 @@
 
 #include "lib/flash/draw_seen.h"
 
+static const uint64_t chip_page_most_bytes = 16 * KIB;
+
 uint64_t draw_block_bytes(const struct drive *drive)
 {
     return drive->page_bytes * drive->superblock_chips_count *
@@ -56,10 +58,13 @@ static int state_page(struct drive *drive, struct fault *why)
           : drive->sector_update ? "false"
                                  : "true");
     state_number(drive, "clustered_block", block, draw_block_bytes(drive));
-    /* Who does not know the page cannot write pages one by one. */
+    /* Who does not know the page cannot write pages one by one; and one time of
+     * units that are longer than a chip's page may be that of all levels. */
+    bool told = page && levels &&
+                (drive->program_levels_count > 1 ||
+                 drive->clustered_page_bytes <= chip_page_most_bytes);
     state(drive, "nand_type",
-          page && levels ? types[drive->program_levels_count - 1]
-                         : "unidentifiable");
+          told ? types[drive->program_levels_count - 1] : "unidentifiable");
     if (error || drive->mapping != MAPPING_LOG_BLOCK) {
         state(drive, "log_block", "absent");
         state(drive, "log_list", "absent");
