@@ -178,7 +178,7 @@ static const struct exception {
     double bytes_low, bytes_high, seconds_low, seconds_high;
     const char *why;
 } exceptions[] = {
-    {"sim:dirik-32g", 0.75, 1.25, 0.75, 6, "no pilot sees cleaning begin"},
+    {"sim:dirik-32g", 0.75, 1.25, 0.75, 8, "no pilot sees cleaning begin"},
     {"sim:jasmine-64g", 0.75, 1.25, 0.75, 6, "no pilot sees cleaning begin"},
     {"sim:kasi-two-level", 0.75, 1.25, 0.75, 4, "no pilot sees cleaning begin"},
     {"sim:ssd-c", 0.75, 1.25, 0.75, 2, "no pilot sees cleaning begin"},
@@ -188,8 +188,12 @@ static const struct exception {
      "three times a page look like noise that takes more writes"},
     {"sim:emmc", 0.75, 1.5, 0.75, 1.25,
      "pages of two times: a pilot has too few of each"},
+    {"sim:ssd-b", 0.5, 1.25, 0.4, 1.25,
+     "two times a page look like noise that takes more writes"},
     {"sim:ssd-d", 0.5, 1.25, 0.4, 1.25,
-     "writes of many sizes before it look like noise that takes more writes"},
+     "two times a page look like noise that takes more writes"},
+    {"sim:bench-64g", 0.75, 2.25, 0.75, 4,
+     "its blocks do not show at first, and are looked for again"},
     {"sim:usb-kingston-1g", 0.75, 1.25, 0.5, 1.25,
      "a pilot of dozens meets a rare merge too often"},
     {NULL, 0, 0, 0, 0, NULL},
