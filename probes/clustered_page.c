@@ -82,6 +82,7 @@ struct state {
 struct verdict_on {
     enum claim claim;
     double effect, confidence;
+    bool of_host; /* the effects are too small, in ns, to be flash's */
 };
 
 static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
@@ -744,6 +745,11 @@ static enum claim no_effect(struct state *state, struct verdict_on *verdict)
     enum claim claim =
         study_claim(&state->study, "no-effect", contrasts, count, &rule);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
+    verdict->of_host = true;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_ABOVE &&
+            extra_ns(state, "no-effect", &contrasts[i]) >= flash_least_ns)
+            verdict->of_host = false;
     return claim;
 }
 
@@ -997,8 +1003,13 @@ static bool think(struct study *study, struct findings *findings)
     case CLAIM_HOLDS:
         return think_without_rmw(state, verdict.confidence, findings);
     case CLAIM_FALLS:
-        say_open(findings, "some shifted writes cost more, but no page size "
-                           "explains which");
+        say_open(findings,
+                 verdict.of_host
+                     ? "some shifted writes cost more, but by less than any "
+                       "flash operation takes: it is the host's doing, or the "
+                       "device is memory"
+                     : "some shifted writes cost more, but no page size "
+                       "explains which");
         return true;
     case CLAIM_OPEN:
         break;

@@ -76,7 +76,7 @@ static void run(const struct asked *asked, struct findings *findings)
     struct device *device;
     struct session *session;
     struct fault why;
-    char spec[200];
+    char spec[400];
 
     snprintf(spec, sizeof(spec), "sim:%s,noise=%s,seed=%u", asked->drive,
              asked->noise, asked->seed);
@@ -267,6 +267,26 @@ START_TEST(a_block_is_found_without_its_page)
 }
 END_TEST
 
+/* Memory has pages as well, and what reads the rest of one takes no time in
+ * which flash does anything. */
+START_TEST(what_is_too_quick_for_flash_is_no_page)
+{
+    static struct findings findings;
+    struct asked asked = {
+        .drive = "ssd-a,read_ns=500ns,program_ns=600ns,erase_ns=3us,"
+                 "cache_copy_ns=6ns,bus_mhz=1600,controller_read_page_ns=3ns,"
+                 "controller_write_page_ns=2ns,flush_ns=100ns,command_ns=3us,"
+                 "interface_bytes_per_second=8GB",
+        .noise = "none",
+        .seed = 1,
+        .probes = pages};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_page", "inconclusive");
+    ck_assert_ptr_nonnull(strstr(findings.items[0].why, "flash operation"));
+}
+END_TEST
+
 /* ---- the papers' procedures -------------------------------------------- */
 
 START_TEST(literal_procedures_read_the_figures)
@@ -382,6 +402,7 @@ int main(void)
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
                         sizeof(made) / sizeof(made[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
+    tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
