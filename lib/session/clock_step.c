@@ -4,18 +4,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "lib/base/random.h"
+#include "lib/infer/stats.h"
 
 enum { PAUSE_MOST_NS = 2 * 1000 * 1000, TICKS_MOST = 400, STEP_LEAST_NS = 200 };
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Are all of them multiples of about `*step_ns`? Sharpens it, the shortest ones
  * first: an error of the step grows with the number of ticks. */
@@ -38,7 +31,7 @@ uint64_t clock_step_of(const uint64_t times_ns[], size_t count)
 
     for (size_t i = 1; i < count; i++)
         gaps_ns[i - 1] = (double)(times_ns[i] - times_ns[i - 1]);
-    qsort(gaps_ns, count - 1, sizeof(*gaps_ns), compare);
+    stats_sort(gaps_ns, count - 1);
     for (int ticks = 1; ticks <= TICKS_MOST; ticks++) {
         double step_ns = gaps_ns[0] / ticks;
         if (step_ns < STEP_LEAST_NS)

@@ -2,8 +2,9 @@
 #include "lib/session/costs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "lib/infer/stats.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -206,13 +207,6 @@ void costs_learn(struct costs *costs, const struct sample *sample)
 
 /* ---- curves ------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /*
  * What is typical of a class lies in the middle of its last times: so much is
  * left out on each side. What is far or in order has more that is not: the first
@@ -234,7 +228,7 @@ static size_t typical(const struct cost_class *class, enum cost_kind kind,
     const size_t count = held(class), out = left_out(count, kind);
 
     memcpy(ns, class->ns, count * sizeof(*ns));
-    qsort(ns, count, sizeof(*ns), compare);
+    stats_sort(ns, count);
     memmove(ns, ns + out, (count - 2 * out) * sizeof(*ns));
     return count - 2 * out;
 }

@@ -29,11 +29,6 @@ static const double shift_least = 1.12;
 /* Parts of a page suffer as well, but less; longer writes meet more merges. */
 static const double clearer = 1.25;
 
-uint64_t pilot_most_bytes(void)
-{
-    return 16 * MIB;
-}
-
 /* One request; `ns`: what it took is added. */
 static int ask(struct pilot *pilot, enum operation operation,
                uint64_t offset_bytes, uint64_t length_bytes, double *ns)
@@ -126,13 +121,6 @@ static int read_all(struct pilot *pilot)
     return error;
 }
 
-/* The middle one of a few. */
-static double middle(double values[], size_t count)
-{
-    stats_sort(values, count);
-    return values[count / 2];
-}
-
 /*
  * Writes of one size at its multiples, and as many shifted by a half. The size
  * that clearly suffers most from that is the page, as far as a few writes show.
@@ -169,7 +157,8 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least)
         return 0;
     *least = clearer * effect;
     pilot->costs->page_bytes = size_bytes;
-    pilot->costs->page_extra_ns = middle(shifted, count) - middle(usual, count);
+    pilot->costs->page_extra_ns =
+        stats_median(shifted, count) - stats_median(usual, count);
     return 0;
 }
 

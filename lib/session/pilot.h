@@ -25,7 +25,7 @@ struct pilot {
 };
 
 /* The most that it writes. */
-uint64_t pilot_most_bytes(void);
+#define PILOT_BYTES_MAX (UINT64_C(16) << 20)
 
 /* Reads, and where `writes` then writes, which the device must allow. 0; -ERANGE:
  * the region is too small for it; or -errno of the device. */

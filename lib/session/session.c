@@ -125,7 +125,7 @@ static bool pilot_writes(const struct session *session,
         writes = writes || (*probes)->writes;
     return writes && !session->options.read_only &&
            session->setting.method == METHOD_ADAPTIVE &&
-           session->options.write_budget_bytes / share >= pilot_most_bytes();
+           session->options.write_budget_bytes / share >= PILOT_BYTES_MAX;
 }
 
 void session_pilot(struct session *session, const struct probe *const probes[])
@@ -146,7 +146,7 @@ void session_pilot(struct session *session, const struct probe *const probes[])
         const struct device_limits limits = {
             .region_offset_bytes = setting->region_offset_bytes,
             .region_length_bytes = setting->region_length_bytes,
-            .write_budget_bytes = counters.written_bytes + pilot_most_bytes()};
+            .write_budget_bytes = counters.written_bytes + PILOT_BYTES_MAX};
         device_limit(session->device, &limits);
     }
     const uint64_t begin_ns = device_now_ns(session->device);
@@ -197,8 +197,8 @@ void session_plan(const struct session *session,
     }
     free(hoped);
     if (pilot_writes(session, first)) {
-        plan->bytes_written += pilot_most_bytes();
-        plan->bytes_written_max += pilot_most_bytes();
+        plan->bytes_written += PILOT_BYTES_MAX;
+        plan->bytes_written_max += PILOT_BYTES_MAX;
     }
     plan_end(plan);
 }
