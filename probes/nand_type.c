@@ -48,9 +48,11 @@ static const double apart_least = 0.077, apart_errors = 6; /* log 1.08 */
  * places, about; two levels that look like one hold twice as much. At most one
  * place in eight lies on none: first pages pay for the erase. */
 static const double share_least = 0.75, share_most = 1.3, strays_most = 0.12;
-/* Places of one level fall on the same side of its middle in both halves of the
- * blocks only by chance: this many standard deviations are none. */
+/* Places of one level go together in both halves of the blocks only by chance:
+ * this many standard errors of their correlation are none. */
 static const double agreement_most = 4;
+/* What is nearer than this is one level. */
+static const double hidden_least = 0.01; /* log 1.01 */
 /* Both halves of the blocks show one profile. */
 static const double correlation_least = 0.7;
 /* A place is known well enough to count levels, and to say that there is one.
@@ -307,37 +309,34 @@ static size_t level_of(const struct levels *levels, double cost)
 
 /*
  * Is a level more than one? Then its places differ a little, always the same
- * ones: they fall on one side of its middle in both halves of the blocks, and
- * more of them than by chance. `scratch` has room for every place.
+ * ones: what they cost in one half of the blocks goes with what they cost in the
+ * other, more than by chance. And by as much as levels do: a kernel's timer or a
+ * drive's own tables cost some places a little as well. The halves have no noise
+ * in common, so their covariance is that of the places themselves: for two levels
+ * with half of the places each, the square of half their distance.
  */
 static bool levels_hide_more(const struct profile *profile,
-                             const struct levels *levels, double scratch[])
+                             const struct levels *levels)
 {
-    size_t agreed = 0, compared = 0;
-
     for (size_t level = 0; level < levels->count; level++) {
-        double middles[2];
-        for (int half = 0; half < 2; half++) {
-            size_t n = 0;
-            for (size_t i = 0; i < profile->count; i++)
-                if (level_of(levels, profile->places[i]) == level)
-                    scratch[n++] = profile->halves[half][i];
-            middles[half] = n ? median_of(scratch, n) : 0;
-        }
+        double n = 0, mean[2] = {0}, ab = 0, aa = 0, bb = 0;
         for (size_t i = 0; i < profile->count; i++) {
             if (level_of(levels, profile->places[i]) != level)
                 continue;
-            double a = profile->halves[0][i] - middles[0];
-            double b = profile->halves[1][i] - middles[1];
-            /* Without noise all are equal, but for rounding. */
-            if (fabs(a) < 1e-3 && fabs(b) < 1e-3)
-                continue;
-            compared++;
-            agreed += (a > 0) == (b > 0);
+            double a = profile->halves[0][i] - mean[0];
+            double b = profile->halves[1][i] - mean[1];
+            n++;
+            mean[0] += a / n;
+            mean[1] += b / n;
+            aa += a * (profile->halves[0][i] - mean[0]);
+            bb += b * (profile->halves[1][i] - mean[1]);
+            ab += a * (profile->halves[1][i] - mean[1]);
         }
+        if (n > 1 && ab > 0 && 2 * sqrt(ab / n) > hidden_least &&
+            ab * sqrt(n) > agreement_most * sqrt(aa * bb))
+            return true;
     }
-    double excess = (double)agreed - (double)compared / 2;
-    return excess > agreement_most * sqrt((double)compared) / 2;
+    return false;
 }
 
 /* ---- what is said ------------------------------------------------------ */
@@ -407,7 +406,7 @@ static void say_one(uint64_t page_bytes, const struct profile *profile,
         "the %zu pages of a block take one time, within %.1f %%, in %zu "
         "blocks: one bit a cell, unless the drive programs the pages "
         "that share cells together",
-        profile->count, 100 * (3 * profile->error), blocks);
+        profile->count, 100 * fmax(3 * profile->error, hidden_least), blocks);
 }
 
 /* ---- reasoning --------------------------------------------------------- */
@@ -455,7 +454,7 @@ static enum answer judge(uint64_t page_bytes, const double costs[],
     if (levels.count == 0 || levels.strays > strays_most ||
         widest(&levels) > gap)
         return ANSWER_BLURRED;
-    if (levels_hide_more(profile, &levels, sorted))
+    if (levels_hide_more(profile, &levels))
         return ANSWER_HIDDEN;
     if (levels.count == 1) {
         if (profile->error > error_one)

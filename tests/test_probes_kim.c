@@ -267,6 +267,29 @@ START_TEST(a_block_is_found_without_its_page)
 }
 END_TEST
 
+/* Nothing but what pages cost can tell levels apart: what a kernel or a drive's
+ * tables add to some of them is no level, and what may be one is not denied. */
+START_TEST(levels_that_are_near_are_none_or_left_open)
+{
+    static const struct {
+        const char *drive, *type;
+    } rows[] = {
+        {"ssd-a,program_levels_count=2,program_second_ns=203us", "SLC"},
+        {"ssd-a,program_levels_count=2,program_second_ns=220us",
+         "inconclusive"},
+    };
+    static struct findings findings;
+    struct asked asked = {.drive = rows[_i].drive,
+                          .noise = "none",
+                          .seed = 1,
+                          .assume = "16384",
+                          .probes = blocks};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "nand_type", rows[_i].type);
+}
+END_TEST
+
 /* Memory has pages as well, and what reads the rest of one takes no time in
  * which flash does anything. */
 START_TEST(what_is_too_quick_for_flash_is_no_page)
@@ -403,6 +426,8 @@ int main(void)
                         sizeof(made) / sizeof(made[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
+    tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
+                        2);
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
