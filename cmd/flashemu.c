@@ -72,7 +72,9 @@ int flashemu_fail(const struct options_given *given, const struct fault *fault)
     return status;
 }
 
-void flashemu_interrupted(const struct options_given *given, int signal_number)
+/* As flashemu_fail does. */
+static void say_interrupted(const struct options_given *given,
+                            int signal_number)
 {
     static const char text[] = "interrupted: what was computed until then is "
                                "not kept";
@@ -418,7 +420,7 @@ static int dispatch(struct options_given *given)
         return flashemu_fail(given, &why);
     /* What serves takes the signals itself, and ends well on them. */
     if (options_find(given, OPTION_JSON) && given->command->bit != SERVE)
-        interrupt_watch(given);
+        interrupt_watch(given, say_interrupted);
     return given->command->run(given);
 }
 

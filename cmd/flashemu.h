@@ -35,9 +35,6 @@ enum flashemu_option {
     OPTION_VERSION
 };
 
-/* An interrupted program's exit status is this plus the signal's number. */
-enum { EXIT_SIGNAL = 128 };
-
 /* Sub-commands: each returns the exit status. */
 int flashemu_serve(const struct options_given *given);
 int flashemu_replay(const struct options_given *given);
@@ -47,9 +44,6 @@ int flashemu_bench(const struct options_given *given);
 
 /* Says what went wrong, under --json as a document; the exit status. */
 int flashemu_fail(const struct options_given *given, const struct fault *fault);
-
-/* Says that this signal ended it, as flashemu_fail does. */
-void flashemu_interrupted(const struct options_given *given, int signal_number);
 
 /* The same after the document of a success: only on standard error. */
 int flashemu_fail_late(const struct fault *fault);

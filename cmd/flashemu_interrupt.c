@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/flashemu.h"
-
 /* One for the program, as signals are. Who holds the lock writes the document,
  * and never gives it back. */
 static struct {
@@ -16,6 +14,7 @@ static struct {
     sigset_t signals;
     pthread_mutex_t writing;
     const struct options_given *given;
+    interrupted *say;
 } watch = {.writing = PTHREAD_MUTEX_INITIALIZER};
 
 static void *wait_for_signal(void *unused)
@@ -25,15 +24,16 @@ static void *wait_for_signal(void *unused)
     if (sigwait(&watch.signals, &taken))
         return NULL;
     pthread_mutex_lock(&watch.writing);
-    flashemu_interrupted(watch.given, taken);
+    watch.say(watch.given, taken);
     _exit(EXIT_SIGNAL + taken); /* exit() would end what others still use */
 }
 
-void interrupt_watch(const struct options_given *given)
+void interrupt_watch(const struct options_given *given, interrupted *say)
 {
     static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction before;
     watch.given = given;
+    watch.say = say;
     sigemptyset(&watch.signals);
     for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++) {
         /* What the caller ignores (nohup, a script's background job) stays so;

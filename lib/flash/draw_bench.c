@@ -83,6 +83,12 @@ double bench_median(uint64_t times[], size_t count)
     return (double)times[middle];
 }
 
+uint64_t draw_block_bytes(const struct drive *drive)
+{
+    return drive->page_bytes * drive->superblock_chips_count *
+           drive->pages_per_block_count * drive->stripe_banks_count;
+}
+
 uint64_t bench_block(struct bench *bench)
 {
     const struct drive *drive = bench->drive;

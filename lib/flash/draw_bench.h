@@ -48,6 +48,8 @@ void bench_sort(uint64_t times[], size_t count);
 /* Sorts the times. */
 double bench_median(uint64_t times[], size_t count);
 
+/* Bytes of a clustered block. */
+uint64_t draw_block_bytes(const struct drive *drive);
 /* Where some clustered block begins. */
 uint64_t bench_block(struct bench *bench);
 

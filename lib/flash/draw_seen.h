@@ -18,9 +18,6 @@
 /* An effect that is a smaller share of the time is not seen. */
 #define DRAW_EFFECT_LEAST 0.05
 
-/* Bytes of a clustered block. */
-uint64_t draw_block_bytes(const struct drive *drive);
-
 int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why);
 int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why);
 int draw_levels_seen(const struct drive *drive, bool *seen, struct fault *why);

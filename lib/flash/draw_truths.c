@@ -17,12 +17,6 @@
 
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 
-uint64_t draw_block_bytes(const struct drive *drive)
-{
-    return drive->page_bytes * drive->superblock_chips_count *
-           drive->pages_per_block_count * drive->stripe_banks_count;
-}
-
 static void state(struct drive *drive, const char *parameter, const char *value)
 {
     struct drive_truth *truth = &drive->truths[drive->truths_count++];
