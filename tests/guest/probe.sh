@@ -3,7 +3,9 @@
 # probe.sh SOURCE BUILD DRIVE RUNS [PARAMETER...]: what ssdprobe finds of DRIVE
 # behind ublk is what the drive's file states, in each of so many runs with seeds
 # of their own, and the runs agree. Of the parameters named here this drive gives
-# too little to see: they must be inconclusive, and nothing else.
+# too little to see: they must be inconclusive, and nothing else. Where another
+# one is inconclusive, which the guest's kernel may bring about, there is a second
+# try, and no third: that a wrong value is never stated is asked of both.
 set -u
 # shellcheck source=tests/guest/inside.sh
 . "$1/tests/guest/inside.sh"
@@ -62,19 +64,47 @@ agrees()
             $((clock_ns + high - low + BASH_REMATCH[3] - BASH_REMATCH[2]))
 }
 
+# not_wrong PARAMETER TRUTH RUN: it is, or nothing is stated.
+not_wrong()
+{
+    read_finding "$1" "$3"
+    [[ $verdict == inconclusive ]] || is "$@"
+}
+
+# all_right RUN: is every truth among its findings?
+all_right()
+{
+    local parameter value
+    while read -r parameter value; do
+        is "$parameter" "$value" "$1" >/dev/null || return
+    done < <(truth)
+}
+
+# try RUN SEED: sets `status`.
+try()
+{
+    local before
+    before=$(date +%s)
+    ssdprobe "$device" --yes --allow-virtual --progress=none --seed="$2" \
+        --write-budget=64G --output-dir="/tmp/run-$1-$2" \
+        --json="/results/$drive-$1.json" >/tmp/report 2>/tmp/messages
+    status=$?
+    echo "run $1, seed $2: $(($(date +%s) - before)) s of this machine's time"
+    awk -f "$source/tests/guest/findings.awk" "/results/$drive-$1.json" |
+        tee "/tmp/findings-$1"
+    while read -r parameter value; do
+        check "run $1, seed $2 says nothing wrong of $parameter" \
+            not_wrong "$parameter" "$value" "$1"
+    done < <(truth)
+}
+
 # What is written does not matter here, so nobody need keep it.
 serve "$drive,contents=off" --via=ublk
 for ((run = 1; run <= runs; run++)); do
-    before=$(date +%s)
-    ssdprobe "$device" --yes --allow-virtual --progress=none --seed="$run" \
-        --write-budget=64G --output-dir="/tmp/run-$run" \
-        --json="/results/$drive-$run.json" >/tmp/report 2>/tmp/messages
-    status=$?
-    echo "run $run: $(($(date +%s) - before)) s of this machine's time"
+    try "$run" "$run"
+    all_right "$run" || try "$run" "10$run"
     check "run $run ends well ($(tail -n 1 /tmp/messages))" \
         test "$status" -eq 0 -o "$status" -eq 5
-    awk -f "$source/tests/guest/findings.awk" "/results/$drive-$run.json" |
-        tee "/tmp/findings-$run"
     while read -r parameter value; do
         check "run $run: $parameter is $value" is "$parameter" "$value" "$run"
     done < <(truth)
