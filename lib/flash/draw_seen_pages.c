@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/draw_seen.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* Two program levels nearer than this are one (Kim II-A has 3 times). */
 static const double level_gap_least = 0.08;
 static const uint64_t page_most_bytes = MIB; /* what probes look at */
 
-enum { LEVEL_WRITES_MAX = 64 };
+/* A level has a larger share of the pages, and by so much is not fair. */
+static const double level_least = 0.05, unfair_least = 0.25;
 
 /* ---- pages ------------------------------------------------------------- */
 
@@ -83,36 +86,59 @@ int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
     return bench.error;
 }
 
-/* How many levels the times of single pages in a row have. */
+/* How many levels the times of the pages of a block have; 0: they do not say.
+ * Pages that share cells take turns, so each level has as many, or so. Where it
+ * has not, some pages take the time of two levels, or two levels are as long:
+ * which of them cannot be told, nor how many there are. */
 static size_t levels_of(uint64_t times[], size_t count)
 {
-    size_t low = count / 16, high = count - count / 8, levels = 1;
+    size_t sizes[DRIVE_LEVELS_MAX + 1], levels = 0, first = 0, sum = 0;
 
     bench_sort(times, count);
-    /* The first and the last may hold a merge, an erase, an empty register. */
-    for (size_t i = low + 1; i < high; i++)
-        if ((double)times[i] > (1 + level_gap_least) * (double)times[i - 1])
-            levels++;
+    for (size_t i = 1; i <= count; i++) {
+        if (i < count &&
+            (double)times[i] <= (1 + level_gap_least) * (double)times[i - 1])
+            continue;
+        size_t size = i - first;
+        first = i;
+        /* A merge, an erase, an empty register. */
+        if (size == 1 || (double)size < level_least * (double)count)
+            continue;
+        if (levels == DRIVE_LEVELS_MAX)
+            return 0;
+        sizes[levels++] = size;
+        sum += size;
+    }
+    double fair = (double)sum / (double)levels;
+    for (size_t i = 0; i < levels; i++)
+        if (fabs((double)sizes[i] - fair) >= fmax(unfair_least * fair, 1))
+            return 0;
     return levels;
 }
 
+/* Of a block's pages, after another block, whose end may be in it. */
 static int levels_shown(const struct drive *drive, size_t *levels,
                         struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes;
     uint64_t units = draw_block_bytes(drive) / unit;
-    uint64_t times[LEVEL_WRITES_MAX];
+    uint64_t *times = calloc(units, sizeof(*times));
     struct bench bench;
-    int error = bench_open(&bench, drive, why);
 
-    if (error)
-        return error;
-    uint64_t block = bench_block(&bench);
-    for (size_t i = 0; i < LEVEL_WRITES_MAX; i++)
-        times[i] = bench_write_flushed(&bench, block + i % units * unit, unit);
-    *levels = levels_of(times, LEVEL_WRITES_MAX);
-    bench_close(&bench);
-    return bench.error;
+    if (!times)
+        return -ENOMEM;
+    int error = bench_open(&bench, drive, why);
+    if (!error) {
+        uint64_t begin = bench_block(&bench);
+        for (uint64_t i = 0; i < 2 * units; i++)
+            times[i % units] =
+                bench_write_flushed(&bench, begin + i * unit, unit);
+        *levels = levels_of(times, units);
+        bench_close(&bench);
+        error = bench.error;
+    }
+    free(times);
+    return error;
 }
 
 /* One level is one bit a cell only where two would show: asked of the same
