@@ -216,9 +216,10 @@ static int graver(struct run *run, int error, int own_error,
 int around_end(struct run *run, int error)
 {
     struct fault why = {FAULT_NONE, ""};
-
     char cause[200];
 
+    if (error == -EINTR)
+        patience_heed(&run->patience);
     if (error == 0)
         end_baseline(run);
     else /* what the kernel says of it */

@@ -6,6 +6,7 @@
 #include "cmd/common_json.h"
 #include "cmd/ssdprobe_commands.h"
 #include "cmd/ssdprobe_confirm.h"
+#include "cmd/ssdprobe_patience.h"
 #include "cmd/ssdprobe_progress.h"
 #include "lib/base/units.h"
 #include "lib/device/disk.h"
@@ -19,6 +20,7 @@ struct restore {
     struct run_dir dir;
     struct device *device;
     struct progress progress;
+    struct patience patience;
     struct fault why;
 };
 
@@ -82,10 +84,14 @@ static int open_disk(struct restore *restore,
                                            .allow_virtual = true,
                                            .force_signature = true,
                                            .force_unhealthy = true,
-                                           .flush = FLUSH_AUTO};
+                                           .flush = FLUSH_AUTO,
+                                           .wait_on = patience_wait_on,
+                                           .wait_context = &restore->patience};
     char path[128];
     enum likeness likeness;
 
+    restore->patience = (struct patience){.output = &restore->invocation.output,
+                                          .progress = &restore->progress};
     if (strncmp(header->path, "sim:", 4) == 0)
         return fault_set(&restore->why, FAULT_RESTORE, -ENODEV,
                          "%.100s was an emulated drive, which ended with its "

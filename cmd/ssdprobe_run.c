@@ -181,7 +181,9 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .force_unhealthy = settings->force_unhealthy,
         .sample_seed = settings->seed,
         .outcomes = &run->outcomes,
-        .flush = settings->flush};
+        .flush = settings->flush,
+        .wait_on = patience_wait_on,
+        .wait_context = &run->patience};
     const struct session_options session_options = {
         .seed = settings->seed,
         .method = settings->method,
@@ -198,6 +200,8 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .rewind = rewind_rows,
         .context = run,
         .interrupted = signals_flag()};
+    run->patience = (struct patience){.output = &run->invocation.output,
+                                      .progress = &run->progress};
     int error = device_open(spec, &device_options, &run->device, &run->why);
 
     if (error)

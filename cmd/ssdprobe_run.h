@@ -5,6 +5,7 @@
 #include "cmd/ssdprobe_choice.h"
 #include "cmd/ssdprobe_commands.h"
 #include "cmd/ssdprobe_keep.h"
+#include "cmd/ssdprobe_patience.h"
 #include "cmd/ssdprobe_progress.h"
 #include "cmd/ssdprobe_resume.h"
 #include "lib/device/conditions.h"
@@ -33,6 +34,7 @@ struct run {
     struct csv_writer csv;
     struct keep keep;
     struct progress progress;
+    struct patience patience;
     struct fault why;
     struct csv_writer csv_mark, keep_mark; /* where the running probe began */
     off_t csv_place, keep_place;

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-/* The one mutable global: a handler has nowhere else to write. */
-static volatile sig_atomic_t caught_signal;
+/* The only mutable globals: a handler has nowhere else to write. */
+static volatile sig_atomic_t caught_signal, caught_count;
 
 static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void remember(int signal_number)
 {
     caught_signal = signal_number;
+    caught_count++;
 }
 
 void signals_catch(void)
@@ -47,4 +48,9 @@ void signals_end_reads(bool end)
 const volatile sig_atomic_t *signals_flag(void)
 {
     return &caught_signal;
+}
+
+unsigned signals_count(void)
+{
+    return (unsigned)caught_count;
 }

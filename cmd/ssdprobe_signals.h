@@ -19,4 +19,7 @@ void signals_end_reads(bool end);
 /* The last signal that asked, or 0. */
 const volatile sig_atomic_t *signals_flag(void);
 
+/* How many have asked. */
+unsigned signals_count(void);
+
 #endif

@@ -11,6 +11,7 @@
 struct device_ops {
     const char *name;
     int (*submit)(struct device *device, struct io *io);
+    /* An error means that what is under way will not come back. */
     int (*reap)(struct device *device, struct io *done[], size_t max,
                 size_t *count);
     /* A new buffer (aligned to 4096) in place of the last one, or NULL. */
@@ -38,7 +39,8 @@ struct device {
     struct device_counters counters;
     bool write;
     bool seen_again; /* is_same() has said yes */
-    bool lost;       /* it has vanished with requests under way */
+    int lost; /* 0, or the -errno for which requests under way were given up */
+    uint64_t sent_ns; /* the last request */
     uint64_t long_ns[DEVICE_LONG_COUNT]; /* the longest requests so far */
     unsigned queue_depth_count, outstanding_count;
     unsigned char *buffer;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/device/backend.h"
+#include "lib/device/blocking.h"
 #include "lib/device/cache.h"
 #include "lib/device/clock.h"
 #include "lib/device/disk.h"
@@ -35,8 +36,12 @@ struct block {
     struct ready ready;
     enum { CACHE_UNTOUCHED, CACHE_WAS_ON, CACHE_WAS_OFF } cache_was;
     bool has_uring; /* else pread and pwrite */
-    bool gone;      /* what is in flight will not come back */
+    int gone; /* 0, or the -errno for which nobody waits for it any more */
     struct uring uring;
+    bool has_blocking; /* else flushes and discards hold up this process */
+    struct blocking blocking;
+    bool (*wait_on)(void *context, uint64_t waited_ns);
+    void *wait_context;
 };
 
 static struct block *block_of(struct device *device)
@@ -81,30 +86,42 @@ static void flush(struct block *block, struct io *io)
 /* The kernel's own drivers wait, abort and reset for less. */
 static const uint64_t GIVE_UP_NS = 300000000000;
 
+/* A beat has passed without an answer: 0, wait on; or why not. */
+static int lose_patience(const struct block *block, uint64_t waited_ns)
+{
+    if (disk_gone(&block->disk, block->pin.sequence))
+        return -ENODEV;
+    if (waited_ns > GIVE_UP_NS)
+        return -ETIMEDOUT;
+    return !block->wait_on || block->wait_on(block->wait_context, waited_ns)
+               ? 0
+               : -EINTR;
+}
+
 /* Waits once; -ENODEV when the disk will not answer any more, -ETIMEDOUT when
- * it has not for very long. */
+ * it has not for very long, -EINTR when nobody wants to wait on. */
 static int wait_for_some(struct block *block)
 {
     const uint64_t begin_ns = clock_now_ns();
     int error;
     do {
-        error = uring_wait(&block->uring, &block->ready);
-        if (error == -ETIME && disk_gone(&block->disk, block->pin.sequence))
-            error = -ENODEV;
-        else if (error == -ETIME && clock_now_ns() - begin_ns > GIVE_UP_NS)
-            error = -ETIMEDOUT;
+        error = block->has_blocking && block->blocking.under_way
+                    ? blocking_wait(&block->blocking, &block->ready)
+                    : uring_wait(&block->uring, &block->ready);
+        if (error == -ETIME) {
+            block->gone = lose_patience(block, clock_now_ns() - begin_ns);
+            error = block->gone ? block->gone : -ETIME;
+        }
     } while (error == -ETIME);
-    block->gone = error == -ENODEV || error == -ETIMEDOUT;
     return error;
 }
 
 /* Waits for all, so that a blocking call holds up nobody's completion. */
 static int drain(struct block *block)
 {
-    int error = 0;
-    if (block->gone)
-        return -ENODEV;
-    while (!error && block->has_uring && block->uring.in_flight_count > 0)
+    int error = block->gone;
+    while (!error && ((block->has_uring && block->uring.in_flight_count > 0) ||
+                      (block->has_blocking && block->blocking.under_way)))
         error = wait_for_some(block);
     return error;
 }
@@ -116,12 +133,15 @@ static int block_submit(struct device *device, struct io *io)
 
     io->parts_count =
         limit_parts_count(&block->limit, device->info.request_limit_bytes, io);
-    if (transfers && block->has_uring)
-        return uring_submit(&block->uring, io);
-
-    const int error = drain(block);
+    const bool waits = !transfers || !block->has_uring ||
+                       (block->has_blocking && block->blocking.under_way);
+    const int error = waits ? drain(block) : block->gone;
     if (error)
         return error;
+    if (transfers && block->has_uring)
+        return uring_submit(&block->uring, io);
+    if (!transfers && block->has_blocking)
+        return blocking_submit(&block->blocking, io);
     if (transfers)
         transfer(block, io);
     else if (io->kind == IO_DISCARD)
@@ -130,6 +150,19 @@ static int block_submit(struct device *device, struct io *io)
         flush(block, io);
     ready_push(&block->ready, io);
     return 0;
+}
+
+/* A vanished disk answers with any of several errors, one that has been made
+ * read-only with EPERM: give each one name. */
+static int name_error(const struct block *block, int error)
+{
+    int read_only = 0;
+    if (disk_gone(&block->disk, block->pin.sequence))
+        return -ENODEV;
+    if (error == -EPERM && ioctl(block->fd, BLKROGET, &read_only) == 0 &&
+        read_only)
+        return -EROFS;
+    return error;
 }
 
 static int block_reap(struct device *device, struct io *done[], size_t max,
@@ -142,10 +175,9 @@ static int block_reap(struct device *device, struct io *done[], size_t max,
             return error;
     }
     *count = ready_take(&block->ready, done, max);
-    /* A vanished disk answers with any of several errors: give it one name. */
     for (size_t i = 0; i < *count; i++)
-        if (done[i]->error && disk_gone(&block->disk, block->pin.sequence))
-            done[i]->error = -ENODEV;
+        if (done[i]->error)
+            done[i]->error = name_error(block, done[i]->error);
     return 0;
 }
 
@@ -212,6 +244,8 @@ static int block_restore(struct device *device)
     struct block *block = block_of(device);
     if (block->cache_was == CACHE_UNTOUCHED)
         return 0;
+    if (block->gone)
+        return block->gone;
     const int error =
         cache_switch(&block->disk, block->fd, block->cache_was == CACHE_WAS_ON);
     if (!error)
@@ -232,10 +266,11 @@ static int block_is_same(struct device *device)
 static void block_close(struct device *device)
 {
     struct block *block = block_of(device);
-    if (block->has_uring) {
-        (void)drain(block);
+    (void)drain(block);
+    if (block->has_uring)
         uring_destroy(&block->uring);
-    }
+    if (block->has_blocking)
+        blocking_destroy(&block->blocking);
     (void)block_restore(device);
     ready_destroy(&block->ready);
     memory_destroy(&block->memory);
@@ -267,6 +302,9 @@ static void open_engine(struct block *block,
         block->has_uring = true;
         name = "io_uring";
     }
+    if (options->write && block->flush != FLUSH_NONE)
+        block->has_blocking =
+            blocking_create(&block->blocking, block->fd, block->flush) == 0;
     text_clean(block->device.info.engine, sizeof(block->device.info.engine),
                name);
 }
@@ -295,6 +333,8 @@ int device_block_open(const char *path, const struct device_options *options,
                          path);
     struct device_info *info = &block->device.info;
     block->device.ops = &block_ops;
+    block->wait_on = options->wait_on;
+    block->wait_context = options->wait_context;
 
     struct interlock_hold hold;
     int error = disk_find(path, &block->disk, why);
@@ -329,6 +369,8 @@ int device_block_open(const char *path, const struct device_options *options,
     return 0;
 
 destroy_engine:
+    if (block->has_blocking)
+        blocking_destroy(&block->blocking);
     if (block->has_uring)
         uring_destroy(&block->uring);
     ready_destroy(&block->ready);

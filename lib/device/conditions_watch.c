@@ -188,9 +188,15 @@ static bool look_at_silence(const struct conditions_watch *before,
     struct device_counters counters;
     char longest[24];
 
+    device_counters(device, &counters);
+    if (counters.unanswered_ns) {
+        snprintf(cause, size,
+                 "the drive did not answer for %s, and was given up",
+                 format_ns(counters.unanswered_ns, longest, sizeof(longest)));
+        return add_cause(conditions, "silence", longest, cause);
+    }
     if (now->silence_count == before->silence_count)
         return false;
-    device_counters(device, &counters);
     snprintf(cause, size, "the drive stopped for up to %s before it answered",
              format_ns(counters.longest_ns, longest, sizeof(longest)));
     return add_cause(conditions, "silence", longest, cause);
@@ -203,18 +209,19 @@ bool conditions_watch_look(struct conditions_watch *watch,
 {
     struct conditions_watch now = *watch;
     char line[96];
-    bool disturbed;
+    bool disturbed = false;
 
     const bool seen = watch->on && read_counters(&now);
-    const bool logged = read_log(watch, line, sizeof(line));
     read_own(&now, device);
-    disturbed = look_at_silence(watch, &now, device, conditions, cause, size);
-    if (!disturbed && seen)
-        disturbed = look_at_others(watch, &now, conditions, cause, size);
-    if (!disturbed && logged) {
+    /* All of them have their items; the most telling is the cause: the last. */
+    if (read_log(watch, line, sizeof(line))) {
         snprintf(cause, size, "the kernel reports on the disk: %s", line);
         disturbed = add_cause(conditions, "kernel log", line, cause);
     }
+    if (seen && look_at_others(watch, &now, conditions, cause, size))
+        disturbed = true;
+    if (look_at_silence(watch, &now, device, conditions, cause, size))
+        disturbed = true;
     *watch = now;
     return disturbed;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/device/backend.h"
@@ -93,15 +94,21 @@ const struct device_info *device_info(const struct device *device)
 
 void device_health(struct device *device, struct device_health *health)
 {
-    assert(device->outstanding_count == 0);
+    assert(device->lost || device->outstanding_count == 0);
     *health = (struct device_health){.text = "an emulated drive has no SMART"};
-    if (device->ops->health)
+    if (device->lost)
+        snprintf(health->text, sizeof(health->text),
+                 "it does not answer, so nothing is known of it");
+    else if (device->ops->health)
         device->ops->health(device, health);
 }
 
 int device_switch_cache(struct device *device, bool on)
 {
-    assert(device->outstanding_count == 0 && device->write);
+    assert(device->lost || device->outstanding_count == 0);
+    assert(device->write);
+    if (device->lost)
+        return device->lost;
     if (!device->ops->switch_cache)
         return -EOPNOTSUPP;
     return device->ops->switch_cache(device, on);
@@ -228,7 +235,7 @@ int device_submit(struct device *device, struct io *io)
 {
     assert(device && io);
     if (device->lost)
-        return -ENODEV;
+        return device->lost;
     int error = check_form(device, io);
     if (!error)
         error = check_permission(device, io);
@@ -245,6 +252,7 @@ int device_submit(struct device *device, struct io *io)
     error = device->ops->submit(device, io);
     if (error)
         return error;
+    device->sent_ns = io->submit_ns;
     device->outstanding_count++;
     count_request(device, io);
     return 0;
@@ -296,7 +304,10 @@ int device_reap(struct device *device, struct io *done[], size_t max,
         return 0;
     const int error = device->ops->reap(device, done, max, count);
     if (error) {
-        device->lost = true;
+        device->lost = error;
+        if (error != -ENODEV)
+            device->counters.unanswered_ns =
+                device->ops->now_ns(device) - device->sent_ns;
         return error;
     }
     assert(*count > 0 && *count <= max && *count <= device->outstanding_count);

@@ -67,6 +67,11 @@ struct device_options {
     bool no_io_uring; /* use pread/pwrite even where io_uring works */
     enum flush_method flush;
     unsigned queue_depth_count; /* most requests at once; 0 means 1 */
+    /* Asked about every second that a disk does not answer, with how long that
+     * has been: false gives its requests up, and the disk with them. NULL: only
+     * after five minutes. */
+    bool (*wait_on)(void *context, uint64_t waited_ns);
+    void *wait_context;
 };
 
 /* A size that the drive states of itself, and where. */
@@ -134,7 +139,8 @@ void device_close(struct device *device); /* accepts NULL; waits for requests */
 
 const struct device_info *device_info(const struct device *device);
 
-/* Asks the drive for its health, now. No request may be outstanding. */
+/* Asks the drive for its health, now. No request may be outstanding, unless the
+ * device counts as gone. */
 void device_health(struct device *device, struct device_health *health);
 
 /*
@@ -145,13 +151,15 @@ void device_health(struct device *device, struct device_health *health);
 int device_switch_cache(struct device *device, bool on);
 
 /* Puts back what was switched, as device_close() does, too. 0, also when there
- * is nothing to do; or -errno. What device_info() says stays as it is. */
+ * is nothing to do; or -errno, as of a device that counts as gone. What
+ * device_info() says stays as it is. */
 int device_restore(struct device *device);
 
 /*
  * The device's data buffer, at least `size_bytes` long, page-aligned and
  * registered with the kernel where it can be. Valid until the next call or
- * device_close. NULL: no memory. No request may be outstanding.
+ * device_close. NULL: no memory, or the device counts as gone. No request may be
+ * outstanding.
  */
 void *device_buffer(struct device *device, size_t size_bytes);
 
@@ -172,6 +180,8 @@ struct device_counters {
                                more than 30 s, and of a hundred times what at
                                least eight others took */
     uint64_t longest_ns;    /* of all these */
+    uint64_t unanswered_ns; /* how long was waited in vain, before the device was
+                               given up; 0: it was not */
 };
 void device_counters(const struct device *device,
                      struct device_counters *counters);
@@ -181,7 +191,8 @@ void device_counters(const struct device *device,
  * not in the device's buffer), -ERANGE (beyond the end), -EPERM (a write that
  * the limits forbid), -EDQUOT (budget used up), -ESTALE (before the first write
  * it turned out to be another disk by now), -EAGAIN (the queue is full: reap
- * first). The outcome of the request itself is io->error.
+ * first); or what device_reap() has failed with before. The outcome of the
+ * request itself is io->error.
  */
 int device_submit(struct device *device, struct io *io);
 
@@ -189,8 +200,8 @@ int device_submit(struct device *device, struct io *io);
  * Waits until at least one request is done and returns those that are, at most
  * `max`, in `done`. *count is 0 when none was outstanding. -ENODEV when the
  * device has vanished and its requests will not come back; -ETIMEDOUT when it
- * has not answered for five minutes, longer than any driver waits. After that
- * it counts as gone.
+ * has not answered for five minutes, longer than any driver waits; -EINTR when
+ * it had not answered and wait_on() had enough. After that it counts as gone.
  */
 int device_reap(struct device *device, struct io *done[], size_t max,
                 size_t *count);

@@ -195,7 +195,8 @@ static void check_extent(struct putting *putting, size_t i)
 
 static bool is_lost(const struct putting *putting)
 {
-    return putting->error == -ENODEV || putting->error == -ESTALE;
+    return putting->error == -ENODEV || putting->error == -ESTALE ||
+           putting->error == -ETIMEDOUT || putting->error == -EINTR;
 }
 
 static void put_all(struct putting *putting)
@@ -226,8 +227,9 @@ static int say_bad(const struct putting *putting, const struct run_dir *dir,
 
     if (is_lost(putting))
         return fault_set(why, FAULT_RESTORE, putting->error,
-                         "%.100s has gone before its contents were put back; "
-                         "plug it in again and run 'ssdprobe restore %.200s'",
+                         "%.100s has gone, or does not answer, before its "
+                         "contents were put back; plug it in again and run "
+                         "'ssdprobe restore %.200s'",
                          path, dir->path);
     return fault_set(why, FAULT_RESTORE, putting->error,
                      "%zu MiB of %.100s could not be put back, first at "
@@ -282,8 +284,9 @@ int preserve_put_back(struct device *device, const struct run_dir *dir,
         error = put_back(&putting, dir, why);
     else
         error = fault_set(why, FAULT_RESTORE, -ENOMEM,
-                          "the contents cannot be put back now (no memory, or "
-                          "the drive has gone): run 'ssdprobe restore %.200s'",
+                          "the contents cannot be put back now (the drive has "
+                          "gone or does not answer, or there is no memory): "
+                          "plug it in again and run 'ssdprobe restore %.200s'",
                           dir->path);
     *changed_bytes = putting.changed_bytes;
     run_dir_log(dir, error ? "preserve: not all put back"

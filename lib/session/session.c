@@ -241,8 +241,16 @@ static const char *advice_on(int error)
         return "; the device has vanished, so plug it in again";
     case -ETIMEDOUT:
         return "; it has not answered for minutes, so unplug it";
+    case -EINTR:
+        return "; the run was ended before it was answered";
     case -EROFS:
         return "; the drive takes no more writes, as some do when they fail";
+    case -EREMOTEIO:
+        return "; the drive refuses it, as those do that take no more writes";
+    case -ENODATA:
+        return "; the drive cannot read that place any more";
+    case -EIO:
+        return "; the kernel's log (dmesg) may say more";
     case -ESTALE:
         return "; another disk has taken its place, so look which one is "
                "meant";

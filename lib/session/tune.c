@@ -9,7 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/apart.h"
 #include "lib/device/disk.h"
+
+/* A change of scheduler waits for requests under way: not for ever. */
+enum { RESTORE_WAIT_MS = 10000 };
 
 enum { VALUE_MAX = 128, LINE_BYTES = PATH_MAX + 2 * VALUE_MAX + 8 };
 
@@ -247,12 +251,9 @@ static int restore_lines(char *lines[], size_t count, const struct run_dir *dir,
     return error;
 }
 
-int tune_restore(const struct run_dir *dir, struct fault *why)
+static int restore(const struct run_dir *dir, struct fault *why)
 {
     char *lines[LINES_MAX];
-
-    if (!run_dir_has(dir, RUN_DIR_SETTINGS))
-        return 0;
     const int file = openat(dir->folder, RUN_DIR_SETTINGS,
                             O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     FILE *stream = file < 0 ? NULL : fdopen(file, "r");
@@ -273,4 +274,47 @@ int tune_restore(const struct run_dir *dir, struct fault *why)
                           " cannot be removed",
                           dir->path);
     return error;
+}
+
+struct outcome {
+    int error;
+    struct fault why;
+};
+
+static void restore_apart(int socket, void *context)
+{
+    const struct run_dir *dir = context;
+    struct outcome outcome = {.why = {FAULT_NONE, ""}};
+
+    outcome.error = restore(dir, &outcome.why);
+    (void)apart_send(socket, &outcome, sizeof(outcome));
+}
+
+int tune_restore(const struct run_dir *dir, struct fault *why)
+{
+    struct run_dir copy = *dir;
+    const struct apart_work work = {.work = restore_apart,
+                                    .context = &copy,
+                                    .keep = {dir->folder, dir->log, -1, -1}};
+    struct outcome outcome;
+    struct apart apart;
+
+    if (!run_dir_has(dir, RUN_DIR_SETTINGS))
+        return 0;
+    if (apart_begin(&apart, &work) != 0)
+        return restore(dir, why);
+    const int error =
+        apart_receive(apart.socket, &outcome, sizeof(outcome), RESTORE_WAIT_MS);
+    if (error) {
+        apart_leave(&apart);
+        return fault_set(why, FAULT_RESTORE, error,
+                         "the kernel does not let the settings be put back "
+                         "while the disk does not answer: unplug it, or run "
+                         "'ssdprobe restore %.200s' when it does",
+                         dir->path);
+    }
+    apart_end(&apart);
+    if (outcome.error && why)
+        *why = outcome.why;
+    return outcome.error;
 }
