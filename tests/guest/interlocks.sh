@@ -43,8 +43,10 @@ refused()
 
 allowed()
 {
+    local status
     ssdprobe check "${2:-$disk}" >/tmp/out 2>/tmp/err
-    check "$1: it may be probed: $(cat /tmp/err)" test $? -eq 0
+    status=$?
+    check "$1: it may be probed: $(cat /tmp/err)" test "$status" -eq 0
 }
 
 # The kernel's half of `cryptsetup open` and `vgchange -ay`: the same names.
