@@ -3,18 +3,18 @@
 #define SSDPROBE_SESSION_COSTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/random.h"
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
 #include "lib/infer/sample.h"
 
 /*
  * What requests cost on this drive, as far as they were seen: the last few
- * times of each kind and size. From these an imagined drive answers, on which a
- * probe is rehearsed before it runs (rehearsal.h). It knows what any user of
- * such drives does: reads may cost more after one far away, or less when they
+ * times of each kind and size. From these an imagined drive answers (imagined.h),
+ * on which a probe is rehearsed before it runs. It knows what any user of such
+ * drives does: reads may cost more after one far away, or less when they
  * are repeated; writes more outside the few blocks that were written last, and
  * more when they touch a page more than they have to. How much, was measured.
  */
@@ -40,7 +40,7 @@ struct cost_class {
     double bytes;
     double ns[COST_TIMES]; /* the last of them */
     uint32_t count;        /* of all */
-    double sum_ns;
+    double mean_ns;        /* of the last couple of thousand */
 };
 
 /* Where the drive stands: what tells the kinds apart. */
@@ -74,15 +74,24 @@ void costs_know(struct costs *costs, const struct findings *known);
 void costs_learn(struct costs *costs, const struct sample *sample);
 void costs_pass(struct costs *costs, const struct sample *sample);
 
-/* What a step would take now. Costs of what was never seen are those of the
- * kind most like it; 0 where there is none. */
-struct cost {
-    double ns;      /* as it might be */
-    double mean_ns; /* on average, rare slow ones included */
-};
+/* Of a size. */
+size_t costs_class(double bytes);
 
-/* `place` moves on. */
-struct cost costs_imagine(const struct costs *costs, const struct step *step,
-                          struct cost_place *place, struct random *random);
+/* How much its mean counts: as many of the last requests as it is of. */
+double costs_weight(const struct cost_class *class);
+
+/* Which kind a request is at `place`, which moves on. `bytes`: its length, and
+ * then how many count for it, for a flush those of the write before it. */
+enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
+                          enum operation operation, uint64_t offset_bytes,
+                          uint64_t *bytes);
+
+/* Is it a read of just what was read last? */
+bool costs_again(const struct cost_place *place, enum operation operation,
+                 uint64_t offset_bytes, uint64_t length_bytes);
+
+/* Does a write touch a page more than it has to? */
+bool costs_straddles(const struct costs *costs, uint64_t offset_bytes,
+                     uint64_t length_bytes);
 
 #endif

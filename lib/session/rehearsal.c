@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-static void imagine(const struct costs *costs, const struct step *step,
-                    struct cost_place *place, struct random *random,
+#include "lib/session/imagined.h"
+
+static void imagine(struct imagined *drive, const struct step *step,
                     uint64_t *now_ns, double *mean_ns, struct sample *sample)
 {
-    const struct cost cost = costs_imagine(costs, step, place, random);
+    const struct cost cost = imagined_do(drive, step);
 
     *sample = (struct sample){.operation = step->operation,
                               .offset_bytes = step->offset_bytes,
@@ -35,8 +36,7 @@ int rehearse(const struct probe *probe, const struct setting *setting,
              const struct probe_plan *most,
              struct session_expectation *expected)
 {
-    struct cost_place place = costs->place;
-    struct random random;
+    struct imagined drive;
     struct sample sample;
     struct step step;
     uint64_t now_ns = 0;
@@ -47,12 +47,12 @@ int rehearse(const struct probe *probe, const struct setting *setting,
     int error = probe->start(setting, known, &state);
     if (error)
         return error;
-    random_seed(&random, setting->seed ^ random_hash("rehearsal"));
+    imagined_init(&drive, costs, setting->seed ^ random_hash("rehearsal"));
     while (!error && expected->requests < most->requests_max &&
            expected->bytes_written <
                most->bytes_written_max + !most->bytes_written_max &&
            probe->next(state, &step) == PROBE_STEP) {
-        imagine(costs, &step, &place, &random, &now_ns, &mean_ns, &sample);
+        imagine(&drive, &step, &now_ns, &mean_ns, &sample);
         count(&step, expected);
         error = probe->feed(state, &sample);
     }
