@@ -50,7 +50,11 @@ enum {
     GAPS_MAX = 8,
     CANDIDATES_MAX = 3,
     FILL_ROUND_WRITES = 64,
-    FILL_WRITES_MAX = 200000
+    FILL_PARTS = 16,  /* after each it may be enough, */
+    SLOW_PARTS = 3,   /* if so many were slow */
+    STALLS_PARTS = 8, /* one of so many rounds may stall */
+    FILL_WRITES_MAX = 200000,
+    FILL_PART_ROUNDS_MAX = FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2
 };
 
 static const double alpha = 1e-4, search_error = 0.004;
@@ -61,6 +65,8 @@ enum { FILL_PERCENT = 35 };
 /* Of what the whole run may write: the walks and other probes need theirs. */
 enum { FILL_BUDGET_PARTS = 4 };
 static const uint64_t fill_most_bytes = 20 * GIB;
+/* Writes that wait for a block to be cleaned cost so many times as much. */
+static const double cleaning_least = 2;
 /* Of one walk where the page is not known. */
 static const uint64_t piece_walk_bytes = 512 * MIB;
 static const size_t piece_walk_writes = 16384;
@@ -749,42 +755,82 @@ static uint64_t fill_write_bytes(const struct state *state)
     return (least + page - 1) / page * page;
 }
 
+static bool ask_fill(struct state *state, uint32_t round)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t length = fill_write_bytes(state);
+    const uint64_t slots = setting->region_length_bytes / length;
+    const uint64_t first = (setting->region_offset_bytes + length - 1) / length;
+    struct step step = {
+        .operation = OPERATION_WRITE,
+        .length_bytes = length,
+        .label = {.phase = "fill", .cell = "random", .round = round}};
+    const struct ledger_entry *entry = ledger_get(
+        &state->study.ledger, step.label.phase, step.label.cell, round);
+    struct random random;
+
+    if (entry && entry->count == FILL_ROUND_WRITES)
+        return false;
+    study_random(&state->study, step.label.phase, step.label.cell, round,
+                 &random);
+    for (uint64_t i = 0; i < FILL_ROUND_WRITES; i++) {
+        step.offset_bytes = (first + random_below(&random, slots - 1)) * length;
+        study_ask(&state->study, &step);
+    }
+    return true;
+}
+
+/* What a round took on average, of `count` from `first` on. The slowest are left
+ * out: a drive that stalls now and then is not one that cleans. */
+static double rounds_ns(const struct state *state, uint32_t first,
+                        uint32_t count)
+{
+    const uint32_t kept = count - count / STALLS_PARTS;
+    double ns[FILL_PART_ROUNDS_MAX] = {0}, sum_ns = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ledger_entry *entry =
+            ledger_get(&state->study.ledger, "fill", "random", first + i);
+        for (uint32_t k = 0; entry && k < entry->count; k++)
+            ns[i] += (double)entry->timings[k].ns;
+    }
+    stats_sort(ns, count);
+    for (uint32_t i = 0; i < kept; i++)
+        sum_ns += ns[i];
+    return sum_ns / kept;
+}
+
 /*
  * Writes at random that use up the spare area and leave no block without some
  * pages that are still valid: from then on a new block is had only by copying
  * those, and that takes long enough to be seen. (Written in order, old blocks
- * have none, and their erase can hide behind writes to other banks.)
+ * have none, and their erase can hide behind writes to other banks.) That it is
+ * so far shows in the writes themselves: whole parts of them take much longer
+ * than the first part did. A few such parts, and each block has met it.
  */
 static bool filled(struct state *state)
 {
-    const struct setting *setting = &state->study.setting;
-    uint64_t length = fill_write_bytes(state);
-    uint64_t slots = setting->region_length_bytes / length;
-    uint64_t rounds = fill_bytes(setting) / length / FILL_ROUND_WRITES;
-    struct step step = {.operation = OPERATION_WRITE,
-                        .length_bytes = length,
-                        .label = {.phase = "fill", .cell = "random"}};
-    bool all = true;
+    const uint32_t rounds =
+        (uint32_t)(fill_bytes(&state->study.setting) / fill_write_bytes(state) /
+                   FILL_ROUND_WRITES);
+    const uint32_t part = rounds / FILL_PARTS + 1;
+    uint32_t slow_count = 0;
+    double first_ns = 0;
 
-    for (uint32_t round = 0; round < rounds; round++) {
-        struct random random;
-        const struct ledger_entry *entry = ledger_get(
-            &state->study.ledger, step.label.phase, step.label.cell, round);
-        if (entry && entry->count == FILL_ROUND_WRITES)
-            continue;
-        all = false;
-        step.label.round = round;
-        study_random(&state->study, step.label.phase, step.label.cell, round,
-                     &random);
-        for (uint64_t i = 0; i < FILL_ROUND_WRITES; i++) {
-            uint64_t first =
-                (setting->region_offset_bytes + length - 1) / length;
-            step.offset_bytes =
-                (first + random_below(&random, slots - 1)) * length;
-            study_ask(&state->study, &step);
-        }
+    for (uint32_t begin = 0; begin < rounds; begin += part) {
+        const uint32_t count = part < rounds - begin ? part : rounds - begin;
+        bool asked = false;
+        for (uint32_t i = 0; i < count; i++)
+            asked = ask_fill(state, begin + i) || asked;
+        if (asked)
+            return false;
+        const double ns = rounds_ns(state, begin, count);
+        first_ns = begin == 0 ? ns : first_ns;
+        slow_count += ns > cleaning_least * first_ns;
+        if (slow_count == SLOW_PARTS)
+            break;
     }
-    return all;
+    return true;
 }
 
 /* A stand-in for the block where none is known: 8 MiB or more, in pages. */
