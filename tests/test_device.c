@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "lib/device/conditions.h"
 #include "lib/device/device.h"
 #include "lib/device/disk.h"
 #include "lib/device/flush.h"
@@ -856,6 +857,54 @@ START_TEST(test_a_stop_is_silence_and_a_habit_is_none)
 }
 END_TEST
 
+/* As Linux 6.1 and 6.12 say it. */
+START_TEST(test_lines_of_the_log_are_told_apart)
+{
+    static const char sata[] = "/sys/devices/pci0000:00/0000:00:1f.2/ata1/host0"
+                               "/target0:0:0/0:0:0:0/block/sda";
+    static const char usb[] =
+        "/sys/devices/pci0000:00/0000:00:1c.0/0000:02:00.0/usb2/2-1/2-1:1.0"
+        "/host6/target6:0:0/6:0:0:0/block/sdb";
+    static const char nvme[] =
+        "/sys/devices/pci0000:00/0000:00:1d.0/0000:03:00.0/nvme/nvme0/nvme0n1";
+    static const char card[] = "/sys/devices/platform/soc/fe340000.mmc/mmc_host"
+                               "/mmc1/mmc1:aaaa/block/mmcblk1";
+    static const struct {
+        const char *line, *folder;
+        bool is_of;
+    } rows[] = {
+        {"I/O error, dev sda, sector 8 op 0x0:(READ)", sata, true},
+        {"I/O error, dev sdab, sector 8 op 0x0:(READ)", sata, false},
+        {"sd 0:0:0:0: Power-on or device reset occurred", sata, true},
+        {"sd 10:0:0:0: Power-on or device reset occurred", sata, false},
+        {"ata1.00: exception Emask 0x0 SAct 0x0 SErr 0x0", sata, true},
+        {"ata1: hard resetting link", sata, true},
+        {"ata11.00: failed command: READ DMA", sata, false},
+        {"ata2: hard resetting link", sata, false},
+        {"usb 2-1: reset SuperSpeed USB device number 2", usb, true},
+        {"usb 2-1.4: reset SuperSpeed USB device number 5", usb, false},
+        {"usb 2-10: reset SuperSpeed USB device number 5", usb, false},
+        {"usb 1-2-1: reset high-speed USB device number 5", usb, false},
+        {"scsi host6: uas_eh_device_reset_handler start", usb, true},
+        {"xhci_hcd 0000:02:00.0: WARN Event TRB for slot 1", usb, false},
+        {"sd 6:0:0:0: [sdb] tag#0 FAILED Result: hostbyte=0", usb, true},
+        {"nvme nvme0: I/O tag 5 (5005) QID 1 timeout, aborting", nvme, true},
+        {"nvme nvme0: resetting controller", nvme, true},
+        {"nvme nvme01: resetting controller", nvme, false},
+        {"nvme1n1: I/O error", nvme, false},
+        {"mmc1: card aaaa removed", card, true},
+        {"mmc10: tuning execution failed", card, false},
+        {"sd_block of the soc, by mmc_host", card, false},
+        {"", sata, false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        ck_assert_msg(conditions_line_is_of(rows[i].line, rows[i].folder) ==
+                          rows[i].is_of,
+                      "%s", rows[i].line);
+}
+END_TEST
+
 static Suite *device_suite(void)
 {
     Suite *suite = suite_create("device");
@@ -874,6 +923,7 @@ static Suite *device_suite(void)
     tcase_add_test(single, test_limit_is_believed_only_when_proved);
     tcase_add_test(single, test_parts_follow_every_limit);
     tcase_add_test(single, test_a_stop_is_silence_and_a_habit_is_none);
+    tcase_add_test(single, test_lines_of_the_log_are_told_apart);
     suite_add_tcase(suite, single);
     return suite;
 }

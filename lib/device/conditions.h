@@ -54,8 +54,7 @@ void conditions_read(const struct device_info *device,
 struct conditions_watch {
     bool on;          /* a real disk: on others, only silence is seen */
     char folder[256]; /* its own in sysfs */
-    char name[32];
-    int log;                                          /* /dev/kmsg, or -1 */
+    int log;          /* /dev/kmsg, or -1 */
     uint64_t read_bytes, written_bytes, merges_count; /* of the disk */
     uint64_t own_read_bytes, own_written_bytes, silence_count;
     uint64_t steal_ticks, all_ticks;
@@ -76,5 +75,10 @@ bool conditions_watch_look(struct conditions_watch *watch,
 void conditions_watch_sum(const struct conditions_watch *begin,
                           struct conditions *conditions);
 void conditions_watch_end(struct conditions_watch *watch);
+
+/* Does a line of the kernel's log name the disk with this folder in sysfs, or
+ * what it hangs on below the controller: a port, a USB device, an NVMe
+ * controller, a SCSI address? */
+bool conditions_line_is_of(const char *line, const char *folder);
 
 #endif

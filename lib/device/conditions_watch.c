@@ -79,7 +79,6 @@ void conditions_watch_begin(struct conditions_watch *watch,
         strlen(disk.folder) >= sizeof(watch->folder))
         return;
     memcpy(watch->folder, disk.folder, strlen(disk.folder) + 1);
-    memcpy(watch->name, disk.name, sizeof(watch->name));
     watch->on = read_counters(watch);
     read_ticks(watch);
     watch->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -94,20 +93,66 @@ void conditions_watch_end(struct conditions_watch *watch)
     *watch = (struct conditions_watch){.log = -1};
 }
 
-/* Is the disk's name in the line, as a word? "sdb" is not in "sdba". */
-static bool names(const char *line, const char *name)
+static bool is_part(char c)
 {
-    const size_t length = strlen(name);
+    return isalnum((unsigned char)c) || c == '-' || c == '_';
+}
 
-    for (const char *at = line; (at = strstr(at, name)) != NULL; at++)
-        if ((at == line || !isalnum((unsigned char)at[-1])) &&
-            !isalnum((unsigned char)at[length]))
+/* Does a word end where `rest` begins? "2-1" does in "2-1: reset", and not in
+ * "2-1.4: reset"; "ata1" also does in "ata1.00: exception", its drive. */
+static bool ends_word(const char *rest, bool has_drives)
+{
+    if (*rest == '.' || *rest == ':')
+        return !is_part(rest[1]) || (has_drives && *rest == '.');
+    return !is_part(*rest);
+}
+
+static bool has_word(const char *line, const char *word, size_t length)
+{
+    const bool has_drives = strncmp(word, "ata", 3) == 0;
+
+    for (const char *at = line; *at; at++)
+        if (strncmp(at, word, length) == 0 &&
+            (at == line || (!is_part(at[-1]) && !strchr(".:", at[-1]))) &&
+            ends_word(at + length, has_drives))
             return true;
     return false;
 }
 
-/* An error or a warning of the kernel's that names the disk: the last one. Its
- * lines are "PRIORITY,SEQUENCE,TIME,FLAGS;TEXT". */
+/* Where in the disk's folder those names begin that are of no controller: what
+ * hangs on that besides is not the disk's. */
+static const char *below_controller(const char *folder)
+{
+    const char *below = folder;
+    unsigned domain, bus, slot, function;
+
+    for (const char *at = folder; (at = strchr(at, '/')) != NULL; at++)
+        if (sscanf(at, "/%4x:%2x:%2x.%1x/", &domain, &bus, &slot, &function) ==
+            4)
+            below = at + 1 + strcspn(at + 1, "/");
+    return below;
+}
+
+bool conditions_line_is_of(const char *line, const char *folder)
+{
+    const char *at = below_controller(folder);
+
+    while (*(at += strspn(at, "/"))) {
+        const size_t length = strcspn(at, "/");
+        /* Without a number it is the name of a kind, as "block"; but for the
+         * disk's own, the last. */
+        const bool is_name =
+            at[length] == '\0' || strcspn(at, "0123456789") < length;
+        if (is_name && has_word(line, at, length))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* An error or a warning of the kernel's that names the disk or what it hangs on,
+ * or that it was reset: the last one. Its lines are
+ * "PRIORITY,SEQUENCE,TIME,FLAGS;TEXT". */
 static bool read_log(const struct conditions_watch *watch, char *text,
                      size_t size)
 {
@@ -124,7 +169,9 @@ static bool read_log(const struct conditions_watch *watch, char *text,
         line[length] = '\0';
         char *words = strchr(line, ';');
         if (!words || sscanf(line, "%u", &priority) != 1 ||
-            (priority & PRIORITY_MASK) > WARNING || !names(words, watch->name))
+            ((priority & PRIORITY_MASK) > WARNING &&
+             !strstr(words, "reset ")) ||
+            !conditions_line_is_of(words + 1, watch->folder))
             continue;
         text_clean(text, size, words + 1);
         found = true;

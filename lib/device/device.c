@@ -138,6 +138,7 @@ void *device_buffer(struct device *device, size_t size_bytes)
 void device_limit(struct device *device, const struct device_limits *limits)
 {
     device->limits = *limits;
+    device->seen_again = false;
 }
 
 void device_counters(const struct device *device,
@@ -208,7 +209,8 @@ static int check_permission(const struct device *device, const struct io *io)
 }
 
 /* Is this still the disk that the user agreed to? Asked at the last moment at
- * which nothing has happened yet, and again after every error. */
+ * which nothing has happened yet, whenever the limits are set (each probe sets
+ * its own), and again after every error. */
 static int check_identity(struct device *device, const struct io *io)
 {
     if (device->seen_again || (io->kind != IO_WRITE && io->kind != IO_DISCARD))

@@ -164,7 +164,7 @@ int device_restore(struct device *device);
 void *device_buffer(struct device *device, size_t size_bytes);
 
 /* What writes may touch from now on. The default: nothing. Discards count as
- * writes. */
+ * writes. Before the first of them the disk's identity is looked at again. */
 struct device_limits {
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t write_budget_bytes; /* over the life of the device */
@@ -189,7 +189,7 @@ void device_counters(const struct device *device,
 /*
  * Sends a request. Returns 0, or without having sent it: -EINVAL (misaligned or
  * not in the device's buffer), -ERANGE (beyond the end), -EPERM (a write that
- * the limits forbid), -EDQUOT (budget used up), -ESTALE (before the first write
+ * the limits forbid), -EDQUOT (budget used up), -ESTALE (before a first write
  * it turned out to be another disk by now), -EAGAIN (the queue is full: reap
  * first); or what device_reap() has failed with before. The outcome of the
  * request itself is io->error.

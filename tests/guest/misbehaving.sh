@@ -123,9 +123,11 @@ restored() # NAME
 resets()
 {
     scsi_disk
-    meanwhile resets "echo '0 -1 0x28' >$errors"
+    # An abort that fails as well makes it a reset.
+    meanwhile resets "echo '3 -1 0x28' >$errors; echo '0 -1 0x28' >$errors"
     run resets basic --preserve --tune=max
     ended resets 0 'has not answered for 1[0-9]\.[0-9] s; it is waited for'
+    graded resets 'kernel log' 'Power-on or device reset occurred'
     graded resets silence 'stopped for up to 3[0-9]\.'
     all_back resets
 }
