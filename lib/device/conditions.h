@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/device/device.h"
 
@@ -54,9 +55,12 @@ void conditions_read(const struct device_info *device,
 struct conditions_watch {
     bool on;          /* a real disk: on others, only silence is seen */
     char folder[256]; /* its own in sysfs */
-    int log;          /* /dev/kmsg, or -1 */
+    dev_t number;
+    int log;                                          /* /dev/kmsg, or -1 */
     uint64_t read_bytes, written_bytes, merges_count; /* of the disk */
+    uint64_t transfers_ns; /* the disk's part of it */
     uint64_t own_read_bytes, own_written_bytes, silence_count;
+    uint64_t own_transfers_ns, own_requests_count;
     uint64_t steal_ticks, all_ticks;
 };
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/device/conditions.h"
+#include "lib/device/control_group.h"
 #include "lib/device/disk.h"
 #include "lib/device/sysfs.h"
 
@@ -22,20 +23,22 @@ static const uint64_t TICKS_LEAST = 50;
 
 static bool read_counters(struct conditions_watch *watch)
 {
-    unsigned long long reads_merged, read_sectors, writes_merged,
-        written_sectors, discarded_sectors = 0;
+    unsigned long long reads_merged, read_sectors, read_ms, writes_merged,
+        written_sectors, write_ms, discarded_sectors = 0;
     char text[256];
 
     if (sysfs_text(watch->folder, "stat", text, sizeof(text)) != 0 ||
         sscanf(text,
-               "%*u %llu %llu %*u %*u %llu %llu %*u %*u %*u %*u %*u %*u %llu",
-               &reads_merged, &read_sectors, &writes_merged, &written_sectors,
-               &discarded_sectors) < 4)
+               "%*u %llu %llu %llu %*u %llu %llu %llu %*u %*u %*u %*u %*u "
+               "%llu",
+               &reads_merged, &read_sectors, &read_ms, &writes_merged,
+               &written_sectors, &write_ms, &discarded_sectors) < 6)
         return false;
     watch->read_bytes = 512 * (uint64_t)read_sectors;
     watch->written_bytes =
         512 * (uint64_t)(written_sectors + discarded_sectors);
     watch->merges_count = reads_merged + writes_merged;
+    watch->transfers_ns = 1000000 * (uint64_t)(read_ms + write_ms);
     return true;
 }
 
@@ -65,6 +68,8 @@ static void read_own(struct conditions_watch *watch,
     watch->own_read_bytes = counters.read_bytes;
     watch->own_written_bytes = counters.written_bytes;
     watch->silence_count = counters.silence_count;
+    watch->own_transfers_ns = counters.transfers_ns;
+    watch->own_requests_count = counters.requests_count;
 }
 
 void conditions_watch_begin(struct conditions_watch *watch,
@@ -79,6 +84,7 @@ void conditions_watch_begin(struct conditions_watch *watch,
         strlen(disk.folder) >= sizeof(watch->folder))
         return;
     memcpy(watch->folder, disk.folder, strlen(disk.folder) + 1);
+    watch->number = disk.number;
     watch->on = read_counters(watch);
     read_ticks(watch);
     watch->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -224,6 +230,34 @@ static bool look_at_others(const struct conditions_watch *before,
     return false;
 }
 
+/* What requests may take on their way to the disk and back, which its counters do
+ * not know: of a busy machine. */
+static const uint64_t WAY_NS = 100000;
+
+/* Requests that waited before the disk got them, where there is a limit that
+ * makes them wait. */
+static bool look_at_limit(const struct conditions_watch *before,
+                          const struct conditions_watch *now,
+                          struct conditions *conditions, char *cause,
+                          size_t size)
+{
+    const uint64_t disk_ns = now->transfers_ns - before->transfers_ns;
+    const uint64_t way_ns =
+        WAY_NS * (now->own_requests_count - before->own_requests_count);
+    const uint64_t held_ns = beyond(
+        now->own_transfers_ns - before->own_transfers_ns, disk_ns + way_ns);
+    char limit[64], held[24];
+
+    if (held_ns <= disk_ns || /* the disk is most of it */
+        !control_group_limits(now->number, limit, sizeof(limit)))
+        return false;
+    snprintf(cause, size,
+             "the limit of this process's control group (io.max, %s) held "
+             "requests back for %s; run it outside of that group",
+             limit, format_ns(held_ns, held, sizeof(held)));
+    return add_cause(conditions, "control group", limit, cause);
+}
+
 /* A drive that did not answer for long; where the errors of one that recovers
  * are not in the log. */
 static bool look_at_silence(const struct conditions_watch *before,
@@ -265,6 +299,8 @@ bool conditions_watch_look(struct conditions_watch *watch,
         snprintf(cause, size, "the kernel reports on the disk: %s", line);
         disturbed = add_cause(conditions, "kernel log", line, cause);
     }
+    if (seen && look_at_limit(watch, &now, conditions, cause, size))
+        disturbed = true;
     if (seen && look_at_others(watch, &now, conditions, cause, size))
         disturbed = true;
     if (look_at_silence(watch, &now, device, conditions, cause, size))

@@ -290,6 +290,8 @@ static void count_answer(struct device *device, const struct io *io)
     }
     if (io->kind == IO_DISCARD)
         return;
+    if (io->kind != IO_FLUSH)
+        counters->transfers_ns += took_ns;
     counters->silence_count +=
         took_ns > (io->kind == IO_FLUSH ? FLUSH_SILENCE_NS : SILENCE_NS) &&
         took_ns / SILENCE_FACTOR > usual_ns;

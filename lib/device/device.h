@@ -180,7 +180,9 @@ struct device_counters {
                                more than 30 s, and of a hundred times what at
                                least eight others took */
     uint64_t longest_ns;    /* of all these */
-    uint64_t unanswered_ns; /* how long was waited in vain, before the device was
+    uint64_t transfers_ns;  /* reads and writes took, one added to the other */
+    uint64_t
+        unanswered_ns; /* how long was waited in vain, before the device was
                                given up; 0: it was not */
 };
 void device_counters(const struct device *device,

@@ -277,6 +277,63 @@ pulled()
     restored pulled
 }
 
+# Others hold the disk up: a limit for the process, which it has from the start or
+# gets, and a process that writes as well.
+held_up()
+{
+    local writer group=/sys/fs/cgroup/slow limit
+    serve plain-disk,contents=off --via=ublk
+    disk=$device
+    run free basic
+    ended free 0 ''
+    mount -t cgroup2 none /sys/fs/cgroup
+    echo +io >/sys/fs/cgroup/cgroup.subtree_control
+    mkdir -p $group/below
+    for limit in 10 200; do
+        echo "$(cat "/sys/block/$name/dev") riops=$limit wiops=$limit" \
+            >$group/io.max
+        echo $$ >$group/below/cgroup.procs
+        run "limited-$limit" basic --time-limit=30s
+        echo $$ >/sys/fs/cgroup/cgroup.procs
+        ended "limited-$limit" 5 ''
+        nothing_found "limited-$limit"
+        graded "limited-$limit" 'control group' \
+            "riops=$limit wiops=$limit. held requests back for"
+    done
+    meanwhile caught "for process in \$(pgrep -x ssdprobe); do
+        echo \$process >$group/below/cgroup.procs; done"
+    run caught basic
+    graded caught 'control group' 'held requests back'
+    nothing_found caught
+    umount /sys/fs/cgroup
+    while :; do
+        dd if=/dev/zero of="$disk" bs=4k count=64 seek=9000 oflag=direct
+        sleep 0.05
+    done 2>/dev/null &
+    writer=$!
+    run written basic
+    kill "$writer"
+    ended written 5 ''
+    nothing_found written
+    graded written 'writes of others' 'another process wrote .* to the disk'
+    end_server TERM
+}
+
+# It slows down by itself.
+slows_down()
+{
+    local spec
+    for spec in drift_share=0.3,drift_period_ns=1s \
+        throttle_heat_ns=200ms,throttle_factor=2; do
+        serve "plain-disk,contents=off,$spec" --via=ublk
+        disk=$device
+        run "${spec%%_*}" basic
+        ended "${spec%%_*}" 0 ''
+        graded "${spec%%_*}" baseline 'the same reads took .* time .* throttles'
+        end_server TERM
+    done
+}
+
 for part; do
     "$part"
 done
