@@ -48,7 +48,8 @@ enum {
     VOTE_WRITES = 2,
     TRIALS_MAX = 5,
     CERTIFICATES = 4,
-    ATTEMPTS_MAX = 4
+    ATTEMPTS_MAX = 4,
+    REMAINDERS = 12 /* of a place, in blocks: one trial after the other */
 };
 
 static const double alpha = 1e-4;
@@ -209,11 +210,15 @@ static void far_places(const struct state *state, struct random *random,
     }
 }
 
-/* The beginning of a block at random, with room for `count` more, none of which
- * was written last. */
+/*
+ * The beginning of a block at random, with room for `count` more, none of which
+ * was written last. Blocks that are half as long again as they are taken for
+ * would pass at two of three places: so trials go through the remainders of the
+ * number of blocks between the place and the one that was found.
+ */
 static uint64_t some_block(const struct state *state,
-                           const struct contrast *contrast, uint64_t count,
-                           struct random *random)
+                           const struct contrast *contrast, uint32_t trial,
+                           uint64_t count, struct random *random)
 {
     const struct setting *setting = &state->study.setting;
     uint64_t block = contrast->pitch_bytes;
@@ -221,10 +226,16 @@ static uint64_t some_block(const struct state *state,
     uint64_t begin = first + (contrast->size_bytes - first) % block;
     uint64_t blocks = (first + setting->region_length_bytes - begin) / block;
     uint64_t room = blocks > count + 1 ? blocks - count - 1 : 1, place = begin;
+    uint64_t wanted = (contrast->size_bytes - begin) / block + trial;
     bool good = false;
 
     for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
-        place = begin + (1 + random_below(random, room)) * block;
+        uint64_t index = 1 + random_below(random, room);
+        uint64_t less =
+            (index % REMAINDERS + REMAINDERS - wanted % REMAINDERS) %
+            REMAINDERS;
+        index = index > less ? index - less : index + REMAINDERS - less;
+        place = begin + (index <= room ? index : room) * block;
         good = true;
         for (uint64_t i = 0; good && i < count; i++)
             good = !is_recent(state, place + i * block, block, 2 * count);
@@ -251,7 +262,7 @@ static uint64_t next_place(struct state *state, struct random *random)
 }
 
 static void choose_places(const struct state *state,
-                          const struct contrast *contrast,
+                          const struct contrast *contrast, uint32_t trial,
                           struct random *random,
                           uint64_t places[PLACES_MAX + 1])
 {
@@ -265,15 +276,15 @@ static void choose_places(const struct state *state,
         far_places(state, random, UINT64_MAX / 2, places, count);
         break;
     case STRIDE:
-        base = some_block(state, contrast, count, random);
+        base = some_block(state, contrast, trial, count, random);
         page = some_page(state, contrast->pitch_bytes, random);
         for (uint32_t i = 0; i < count; i++)
             places[i] = base + i * contrast->pitch_bytes + page;
         break;
     case PAIR:
         if (contrast->pitch_bytes)
-            base =
-                some_block(state, contrast, 2, random) - contrast->other_bytes;
+            base = some_block(state, contrast, trial, 2, random) -
+                   contrast->other_bytes;
         far_places(state, random, base, places, count - 1);
         places[count] = places[count - 2];
         places[count - 2] = base;
@@ -350,7 +361,7 @@ static void emit(struct study *study, const char *phase,
     }
     if (round % votes_of(contrast) != 0)
         return;
-    choose_places(state, contrast, random, places);
+    choose_places(state, contrast, round / votes_of(contrast), random, places);
     /* With one more, as many places as there are logs come before the pair: no
    * log of it is left from before, which would outlive its turn. */
     if (contrast->kind == PAIR) {

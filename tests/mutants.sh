@@ -48,6 +48,7 @@ probes/content.c|s/part_most = 0.25/part_most = 0.45/|test_probes_stick|
 probes/content.c|s/whole_least = 0.375, part_most = 0.25/whole_least = 0.3, part_most = 1/|test_probes_stick|
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
+probes/log_list.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
 probes/log_list.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : SIDE_ABOVE/|test_probes_stick|
 probes/inter_request_distance.c|s/crossings_most = 100000/crossings_most = 1/|test_probes_stick|
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|

@@ -297,6 +297,20 @@ START_TEST(stick_logs_are_found_where_they_hardly_show)
 }
 END_TEST
 
+/* Two of three places of 128 KiB lie as blocks of that would. */
+START_TEST(stick_blocks_half_as_long_again_are_told_apart)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    struct findings findings;
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        run("usb-unknown-1g,log_blocks_count=1,pages_per_block_count=96",
+            "none", seed, logs, &findings);
+        ck_assert_double_eq(number(&findings, "log_block"), 196608);
+    }
+}
+END_TEST
+
 /* Where neither logs nor blocks are known, but writes make the drive move
  * others, contents show in long stretches. */
 START_TEST(stick_contents_show_without_blocks)
@@ -343,6 +357,7 @@ int main(void)
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 2);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
+    tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     suite_add_tcase(suite, recovery);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
