@@ -17,12 +17,14 @@ for each level, a row for each parameter:
 
 then how far stated confidence can be believed, and each wrong answer with the
 command that repeats it. The folder (--output-dir) holds the drives, a row for
-each finding (findings.tsv) and the reliability diagram. Needs Python 3, and
-gnuplot for the diagram.
+each finding (findings.tsv) and the reliability diagram. With --papers, the
+drives that two papers measured instead, with so many seeds of noise (--seeds),
+and a table of their values. Needs Python 3, and gnuplot for the diagram.
 """
 import argparse
 import collections
 import concurrent.futures
+import copy
 import json
 import math
 import os
@@ -31,6 +33,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from accuracy_papers import NAMES, print_papers
 
 CONFIDENT = 0.99
 NANOSECONDS_SHARE = 0.10  # times are right within this
@@ -247,6 +251,9 @@ class Tally:
             row = self.rows[(kind, finding["parameter"])]
             row[column] += 1
             row["confident"] += column == "wrong" and confident
+            if case.drive.truth[finding["parameter"]] != "unidentifiable":
+                row["asked"] += 1
+                row["answered"] += column in ("exact", "absent")
         if column in STATED:
             low = self.bins[max(i for i, b in enumerate(BINS)
                                 if finding["confidence"] >= b)]
@@ -282,11 +289,10 @@ def print_table(noise, tally, by_kind):
     for (kind, _), row in tally.rows.items():
         if kind == "all":
             seen.update(row)
-    asked = sum(seen[c] for c in ("exact", "absent", "inconclusive", "wrong"))
     stated = sum(seen[c] for c in STATED)
-    if asked:
+    if seen["asked"]:
         print("of %d that a probe could see, %.2f %% exact or rightly absent" %
-              (asked, 100 * (seen["exact"] + seen["absent"]) / asked))
+              (seen["asked"], 100 * seen["answered"] / seen["asked"]))
     if stated:
         print("of %d stated, %d wrong, %d of them with %g or more" %
               (stated, seen["wrong"], seen["confident"], CONFIDENT))
@@ -385,8 +391,13 @@ def parse():
                         help="seed of the first drive (1)")
     parser.add_argument("--controls", type=int, default=1, metavar="N",
                         help="each control with so many seeds (1)")
-    parser.add_argument("--noise", default=NOISE,
-                        help="levels, separated by commas (%s)" % NOISE)
+    parser.add_argument("--papers", action="store_true",
+                        help="the drives of the two papers, not random ones")
+    parser.add_argument("--seeds", type=int, default=100, metavar="N",
+                        help="of noise for each of the papers' drives (100)")
+    parser.add_argument("--noise",
+                        help="levels, separated by commas (%s; for the papers' "
+                        "drives realistic)" % NOISE)
     parser.add_argument("--kind", help="only drives of this kind")
     parser.add_argument("--probes", help="only these, separated by commas")
     parser.add_argument("--given", metavar="PARAMETERS",
@@ -406,31 +417,52 @@ def parse():
     parser.add_argument("--output-dir", default="build/accuracy",
                         metavar="FOLDER")
     options = parser.parse_args()
+    if options.noise is None:
+        options.noise = "realistic" if options.papers else NOISE
     programs(options)
     os.makedirs(options.output_dir, exist_ok=True)
     return options
 
 
+def seeded(name, options, seeds):
+    """A drive with each of these seeds."""
+    drive = Drive(name, options)
+    for seed in seeds:
+        drive = copy.copy(drive)
+        drive.seed = seed
+        yield drive
+
+
+def drives_of(options):
+    seeds = range(options.first, options.first + options.drives)
+    if options.papers:
+        seeds = range(options.first, options.first + options.seeds)
+        return [drive for name in NAMES
+                for drive in seeded(name, options, seeds)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        drives = list(pool.map(lambda seed: random_drive(seed, options), seeds))
+    for name in CONTROLS:
+        drives += seeded(name, options, range(1, options.controls + 1))
+    return drives
+
+
 def main():
     options = parse()
     levels = options.noise.split(",")
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        drives = list(pool.map(
-            lambda seed: random_drive(seed, options),
-            range(options.first, options.first + options.drives)))
-    for name in CONTROLS:
-        for seed in range(1, options.controls + 1):
-            drives.append(Drive(name, options))
-            drives[-1].seed = seed
+    drives = drives_of(options)
+    seldom = 0
     cases = [Case(drive, noise, command_for(drive, noise, options))
              for noise in levels for drive in drives]
     tallies = run_all(cases, options)
     for noise, tally in tallies.items():
-        print_table(noise, tally, options.by_kind)
+        if options.papers:
+            seldom += print_papers(noise.split()[1], tally, options.seeds)
+        else:
+            print_table(noise, tally, options.by_kind)
     print_reliability(tallies.values(), options)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
-    return 1 if any(tally.failed for tally in tallies.values()) else 0
+    return 1 if seldom or any(tally.failed for tally in tallies.values()) else 0
 
 
 if __name__ == "__main__":
