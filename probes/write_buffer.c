@@ -556,9 +556,11 @@ struct bracket {
     uint64_t low_bytes, high_bytes;
 };
 
-/* The certificate failed: where does the edge lie instead? */
+/* The certificate failed: where does the edge lie instead? `excess` becomes what
+ * T costs too much, which may be far less than what the bracket's end does. */
 static void reopen(struct bracket *bracket, const struct contrast contrasts[],
-                   size_t count, uint64_t edge_bytes, uint64_t grain)
+                   size_t count, uint64_t edge_bytes, uint64_t grain,
+                   double *excess)
 {
     if (contrasts[0].side == SIDE_BELOW)
         bracket->low_bytes = edge_bytes + grain; /* no step here: above it */
@@ -567,6 +569,7 @@ static void reopen(struct bracket *bracket, const struct contrast contrasts[],
             continue;
         /* Already slow at T, not at this part of it. */
         bracket->high_bytes = edge_bytes;
+        *excess = fmin(*excess, contrasts[i].median);
         if (bracket->low_bytes >= edge_bytes)
             bracket->low_bytes = contrasts[i].other_bytes;
     }
@@ -627,7 +630,8 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
         edge->confidence = claim_confidence(contrasts, count, &rule);
         if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
             return claim;
-        reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes);
+        reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes,
+               &excess);
         repeats = 8;
     }
     return CLAIM_OPEN;
