@@ -43,10 +43,14 @@ static const double alpha = 1e-4, search_error = 0.004;
 static const double flush_effect = 0.2231; /* log 1.25 */
 /* Leaving the line: 5 % above it for sure; staying: 10 % at most. */
 static const double leave_low = 0.05, stay_high = 0.10;
+/* So much faster than the line (a third) is no error of its slope. */
+static const double below_least = 0.4;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
 /* One request more of the host costs no more than so many small writes. */
 static const double split_most = 2;
+/* A step that only its height tells from the host's. */
+static const double growth_confidence = 0.95;
 static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
 static const uint64_t window_bytes = 16 * MIB;
 static const uint64_t reserved_bytes = 2 * 16 * MIB; /* from the window on */
@@ -69,6 +73,7 @@ struct fit {
     size_t count, small_count; /* of these, where it begins */
     struct line line;          /* of one request */
     uint64_t largest_small_bytes;
+    bool bypass;         /* smaller writes than these pass the buffer by */
     uint64_t part_bytes; /* the host sends no more in one; 0: not seen */
     double part_time;    /* what each further one costs */
     double spread;       /* of one log ratio */
@@ -242,9 +247,11 @@ static const uint64_t small_bytes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
 static const uint64_t large_bytes[FLUSH_SIZES] = {256 * KIB, 512 * KIB, MIB,
                                                   4 * MIB};
 
-/* Does a flush take longer after a write of any of these sizes? */
+/* Does a flush take longer after a write of any of these sizes? `first_bytes`
+ * becomes the smallest of which that is known. */
 static enum flushing look_at_sizes(struct state *state, const char *name,
-                                   const uint64_t sizes[FLUSH_SIZES])
+                                   const uint64_t sizes[FLUSH_SIZES],
+                                   uint64_t *first_bytes)
 {
     const struct claim_rule search = {.alpha = search_error * 7 * FLUSH_SIZES,
                                       .looks = search_looks};
@@ -263,8 +270,10 @@ static enum flushing look_at_sizes(struct state *state, const char *name,
     if (claim == CLAIM_MEASURING)
         return FLUSHING_MEASURING;
     for (int i = 0; i < FLUSH_SIZES; i++)
-        if (contrasts[i].side == SIDE_ABOVE)
+        if (contrasts[i].side == SIDE_ABOVE) {
+            *first_bytes = sizes[i];
             return FLUSHING_BUFFERED;
+        }
     if (claim != CLAIM_HOLDS)
         return FLUSHING_UNCLEAR;
     for (int i = 0; i < FLUSH_SIZES; i++)
@@ -276,13 +285,14 @@ static enum flushing look_at_sizes(struct state *state, const char *name,
     return claim == CLAIM_HOLDS ? FLUSHING_NOTHING : FLUSHING_UNCLEAR;
 }
 
-static enum flushing look_at_flush(struct state *state)
+static enum flushing look_at_flush(struct state *state, uint64_t *first_bytes)
 {
-    enum flushing flushing = look_at_sizes(state, "flush", small_bytes);
+    enum flushing flushing =
+        look_at_sizes(state, "flush", small_bytes, first_bytes);
 
     if (flushing != FLUSHING_NOTHING)
         return flushing;
-    flushing = look_at_sizes(state, "flush-large", large_bytes);
+    flushing = look_at_sizes(state, "flush-large", large_bytes, first_bytes);
     return flushing == FLUSHING_BUFFERED ? FLUSHING_LARGE_ONLY : flushing;
 }
 
@@ -375,7 +385,7 @@ enum { SMALL_SIZES = 6 };
 
 /* The first `rounds` rounds of the small sizes, and the spread of one ratio. */
 static bool measure_small(struct state *state,
-                          const uint64_t sizes_kib[SMALL_SIZES],
+                          const uint64_t sizes_bytes[SMALL_SIZES],
                           uint32_t rounds,
                           double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX],
                           double *spread)
@@ -384,7 +394,7 @@ static bool measure_small(struct state *state,
     bool all = true;
 
     for (int i = 0; i < SMALL_SIZES; i++)
-        all &= measure_size(state, sizes_kib[i] * KIB, rounds, ratios[i]);
+        all &= measure_size(state, sizes_bytes[i], rounds, ratios[i]);
     if (!all)
         return false;
     for (int i = 0; i < SMALL_SIZES; i++)
@@ -394,21 +404,22 @@ static bool measure_small(struct state *state,
 }
 
 static bool fit_small(struct state *state,
-                      const uint64_t sizes_kib[SMALL_SIZES], struct fit *fit)
+                      const uint64_t sizes_bytes[SMALL_SIZES], struct fit *fit)
 {
     double ratios[SMALL_SIZES][CONTRAST_ROUNDS_MAX];
     uint32_t rounds = 12;
 
-    if (!measure_small(state, sizes_kib, rounds, ratios, &fit->spread))
+    if (!measure_small(state, sizes_bytes, rounds, ratios, &fit->spread))
         return false;
     rounds = rounds_for(fit->spread);
-    if (!measure_small(state, sizes_kib, rounds, ratios, &fit->spread))
+    if (!measure_small(state, sizes_bytes, rounds, ratios, &fit->spread))
         return false;
     fit->rounds_count = rounds;
     fit->count = 0;
     for (int i = 0; i < SMALL_SIZES; i++)
-        add_fast(fit, sizes_kib[i] * KIB, stats_median(ratios[i], rounds));
+        add_fast(fit, sizes_bytes[i], stats_median(ratios[i], rounds));
     fit->small_count = fit->count;
+    fit->largest_small_bytes = sizes_bytes[SMALL_SIZES - 1];
     return true;
 }
 
@@ -426,7 +437,13 @@ static bool is_straight(const struct fit *fit)
     return true;
 }
 
-enum stay { STAY_MEASURING, STAY_FAST, STAY_SLOW, STAY_UNSURE };
+enum stay {
+    STAY_MEASURING,
+    STAY_FAST,
+    STAY_SLOW,
+    STAY_BELOW, /* faster: what is smaller passed the buffer by */
+    STAY_UNSURE
+};
 
 /* Does a write of this size stay on the line? */
 static enum stay stays(struct state *state, const struct fit *fit,
@@ -446,6 +463,8 @@ static enum stay stays(struct state *state, const struct fit *fit,
         *excess = *median - expected_log(fit, size_bytes);
         if (*excess - 4 * error > leave_low)
             return STAY_SLOW;
+        if (*excess + 4 * error < -below_least)
+            return STAY_BELOW;
         if (*excess + 3 * error < stay_high)
             return STAY_FAST;
         if (rounds + 12 > most || rounds + 12 > CONTRAST_ROUNDS_MAX)
@@ -453,8 +472,8 @@ static enum stay stays(struct state *state, const struct fit *fit,
     }
 }
 
-/* Gallops along the line. STAY_SLOW: *low_bytes is fast and *high_bytes slow.
- */
+/* Gallops along the line. STAY_SLOW: *low_bytes is fast and *high_bytes slow;
+ * STAY_BELOW: *high_bytes is faster than the line. */
 static enum stay gallop(struct state *state, struct fit *fit,
                         uint64_t *low_bytes, uint64_t *high_bytes,
                         double *excess)
@@ -468,6 +487,10 @@ static enum stay gallop(struct state *state, struct fit *fit,
         enum stay stay = stays(state, fit, size, excess, &median);
         if (stay == STAY_MEASURING)
             return stay;
+        if (stay == STAY_BELOW) {
+            *high_bytes = size;
+            return stay;
+        }
         if (stay == STAY_FAST) {
             add_fast(fit, size, median);
             /* One power of two back: the line must not bend into the edge. */
@@ -479,7 +502,7 @@ static enum stay gallop(struct state *state, struct fit *fit,
         enum stay twice = stays(state, fit, 2 * size, &further, &median);
         if (twice == STAY_MEASURING || twice == STAY_UNSURE)
             return twice;
-        if (twice == STAY_FAST)
+        if (twice != STAY_SLOW)
             continue;
         *high_bytes = stay == STAY_SLOW ? size : 2 * size;
         *excess = stay == STAY_SLOW ? *excess : further;
@@ -664,23 +687,38 @@ static bool host_splits_at(const struct state *state, uint64_t edge_bytes)
 }
 
 static bool say_edge(struct state *state, const struct edge *edge,
+                     double confidence, const char *why_not_host,
                      struct findings *findings)
 {
     struct finding *finding = add(findings);
     char size[24], next[24];
 
-    finding_found(finding, value_integer(edge->bytes), edge->confidence);
+    finding_found(finding, value_integer(edge->bytes), confidence);
     finding->high = value_integer(edge->bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
     finding_why(
         finding,
         "writes of up to %s into an empty buffer follow one line, and "
-        "one of %s takes %.2f times as long; the flush that follows "
-        "costs no more beyond that size",
+        "one of %s takes %.2f times as long; %s",
         format_bytes(edge->bytes, size, sizeof(size)),
         format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
-        edge->step);
+        edge->step, why_not_host);
     return true;
+}
+
+/* What the step adds, in times of a write of reference_bytes. */
+static double step_time(const struct state *state, const struct edge *edge,
+                        const struct fit *fit)
+{
+    return exp(expected_log(fit, edge->bytes)) * edge->step -
+           exp(expected_log(fit, edge->bytes + state->grain_bytes));
+}
+
+static bool is_more_than_request(const struct state *state,
+                                 const struct edge *edge, const struct fit *fit)
+{
+    return step_time(state, edge, fit) >
+           split_most * exp(expected_log(fit, state->grain_bytes));
 }
 
 /*
@@ -691,32 +729,42 @@ static bool say_edge(struct state *state, const struct edge *edge,
 static bool is_of_host(const struct state *state, const struct edge *edge,
                        struct fit *fit)
 {
-    uint64_t next = edge->bytes + state->grain_bytes;
-    double step = exp(expected_log(fit, edge->bytes)) * edge->step -
-                  exp(expected_log(fit, next));
-
-    if (fit->part_bytes || !host_splits_at(state, edge->bytes) ||
-        step > split_most * exp(expected_log(fit, state->grain_bytes)))
+    if (fit->part_bytes || fit->bypass || !host_splits_at(state, edge->bytes) ||
+        is_more_than_request(state, edge, fit))
         return false;
     fit->part_bytes = state->study.setting.request_limit_bytes;
-    fit->part_time = step;
+    fit->part_time = step_time(state, edge, fit);
     return true;
 }
 
 static bool conclude_edge(struct state *state, const struct edge *edge,
-                          struct findings *findings)
+                          const struct fit *fit, struct findings *findings)
 {
     char size[24];
 
+    if (fit->bypass && host_splits_at(state, edge->bytes))
+        return say_open(findings,
+                        "writes leave their line where the host begins to send "
+                        "one request more, and that one may be so small that "
+                        "it passes the buffer by");
     switch (flush_stops_growing(state, edge->bytes)) {
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_edge(state, edge, findings);
+        return say_edge(state, edge, edge->confidence,
+                        "the flush that follows costs no more beyond that size",
+                        findings);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;
     }
+    /* A drive that cleans has more to do the more is written. */
+    if (!host_splits_at(state, edge->bytes) &&
+        is_more_than_request(state, edge, fit))
+        return say_edge(state, edge, fmin(edge->confidence, growth_confidence),
+                        "that is more than another request of the host would "
+                        "take, though the flush that follows goes on growing",
+                        findings);
     finding_why(
         add(findings),
         "there is a step at %s, but the flush goes on growing beyond it, "
@@ -738,6 +786,9 @@ static bool say_no_step(struct findings *findings,
                 format_bytes(bracket->high_bytes, high, sizeof(high)));
     return true;
 }
+
+static bool conclude_bypassed(struct state *state, uint64_t first_bytes,
+                              struct findings *findings);
 
 /* Follows the line to where writes leave it, twice if it is the host's doing.
  */
@@ -763,6 +814,8 @@ static bool follow_line(struct state *state, struct fit *fit,
                 "a buffer may be larger, or it may be the host's memory",
                 format_bytes(bracket.high_bytes, most, sizeof(most)));
             return true;
+        case STAY_BELOW:
+            return conclude_bypassed(state, bracket.high_bytes, findings);
         case STAY_UNSURE:
             return say_open(findings, "the noise is too large to see where "
                                       "writes leave their line");
@@ -775,53 +828,86 @@ static bool follow_line(struct state *state, struct fit *fit,
             return say_no_step(findings, &bracket);
         case CLAIM_HOLDS:
             if (!is_of_host(state, &edge, fit))
-                return conclude_edge(state, &edge, findings);
+                return conclude_edge(state, &edge, fit, findings);
         }
         fit->count = fit->small_count;
         refit(fit);
     }
 }
 
-static bool conclude_buffered(struct state *state, struct findings *findings)
+static const char no_line[] = "the times of writes of neighbouring sizes "
+                              "follow no line, so the end of one cannot be "
+                              "seen";
+
+/*
+ * Writes below `first_bytes` pass the buffer by: the line begins there. A write
+ * that the host splits has a last part that may be small, and pass it by too: so
+ * what leaves the line there says nothing.
+ */
+static bool conclude_bypassed(struct state *state, uint64_t first_bytes,
+                              struct findings *findings)
 {
-    static const uint64_t fine[SMALL_SIZES] = {4, 6, 8, 10, 12, 16};
-    static const uint64_t coarse[SMALL_SIZES] = {4, 8, 12, 16, 20, 24};
+    static const uint64_t sixteenths[2][SMALL_SIZES] = {
+        {16, 18, 20, 22, 24, 26}, {16, 17, 18, 19, 20, 21}};
+    uint64_t sizes[SMALL_SIZES];
+
+    for (int narrow = 0; narrow < 2; narrow++) {
+        struct fit fit = {.bypass = true};
+        for (int i = 0; i < SMALL_SIZES; i++)
+            sizes[i] = first_bytes / 16 * sixteenths[narrow][i];
+        if (!fit_small(state, sizes, &fit))
+            return false;
+        if (is_straight(&fit))
+            return follow_line(state, &fit, findings);
+    }
+    return say_open(findings, no_line);
+}
+
+/* `first_bytes`: the smallest write that is known to be buffered. */
+static bool conclude_buffered(struct state *state, uint64_t first_bytes,
+                              struct findings *findings)
+{
+    static const uint64_t fine[] = {4 * KIB,  6 * KIB,  8 * KIB,
+                                    10 * KIB, 12 * KIB, 16 * KIB};
+    static const uint64_t coarse[] = {4 * KIB,  8 * KIB,  12 * KIB,
+                                      16 * KIB, 20 * KIB, 24 * KIB};
     /* Of a buffer that ends among these: below the reference. */
-    static const uint64_t finest[SMALL_SIZES] = {1, 2, 3, 4, 6, 8};
+    static const uint64_t finest[] = {KIB,     2 * KIB, 3 * KIB,
+                                      4 * KIB, 6 * KIB, 8 * KIB};
     bool is_coarse = state->grain_bytes > 2 * KIB;
-    struct fit fit = {.largest_small_bytes = 16 * KIB};
+    struct fit fit = {.count = 0};
 
     if (!fit_small(state, is_coarse ? coarse : fine, &fit))
         return false;
-    if (!is_straight(&fit) && state->grain_bytes <= KIB) {
-        fit = (struct fit){.largest_small_bytes = reference_bytes};
-        if (!fit_small(state, finest, &fit))
-            return false;
-    }
     if (is_straight(&fit))
         return follow_line(state, &fit, findings);
-    return say_open(findings, "the times of writes up to 16 KiB follow no "
-                              "line, so the end of one cannot be seen");
+    if (state->grain_bytes <= KIB) {
+        if (!fit_small(state, finest, &fit))
+            return false;
+        if (is_straight(&fit))
+            return follow_line(state, &fit, findings);
+    }
+    if (first_bytes > small_bytes[0])
+        return conclude_bypassed(state, first_bytes, findings);
+    return say_open(findings, no_line);
 }
 
 static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
+    uint64_t first_bytes = 0;
 
     if (study->setting.method == METHOD_PAPER)
         return paper_write_buffer(study, findings);
-    switch (look_at_flush(state)) {
+    switch (look_at_flush(state, &first_bytes)) {
     case FLUSHING_MEASURING:
         return false;
     case FLUSHING_BUFFERED:
-        return conclude_buffered(state, findings);
+        return conclude_buffered(state, first_bytes, findings);
     case FLUSHING_NOTHING:
         return conclude_unbuffered(state, findings);
     case FLUSHING_LARGE_ONLY:
-        return say_open(findings,
-                        "writes of up to 64 KiB bypass the buffer (a flush has "
-                        "nothing to do after them) while larger ones are "
-                        "buffered, so no empty buffer can be filled in steps");
+        return conclude_bypassed(state, first_bytes, findings);
     case FLUSHING_UNCLEAR:
         break;
     }
