@@ -49,8 +49,12 @@ static const double below_least = 0.4;
 static const double step_least = 0.04;
 /* One request more of the host costs no more than so many small writes. */
 static const double split_most = 2;
-/* A step that only its height tells from the host's. */
-static const double growth_confidence = 0.95;
+/* A step that only one sign tells from the host's, or whose place may depend on
+ * how fast the drive empties its buffer. */
+static const double one_sign_confidence = 0.95;
+static const double unseen_confidence = 0.9;
+/* A flush so much shorter after a pause (a fifth) had less to do. */
+static const double late_effect = 0.2;
 static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
 static const uint64_t window_bytes = 16 * MIB;
 static const uint64_t reserved_bytes = 2 * 16 * MIB; /* from the window on */
@@ -59,12 +63,15 @@ enum kind {
     FLUSH_AFTER, /* flush after nothing : flush after a write of size */
     WRITE_TIME,  /* write of other : write of size */
     FLUSH_TIME,  /* flush after a write of other : after one of size */
+    FLUSH_LATE,  /* flush after a write of size : the same after a pause */
     WRITE_READ   /* read of size : write of size */
 };
 
 struct state {
     struct study study;
     uint64_t base_bytes, grain_bytes;
+    uint64_t pause_ns; /* before a late flush */
+    bool flush_unseen; /* nothing shows that a flush empties the buffer */
 };
 
 /* The time of a write that fits, relative to one of reference_bytes. */
@@ -84,7 +91,8 @@ static struct contrast compare(enum kind kind, uint64_t size_bytes,
                                uint64_t other_bytes, uint32_t repeats,
                                enum side expected)
 {
-    static const char *const prefixes[] = {"flush", "write", "drain", "read"};
+    static const char *const prefixes[] = {"flush", "write", "drain", "late",
+                                           "read"};
     struct contrast contrast = {.kind = (int)kind,
                                 .size_bytes = size_bytes,
                                 .other_bytes = other_bytes,
@@ -140,6 +148,12 @@ static void emit_cell(struct study *study, const char *phase,
         }
         if (size)
             study_ask(study, &step);
+        if (kind == FLUSH_LATE && second) {
+            struct step pause =
+                placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+            pause.idle_ns = state->pause_ns;
+            study_ask(study, &pause);
+        }
         step.operation = OPERATION_FLUSH;
         step.offset_bytes = step.length_bytes = 0;
         study_ask(study, &step);
@@ -164,6 +178,7 @@ static enum operation measured_in(enum kind kind, bool second)
     switch (kind) {
     case FLUSH_AFTER:
     case FLUSH_TIME:
+    case FLUSH_LATE:
         return OPERATION_FLUSH;
     case WRITE_READ:
         return second ? OPERATION_WRITE : OPERATION_READ;
@@ -294,43 +309,6 @@ static enum flushing look_at_flush(struct state *state, uint64_t *first_bytes)
         return flushing;
     flushing = look_at_sizes(state, "flush-large", large_bytes, first_bytes);
     return flushing == FLUSHING_BUFFERED ? FLUSHING_LARGE_ONLY : flushing;
-}
-
-/* A flush that does nothing: written through, or not what it says? */
-static bool conclude_unbuffered(struct state *state, struct findings *findings)
-{
-    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
-    struct contrast contrast =
-        compare(WRITE_READ, 4 * KIB, 4 * KIB, 8, SIDE_OPEN);
-
-    contrast.low = log(1.5);
-    contrast.high = log(1.1);
-    switch (study_claim(&state->study, "through", &contrast, 1, &rule)) {
-    case CLAIM_MEASURING:
-        return false;
-    case CLAIM_HOLDS:
-        break;
-    case CLAIM_FALLS:
-    case CLAIM_OPEN:
-        return say_open(
-            findings, "a flush takes no longer after a write than after "
-                      "nothing, and writes are not clearly slower than reads, "
-                      "so it cannot be told whether anything is buffered");
-    }
-    if (contrast.side == SIDE_BELOW)
-        return say_open(
-            findings, "a flush takes no longer after a write than after "
-                      "nothing, yet writes are fast: the flush is ignored, or "
-                      "the buffer needs none, so its size stays hidden");
-    struct finding *finding = add(findings);
-    finding_absent(finding, claim_confidence(&contrast, 1, &rule));
-    finding_why(
-        finding,
-        "a write of 4 KiB takes %.1f times as long as a read and leaves "
-        "nothing for a flush to do: it goes straight to the flash, past "
-        "any buffer",
-        exp(contrast.median));
-    return true;
 }
 
 /* ---- the line of the writes that fit ----------------------------------- */
@@ -662,18 +640,49 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
 
 /* A buffer's limit also ends the growth of the flush; a host's split does not.
  */
-static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
+static const char growth_phase[] = "growth";
+
+static struct contrast growth_at(uint64_t edge_bytes)
 {
-    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
     uint64_t size_bytes = 3 * edge_bytes;
 
     if (size_bytes > reserved_bytes)
         size_bytes = reserved_bytes;
     struct contrast contrast =
         compare(FLUSH_TIME, size_bytes, edge_bytes, 4, SIDE_BELOW);
-
     contrast.low = contrast.high = 0.5;
-    return study_claim(&state->study, "growth", &contrast, 1, &rule);
+    return contrast;
+}
+
+static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
+{
+    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    struct contrast contrast = growth_at(edge_bytes);
+
+    return study_claim(&state->study, growth_phase, &contrast, 1, &rule);
+}
+
+/*
+ * Does the drive write out what it holds while nobody asks? Then it also does
+ * while it is filled, and what it takes in at once depends on how fast it writes
+ * just there. HOLDS: it does not.
+ */
+static enum claim waits_for_flush(struct state *state, uint64_t edge_bytes)
+{
+    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    const uint64_t pause_least_ns = UINT64_C(2000000);
+    const uint64_t pause_most_ns = UINT64_C(500000000);
+    struct contrast growth = growth_at(edge_bytes);
+    struct contrast contrast =
+        compare(FLUSH_LATE, edge_bytes, edge_bytes, 4, SIDE_ABOVE);
+    double flush_ns = 0;
+
+    cell_cost(&state->study, growth_phase, &growth, false, 0, &flush_ns);
+    state->pause_ns = (uint64_t)fmin(2 * flush_ns, (double)pause_most_ns);
+    if (state->pause_ns < pause_least_ns)
+        state->pause_ns = pause_least_ns;
+    contrast.low = contrast.high = -late_effect;
+    return study_claim(&state->study, "late", &contrast, 1, &rule);
 }
 
 /* Does the host send one more request just there? Then the step is its. */
@@ -693,6 +702,8 @@ static bool say_edge(struct state *state, const struct edge *edge,
     struct finding *finding = add(findings);
     char size[24], next[24];
 
+    if (state->flush_unseen)
+        confidence = fmin(confidence, unseen_confidence);
     finding_found(finding, value_integer(edge->bytes), confidence);
     finding->high = value_integer(edge->bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
@@ -747,21 +758,28 @@ static bool conclude_edge(struct state *state, const struct edge *edge,
                         "writes leave their line where the host begins to send "
                         "one request more, and that one may be so small that "
                         "it passes the buffer by");
-    switch (flush_stops_growing(state, edge->bytes)) {
-    case CLAIM_MEASURING:
+    enum claim stops = flush_stops_growing(state, edge->bytes);
+    enum claim waits = stops == CLAIM_MEASURING
+                           ? CLAIM_MEASURING
+                           : waits_for_flush(state, edge->bytes);
+    if (waits == CLAIM_MEASURING)
         return false;
-    case CLAIM_HOLDS:
+    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
         return say_edge(state, edge, edge->confidence,
                         "the flush that follows costs no more beyond that size",
                         findings);
-    case CLAIM_FALLS:
-    case CLAIM_OPEN:
-        break;
-    }
+    if (stops == CLAIM_HOLDS)
+        return say_edge(state, edge,
+                        fmin(edge->confidence, one_sign_confidence),
+                        "the flush that follows costs no more beyond that "
+                        "size; what the drive writes out meanwhile counts as "
+                        "well",
+                        findings);
     /* A drive that cleans has more to do the more is written. */
-    if (!host_splits_at(state, edge->bytes) &&
+    if (waits == CLAIM_HOLDS && !host_splits_at(state, edge->bytes) &&
         is_more_than_request(state, edge, fit))
-        return say_edge(state, edge, fmin(edge->confidence, growth_confidence),
+        return say_edge(state, edge,
+                        fmin(edge->confidence, one_sign_confidence),
                         "that is more than another request of the host would "
                         "take, though the flush that follows goes on growing",
                         findings);
@@ -860,7 +878,11 @@ static bool conclude_bypassed(struct state *state, uint64_t first_bytes,
         if (is_straight(&fit))
             return follow_line(state, &fit, findings);
     }
-    return say_open(findings, no_line);
+    return say_open(findings,
+                    "small writes bypass the buffer (a flush has nothing to do "
+                    "after them) while larger ones are buffered, and the times "
+                    "of those follow no line, so no empty buffer can be filled "
+                    "in steps");
 }
 
 /* `first_bytes`: the smallest write that is known to be buffered. */
@@ -892,6 +914,68 @@ static bool conclude_buffered(struct state *state, uint64_t first_bytes,
     return say_open(findings, no_line);
 }
 
+/*
+ * A flush that is not seen to do anything while writes are fast: it is ignored,
+ * or the drive writes out so soon that the flush hides it. The second also fills
+ * and overflows, so the line is followed all the same.
+ */
+static bool conclude_unseen(struct state *state, const char *reason,
+                            struct findings *findings)
+{
+    struct finding *finding;
+
+    state->flush_unseen = true;
+    if (!conclude_buffered(state, small_bytes[0], findings))
+        return false;
+    finding = &findings->items[findings->count - 1];
+    if (finding->verdict != VERDICT_FOUND)
+        finding_why(finding, "%s", reason);
+    return true;
+}
+
+/* A flush that does nothing: written through, or not what it says? */
+static bool conclude_unbuffered(struct state *state, bool nothing,
+                                struct findings *findings)
+{
+    static const char unclear[] =
+        "it cannot be told whether a flush takes longer after a write than "
+        "after nothing, so it is not known when the buffer is empty";
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrast =
+        compare(WRITE_READ, 4 * KIB, 4 * KIB, 8, SIDE_OPEN);
+
+    contrast.low = log(1.5);
+    contrast.high = log(1.1);
+    enum claim claim =
+        study_claim(&state->study, "through", &contrast, 1, &rule);
+    if (claim == CLAIM_MEASURING)
+        return false;
+    if (claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW)
+        return conclude_unseen(
+            state,
+            nothing ? "a flush takes no longer after a write than after "
+                      "nothing, yet writes are fast: the flush is ignored, or "
+                      "the buffer needs none, so its size stays hidden"
+                    : unclear,
+            findings);
+    if (!nothing)
+        return say_open(findings, unclear);
+    if (claim != CLAIM_HOLDS)
+        return say_open(
+            findings, "a flush takes no longer after a write than after "
+                      "nothing, and writes are not clearly slower than reads, "
+                      "so it cannot be told whether anything is buffered");
+    struct finding *finding = add(findings);
+    finding_absent(finding, claim_confidence(&contrast, 1, &rule));
+    finding_why(
+        finding,
+        "a write of 4 KiB takes %.1f times as long as a read and leaves "
+        "nothing for a flush to do: it goes straight to the flash, past "
+        "any buffer",
+        exp(contrast.median));
+    return true;
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
@@ -899,21 +983,20 @@ static bool think(struct study *study, struct findings *findings)
 
     if (study->setting.method == METHOD_PAPER)
         return paper_write_buffer(study, findings);
-    switch (look_at_flush(state, &first_bytes)) {
+    enum flushing flushing = look_at_flush(state, &first_bytes);
+    switch (flushing) {
     case FLUSHING_MEASURING:
         return false;
     case FLUSHING_BUFFERED:
         return conclude_buffered(state, first_bytes, findings);
     case FLUSHING_NOTHING:
-        return conclude_unbuffered(state, findings);
+    case FLUSHING_UNCLEAR:
+        return conclude_unbuffered(state, flushing == FLUSHING_NOTHING,
+                                   findings);
     case FLUSHING_LARGE_ONLY:
         return conclude_bypassed(state, first_bytes, findings);
-    case FLUSHING_UNCLEAR:
-        break;
     }
-    return say_open(findings, "it cannot be told whether a flush takes longer "
-                              "after a write than after nothing, so it is not "
-                              "known when the buffer is empty");
+    return false;
 }
 
 /* ---- the probe --------------------------------------------------------- */
