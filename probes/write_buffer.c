@@ -638,26 +638,26 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
     return CLAIM_OPEN;
 }
 
-/* A buffer's limit also ends the growth of the flush; a host's split does not.
- */
-static const char growth_phase[] = "growth";
-
-static struct contrast growth_at(uint64_t edge_bytes)
+static struct contrast growth_from(uint64_t from_bytes)
 {
-    uint64_t size_bytes = 3 * edge_bytes;
+    uint64_t size_bytes = 3 * from_bytes;
 
     if (size_bytes > reserved_bytes)
         size_bytes = reserved_bytes;
     struct contrast contrast =
-        compare(FLUSH_TIME, size_bytes, edge_bytes, 4, SIDE_BELOW);
+        compare(FLUSH_TIME, size_bytes, from_bytes, 4, SIDE_BELOW);
     contrast.low = contrast.high = 0.5;
     return contrast;
 }
 
-static enum claim flush_stops_growing(struct state *state, uint64_t edge_bytes)
+static const char growth_phase[] = "growth";
+
+/* A buffer's limit also ends the growth of the flush; a host's split does not.
+ */
+static enum claim flush_stops_growing(struct state *state, uint64_t from_bytes)
 {
     const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
-    struct contrast contrast = growth_at(edge_bytes);
+    struct contrast contrast = growth_from(from_bytes);
 
     return study_claim(&state->study, growth_phase, &contrast, 1, &rule);
 }
@@ -672,7 +672,7 @@ static enum claim waits_for_flush(struct state *state, uint64_t edge_bytes)
     const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
     const uint64_t pause_least_ns = UINT64_C(2000000);
     const uint64_t pause_most_ns = UINT64_C(500000000);
-    struct contrast growth = growth_at(edge_bytes);
+    struct contrast growth = growth_from(edge_bytes);
     struct contrast contrast =
         compare(FLUSH_LATE, edge_bytes, edge_bytes, 4, SIDE_ABOVE);
     double flush_ns = 0;
@@ -762,7 +762,11 @@ static bool conclude_edge(struct state *state, const struct edge *edge,
     enum claim waits = stops == CLAIM_MEASURING
                            ? CLAIM_MEASURING
                            : waits_for_flush(state, edge->bytes);
-    if (waits == CLAIM_MEASURING)
+    /* Of what just fits, much was written out meanwhile: so it is looked at where
+     * the buffer is full in the end. */
+    if (waits == CLAIM_FALLS && stops != CLAIM_HOLDS)
+        stops = flush_stops_growing(state, 2 * edge->bytes);
+    if (waits == CLAIM_MEASURING || stops == CLAIM_MEASURING)
         return false;
     if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
         return say_edge(state, edge, edge->confidence,
