@@ -65,6 +65,8 @@ static const double rest_least = 0.02, rest_none = 0.035;
 /* The search may err: what it finds is certified on fresh data. */
 static const double search_error = 0.004;
 static const uint32_t open_rounds_least = 64;
+/* Of cells of a few writes; then come long ones. */
+static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
 static const uint64_t largest_bytes = MIB;
 /* No erase block is smaller, and the pages of a block show less than itself. */
 static const uint64_t block_least_bytes = 64 * KIB;
@@ -302,20 +304,62 @@ static double extra_ns(const struct state *state, const char *phase,
     return expm1(contrast->median) * least;
 }
 
+/*
+ * A claim that long cells decide where short ones cannot: pages of several
+ * levels take different times, and what a few writes happen to hit varies more
+ * than what is looked for. The first contrast is measured again as well, for it
+ * sets the thresholds.
+ */
+static enum claim decide(struct state *state, const char *phase,
+                         struct contrast contrasts[], size_t count,
+                         const struct claim_rule *rule, double *confidence)
+{
+    struct contrast again[CONTRASTS_MAX];
+    size_t which[CONTRASTS_MAX], n = 0;
+    char name[LABEL_PHASE_MAX];
+    struct claim_rule of_long_cells = *rule;
+    enum claim claim =
+        study_claim(&state->study, phase, contrasts, count, rule);
+
+    of_long_cells.looks = claim_long_looks;
+    if (claim == CLAIM_OPEN) {
+        for (size_t i = 0; i < count; i++)
+            if (i == 0 || contrasts[i].side == SIDE_OPEN) {
+                again[n] = contrasts[i];
+                again[n].repeats =
+                    placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS,
+                                    REPEATS_MAX - 1, 16 * MIB);
+                which[n++] = i;
+            }
+        snprintf(name, sizeof(name), "%s-again", phase);
+        claim = study_claim(&state->study, name, again, n, &of_long_cells);
+        for (size_t i = 0; i < n; i++)
+            if (contrasts[which[i]].side == SIDE_OPEN)
+                contrasts[which[i]] = again[i];
+    }
+    *confidence = claim_confidence(contrasts, count, rule);
+    return claim;
+}
+
 static enum claim certify_set(struct state *state, const char *phase,
                               struct contrast contrasts[], size_t count,
                               struct verdict_on *verdict)
 {
-    const struct claim_rule rule = {.alpha = alpha,
-                                    .looks = claim_long_looks,
+    const struct claim_rule rule = {.alpha = alpha / 2,
+                                    .looks = cell_looks,
                                     .adapt = free_within_half_effect};
 
-    /* A certificate must not hang on which pages a few writes happened to hit.
-     */
-    for (size_t i = 0; i < count; i++)
-        if (contrasts[i].repeats < CERTIFY_REPEATS)
-            contrasts[i].repeats = CERTIFY_REPEATS;
-    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    /* A certificate must not hang on which pages a few writes happened to hit:
+     * not so few of the long ones, which are dear. */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t least =
+            placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS / 2,
+                            CERTIFY_REPEATS, 4 * MIB);
+        if (contrasts[i].repeats < least)
+            contrasts[i].repeats = least;
+    }
+    verdict->claim =
+        decide(state, phase, contrasts, count, &rule, &verdict->confidence);
     for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
         if (contrasts[i].side == SIDE_BELOW
                 ? contrasts[i].interval.high < -gain_most
@@ -325,7 +369,6 @@ static enum claim certify_set(struct state *state, const char *phase,
         extra_ns(state, phase, &contrasts[0]) < flash_least_ns)
         verdict->claim = CLAIM_FALLS;
     verdict->effect = exp(contrasts[0].median);
-    verdict->confidence = claim_confidence(contrasts, count, &rule);
     /* So small an effect may have another cause, such as a small buffer. */
     if (contrasts[0].median < effect_sure)
         verdict->confidence = fmin(verdict->confidence, small_confidence);
@@ -371,7 +414,14 @@ static enum claim certify(struct state *state, uint64_t page_bytes,
     double confidence = verdict->confidence;
     snprintf(phase, sizeof(phase), "more-%llu", (unsigned long long)page_bytes);
     claim = certify_set(state, phase, contrasts, count, verdict);
-    verdict->confidence = fmin(verdict->confidence, confidence);
+    /* Long writes may merge blocks, and then vary too much to tell. */
+    if (claim == CLAIM_OPEN) {
+        confidence = fmin(confidence, small_confidence);
+        claim = verdict->claim = CLAIM_HOLDS;
+    } else {
+        confidence = fmin(confidence, verdict->confidence);
+    }
+    verdict->confidence = confidence;
     return claim;
 }
 
@@ -388,9 +438,7 @@ static enum claim none_smaller(struct state *state, const char *name,
                                struct smaller *smaller)
 {
     const struct claim_rule rule = {
-        .alpha = alpha,
-        .looks = most < effect_none ? claim_long_looks : claim_looks,
-        .to_the_end = true};
+        .alpha = alpha / 2, .looks = cell_looks, .to_the_end = true};
     struct contrast contrasts[CONTRASTS_MAX];
     uint64_t sizes[SIZES_MAX], odd = page_bytes / state->block_bytes;
     char phase[LABEL_PHASE_MAX];
@@ -417,15 +465,16 @@ static enum claim none_smaller(struct state *state, const char *name,
         contrasts[i].low = contrasts[i].high = threshold;
     snprintf(phase, sizeof(phase), "%s-%llu", name,
              (unsigned long long)page_bytes);
+    double confidence;
     enum claim claim =
-        study_claim(&state->study, phase, contrasts, count, &rule);
+        decide(state, phase, contrasts, count, &rule, &confidence);
     size_t without = 0;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_BELOW)
             contrasts[without++] = contrasts[i];
         else if (claim != CLAIM_MEASURING)
             smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
-    double confidence = claim_confidence(contrasts, without, &rule);
+    confidence = claim_confidence(contrasts, without, &rule);
     if (confidence < verdict->confidence)
         verdict->confidence = confidence;
     return claim;
@@ -476,7 +525,8 @@ static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
                                 .size_bytes = page_bytes,
                                 .other_bytes = part_bytes,
                                 .pitch_bytes = page_bytes,
-                                .repeats = 16,
+                                .repeats =
+                                    placing_repeats(page_bytes, 8, 16, 4 * MIB),
                                 .low = rest_least,
                                 .high = rest_none};
 
@@ -494,7 +544,9 @@ static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
 static enum claim reads_rest(struct state *state, uint64_t page_bytes,
                              enum side *side, double *confidence)
 {
-    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
+    const struct claim_rule rule = {
+        .alpha = alpha,
+        .looks = page_bytes < MIB / 2 ? claim_long_looks : claim_looks};
     const uint64_t block = state->block_bytes;
     struct contrast contrasts[2];
     size_t count = 0;
