@@ -90,13 +90,12 @@ struct verdict_on {
 static struct contrast shifted(uint64_t size_bytes, uint64_t shift_bytes,
                                uint64_t unit_bytes, enum side expected)
 {
-    uint64_t reach = size_bytes + shift_bytes;
     struct contrast contrast = {
         .kind = SHIFTED,
         .size_bytes = size_bytes,
         .other_bytes = size_bytes,
         .shift_bytes = shift_bytes,
-        .pitch_bytes = (reach + unit_bytes - 1) / unit_bytes * unit_bytes,
+        .pitch_bytes = unit_bytes,
         .repeats = placing_repeats(size_bytes, 2, 16, MIB),
         .summaries_count = expected == SIDE_BELOW ? SUMMARIES : 1,
         .expected = expected,
@@ -140,18 +139,25 @@ static uint32_t repeats_of(const struct contrast *contrast,
                                  : contrast->repeats - 1 + dither;
 }
 
+/* Slots overlap, that both cells meet pages of each level: were an odd number of
+ * pages always written from an even place on, or always from an odd one, one of
+ * the two cells would have more of the slow ones. */
 static uint64_t slots_of(const struct state *state,
                          const struct contrast *contrast)
 {
     uint64_t pitch = contrast->pitch_bytes;
-    uint64_t window = 2 * pitch;
+    uint64_t reach =
+        contrast->shift_bytes + (contrast->other_bytes > contrast->size_bytes
+                                     ? contrast->other_bytes
+                                     : contrast->size_bytes);
+    uint64_t window = 2 * ((reach + pitch - 1) / pitch * pitch);
     uint64_t end = state->study.setting.region_offset_bytes +
                    state->study.setting.region_length_bytes;
 
     /* Few blocks, or every write would merge another one. */
     window = window < 256 * KIB ? 256 * KIB : window;
-    if (window > end - state->base_bytes)
-        window = end - state->base_bytes;
+    if (window > end - state->base_bytes - reach)
+        window = end - state->base_bytes - reach;
     return window / pitch > 0 ? window / pitch : 1;
 }
 
@@ -160,9 +166,10 @@ static void emit_write(struct study *study, const char *phase,
                        uint32_t round, struct random *random)
 {
     const struct state *state = (const struct state *)study;
-    uint64_t offset =
-        state->base_bytes +
-        contrast->pitch_bytes * random_below(random, slots_of(state, contrast));
+    /* Not at the base: a block may begin there, and what writes to its beginning
+     * costs is no page's doing. */
+    uint64_t slot = 1 + random_below(random, slots_of(state, contrast));
+    uint64_t offset = state->base_bytes + contrast->pitch_bytes * slot;
     struct step step = placing_step(
         OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
         second ? contrast->other_bytes : contrast->size_bytes, phase, contrast,
@@ -304,6 +311,18 @@ static double extra_ns(const struct state *state, const char *phase,
     return expm1(contrast->median) * least;
 }
 
+/* Is everything that is open at least on the side where it should be? */
+static bool leans_right(const struct contrast contrasts[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_OPEN &&
+            (contrasts[i].expected == SIDE_BELOW
+                 ? contrasts[i].median > contrasts[i].high
+                 : contrasts[i].median < contrasts[i].low))
+            return false;
+    return true;
+}
+
 /*
  * A claim that long cells decide where short ones cannot: pages of several
  * levels take different times, and what a few writes happen to hit varies more
@@ -322,7 +341,7 @@ static enum claim decide(struct state *state, const char *phase,
         study_claim(&state->study, phase, contrasts, count, rule);
 
     of_long_cells.looks = claim_long_looks;
-    if (claim == CLAIM_OPEN) {
+    if (claim == CLAIM_OPEN && leans_right(contrasts, count)) {
         for (size_t i = 0; i < count; i++)
             if (i == 0 || contrasts[i].side == SIDE_OPEN) {
                 again[n] = contrasts[i];
@@ -1098,7 +1117,7 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     state->block_bytes = setting->logical_block_bytes;
-    state->base_bytes = placing_base(setting, state->study.seed, 32 * MIB);
+    state->base_bytes = placing_base(setting, state->study.seed, 48 * MIB);
     *result = state;
     return 0;
 }
