@@ -53,7 +53,8 @@ static const double gain_least = 0.03;
  * certificate in nearly all: threshold / spread. */
 static const double answer_clear = 1.2, round_clear = 2;
 static const double search_error = 0.004;
-/* One request must not take longer than this, or a slow drive takes hours. */
+/* One request must not take longer than this, or a slow drive takes hours: but
+ * where there is something to see. */
 static const double longest_ns = 250e6;
 
 struct state {
@@ -99,21 +100,25 @@ static struct contrast twice(const struct setting *setting, uint64_t size_bytes,
 /* ---- measuring --------------------------------------------------------- */
 
 /* A place for a read of that size: where a page begins, also one of three
- * chips, or the read would touch a page more than it has to. */
+ * chips, or the read would touch a page more than it has to. Of so many that it
+ * is rarely one whose data is still kept: a buffer holds hundreds of small reads.
+ */
 static uint64_t place(const struct setting *setting, uint64_t size_bytes,
                       struct random *random)
 {
-    static const uint64_t pitches[] = {105 * MIB, 15 * MIB, 3 * MIB, MIB};
-    const uint64_t places_least = 32;
+    static const struct {
+        uint64_t pitch_bytes, places_least;
+    } choices[] = {
+        {105 * MIB, 1000}, {15 * MIB, 1000}, {3 * MIB, 200}, {MIB, 32}};
     uint64_t first = setting->region_offset_bytes, pitch = MIB;
 
-    for (size_t i = 0; i < sizeof(pitches) / sizeof(pitches[0]); i++) {
-        pitch = pitches[i];
-        while (pitch < size_bytes)
-            pitch *= 2;
-        if (setting->region_length_bytes / pitch >= places_least)
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        pitch = choices[i].pitch_bytes;
+        if (setting->region_length_bytes / pitch >= choices[i].places_least)
             break;
     }
+    while (pitch < size_bytes)
+        pitch *= 2;
     uint64_t low = (first + pitch - 1) / pitch;
     uint64_t high = (first + setting->region_length_bytes) / pitch;
     return (low + random_below(random, high > low ? high - low : 1)) * pitch;
@@ -124,7 +129,7 @@ static uint64_t place(const struct setting *setting, uint64_t size_bytes,
  * from another one would make the first read slow, and look like a buffer. */
 static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
 {
-    const uint64_t away = 32 * MIB;
+    const uint64_t away = 32 * MIB + MIB / 2; /* and no place of another read */
     uint64_t first = setting->region_offset_bytes;
     uint64_t end = first + setting->region_length_bytes;
 
@@ -198,8 +203,15 @@ static struct finding *add(struct findings *findings)
     return findings_add(findings, "read-buffer", "read_buffer");
 }
 
-/* The largest size to look at: a 16th of the region, 16 MiB, and short enough.
- */
+/* No size above this is looked at. */
+static uint64_t size_limit(const struct setting *setting)
+{
+    uint64_t sixteenth = setting->region_length_bytes / 16;
+
+    return sixteenth < 16 * MIB ? sixteenth : 16 * MIB;
+}
+
+/* The largest size to look at first: one that is short enough. */
 static bool pilot(struct state *state, uint64_t *largest_bytes)
 {
     struct contrast contrast = twice(&state->study.setting, MIB, SIDE_OPEN);
@@ -211,7 +223,7 @@ static bool pilot(struct state *state, uint64_t *largest_bytes)
         return false;
     *largest_bytes = 16 * MIB;
     while (*largest_bytes > MIB &&
-           (*largest_bytes > state->study.setting.region_length_bytes / 16 ||
+           (*largest_bytes > size_limit(&state->study.setting) ||
             (double)*largest_bytes / (double)MIB * first > longest_ns))
         *largest_bytes /= 2;
     return true;
@@ -274,11 +286,11 @@ static bool look_closer(struct state *state, struct survey *survey)
     return true;
 }
 
-static bool look_over(struct state *state, uint64_t largest_bytes,
-                      struct survey *survey)
+static bool look_over_to(struct state *state, const uint64_t *largest_bytes,
+                         struct survey *survey)
 {
     survey->count = 0;
-    for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
+    for (uint64_t size = state->grain_bytes; size <= *largest_bytes; size *= 2)
         survey->sizes[survey->count++] =
             twice(&state->study.setting, size, SIDE_OPEN);
     const struct claim_rule rule = {.alpha = search_error * 7 *
@@ -289,6 +301,19 @@ static bool look_over(struct state *state, uint64_t largest_bytes,
         return false;
     find_run(survey);
     return !survey->any || look_closer(state, survey);
+}
+
+/* Where the largest size still profits, larger ones are worth their time. */
+static bool look_over(struct state *state, uint64_t *largest_bytes,
+                      struct survey *survey)
+{
+    for (;; *largest_bytes *= 2) {
+        if (!look_over_to(state, largest_bytes, survey))
+            return false;
+        if (!survey->any || survey->after < survey->count ||
+            2 * *largest_bytes > size_limit(&state->study.setting))
+            return true;
+    }
 }
 
 static bool conclude_none(struct state *state, const struct survey *survey,
@@ -604,7 +629,7 @@ static bool think(struct study *study, struct findings *findings)
     if (study->setting.method == METHOD_PAPER)
         return paper_read_buffer(study, findings);
     if (!pilot(state, &largest_bytes) ||
-        !look_over(state, largest_bytes, &survey))
+        !look_over(state, &largest_bytes, &survey))
         return false;
     if (survey.any)
         return conclude_run(state, &survey, findings);
