@@ -49,6 +49,8 @@ static const double profit_low = 0.05, profit_none = 0.06;
 static const double profit_none_long = 0.10;
 /* A profit that is searched for an edge: the certificate needs half of it. */
 static const double gain_least = 0.03;
+/* What the parts of a long read do is the drive's to decide. */
+static const double lead_confidence = 0.95;
 /* Questions of a search should be right in most cases, and the rounds of a
  * certificate in nearly all: threshold / spread. */
 static const double answer_clear = 1.2, round_clear = 2;
@@ -143,13 +145,16 @@ static void emit(struct study *study, const char *phase,
                  struct random *random)
 {
     for (uint32_t i = 0; i < contrast->repeats; i++) {
-        uint64_t offset = place(&study->setting, contrast->size_bytes, random);
+        uint64_t lead = contrast->shift_bytes;
+        uint64_t length = contrast->size_bytes + lead;
+        uint64_t offset = place(&study->setting, length, random);
+        if (offset >= study->setting.region_offset_bytes + lead)
+            offset -= lead;
         struct step away = placing_unmeasured(
             OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
             round);
-        struct step read =
-            placing_step(OPERATION_READ, offset, contrast->size_bytes, phase,
-                         contrast, 'a', round);
+        struct step read = placing_step(OPERATION_READ, offset, length, phase,
+                                        contrast, 'a', round);
         study_ask(study, &away);
         study_ask(study, &read);
         study_ask(study, &read);
@@ -171,7 +176,8 @@ static bool costs(const struct study *study, const char *phase,
         first[i] = (double)rows[2 * i].ns;
         second[i] = (double)rows[2 * i + 1].ns;
     }
-    if (parts_of(&study->setting, contrast->size_bytes) > PARTS_FEW) {
+    if (parts_of(&study->setting,
+                 contrast->size_bytes + contrast->shift_bytes) > PARTS_FEW) {
         stats_sort(first, repeats);
         stats_sort(second, repeats);
         *first_ns = first[0];
@@ -350,6 +356,7 @@ static bool conclude_none(struct state *state, const struct survey *survey,
 /* One search for the edge of the run of sizes that profit. */
 struct edge {
     uint64_t low_bytes, high_bytes; /* on the two sides of the edge */
+    uint64_t lead_bytes;            /* read in front of each size */
     bool profits_below;             /* the upper edge: the buffer's size */
     double gain;                    /* log ratio where it profits */
     double spread;
@@ -358,16 +365,28 @@ struct edge {
 struct edge_query {
     struct study *study;
     double threshold;
+    uint64_t lead_bytes;
     uint32_t repeats;
     bool profits_below;
 };
+
+/* A read that begins so much before its place, and is that much longer. */
+static struct contrast led_by(const struct setting *setting,
+                              uint64_t lead_bytes, uint64_t size_bytes,
+                              enum side expected)
+{
+    struct contrast contrast = twice(setting, size_bytes, expected);
+
+    contrast.shift_bytes = lead_bytes;
+    return contrast;
+}
 
 static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
     const struct edge_query *query = context;
-    struct contrast contrast =
-        twice(&query->study->setting, place_bytes, SIDE_OPEN);
+    struct contrast contrast = led_by(&query->study->setting, query->lead_bytes,
+                                      place_bytes, SIDE_OPEN);
     double ratio;
 
     if (contrast.repeats < query->repeats)
@@ -394,6 +413,7 @@ static enum claim bisect_edge(struct state *state, const struct edge *edge,
 {
     struct edge_query query = {.study = &state->study,
                                .threshold = edge->gain / 2,
+                               .lead_bytes = edge->lead_bytes,
                                .profits_below = edge->profits_below};
     query.repeats = repeats_for(edge, answer_clear);
     double spread = edge->spread / sqrt((double)query.repeats);
@@ -430,6 +450,8 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
                              uint64_t place_bytes,
                              struct contrast contrasts[EDGE_CONTRASTS_MAX])
 {
+    const struct setting *setting = &state->study.setting;
+    const uint64_t lead = edge->lead_bytes;
     uint64_t grain = state->grain_bytes;
     uint64_t near = place_bytes / 8 * 7 / grain * grain;
     enum side in = edge->profits_below ? SIDE_ABOVE : SIDE_BELOW;
@@ -440,24 +462,21 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
      * edge decides what counts as one. */
     if (edge->profits_below)
         contrasts[count++] =
-            twice(&state->study.setting, near < grain ? grain : near, in);
-    contrasts[count++] = twice(&state->study.setting, place_bytes, in);
-    contrasts[count++] = twice(&state->study.setting, place_bytes + grain, out);
+            led_by(setting, lead, near < grain ? grain : near, in);
+    contrasts[count++] = led_by(setting, lead, place_bytes, in);
+    contrasts[count++] = led_by(setting, lead, place_bytes + grain, out);
     if (place_bytes >= edge->low_bytes + grain)
-        contrasts[count++] =
-            twice(&state->study.setting, place_bytes - grain, in);
-    contrasts[count++] =
-        twice(&state->study.setting, place_bytes + 2 * grain, out);
+        contrasts[count++] = led_by(setting, lead, place_bytes - grain, in);
+    contrasts[count++] = led_by(setting, lead, place_bytes + 2 * grain, out);
     if (edge->profits_below) {
         uint64_t far = place_bytes + place_bytes / 20 * 7;
         uint64_t farther = place_bytes + place_bytes / 10 * 9;
+        contrasts[count++] = led_by(setting, lead, far - far % grain, out);
         contrasts[count++] =
-            twice(&state->study.setting, far - far % grain, out);
-        contrasts[count++] =
-            twice(&state->study.setting, farther - farther % grain, out);
+            led_by(setting, lead, farther - farther % grain, out);
     }
-    bool split = parts_of(&state->study.setting, place_bytes) <
-                 parts_of(&state->study.setting, place_bytes + grain);
+    bool split = parts_of(setting, lead + place_bytes) <
+                 parts_of(setting, lead + place_bytes + grain);
     for (size_t i = 0; i < count; i++) {
         contrasts[i].low = contrasts[i].high = edge->gain / 2;
         if (split && edge->profits_below && contrasts[i].expected == out)
@@ -566,6 +585,36 @@ static void say_size(struct state *state, uint64_t bytes, double confidence,
         format_bytes(bytes + state->grain_bytes, next, sizeof(next)));
 }
 
+/* What of a read comes before the host's request with which it is as long as the
+ * smallest that uses the buffer. */
+static uint64_t lead_of(const struct setting *setting, uint64_t smallest_bytes)
+{
+    if (smallest_bytes == 0)
+        return 0;
+    return (parts_of(setting, smallest_bytes) - 1) *
+           setting->request_limit_bytes;
+}
+
+/*
+ * The host sends a long read in parts, and the first ones passed the buffer by
+ * before the drive could know how long it would be: the whole read is longer
+ * than the buffer. So the size is searched behind so much that is not kept.
+ */
+static enum claim find_behind_lead(struct state *state,
+                                   const struct edge *whole,
+                                   uint64_t lead_bytes, uint64_t *bytes,
+                                   double *confidence)
+{
+    const uint64_t grain = state->grain_bytes;
+    struct edge edge = *whole;
+
+    edge.lead_bytes = lead_bytes;
+    edge.low_bytes = *bytes > 2 * lead_bytes ? *bytes - 2 * lead_bytes : 0;
+    edge.low_bytes = edge.low_bytes > grain ? edge.low_bytes : grain;
+    edge.high_bytes = *bytes + 2 * grain;
+    return find_edge(state, &edge, "behind", bytes, confidence);
+}
+
 static bool conclude_run(struct state *state, struct survey *survey,
                          struct findings *findings)
 {
@@ -604,6 +653,11 @@ static bool conclude_run(struct state *state, struct survey *survey,
         claim = find_edge(state, &lower, "least", &before_bytes,
                           &smallest_confidence);
         before_bytes += state->grain_bytes;
+    }
+    uint64_t lead = lead_of(&state->study.setting, before_bytes);
+    if (claim == CLAIM_HOLDS && lead > 0) {
+        claim = find_behind_lead(state, &upper, lead, &bytes, &confidence);
+        confidence = fmin(confidence, lead_confidence);
     }
     if (claim == CLAIM_MEASURING)
         return false;
