@@ -45,6 +45,8 @@ static const double flush_effect = 0.2231; /* log 1.25 */
 static const double leave_low = 0.05, stay_high = 0.10;
 /* So much faster than the line (a third) is no error of its slope. */
 static const double below_least = 0.4;
+/* So far may the line stray where it was not measured. */
+static const double stray_most = 0.06;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
 /* One request more of the host costs no more than so many small writes. */
@@ -604,11 +606,7 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
         struct edge_query query = {.state = state,
                                    .fit = fit,
                                    .repeats = repeats,
-                                   .threshold = 0.15 * excess};
-        if (query.threshold < 1.5 * spread)
-            query.threshold = 1.5 * spread;
-        if (query.threshold < step_least)
-            query.threshold = step_least;
+                                   .threshold = fmax(2 * spread, stray_most)};
         if (query.threshold > 0.5 * excess)
             query.threshold = 0.5 * excess;
         const struct threshold_search search = {
@@ -633,7 +631,7 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
             return claim;
         reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes,
                &excess);
-        repeats = 8;
+        repeats = edge->bytes > MIB ? 4 : 8;
     }
     return CLAIM_OPEN;
 }
