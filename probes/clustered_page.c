@@ -1004,6 +1004,61 @@ static bool conclude_stairs(struct state *state, uint64_t page_bytes,
     return true;
 }
 
+/*
+ * Whichever the page is: is the rest of one read? Then a part of it would cost
+ * more than all of it, and no shift did. HOLDS: no part of any size does.
+ */
+static enum claim no_rest(struct state *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_looks};
+    struct contrast contrasts[4 * SIZES_MAX];
+    uint64_t sizes[SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t multiple = 1; multiple <= 3; multiple += 2) {
+        /* What little is read beside a long write would not show. */
+        size_t n = ladder(state, multiple, largest_bytes / 2, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count++] = part_of(sizes[i], sizes[i] / 2);
+            if (sizes[i] <= largest_bytes / 4)
+                contrasts[count++] =
+                    part_of(sizes[i], sizes[i] - state->block_bytes);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i].expected = SIDE_BELOW;
+        contrasts[i].low = rest_none;
+        contrasts[i].summaries_count = SUMMARIES;
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-rest", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+/* The page stays unknown, for this reason; whether the rest of it is read may
+ * be known all the same. False while it is measured. */
+static bool conclude_pageless(struct state *state, const char *reason,
+                              struct findings *findings)
+{
+    double confidence;
+    enum claim none = no_rest(state, &confidence);
+
+    if (none == CLAIM_MEASURING)
+        return false;
+    finding_why(add(findings, "clustered_page"), "%s", reason);
+    struct finding *rest = add(findings, "read_modify_write");
+    finding_why(rest, "%s", reason);
+    if (none != CLAIM_HOLDS)
+        return true;
+    finding_found(rest, value_boolean(false),
+                  fmin(confidence, small_confidence));
+    finding_why(rest, "no write of any size up to 1 MiB costs more when it is "
+                      "shifted by a part, nor one of up to 512 KiB when it is "
+                      "shortened, so what is not written is not read either");
+    return true;
+}
+
 static bool think_without_rmw(struct state *state, double confidence,
                               struct findings *findings)
 {
@@ -1028,17 +1083,21 @@ static bool think_without_rmw(struct state *state, double confidence,
     enum claim none = no_debt(state, &certainty);
     confidence = fmin(certainty, confidence);
     if (none == CLAIM_FALLS || none == CLAIM_OPEN)
-        return study_say_open(
-            state->study.probe, findings,
+        return conclude_pageless(
+            state,
             "small writes cost less than their share of large ones, flush "
-            "included, so the drive may put off what it costs to write");
+            "included, so the drive may put off what it costs to write",
+            findings);
     if (none == CLAIM_HOLDS)
         none = no_stairs(state, &certainty);
     if (none == CLAIM_MEASURING)
         return false;
     if (none != CLAIM_HOLDS)
-        say_open(findings, "shifted writes cost nothing more, and the steps in "
-                           "the cost of longer ones fit no page size");
+        return conclude_pageless(
+            state,
+            "shifted writes cost nothing more, and the steps in the cost of "
+            "longer ones fit no page size",
+            findings);
     for (int i = 0; none == CLAIM_HOLDS && i < 2; i++) {
         struct finding *finding =
             add(findings, i ? "read_modify_write" : "clustered_page");
@@ -1102,7 +1161,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests = 26000;
     plan->requests_max = 1000000;
     plan->bytes_written = 300 * MIB;
-    plan->bytes_written_max = 12000 * MIB;
+    plan->bytes_written_max = 16000 * MIB;
 }
 
 static int start(const struct setting *setting, const struct findings *known,
