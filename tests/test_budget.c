@@ -186,7 +186,7 @@ static const struct exception {
      "four times a page look like noise that takes more writes"},
     {"sim:tlc-pseudo-slc", 0.4, 1.25, 0.2, 1.25,
      "three times a page look like noise that takes more writes"},
-    {"sim:emmc", 0.75, 1.5, 0.75, 1.25,
+    {"sim:emmc", 0.6, 1.5, 0.75, 1.25,
      "pages of two times: a pilot has too few of each"},
     {"sim:ssd-b", 0.5, 1.25, 0.4, 1.25,
      "two times a page look like noise that takes more writes"},

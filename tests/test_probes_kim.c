@@ -40,6 +40,21 @@ static const struct expected table[] = {
      "write_buffer", "261120"},
     {"ssd-a,write_buffer_bytes=12KiB", NULL, buffers, "write_buffer", "12288"},
     {"ssd-a,write_buffer_bytes=6MiB", NULL, buffers, "write_buffer", "6291456"},
+    /* Small writes pass it by; a step is small beside what comes after; what it
+     * drains by itself is no proof of a flush that does something. */
+    {"ssd-a,write_buffer_bypass_bytes=64KiB,write_buffer_bytes=500KiB", NULL,
+     buffers, "write_buffer", "512000"},
+    {"ssd-a,write_buffer_bytes=742KiB,write_buffer_overflow=make-room", NULL,
+     buffers, "write_buffer", "759808"},
+    {"ssd-a,write_buffer_drain=eager,flush_ns=5ms", NULL, buffers,
+     "write_buffer", "261120"},
+    /* The first part of a long read is not kept. */
+    {"ssd-a,request_limit_bytes=64KiB,read_buffer_smallest_request_bytes="
+     "96KiB",
+     NULL, buffers, "read_buffer", "262144"},
+    /* Few places, of which many small reads are kept. */
+    {"usb-kingston-1g,read_buffer_bytes=512KiB", NULL, buffers, "read_buffer",
+     "524288"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
     {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
     {"ssd-b", "131072", blocks, "nand_type", "MLC"},
