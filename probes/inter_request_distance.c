@@ -53,7 +53,7 @@ static const double switch_low = 0.03, switch_none = 0.05;
 static const double width_wanted = 0.07, width_most = 0.10;
 static const uint32_t switch_looks[] = {64, 128, CONTRAST_ROUNDS_MAX, 0};
 /* Pairs of reads, nearby and across, that may be spent on it. */
-static const uint64_t crossings_most = 100000;
+static const uint64_t crossings_most = 150000;
 /* Odds at which two places are taken for the same or for different. */
 static const double ask_odds = 9.2; /* log 1e4 */
 /* So many times the spread makes one cell tell a switch nearly always. */
@@ -546,7 +546,9 @@ static void measure_switch(const struct state *state,
                            const struct contrast contrasts[], size_t count,
                            struct switch_cost *cost)
 {
-    enum { PART = 6 }; /* rounds over which drift is averaged */
+    /* Rounds over which drift is averaged: the more parts, the further apart
+     * are their extremes by noise alone. */
+    enum { PARTS = 8, PART_LEAST = 6 };
     double added[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
     double least = INFINITY, most = 0;
     size_t n = 0;
@@ -556,10 +558,11 @@ static void measure_switch(const struct state *state,
             n++;
     cost->interval = (struct interval){0, 0};
     cost->ns = 0;
-    if (n < 2 * PART)
+    if (n < 2 * PART_LEAST)
         return;
-    for (size_t i = 0; i + PART <= n; i += PART) {
-        double level = stats_median(near + i, PART);
+    size_t part = n / PARTS > PART_LEAST ? n / PARTS : PART_LEAST;
+    for (size_t i = 0; i + part <= n; i += part) {
+        double level = stats_median(near + i, part);
         least = level < least ? level : least;
         most = level > most ? level : most;
     }
@@ -616,10 +619,11 @@ static bool cross_more(struct state *state, struct contrast contrasts[],
     double ratios[CONTRAST_ROUNDS_MAX];
     bool measured = true;
 
+    /* Half of them cross a border. */
     for (size_t i = 0; i < count; i++) {
         if (contrasts[i].expected != SIDE_ABOVE ||
             contrasts[i].rounds_count >= rounds ||
-            2 * count * contrasts[i].repeats * rounds > crossings_most)
+            count * contrasts[i].repeats * rounds > crossings_most)
             continue;
         if (!study_ratios(&state->study, "certify", &contrasts[i], rounds,
                           ratios))
@@ -754,7 +758,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     }
     (void)setting;
     plan->requests = 4000;
-    plan->requests_max = 400000;
+    plan->requests_max = 600000;
     plan->bytes_read = plan->requests * read_bytes;
     plan->bytes_read_max = plan->requests_max * read_bytes;
 }
