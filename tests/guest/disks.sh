@@ -133,6 +133,43 @@ wait $!
 check "interrupted, it exits with 130" test $? -eq 130
 check "and has put the cache back" test "$(cache_of sata)" = 'write back'
 
+# Pulled out of its port while it is measured, and plugged in again.
+contents()
+{
+    dd if="$1" bs=1M count=16 iflag=direct 2>/dev/null | md5sum
+}
+pull_out() # SERIAL
+{
+    local disk port status was run=/tmp/pulled-$1
+    disk=$(disk_of "$1")
+    port=$(realpath "/sys/block/${disk#/dev/}")
+    port=${port%%:1.0/*}
+    port=${port%/*}
+    dd if=/dev/urandom of="$disk" bs=64k count=8 oflag=direct 2>/dev/null
+    was=$(contents "$disk")
+    (soon 60 test -s "$run/state.json" && echo 0 >"$port/authorized") &
+    ssdprobe run basic "$disk" -q --confirm="$1" --region=0,16MiB --preserve \
+        --tune=safe --output-dir="$run" >/tmp/report 2>/tmp/messages
+    status=$?
+    check "$1: pulled out, it ends in 7, not in $status" test "$status" = 7
+    check "$1: and says why: $(cat /tmp/messages)" grep -q \
+        'failed: No such device; the device has vanished' /tmp/messages
+    check "$1: and what to do" grep -q \
+        "plug it in again and run 'ssdprobe restore $run'" /tmp/messages
+    check "$1: what it measured is a document" grep -q inconclusive \
+        "$run/report.json"
+    echo 1 >"$port/authorized"
+    soon 30 disk_of "$1"
+    disk=$(disk_of "$1")
+    ssdprobe restore "$run" >/tmp/report 2>/tmp/messages
+    status=$?
+    check "$1: plugged in, restore finds it: $(cat /tmp/messages)" \
+        test "$status" = 0
+    check "$1: its contents are back" test "$(contents "$disk")" = "$was"
+}
+pull_out usb
+pull_out uas
+
 # What cannot be switched is measured as it is.
 truncate -s 64M /tmp/file
 loop=$(losetup -f)
