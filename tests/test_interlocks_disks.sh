@@ -257,6 +257,12 @@ END
     judged "held by another" 3 "in use: process $holder \(python3?"
     kill "$holder"
     wait "$holder" 2>/dev/null
+    sleep 60 <>"$disk" &
+    holder=$!
+    judged "opened elsewhere" 0 \
+        "^not in use note: .*process $holder \((sleep|bash)\) holds it"
+    kill "$holder"
+    wait "$holder" 2>/dev/null
     judged "no longer held" 0 '^not in use pass: '
 }
 
@@ -277,10 +283,14 @@ no_flag_helps()
                 --confirm) arguments+=("--confirm=$name") ;;
                 # None of these asks a question: they come along.
                 --yes) arguments+=(--yes --preserve --tune=max --strict
+                    --write-budget=1TiB --flush=sync
                     "--output-dir=$work/run") ;;
                 *) arguments+=("${flags[i]}") ;;
             esac
         done
+        # It goes with all but one of them.
+        [[ ${arguments[*]} == *--read-only* ]] ||
+            arguments+=(--write-cache=off)
         timeout 60 "$ssdprobe" -q "${arguments[@]}" "${path:-$disk}" \
             >"$work/out" 2>"$work/err" </dev/null
         (($? == 3)) || started+="${arguments[*]}: $(head -1 "$work/err"); "
@@ -350,6 +360,44 @@ in_use()
     path=
     umount "$work/mount"
     losetup -d "$upper"
+}
+
+# A run that was killed, and whose disk has been mounted since.
+restore_of_mounted()
+{
+    local before run=$work/killed was process status
+    mkdir -p "$work/mount"
+    disk
+    mkfs.ext4 -q "$disk"
+    sync "$disk"
+    was=$(sha256sum <"$image")
+    timeout 60 "$ssdprobe" -q --yes --allow-virtual --force-signature --preserve \
+        --write-budget=4GiB --region=32MiB,64MiB "--output-dir=$run" \
+        run clustered-page "$disk" >"$work/out" 2>"$work/err" &
+    process=$!
+    until [ -s "$run/state.json" ] || ! kill -0 "$process" 2>/dev/null; do
+        sleep 0.05
+    done
+    sleep 0.2
+    kill -KILL "$(pgrep -o -P "$process")" "$process"
+    wait "$process" 2>/dev/null
+    check "killed: something is to be put back" test -s "$run/journal" \
+        -a "$(sync "$disk"; sha256sum <"$image")" != "$was"
+    mount -o ro,noload "$disk" "$work/mount"
+    before=$(state)
+    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    status=$?
+    check "mounted since: restore ends in 3, not in $status" test "$status" = 3
+    check "mounted since: it says why: $(cat "$work/err")" \
+        grep -q "$disk is in use: $disk is mounted on $work/mount" "$work/err"
+    check "mounted since: not a byte changed" test "$(state)" = "$before"
+    umount "$work/mount"
+    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    status=$?
+    check "no longer mounted: restore ends in 0, not in $status" \
+        test "$status" = 0
+    sync "$disk"
+    check "and every byte is as it was" test "$(sha256sum <"$image")" = "$was"
 }
 
 btrfs_of_two()
@@ -443,6 +491,7 @@ contents
 crafted
 states
 in_use
+restore_of_mounted
 btrfs_of_two
 built
 list

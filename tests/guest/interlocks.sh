@@ -7,7 +7,9 @@ set -u
 # shellcheck source=tests/guest/inside.sh
 . "$1/tests/guest/inside.sh"
 
-disk=/dev/sda name=sda
+build=$2 disk=/dev/sda name=sda
+# By what commands are run: in another root.
+within=''
 sectors=$(cat /sys/block/sda/size)
 
 # What is on the disk, and how often it was written to or discarded.
@@ -23,7 +25,7 @@ state()
 # All flags at once; test_interlocks_disks.sh tries every set of them.
 no_flag_helps()
 {
-    ssdprobe -q --force-signature --force-unhealthy --allow-virtual --yes \
+    $within ssdprobe -q --force-signature --force-unhealthy --allow-virtual --yes \
         "--confirm=$name" --preserve "$1" >/tmp/out 2>/tmp/err </dev/null
     test $? = 3
 }
@@ -33,7 +35,7 @@ refused()
 {
     local what=$1 pattern=$2 path=${3:-$disk} before status
     before=$(state)
-    ssdprobe check "$path" >/tmp/out 2>/tmp/err
+    $within ssdprobe check "$path" >/tmp/out 2>/tmp/err
     status=$?
     check "$what: check ends in 3, not in $status" test "$status" = 3
     check "$what: it says why: $(cat /tmp/err)" grep -qE "$pattern" /tmp/err
@@ -102,14 +104,67 @@ names()
     refused "a link to a node of another name of the disk behind /boot" \
         'this machine runs from' /tmp/link
     umount /boot
-    dd if=/dev/zero of="$disk" bs=1M count=1 2>/dev/null
+    blank
     mkswap "$disk" >/dev/null
     swapon "$disk"
     check "swap is on" grep -q "^$disk" /proc/swaps
     refused "swap" "$disk is swap space in use, and no flag"
     swapoff "$disk"
-    dd if=/dev/zero of="$disk" bs=1M count=1 2>/dev/null
+    blank
+}
+
+blank()
+{
+    dd if=/dev/zero of="$disk" bs=1M count="${1-2}" 2>/dev/null
     sync
+}
+
+# Swap space on a partition: type 82h, from sector 2048 on, to the end but 1 MiB.
+partitions()
+{
+    printf '\x82\0\0\0%b%b' '\x0\x8\x0\x0' "$(printf '\\x%x' \
+        $((sectors - 4096 & 255)) $((sectors - 4096 >> 8 & 255)) \
+        $((sectors - 4096 >> 16 & 255)) 0)" |
+        dd of="$disk" bs=1 seek=450 conv=notrunc 2>/dev/null
+    printf '\x55\xaa' | dd of="$disk" bs=1 seek=510 conv=notrunc 2>/dev/null
+    sync
+    blockdev --rereadpt "$disk"
+    check "there is a partition" soon 5 test -b "${disk}1"
+    mkswap "${disk}1" >/dev/null
+    swapon "${disk}1"
+    check "swap is on, on the partition" grep -q "^${disk}1" /proc/swaps
+    refused "swap on a partition" "${disk}1 is swap space in use, and no flag"
+    refused "the partition" "${disk}1 is a partition of $disk" "${disk}1"
+    swapoff "${disk}1"
+    blank
+    blockdev --rereadpt "$disk"
+}
+
+# The disk that a system runs from, as that system sees it.
+root()
+{
+    local root=/mnt/root folder status
+    mkfs.ext4 -q "$disk"
+    mkdir -p "$root"
+    mount -t ext4 "$disk" "$root"
+    for folder in usr proc sys dev tmp "${build#/}"; do
+        mkdir -p "$root/$folder"
+    done
+    for folder in bin sbin lib lib64; do
+        ln -s "usr/$folder" "$root/$folder"
+    done
+    mount -o remount,ro "$root"
+    for folder in usr proc sys dev tmp "${build#/}"; do
+        mount -o bind "/$folder" "$root/$folder"
+    done
+    within="chroot $root"
+    refused "the disk behind /" "this machine runs from: $disk is mounted on /,"
+    within=''
+    for folder in "${build#/}" tmp dev sys proc usr; do
+        umount "$root/$folder"
+    done
+    umount "$root"
+    blank
 }
 
 allowed "a blank disk"
@@ -119,7 +174,8 @@ mapped "an open LUKS" luks CRYPT-LUKS2-0123456789abcdef-luks \
     "0 16384 crypt cipher_null-ecb - 0 $disk 8192" 'is part of dm-0 \(luks\)'
 array
 names
-dd if=/dev/zero of="$disk" bs=1M 2>/dev/null
-sync
+partitions
+root
+blank 64
 allowed "blank again"
 summary
