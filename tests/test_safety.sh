@@ -154,7 +154,7 @@ ended() { # NUMBER SIGNAL STATUS
     local expected
     case $2 in INT) expected=130 ;; TERM) expected=143 ;; HUP) expected=129 ;;
     *) expected=137 ;; esac
-    check "end $1: status $3 after SIG$2" \
+    check "end $1: status $3 after SIG$2: $(tail -n 1 err)" \
         test "$3" -eq "$expected" -o "$3" -eq 5 -o "$3" -eq 0
     if [ "$2" = KILL ]; then
         "$ssdprobe" restore --progress=none "run$1" >out 2>err

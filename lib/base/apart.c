@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,13 @@ static void close_others(const struct apart_work *work, int socket)
     }
 }
 
+/* Whatever ends its parent ends it, as far as the kernel lets go of it. */
+static void end_with(pid_t parent)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(0);
+}
+
 static void refuse_signals(void)
 {
     sigset_t asking;
@@ -64,8 +72,9 @@ int apart_begin(struct apart *apart, const struct apart_work *work)
     *apart = (struct apart){.socket = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
         return -errno;
-    const pid_t process = fork();
+    const pid_t parent = getpid(), process = fork();
     if (process == 0) {
+        end_with(parent);
         refuse_signals();
         close_others(work, sockets[1]);
         work->work(sockets[1], work->context);

@@ -23,6 +23,9 @@ static const uint64_t LOCK_WAIT_NS = 5000000000;
  * the kernel lets go of the disk when they have come back. */
 static const uint64_t HOLD_WAIT_NS = 10000000000, HOLD_PAUSE_NS = 50000000;
 
+/* And a process that has it may just be ending. */
+static const uint64_t USER_WAIT_NS = 1000000000;
+
 static int refuse_unknown(const struct disk *disk, int error, struct fault *why)
 {
     return fault_set(why, FAULT_REFUSED, error,
@@ -105,7 +108,7 @@ static bool has_user(const struct disk *disk)
 /* A descriptor or -errno. */
 static int open_patiently(const struct disk *disk, int flags)
 {
-    const uint64_t end_ns = clock_now_ns() + HOLD_WAIT_NS;
+    const uint64_t begin_ns = clock_now_ns();
 
     for (;;) {
         const int fd = open(disk->path, flags);
@@ -113,7 +116,9 @@ static int open_patiently(const struct disk *disk, int flags)
             return fd;
         if (errno != EBUSY)
             return -errno;
-        if (has_user(disk) || clock_now_ns() >= end_ns)
+        const uint64_t waited_ns = clock_now_ns() - begin_ns;
+        if (waited_ns >= HOLD_WAIT_NS ||
+            (waited_ns >= USER_WAIT_NS && has_user(disk)))
             return -EBUSY;
         clock_pause(HOLD_PAUSE_NS);
     }

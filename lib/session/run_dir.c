@@ -6,9 +6,13 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "lib/device/lock.h"
+
+/* A run that was killed lets go of it a moment later. */
+static const uint64_t LOCK_WAIT_NS = 1000000000;
 
 void run_dir_none(struct run_dir *dir)
 {
@@ -63,7 +67,7 @@ static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
     dir->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir->folder < 0)
         return cannot(path, -errno, why);
-    if (flock(dir->folder, LOCK_EX | LOCK_NB) == 0)
+    if (lock_take(dir->folder, LOCK_WAIT_NS) == 0)
         return 0;
     run_dir_close(dir);
     return fault_set(why, FAULT_OPEN, -EBUSY,
