@@ -755,6 +755,12 @@ START_TEST(test_parts_follow_every_limit)
 }
 END_TEST
 
+static bool read_file(void *context, void *data, uint64_t length_bytes)
+{
+    const int *fd = context;
+    return pread(*fd, data, length_bytes, 0) == (ssize_t)length_bytes;
+}
+
 START_TEST(test_limit_is_believed_only_when_proved)
 {
     struct disk disk;
@@ -764,21 +770,23 @@ START_TEST(test_limit_is_believed_only_when_proved)
     loop_open(&bench.loop, DISK_BYTES, LO_FLAGS_DIRECT_IO);
     ck_assert_int_eq(disk_find(bench.loop.path, &disk, &why), 0);
     ck_assert_int_eq(memory_create(&memory, BUFFER_BYTES), 0);
-    const int fd = open(bench.loop.path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    int fd = open(bench.loop.path, O_RDONLY | O_DIRECT | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
+    const struct limit_reader reader = {.read = read_file, .context = &fd};
 
     /* Passes whatever the memory is like; cannot pass, being above what sysfs
      * states; and a disk that is smaller than the request. */
     struct limit limit = {.assured_bytes = 65536, .hoped_bytes = 262144};
-    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, DISK_BYTES, &memory),
+    ck_assert_uint_eq(limit_prove(&limit, &disk, &reader, DISK_BYTES, &memory),
                       262144);
     limit.hoped_bytes =
         1024 * sysfs_number(bench.loop.folder, "queue/max_sectors_kb", 0) +
         65536;
     ck_assert_uint_le(limit.hoped_bytes, BUFFER_BYTES);
-    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, DISK_BYTES, &memory),
+    ck_assert_uint_eq(limit_prove(&limit, &disk, &reader, DISK_BYTES, &memory),
                       65536);
-    ck_assert_uint_eq(limit_prove(&limit, &disk, fd, 4096, &memory), 65536);
+    ck_assert_uint_eq(limit_prove(&limit, &disk, &reader, 4096, &memory),
+                      65536);
 
     close(fd);
     memory_destroy(&memory);

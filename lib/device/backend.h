@@ -10,6 +10,8 @@
  */
 struct device_ops {
     const char *name;
+    /* -ENODEV, -ETIMEDOUT and -EINTR: it has not answered before, and is given
+     * up. */
     int (*submit)(struct device *device, struct io *io);
     /* An error means that what is under way will not come back. */
     int (*reap)(struct device *device, struct io *done[], size_t max,
@@ -40,7 +42,7 @@ struct device {
     bool write;
     bool seen_again; /* is_same() has said yes */
     int lost; /* 0, or the -errno for which requests under way were given up */
-    uint64_t sent_ns; /* the last request */
+    uint64_t sent_ns;                    /* the last request */
     uint64_t long_ns[DEVICE_LONG_COUNT]; /* the longest requests so far */
     unsigned queue_depth_count, outstanding_count;
     unsigned char *buffer;

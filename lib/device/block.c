@@ -181,9 +181,31 @@ static int block_reap(struct device *device, struct io *done[], size_t max,
     return 0;
 }
 
+/* Nothing else is under way. The buffer is not registered yet. */
+static bool read_beginning(void *context, void *data, uint64_t length_bytes)
+{
+    struct block *block = context;
+    struct io io = {
+        .kind = IO_READ, .length_bytes = (uint32_t)length_bytes, .data = data};
+    struct io *done;
+
+    if (!block->has_uring)
+        transfer(block, &io);
+    else if (uring_submit(&block->uring, &io) != 0 ||
+             wait_for_some(block) != 0 ||
+             ready_take(&block->ready, &done, 1) != 1)
+        return false;
+    return io.error == 0;
+}
+
 static void *block_buffer(struct device *device, size_t size_bytes)
 {
     struct block *block = block_of(device);
+    const struct limit_reader reader = {.read = read_beginning,
+                                        .context = block};
+
+    if (block->gone) /* the kernel may still write to the old one */
+        return NULL;
     /* Room for the largest request, so that its limit can be proved. */
     if (size_bytes < block->limit.hoped_bytes &&
         block->limit.hoped_bytes <= TRIAL_BYTES_MAX)
@@ -194,9 +216,9 @@ static void *block_buffer(struct device *device, size_t size_bytes)
     if (memory_create(&block->memory, size_bytes) != 0)
         return NULL;
     device->info.request_limit_bytes =
-        limit_prove(&block->limit, &block->disk, block->fd,
+        limit_prove(&block->limit, &block->disk, &reader,
                     device->info.capacity_bytes, &block->memory);
-    if (block->has_uring)
+    if (block->has_uring && !block->gone)
         uring_register(&block->uring, &block->memory);
     memset(block->memory.base, 0, block->memory.size_bytes);
     return block->memory.base;

@@ -252,6 +252,8 @@ int device_submit(struct device *device, struct io *io)
     io->error = 0;
     io->parts_count = 1;
     error = device->ops->submit(device, io);
+    if (error == -ENODEV || error == -ETIMEDOUT || error == -EINTR)
+        device->lost = error;
     if (error)
         return error;
     device->sent_ns = io->submit_ns;

@@ -2,7 +2,6 @@
 #include "lib/device/limit.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "lib/device/sysfs.h"
 
@@ -72,13 +71,14 @@ static bool reads_completed(const struct disk *disk, uint64_t *count)
     return false;
 }
 
-static bool reads_in_one_piece(const struct disk *disk, int fd, void *data,
+static bool reads_in_one_piece(const struct disk *disk,
+                               const struct limit_reader *reader, void *data,
                                uint64_t length_bytes)
 {
     for (int i = 0; i < TRIES_MAX; i++) {
         uint64_t before, after;
         if (!reads_completed(disk, &before) ||
-            pread(fd, data, length_bytes, 0) != (ssize_t)length_bytes ||
+            !reader->read(reader->context, data, length_bytes) ||
             !reads_completed(disk, &after))
             return false;
         if (after - before == 1)
@@ -87,8 +87,9 @@ static bool reads_in_one_piece(const struct disk *disk, int fd, void *data,
     return false;
 }
 
-uint32_t limit_prove(const struct limit *limit, const struct disk *disk, int fd,
-                     uint64_t capacity_bytes, const struct memory *memory)
+uint32_t limit_prove(const struct limit *limit, const struct disk *disk,
+                     const struct limit_reader *reader, uint64_t capacity_bytes,
+                     const struct memory *memory)
 {
     const uint64_t trial_bytes = smaller(
         limit->hoped_bytes, smaller(memory->size_bytes, capacity_bytes));
@@ -96,7 +97,7 @@ uint32_t limit_prove(const struct limit *limit, const struct disk *disk, int fd,
 
     /* A buffer too small for the largest request cannot be asked for it. */
     if (trial_bytes > limit->assured_bytes &&
-        reads_in_one_piece(disk, fd, memory->base, trial_bytes))
+        reads_in_one_piece(disk, reader, memory->base, trial_bytes))
         proved_bytes = limit->hoped_bytes;
     return (uint32_t)smaller(proved_bytes, UINT32_MAX);
 }

@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_DEVICE_LIMIT_H
 #define SSDPROBE_DEVICE_LIMIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/device/disk.h"
@@ -25,10 +26,17 @@ struct limit {
 void limit_read(const struct disk *disk, uint32_t logical_block_bytes,
                 struct limit *limit);
 
+/* Reads the beginning of the disk, in one request; false: not all of it. */
+struct limit_reader {
+    bool (*read)(void *context, void *data, uint64_t length_bytes);
+    void *context;
+};
+
 /* Reads once with the largest request that may pass, and returns the limit that
- * holds for `memory`. Only reads. */
-uint32_t limit_prove(const struct limit *limit, const struct disk *disk, int fd,
-                     uint64_t capacity_bytes, const struct memory *memory);
+ * holds for `memory`. */
+uint32_t limit_prove(const struct limit *limit, const struct disk *disk,
+                     const struct limit_reader *reader, uint64_t capacity_bytes,
+                     const struct memory *memory);
 
 /* Into how many requests will this one be split? At least 1. */
 uint32_t limit_parts_count(const struct limit *limit,
