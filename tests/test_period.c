@@ -3,6 +3,7 @@
  * the slow places that a case is made of. */
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static void slow(size_t phase, size_t count, double cost)
 static bool is_certified(size_t periods, size_t phase, double threshold)
 {
     const struct period_rule rule = {
-        .lag = 1, .threshold = threshold, .share = 0.001};
+        .lag = 1, .ceiling = INFINITY, .threshold = threshold, .share = 0.001};
     struct period period = {.length = LENGTH, .phase = phase};
     bool certified;
 
@@ -119,7 +120,8 @@ END_TEST
 /* What is in the continuation counts, not what came before it. */
 START_TEST(the_search_proves_nothing)
 {
-    const struct period_rule rule = {.lag = 1, .threshold = 0.3, .share = 0.01};
+    const struct period_rule rule = {
+        .lag = 1, .ceiling = INFINITY, .threshold = 0.3, .share = 0.01};
     struct period period = {.length = LENGTH, .phase = 5};
     bool certified;
 
@@ -164,6 +166,18 @@ START_TEST(less_than_a_twentieth_is_not_slow)
 }
 END_TEST
 
+/* Three levels in turn, from the first again with each period: they repeat best
+ * a period apart, where the slow places are as well. */
+START_TEST(a_pattern_that_begins_anew_hides_no_period)
+{
+    for (size_t i = 0; i < VALUES_MAX; i++)
+        values[i] = 0.4 * (double)(i % LENGTH % 3);
+    ck_assert(!is_found(20));
+    slow(5, 20, 3);
+    ck_assert(is_found(20));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("period");
@@ -173,6 +187,7 @@ int main(void)
     tcase_add_test(tests, hits_are_most_of_the_places);
     tcase_add_test(tests, other_places_are_slow_less_often);
     tcase_add_test(tests, few_places_are_chance);
+    tcase_add_test(tests, a_pattern_that_begins_anew_hides_no_period);
     tcase_add_test(tests, the_place_stands_alone);
     tcase_add_test(tests, what_follows_belongs_to_the_place);
     tcase_add_test(tests, the_search_proves_nothing);

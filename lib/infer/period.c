@@ -79,6 +79,13 @@ static struct repeat repeat_at(const double values[], size_t count, size_t lag,
     return repeat;
 }
 
+/* Above this lies a fifth of the values: more than there are slow places, also
+ * where one of PERIOD_SHORTEST is. */
+static double high_of(const double sorted[], size_t count)
+{
+    return sorted[count * 8 / 10];
+}
+
 size_t period_lag(const double values[], size_t count, size_t most)
 {
     /* Clearly better, and by more than slow places can explain. */
@@ -96,9 +103,7 @@ size_t period_lag(const double values[], size_t count, size_t most)
         return 1;
     size_t n = draw(values, count, sample);
     stats_sort(sample, n);
-    /* A fifth of the values lies above: more than there are slow places, also
-     * where one of PERIOD_SHORTEST is. */
-    double high = sample[n * 8 / 10], range = high - sample[n / 10];
+    double high = high_of(sample, n), range = high - sample[n / 10];
     if (clipped_count > count)
         clipped_count = count;
     for (size_t i = 0; i < clipped_count; i++)
@@ -115,18 +120,35 @@ size_t period_lag(const double values[], size_t count, size_t most)
     return 1;
 }
 
-/* What a value has above the median of its neighbours at the lag. */
-static void level(const double values[], size_t count, size_t lag,
-                  double residuals[])
+/*
+ * A pattern may begin anew with each block: then what is slow there has
+ * neighbours at the lag that are slow as well, and must not count as usual.
+ */
+static double ceiling_of(const double values[], size_t count, size_t lag)
 {
+    double sample[STATS_MAX];
+
+    if (lag < PERIOD_SHORTEST)
+        return INFINITY;
+    size_t n = draw(values, count, sample);
+    stats_sort(sample, n);
+    return high_of(sample, n);
+}
+
+/* What a value has above the median of its neighbours at the lag. */
+static void level(const double values[], size_t count,
+                  const struct period_rule *rule, double residuals[])
+{
+    const size_t lag = rule->lag;
+
     for (size_t i = 0; i < count; i++) {
         double near[2 * SIDE];
         size_t n = 0;
         for (size_t k = 1; k <= SIDE; k++) {
             if (i >= k * lag)
-                near[n++] = values[i - k * lag];
+                near[n++] = lower(values[i - k * lag], rule->ceiling);
             if (i + k * lag < count)
-                near[n++] = values[i + k * lag];
+                near[n++] = lower(values[i + k * lag], rule->ceiling);
         }
         residuals[i] = n ? values[i] - stats_median(near, n) : 0;
     }
@@ -263,7 +285,8 @@ int period_search(const double values[], size_t count,
     memset(period, 0, sizeof(*period));
     if (error == -ENOENT && most >= PERIOD_SHORTEST) {
         rule->lag = period_lag(values, count, LAG_MAX);
-        level(values, count, rule->lag, residuals);
+        rule->ceiling = ceiling_of(values, count, rule->lag);
+        level(values, count, rule, residuals);
         rule->threshold = slow_spreads * spread_of(residuals, count);
         if (rule->threshold < slow_least)
             rule->threshold = slow_least;
@@ -337,7 +360,7 @@ int period_certify(const double values[], size_t count, size_t first,
         free(counts);
         return -ENOMEM;
     }
-    level(values, count, rule->lag, residuals);
+    level(values, count, rule, residuals);
     for (size_t i = first; i < count; i++) {
         if (residuals[i] <= rule->threshold)
             continue;

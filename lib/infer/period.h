@@ -16,6 +16,7 @@
 /* What counts as slow: learnt from the values that are searched, and kept. */
 struct period_rule {
     size_t lag;       /* at which neighbouring values repeat best: 1 is flat */
+    double ceiling;   /* no neighbour counts for more; log cost */
     double threshold; /* above the neighbours at that lag; log cost */
     double share;     /* of values that are slow, wherever they are */
 };
