@@ -877,15 +877,23 @@ static bool think_with_page(struct state *state, struct findings *findings)
 
 /*
  * Written in pieces, a drive that maps pages uses up a page for each part of
- * one: the distance of slow writes, in bytes, depends on the piece as long as
- * the piece is no multiple of the page. So walks in pieces of doubled length
- * are compared: the block is what two of them agree on.
+ * one. So as long as the piece divides the page, as many pieces fill a block,
+ * whatever their length; from the page on, as many bytes. The block is what two
+ * lengths agree on, where no other says that pieces neither divide the page nor
+ * are multiples of it.
  */
 static bool agree(const struct spikes *spikes, const struct spikes *before)
 {
     return spikes->found && before->found &&
            spikes->block_bytes == before->block_bytes &&
            spikes->period.length >= AGREED_LENGTH_MIN;
+}
+
+static bool contradict(const struct spikes *spikes, const struct spikes *before)
+{
+    return spikes->found && before->found &&
+           spikes->block_bytes != before->block_bytes &&
+           spikes->period.length != before->period.length;
 }
 
 static bool say_agreed(struct findings *findings, const struct spikes *spikes,
@@ -907,25 +915,54 @@ static bool say_agreed(struct findings *findings, const struct spikes *spikes,
     return true;
 }
 
+/* Walks in pieces of doubled length: CLAIM_HOLDS with what they agree on. */
+static enum claim compare_pieces(struct state *state, uint64_t first_bytes,
+                                 int first_number, struct spikes *agreed,
+                                 uint64_t *piece_bytes)
+{
+    struct spikes before = {.found = false}, spikes;
+
+    *agreed = before;
+    for (int k = 0; k < PIECES; k++, before = spikes) {
+        state->page_bytes = first_bytes << k;
+        if (walk(state, first_number + k, piece_walk_bytes, piece_walk_writes,
+                 &spikes) == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        if (contradict(&spikes, &before))
+            return CLAIM_FALLS;
+        if (agreed->found)
+            break; /* the next length has not spoken against it */
+        if (!agree(&spikes, &before))
+            continue;
+        *agreed = spikes;
+        *piece_bytes = state->page_bytes;
+        if (spikes.period.length < 2 * PERIOD_SHORTEST)
+            break; /* the next length would be too coarse to tell */
+    }
+    return agreed->found ? CLAIM_HOLDS : CLAIM_OPEN;
+}
+
 static bool think_without_page(struct state *state, struct findings *findings)
 {
     static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
-    int number = WALKS_MAX;
+    struct spikes agreed;
+    uint64_t piece_bytes = 0;
 
     state->page_bytes = first_bytes[0];
     if (!filled(state))
         return false;
-    for (size_t i = 0; i < 2; i++) {
-        struct spikes before = {.found = false}, spikes;
-        for (int k = 0; k < PIECES; k++, before = spikes) {
-            state->page_bytes = first_bytes[i] << k;
-            if (walk(state, ++number, piece_walk_bytes, piece_walk_writes,
-                     &spikes) == CLAIM_MEASURING)
-                return false;
-            if (agree(&spikes, &before))
-                return say_agreed(findings, &spikes, state->page_bytes);
+    for (int i = 0; i < 2; i++)
+        switch (compare_pieces(state, first_bytes[i],
+                               WALKS_MAX + 1 + i * PIECES, &agreed,
+                               &piece_bytes)) {
+        case CLAIM_MEASURING:
+            return false;
+        case CLAIM_HOLDS:
+            return say_agreed(findings, &agreed, piece_bytes);
+        case CLAIM_FALLS:
+        case CLAIM_OPEN:
+            break;
         }
-    }
     return say_open(findings,
                     "without clustered_page it is not known what to write in "
                     "order, and no two lengths of writes agree on a distance "
