@@ -593,9 +593,11 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
                             struct edge *edge)
 {
     const char *further = fit->part_bytes ? "further-" : "";
-    const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
-                                    .looks = claim_long_looks,
-                                    .adapt = half_of_step};
+    /* Long writes are dear to repeat. */
+    const struct claim_rule rule = {
+        .alpha = alpha / ATTEMPTS_MAX,
+        .looks = whole->low_bytes < MIB ? claim_long_looks : claim_looks,
+        .adapt = half_of_step};
     struct bracket bracket = *whole;
     uint32_t repeats = 4;
 
