@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_CLUSTERED_PAGE_H
+#define SSDPROBE_PROBES_CLUSTERED_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the clustered-page probe share: the writes that it compares
+ * (cells), whether the rest of a page is read (rest), and what remains where
+ * shifts show nothing (stairs).
+ */
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum {
+    PAGE_SIZES_MAX = 64,
+    PAGE_REPEATS_MAX = 24, /* requests a cell */
+    PAGE_CONTRASTS_MAX = 24
+};
+
+enum page_kind { PAGE_SHIFTED, PAGE_LONGER, PAGE_PART };
+
+/* How a cell is summed up. */
+enum page_summary { PAGE_LOWEST, PAGE_MIDDLE, PAGE_MOST, PAGE_SUMMARIES };
+
+struct page_probe {
+    struct study study;
+    uint64_t base_bytes, block_bytes;
+};
+
+/* What was learnt about one candidate. */
+struct page_verdict {
+    enum claim claim;
+    double effect, confidence;
+    bool of_host; /* the effects are too small, in ns, to be flash's */
+};
+
+/* Error rate of one claim; the smallest effect that matters, and the largest
+ * that may pass for none. */
+static const double page_alpha = 1e-4;
+static const double page_effect_low = 0.03, page_effect_none = 0.12;
+/* What rests on an effect so small that it may have another cause. */
+static const double page_small_confidence = 0.95;
+static const double page_search_error = 0.004;
+static const uint64_t page_largest_bytes = MIB;
+
+/* ---- cells -------------------------------------------------------------- */
+
+/* A write of a size at multiples of `unit_bytes`, against the same shifted. */
+struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
+                             uint64_t unit_bytes, enum side expected);
+/* A write of a size, against one that is a logical block longer. */
+struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
+                            enum side expected);
+
+void page_emit(struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random);
+bool page_value(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random, double *ratio);
+
+/* What a shift costs more, in ns, beside the quickest of its rounds. */
+double page_extra_ns(const struct page_probe *state, const char *phase,
+                     const struct contrast *contrast);
+
+/* Sizes multiple x 2^k from two blocks up to `most_bytes`; how many. */
+size_t page_ladder(const struct page_probe *state, uint64_t multiple,
+                   uint64_t most_bytes, uint64_t sizes[PAGE_SIZES_MAX]);
+
+/* ---- rest --------------------------------------------------------------- */
+
+/*
+ * Does a part of a page cost more than all of it? It is less to transfer and as
+ * much to program, so only reading the rest first can make it dearer. (A shift
+ * makes a write dearer also where nothing is read: it programs two pages.)
+ * ABOVE: the rest is read; BELOW: it is not, or costs nothing that would matter.
+ */
+enum claim page_reads_rest(struct page_probe *state, uint64_t page_bytes,
+                           enum side *side, double *confidence);
+void page_say_rest(struct findings *findings, uint64_t page_bytes,
+                   enum side side, double confidence);
+
+/*
+ * Whichever the page is: is the rest of one read? Then a part of it would cost
+ * more than all of it, and no shift did. HOLDS: no part of any size does.
+ */
+enum claim page_no_rest(struct page_probe *state, double *confidence);
+
+/* ---- stairs ------------------------------------------------------------- */
+
+/* An empty finding of this probe; and both, inconclusive for this reason. */
+struct finding *page_add(struct findings *findings, const char *parameter);
+void page_say_open(struct findings *findings, const char *reason);
+
+/* Shifts show nothing, which is known with this confidence: does one block more
+ * cost a program? False while it is measured. */
+bool page_think_without_rmw(struct page_probe *state, double confidence,
+                            struct findings *findings);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The writes that clustered-page compares: where they go, and what they cost. */
+#include "probes/clustered_page.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/stats.h"
+#include "probes/placing.h"
+
+struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
+                             uint64_t unit_bytes, enum side expected)
+{
+    struct contrast contrast = {
+        .kind = PAGE_SHIFTED,
+        .size_bytes = size_bytes,
+        .other_bytes = size_bytes,
+        .shift_bytes = shift_bytes,
+        .pitch_bytes = unit_bytes,
+        .repeats = placing_repeats(size_bytes, 2, 16, MIB),
+        .summaries_count = expected == SIDE_BELOW ? PAGE_SUMMARIES : 1,
+        .expected = expected,
+        .low = page_effect_low,
+        .high = expected == SIDE_ABOVE ? page_effect_low : page_effect_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu+%llu",
+             (unsigned long long)size_bytes, (unsigned long long)shift_bytes);
+    return contrast;
+}
+
+struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
+                            enum side expected)
+{
+    uint64_t pitch = size_bytes;
+    struct contrast contrast = {.kind = PAGE_LONGER,
+                                .size_bytes = size_bytes,
+                                .other_bytes = size_bytes + state->block_bytes,
+                                .repeats = 16,
+                                .expected = expected,
+                                .low = 0.02,
+                                .high = 0.02};
+
+    while (pitch < contrast.other_bytes)
+        pitch += size_bytes;
+    contrast.pitch_bytes = pitch;
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-longer",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* A few requests more or less, so that a cell does not lock on to the pattern
+ * of fast and slow pages. The first number of the round's chance. */
+static uint32_t repeats_of(const struct contrast *contrast,
+                           struct random *random)
+{
+    uint32_t dither = (uint32_t)random_below(random, 3);
+    return contrast->repeats < 4 ? contrast->repeats
+                                 : contrast->repeats - 1 + dither;
+}
+
+/* Slots overlap, that both cells meet pages of each level: were an odd number of
+ * pages always written from an even place on, or always from an odd one, one of
+ * the two cells would have more of the slow ones. */
+static uint64_t slots_of(const struct page_probe *state,
+                         const struct contrast *contrast)
+{
+    uint64_t pitch = contrast->pitch_bytes;
+    uint64_t reach =
+        contrast->shift_bytes + (contrast->other_bytes > contrast->size_bytes
+                                     ? contrast->other_bytes
+                                     : contrast->size_bytes);
+    uint64_t window = 2 * ((reach + pitch - 1) / pitch * pitch);
+    uint64_t end = state->study.setting.region_offset_bytes +
+                   state->study.setting.region_length_bytes;
+
+    /* Few blocks, or every write would merge another one. */
+    window = window < 256 * KIB ? 256 * KIB : window;
+    if (window > end - state->base_bytes - reach)
+        window = end - state->base_bytes - reach;
+    return window / pitch > 0 ? window / pitch : 1;
+}
+
+static void emit_write(struct study *study, const char *phase,
+                       const struct contrast *contrast, bool second,
+                       uint32_t round, struct random *random)
+{
+    const struct page_probe *state = (const struct page_probe *)study;
+    /* Not at the base: a block may begin there, and what writes to its beginning
+     * costs is no page's doing. */
+    uint64_t slot = 1 + random_below(random, slots_of(state, contrast));
+    uint64_t offset = state->base_bytes + contrast->pitch_bytes * slot;
+    struct step step = placing_step(
+        OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
+        second ? contrast->other_bytes : contrast->size_bytes, phase, contrast,
+        second ? 'b' : 'a', round);
+
+    study_ask(study, &step);
+    step.operation = OPERATION_FLUSH;
+    step.offset_bytes = step.length_bytes = 0;
+    study_ask(study, &step);
+}
+
+/* Writes of both kinds in pairs, a b then b a, or the other way by lot: so both
+ * meet the same fast and slow pages, be they neighbours or in long runs. */
+void page_emit(struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random)
+{
+    uint32_t repeats = repeats_of(contrast, random);
+    bool second = false;
+
+    for (uint32_t i = 0; i < repeats; i++) {
+        second = i % 2 ? !second : random_below(random, 2) == 1;
+        emit_write(study, phase, contrast, second, round, random);
+        emit_write(study, phase, contrast, !second, round, random);
+    }
+}
+
+/* Mean of the lowest eighth: where pages take different times, both cells have
+ * fast ones among their lowest, and rarely as many in their lower half. */
+static double lowest_eighth(double costs[], uint32_t count)
+{
+    uint32_t eighth = (count + 7) / 8;
+    double sum = 0;
+
+    stats_sort(costs, count);
+    for (uint32_t i = 0; i < eighth; i++)
+        sum += costs[i];
+    return sum / eighth;
+}
+
+/* Mean of all but the highest quarter: what stalls is among those. */
+static double most_of(double costs[], uint32_t count)
+{
+    uint32_t most = count - count / 4;
+    double sum = 0;
+
+    stats_sort(costs, count);
+    for (uint32_t i = 0; i < most; i++)
+        sum += costs[i];
+    return sum / most;
+}
+
+/* A write and its flush count as one. Where writes of several pages mix fast and
+ * slow ones, most cost the same, and a few are lucky: then the middle tells. */
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, uint32_t repeats, double *cost)
+{
+    double costs[PAGE_REPEATS_MAX];
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, 2 * repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < repeats; i++)
+        costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
+    *cost = contrast->summary == PAGE_LOWEST   ? lowest_eighth(costs, repeats)
+            : contrast->summary == PAGE_MIDDLE ? stats_median(costs, repeats)
+                                               : most_of(costs, repeats);
+    return true;
+}
+
+bool page_value(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random, double *ratio)
+{
+    uint32_t repeats = repeats_of(contrast, random);
+    double a, b;
+
+    if (!cell_cost(study, phase, contrast, 'a', round, repeats, &a) ||
+        !cell_cost(study, phase, contrast, 'b', round, repeats, &b))
+        return false;
+    *ratio = log(b / a) - contrast->predicted;
+    return true;
+}
+
+size_t page_ladder(const struct page_probe *state, uint64_t multiple,
+                   uint64_t most_bytes, uint64_t sizes[PAGE_SIZES_MAX])
+{
+    size_t count = 0;
+
+    for (uint64_t size = 2 * state->block_bytes * multiple;
+         size <= most_bytes && count < PAGE_SIZES_MAX; size *= 2)
+        sizes[count++] = size;
+    return count;
+}
+
+double page_extra_ns(const struct page_probe *state, const char *phase,
+                     const struct contrast *contrast)
+{
+    double least = HUGE_VAL, cost;
+
+    for (uint32_t i = 0; i < contrast->rounds_count; i++)
+        if (cell_cost(&state->study, phase, contrast, 'a', i,
+                      contrast->repeats - 1, &cost))
+            least = fmin(least, cost);
+    return expm1(contrast->median) * least;
+}

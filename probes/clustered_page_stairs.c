@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-page, where shifts show nothing: a drive that updates single sectors
+ * (Kim's SSD-C) pays one more program for one sector more than a page, a
+ * staircase over sizes.
+ */
+#include "probes/clustered_page.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+
+enum { CANDIDATES_MAX = 4, FIRST_FREE = 16 };
+
+struct finding *page_add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "clustered-page", parameter);
+}
+
+void page_say_open(struct findings *findings, const char *reason)
+{
+    static const char *const parameters[] = {"clustered_page",
+                                             "read_modify_write"};
+
+    for (int i = 0; i < 2; i++)
+        finding_why(findings_add(findings, "clustered-page", parameters[i]),
+                    "%s", reason);
+}
+
+/* One program more must cost this much to be a stair. */
+static const double stair_least = 0.03, stairs_none = 0.05;
+
+static void steps_within_half(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.5 * stair_least ? 0.5 * stair_least : threshold;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].expected == SIDE_BELOW ||
+            contrasts[i].kind == PAGE_SHIFTED)
+            contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
+ * nor at P/q for any other prime q. So far it might be a limit on the length of
+ * requests, or a buffer that is full: but P shifted by a half costs a program
+ * more as well, and is no longer. */
+static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
+                                 struct page_verdict *verdict)
+{
+    const struct claim_rule rule = {.alpha = page_alpha,
+                                    .looks = claim_long_looks,
+                                    .adapt = steps_within_half};
+    const uint64_t quarter = page_bytes / 4;
+    struct contrast contrasts[PAGE_CONTRASTS_MAX];
+    char phase[LABEL_PHASE_MAX];
+    uint64_t blocks = page_bytes / state->block_bytes;
+    size_t count = 0;
+
+    contrasts[count++] = page_longer(state, page_bytes, SIDE_ABOVE);
+    contrasts[count++] = page_longer(state, 2 * page_bytes, SIDE_ABOVE);
+    contrasts[count] =
+        page_shifted(page_bytes, page_bytes / 2, page_bytes, SIDE_ABOVE);
+    contrasts[count].low = contrasts[count].high = 0.5 * stair_least;
+    contrasts[count++].repeats = 16;
+    contrasts[count++] = page_longer(state, 6 * quarter, SIDE_BELOW);
+    contrasts[count++] = page_longer(state, 2 * quarter, SIDE_BELOW);
+    if (quarter >= 2 * state->block_bytes) {
+        contrasts[count++] = page_longer(state, quarter, SIDE_BELOW);
+        contrasts[count++] = page_longer(state, 3 * quarter, SIDE_BELOW);
+    }
+    while (blocks % 2 == 0)
+        blocks /= 2;
+    for (uint64_t q = 3; blocks > 1 && count < FIRST_FREE; q += 2) {
+        if (blocks % q)
+            continue;
+        while (blocks % q == 0)
+            blocks /= q;
+        contrasts[count++] = page_longer(state, page_bytes / q, SIDE_BELOW);
+    }
+    snprintf(phase, sizeof(phase), "stairs-%llu",
+             (unsigned long long)page_bytes);
+    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    verdict->effect = exp(contrasts[0].median);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    return verdict->claim;
+}
+
+/* The sizes beyond which one block more costs something, ascending. */
+static bool search_stairs(struct page_probe *state,
+                          uint64_t found[PAGE_SIZES_MAX], size_t *found_count)
+{
+    static const uint64_t multiples[] = {1, 3};
+    struct contrast contrasts[2 * PAGE_SIZES_MAX];
+    size_t count = 0;
+
+    for (size_t m = 0; m < 2; m++) {
+        uint64_t sizes[PAGE_SIZES_MAX];
+        size_t n = page_ladder(state, multiples[m], 256 * KIB, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] = page_longer(state, sizes[i], SIDE_OPEN);
+            contrasts[count].low = contrasts[count].high = stair_least;
+            count++;
+        }
+    }
+    const struct claim_rule rule = {
+        .alpha = page_search_error * 7 * (double)count, .looks = search_looks};
+    *found_count = 0;
+    if (study_claim(&state->study, "search-stairs", contrasts, count, &rule) ==
+        CLAIM_MEASURING)
+        return false;
+    for (uint64_t size = 0, next; *found_count < CANDIDATES_MAX; size = next) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < count; i++)
+            if (contrasts[i].side == SIDE_ABOVE &&
+                contrasts[i].size_bytes > size &&
+                contrasts[i].size_bytes < next)
+                next = contrasts[i].size_bytes;
+        if (next == UINT64_MAX)
+            break;
+        found[(*found_count)++] = next;
+    }
+    return true;
+}
+
+/* Twice as much costs at most twice as much. If more, something took in the
+ * smaller writes and the flush did not make it pass them on, so that what they
+ * cost is paid by others: then no comparison of single writes shows a page. */
+static struct contrast doubled(uint64_t size_bytes)
+{
+    struct contrast contrast = {.kind = PAGE_LONGER,
+                                .size_bytes = size_bytes,
+                                .other_bytes = 2 * size_bytes,
+                                .pitch_bytes = 2 * size_bytes,
+                                .predicted = log(2),
+                                .repeats = 16,
+                                .expected = SIDE_BELOW,
+                                .low = page_effect_none,
+                                .high = page_effect_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-doubled",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+static enum claim no_debt(struct page_probe *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
+    struct contrast contrasts[PAGE_SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t size = 64 * KIB; size < page_largest_bytes; size *= 2)
+        contrasts[count++] = doubled(size);
+    enum claim claim =
+        study_claim(&state->study, "no-debt", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+/* One block more costs nothing that would matter at any size. */
+static enum claim no_stairs(struct page_probe *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
+    struct contrast contrasts[PAGE_SIZES_MAX];
+    uint64_t sizes[PAGE_SIZES_MAX];
+    size_t count = page_ladder(state, 1, 256 * KIB, sizes);
+
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i] = page_longer(state, sizes[i], SIDE_BELOW);
+        contrasts[i].low = contrasts[i].high = stairs_none;
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-stairs", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+static void say_stairs(struct findings *findings, uint64_t page_bytes,
+                       const struct page_verdict *verdict)
+{
+    struct finding *page = page_add(findings, "clustered_page");
+    char size[24];
+
+    finding_found(page, value_integer(page_bytes), verdict->confidence);
+    finding_why(page,
+                "one sector more than %s costs %.2f times as much, as at "
+                "twice that size and not between",
+                format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
+}
+
+static bool conclude_stairs(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings)
+{
+    enum side side;
+    double confidence;
+
+    if (page_reads_rest(state, page_bytes, &side, &confidence) ==
+        CLAIM_MEASURING)
+        return false;
+    say_stairs(findings, page_bytes, verdict);
+    page_say_rest(findings, page_bytes, side, confidence);
+    return true;
+}
+
+/* The page stays unknown, for this reason; whether the rest of it is read may
+ * be known all the same. False while it is measured. */
+static bool conclude_pageless(struct page_probe *state, const char *reason,
+                              struct findings *findings)
+{
+    double confidence;
+    enum claim none = page_no_rest(state, &confidence);
+
+    if (none == CLAIM_MEASURING)
+        return false;
+    finding_why(page_add(findings, "clustered_page"), "%s", reason);
+    struct finding *rest = page_add(findings, "read_modify_write");
+    finding_why(rest, "%s", reason);
+    if (none != CLAIM_HOLDS)
+        return true;
+    finding_found(rest, value_boolean(false),
+                  fmin(confidence, page_small_confidence));
+    finding_why(rest, "no write of any size up to 1 MiB costs more when it is "
+                      "shifted by a part, nor one of up to 512 KiB when it is "
+                      "shortened, so what is not written is not read either");
+    return true;
+}
+
+bool page_think_without_rmw(struct page_probe *state, double confidence,
+                            struct findings *findings)
+{
+    uint64_t found[PAGE_SIZES_MAX];
+    size_t count;
+    double certainty;
+
+    if (!search_stairs(state, found, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct page_verdict verdict;
+        switch (certify_stairs(state, found[i], &verdict)) {
+        case CLAIM_MEASURING:
+            return false;
+        case CLAIM_HOLDS:
+            return conclude_stairs(state, found[i], &verdict, findings);
+        case CLAIM_FALLS:
+        case CLAIM_OPEN:
+            break;
+        }
+    }
+    enum claim none = no_debt(state, &certainty);
+    confidence = fmin(certainty, confidence);
+    if (none == CLAIM_FALLS || none == CLAIM_OPEN)
+        return conclude_pageless(
+            state,
+            "small writes cost less than their share of large ones, flush "
+            "included, so the drive may put off what it costs to write",
+            findings);
+    if (none == CLAIM_HOLDS)
+        none = no_stairs(state, &certainty);
+    if (none == CLAIM_MEASURING)
+        return false;
+    if (none != CLAIM_HOLDS)
+        return conclude_pageless(
+            state,
+            "shifted writes cost nothing more, and the steps in the cost of "
+            "longer ones fit no page size",
+            findings);
+    for (int i = 0; none == CLAIM_HOLDS && i < 2; i++) {
+        struct finding *finding =
+            page_add(findings, i ? "read_modify_write" : "clustered_page");
+        finding_absent(finding, fmin(certainty, confidence));
+        finding_why(finding,
+                    "neither a shift by half the size nor one sector more "
+                    "costs anything that would matter, up to 1 MiB");
+    }
+    return true;
+}
