@@ -57,13 +57,17 @@ static const double effect_least = 0.05;
 /* A page at random costs half as much again as one in order: then more than it
  * is moved. */
 static const double moved_least = 0.4055, moved_none = 0.2;
+/* Logs whose merges are too cheap for log-list may keep the few blocks of a trial
+ * from being moved. */
+static const double without_logs_confidence = 0.9;
 /* Each comparison is a vote. */
 static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32, 64, 96, 128, 0};
 static const uint32_t unit_looks[] = {32, 64, 96, 128, 192, 256, 0};
 static const uint64_t smallest_part_bytes = KIB;
-/* Half of the units are zeros where parts are units: a saving of three quarters
- * of that is the whole, of less than half of it is none. */
-static const double whole_least = 0.375, part_most = 0.25;
+/* Half of the units are zeros where parts are units: half of that is looked for,
+ * since banks that move pages side by side take the time of the one with the
+ * fewest. Of what it comes to, other parts save less than half. */
+static const double share_least = 0.25, whole_least = 0.6, part_most = 0.5;
 /* Where neither a log nor an erase unit is known; and where writes make such a
  * drive move others: whatever block of up to half of that is around the middle
  * of a stretch lies within it. */
@@ -421,33 +425,29 @@ static uint64_t part_of(size_t index)
 }
 
 /* The smallest parts that save anything: those below hold no whole unit. As
- * many as there are: none do. */
+ * many as there are: none do. One after the other: larger parts may save less
+ * again, where they leave out some of the banks that move pages side by side. */
 static bool search_unit(struct state *state, const char *phase, double least,
-                        size_t *index)
+                        size_t *index, double *saved)
 {
-    size_t low = 0, high = PARTS_COUNT;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        struct contrast contrast = contents(ONES_PARTS, part_of(middle), 0);
+    for (*index = 0; *index < PARTS_COUNT; ++*index) {
+        struct contrast contrast = contents(ONES_PARTS, part_of(*index), 0);
         double ratios[VOTES];
         if (!study_ratios(&state->study, phase, &contrast, VOTES, ratios))
             return false;
-        if (stats_median(ratios, VOTES) > least)
-            high = middle;
-        else
-            low = middle + 1;
+        *saved = stats_median(ratios, VOTES);
+        if (*saved > least)
+            break;
     }
-    *index = low;
     return true;
 }
 
-/* Parts of a unit save all that half of the units can; those shifted by half of
- * it do not, nor do those of half of it, nor those that are next to it in size:
+/* Parts of a unit save what they did in the search; those shifted by half of it
+ * do not, nor do those of half of it, nor those that are next to it in size:
  * where a unit is 12 KiB, parts of 16 KiB hold some whole ones, and would pass
  * but for that. */
-static enum claim certify_unit(struct state *state, double ones_to_zeros,
-                               size_t index, double *confidence)
+static enum claim certify_unit(struct state *state, double saved, size_t index,
+                               double *confidence)
 {
     const struct claim_rule rule = {.alpha = alpha, .looks = unit_looks};
     uint64_t unit_bytes = part_of(index),
@@ -461,8 +461,8 @@ static enum claim certify_unit(struct state *state, double ones_to_zeros,
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
-        contrasts[i].low = saving(ones_to_zeros, whole_least);
-        contrasts[i].high = saving(ones_to_zeros, part_most);
+        contrasts[i].low = whole_least * saved;
+        contrasts[i].high = part_most * saved;
     }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
@@ -491,16 +491,16 @@ static enum claim find_unit(struct state *state, double ones_to_zeros,
                             uint64_t *unit_bytes, double *confidence)
 {
     static const char *const searches[] = {"search", "again"};
-    double least = saving(ones_to_zeros, part_most);
+    double least = saving(ones_to_zeros, share_least), saved = 0;
     size_t first = PARTS_COUNT, index;
     enum claim claim = CLAIM_OPEN;
 
     for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
-        if (!search_unit(state, searches[i], least, &index))
+        if (!search_unit(state, searches[i], least, &index, &saved))
             return CLAIM_MEASURING;
         if (index == first || index == PARTS_COUNT)
             continue;
-        claim = certify_unit(state, ones_to_zeros, index, confidence);
+        claim = certify_unit(state, saved, index, confidence);
         if (claim == CLAIM_MEASURING)
             return claim;
         *unit_bytes = part_of(index);
@@ -577,7 +577,11 @@ static bool conclude_bits_alike(struct state *state, double confidence,
                 "pages at random cost no more than pages in order, so nothing "
                 "makes the drive move others, which is where contents would "
                 "matter; when it cleans is beyond what this probe writes");
-        return say_same(confidence + random_confidence - 1, findings);
+        confidence += random_confidence - 1;
+        return say_same(state->logs_absent
+                            ? fmin(confidence, without_logs_confidence)
+                            : confidence,
+                        findings);
     case ANSWER_DEARER:
     case ANSWER_CHEAPER:
         break;

@@ -35,8 +35,9 @@ void random_order(struct random *random, size_t order[], size_t count);
 /* One well-mixed word from another (splitmix64's finaliser). */
 uint64_t random_mix(uint64_t word);
 
-/* Of each two indices 2n and 2n + 1 one is chosen, which of them as by chance,
- * and always the same. */
+/* Of each two indices 2n and 2n + 1 one is chosen, always the same: by the
+ * multiples of a number akin to the golden ratio, so that of every m-th index
+ * half are chosen, whatever m is, and sooner than by chance. */
 bool random_one_of_two(uint64_t index);
 
 /* A hash of a text, for seeds that depend on a name (FNV-1a, then mixed). */
