@@ -12,9 +12,6 @@
 #include "lib/session/baseline.h"
 #include "lib/session/preserve.h"
 
-/* A change of the baseline beyond this is not chance. */
-static const double DRIFT_LIMIT = 0.1;
-
 /* ---- contents ------------------------------------------------------------ */
 
 static void show(void *context, const char *what, double share)
@@ -96,55 +93,19 @@ static int switch_cache_back(struct run *run, struct fault *why)
 
 /* ---- baseline ------------------------------------------------------------ */
 
-/* `besides_bytes`: what else is to be written. */
-static int measure_baseline(struct run *run, uint64_t besides_bytes,
-                            uint64_t *quick_ns)
-{
-    const struct report_plan *plan = &run->plan;
-    struct device_counters counters;
-    device_counters(run->device, &counters);
-    const bool room = counters.written_bytes + besides_bytes + BASELINE_BYTES <=
-                      plan->budget_bytes;
-    const struct baseline_place place = {
-        .region_offset_bytes = plan->region_offset_bytes,
-        .region_length_bytes = plan->region_length_bytes,
-        .write = run->choice.writes};
-    int error;
-
-    if (place.write && !room)
-        return -EDQUOT;
-    error = baseline_measure(run->device, &place, quick_ns);
-    if (place.write && !error)
-        run->baseline_written_bytes += BASELINE_BYTES;
-    return error;
-}
-
-static void begin_baseline(struct run *run)
-{
-    if (measure_baseline(run, run->plan.bytes_written + BASELINE_BYTES,
-                         &run->baseline_ns) != 0)
-        run->baseline_ns = 0; /* the probes will meet what is wrong */
-}
-
 static void end_baseline(struct run *run)
 {
-    uint64_t end_ns;
-    char first[24], last[24], reason[200];
+    const struct baseline *baseline = session_baseline(run->session);
+    char first[24], last[24], cause[200];
 
-    if (run->baseline_ns == 0 || measure_baseline(run, 0, &end_ns) != 0)
+    if (baseline->count < 2)
         return;
-    const double change = (double)end_ns / (double)run->baseline_ns - 1;
-    const bool drifts = fabs(change) > DRIFT_LIMIT;
-    snprintf(reason, sizeof(reason),
-             "the same reads took %.0f %% %s time at the end than at the "
-             "beginning: the drive throttles, or warms up, or something else "
-             "loads it",
-             100 * fabs(change), change > 0 ? "more" : "less");
+    const bool changes = baseline_unsteady(baseline, cause, sizeof(cause));
     conditions_add(&run->conditions, "baseline",
-                   drifts ? CONDITION_RED : CONDITION_GREEN, reason,
-                   "%s, then %s",
-                   format_ns(run->baseline_ns, first, sizeof(first)),
-                   format_ns(end_ns, last, sizeof(last)));
+                   changes ? CONDITION_RED : CONDITION_GREEN,
+                   changes ? cause : "", "%s, then %s",
+                   format_ns(baseline->first.quick_ns, first, sizeof(first)),
+                   format_ns(baseline->last.quick_ns, last, sizeof(last)));
 }
 
 /* ---- conditions ---------------------------------------------------------- */
@@ -191,7 +152,6 @@ int around_begin(struct run *run)
     switch_cache(run);
     conditions_watch_begin(&run->watch, run->device);
     run->watch_begin = run->watch;
-    begin_baseline(run);
     return 0;
 }
 
@@ -220,9 +180,8 @@ int around_end(struct run *run, int error)
 
     if (error == -EINTR)
         patience_heed(&run->patience);
-    if (error == 0)
-        end_baseline(run);
-    else /* what the kernel says of it */
+    end_baseline(run);
+    if (error) /* what the kernel says of it */
         (void)around_disturbed(run, cause, sizeof(cause));
     conditions_watch_sum(&run->watch_begin, &run->conditions);
     error = check_strict(run, error);

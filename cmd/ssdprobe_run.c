@@ -192,6 +192,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .write_budget_bytes = settings->write_budget_bytes,
         .time_limit_ns = settings->time_limit_ns,
         .read_only = settings->read_only,
+        .baseline = true,
         .row = take_row,
         .spoilt = take_spoilt,
         .turned = take_turned,
@@ -301,7 +302,6 @@ static void read_cost(struct run *run, uint64_t wall_ns)
     session_parts(run->session, &plan);
     read_parts(run, &plan);
     session_cost(run->session, &cost);
-    cost.bytes_written += run->baseline_written_bytes;
     run->cost = (struct report_cost){.bytes_written = cost.bytes_written,
                                      .bytes_read = cost.bytes_read,
                                      .requests_count = cost.requests_count,

@@ -43,8 +43,6 @@ struct run {
     struct conditions conditions;
     struct report_warnings warnings;
     struct conditions_watch watch, watch_begin;
-    uint64_t baseline_ns; /* 0: not measured */
-    uint64_t baseline_written_bytes;
     bool preserved; /* the contents are in the journal */
     bool every;     /* each parameter was asked for by name */
 };

@@ -2,81 +2,144 @@
 #include "lib/session/baseline.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "lib/infer/stats.h"
 
-enum { READ_BYTES = 4096, PIECE_BYTES = 65536 };
+enum {
+    READ_BYTES = 4096,
+    READS_COUNT = BASELINE_BYTES / READ_BYTES,
+    /* The lower quartile of so many lies between these with 99.9 %. */
+    RANK = READS_COUNT / 4,
+    RANK_LOW = 5,
+    RANK_HIGH = 28
+};
 
-static int compare_u64(const void *a, const void *b)
+/* A change beyond this matters to whoever reads a time. */
+static const double change_most = 1.1;
+
+const char baseline_times[] = "times";
+
+bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
+                    uint64_t region_length_bytes)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
+    if (region_length_bytes < 4 * BASELINE_BYTES)
+        return false;
+    uint64_t begin_bytes =
+        region_offset_bytes + region_length_bytes - BASELINE_BYTES;
+    *baseline = (struct baseline){.begin_bytes =
+                                      begin_bytes - begin_bytes % READ_BYTES};
+    return true;
 }
 
-/* Contents that no drive can compress, the same each time. */
-static int write_pages(struct device *device, uint64_t begin_bytes,
-                       unsigned char *data, struct random *random)
+int baseline_write(const struct baseline *baseline, struct device *device,
+                   void *data)
 {
-    struct device_counters counters;
-
-    device_counters(device, &counters);
-    const struct device_limits limits = {
-        .region_offset_bytes = begin_bytes,
-        .region_length_bytes = BASELINE_BYTES,
-        .write_budget_bytes = counters.written_bytes + BASELINE_BYTES};
-    device_limit(device, &limits);
-    for (uint64_t at = 0; at < BASELINE_BYTES; at += PIECE_BYTES) {
+    for (uint64_t at = 0; at < BASELINE_BYTES; at += BASELINE_PIECE_BYTES) {
         struct io io = {.kind = IO_WRITE,
-                        .offset_bytes = begin_bytes + at,
-                        .length_bytes = PIECE_BYTES,
+                        .offset_bytes = baseline->begin_bytes + at,
+                        .length_bytes = BASELINE_PIECE_BYTES,
                         .data = data};
-        for (size_t i = 0; i < PIECE_BYTES; i += sizeof(uint64_t)) {
-            const uint64_t word = random_u64(random);
-            memcpy(data + i, &word, sizeof(word));
-        }
         const int error = device_do(device, &io);
         if (error)
             return error;
     }
+    return 0;
+}
+
+static void note(struct baseline *baseline, const struct baseline_time *time)
+{
+    if (baseline->count == 0)
+        baseline->first = baseline->quickest = baseline->slowest = *time;
+    if (time->high_ns < baseline->quickest.high_ns)
+        baseline->quickest = *time;
+    if (time->low_ns > baseline->slowest.low_ns)
+        baseline->slowest = *time;
+    baseline->last = *time;
+    baseline->count++;
+}
+
+int baseline_flush(struct device *device)
+{
     struct io flush = {.kind = IO_FLUSH};
     const int error = device_do(device, &flush);
+
     return error == -EOPNOTSUPP ? 0 : error;
 }
 
-int baseline_measure(struct device *device, const struct baseline_place *place,
-                     uint64_t *quick_ns)
+int baseline_measure(struct baseline *baseline, struct device *device,
+                     void *data)
 {
-    uint64_t times_ns[BASELINE_READS_COUNT];
+    double times_ns[READS_COUNT];
+    unsigned pages[READS_COUNT];
     struct random random;
 
-    if (place->region_length_bytes < 4 * BASELINE_BYTES)
-        return -ERANGE;
-    uint64_t begin_bytes = place->region_offset_bytes +
-                           place->region_length_bytes - BASELINE_BYTES;
-    begin_bytes -= begin_bytes % READ_BYTES;
-    unsigned char *data = device_buffer(device, PIECE_BYTES);
-    if (!data)
-        return -ENOMEM;
+    /* The same order each time; what reads ahead, or keeps what was read, then
+     * does so each time. */
     random_seed(&random, random_hash("baseline"));
-    int error =
-        place->write ? write_pages(device, begin_bytes, data, &random) : 0;
-    for (int i = 0; i < BASELINE_READS_COUNT && !error; i++) {
-        struct io io = {
-            .kind = IO_READ,
-            .offset_bytes =
-                begin_bytes +
-                READ_BYTES * random_below(&random, BASELINE_BYTES / READ_BYTES),
-            .length_bytes = READ_BYTES,
-            .data = data};
-        error = device_do(device, &io);
-        times_ns[i] = io.complete_ns - io.submit_ns;
+    for (unsigned i = 0; i < READS_COUNT; i++) {
+        const unsigned other = (unsigned)random_below(&random, i + 1);
+        pages[i] = pages[other];
+        pages[other] = i;
     }
-    if (error)
-        return error;
-    qsort(times_ns, BASELINE_READS_COUNT, sizeof(*times_ns), compare_u64);
-    *quick_ns = times_ns[BASELINE_READS_COUNT / 4];
+    for (int i = 0; i < READS_COUNT; i++) {
+        struct io io = {.kind = IO_READ,
+                        .offset_bytes = baseline->begin_bytes +
+                                        (uint64_t)READ_BYTES * pages[i],
+                        .length_bytes = READ_BYTES,
+                        .data = data};
+        const int error = device_do(device, &io);
+        if (error)
+            return error;
+        times_ns[i] = (double)(io.complete_ns - io.submit_ns);
+    }
+    stats_sort(times_ns, READS_COUNT);
+    const struct baseline_time time = {
+        .low_ns = (uint64_t)times_ns[RANK_LOW - 1],
+        .quick_ns = (uint64_t)times_ns[RANK - 1],
+        .high_ns = (uint64_t)times_ns[RANK_HIGH - 1]};
+    note(baseline, &time);
     return 0;
+}
+
+bool baseline_unsteady(const struct baseline *baseline, char *cause,
+                       size_t size)
+{
+    const struct baseline_time *quickest = &baseline->quickest;
+    const struct baseline_time *slowest = &baseline->slowest;
+    char least[24], most[24];
+
+    if (baseline->count < 2 ||
+        (double)slowest->low_ns <= change_most * (double)quickest->high_ns)
+        return false;
+    snprintf(cause, size,
+             "the same reads took %s at one time and %s at another: the drive "
+             "throttles, or warms up, or something else loads it",
+             format_ns(quickest->quick_ns, least, sizeof(least)),
+             format_ns(slowest->quick_ns, most, sizeof(most)));
+    return true;
+}
+
+void baseline_withdraw_times(struct findings *findings, const char *cause)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        char value[24];
+        if (finding->verdict != VERDICT_FOUND ||
+            strcmp(finding->unit, "ns") != 0 ||
+            strcmp(finding->probe, "assumed") == 0)
+            continue;
+        value_format(&finding->value, value, sizeof(value));
+        finding->verdict = VERDICT_INCONCLUSIVE;
+        finding->value = finding->low = finding->high = value_none();
+        finding->confidence = 0;
+        finding->extras_count = 0;
+        finding_why(finding,
+                    "it took %s ns when it was measured, but the drive did not "
+                    "keep its speed: %s",
+                    value, cause);
+    }
 }

@@ -3,28 +3,64 @@
 #define SSDPROBE_SESSION_BASELINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/device/device.h"
+#include "lib/infer/finding.h"
 
 /*
- * The same small measurement at the beginning and at the end of a run: if the
- * two differ, something changed in between that no probe is to know of
- * (throttling, another load, a drive that warms up).
+ * The same small measurement before all others and after each probe: if two of
+ * them differ, something changed in between that no probe is to know of
+ * (throttling, another load, a drive that warms up). What a request costs is then
+ * no property of the drive; sizes and counts, which probes find by comparing
+ * neighbours in time, still are.
  */
-struct baseline_place {
-    uint64_t region_offset_bytes, region_length_bytes;
-    bool write; /* its pages are written first, so that they are mapped both
-                   times */
+
+enum { BASELINE_BYTES = 262144, BASELINE_PIECE_BYTES = 65536 };
+
+/* What a random read takes: the lower quartile of one of each of its pages, as
+ * what the host does only ever adds, with an interval by ranks of 99.9 %. */
+struct baseline_time {
+    uint64_t low_ns, quick_ns, high_ns;
 };
 
-enum { BASELINE_BYTES = 262144, BASELINE_READS_COUNT = 64 };
+/* All zeros: not measured yet. */
+struct baseline {
+    uint64_t begin_bytes; /* of its pages */
+    size_t count;         /* times that it was measured; the rest holds from 1
+                             on */
+    struct baseline_time first, last;
+    struct baseline_time quickest, slowest; /* by what is certain of them */
+};
 
-/* What a random read in the last pages of the region takes: the lower quartile
- * of BASELINE_READS_COUNT, as what the host does only ever adds. With
- * `write` it writes BASELINE_BYTES there, beyond any budget: leave room. 0 or
- * -errno, also -ERANGE for a region that is too small. */
-int baseline_measure(struct device *device, const struct baseline_place *place,
-                     uint64_t *quick_ns);
+/* In the last pages of a region. False: it is too small. */
+bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
+                    uint64_t region_length_bytes);
+
+/* Writes its pages, so that they are mapped each time; `data` is of the device's
+ * buffer, BASELINE_PIECE_BYTES that no drive can compress. The device must let
+ * pass BASELINE_BYTES. 0 or -errno. */
+int baseline_write(const struct baseline *baseline, struct device *device,
+                   void *data);
+
+/* Before it is measured, where writing is allowed: what a probe has left in the
+ * drive's write buffer is not read from there. 0 or -errno. */
+int baseline_flush(struct device *device);
+
+/* Measures once more; `data`: a page of the device's buffer. 0 or -errno. */
+int baseline_measure(struct baseline *baseline, struct device *device,
+                     void *data);
+
+/* Did the drive change its speed, by more than chance? Then with a sentence. */
+bool baseline_unsteady(const struct baseline *baseline, char *cause,
+                       size_t size);
+
+/* In place of the probe's name, the name of what an unsteady run spoils: every
+ * time, whichever probe found it. */
+extern const char baseline_times[];
+
+/* Times that were found are not known to be the drive's. */
+void baseline_withdraw_times(struct findings *findings, const char *cause);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/infer/sample_csv.h"
+#include "lib/session/baseline.h"
 #include "lib/session/session.h"
 #include "lib/session/skip.h"
 
@@ -234,5 +235,8 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
         error = take_assumed(rows->header.assume, findings, why);
     if (!error)
         error = conclude_all(rows, all, findings, why);
+    for (size_t i = 0; !error && i < rows->disturbed_count; i++)
+        if (strcmp(rows->disturbed[i].probe, baseline_times) == 0)
+            baseline_withdraw_times(findings, rows->disturbed[i].cause);
     return error;
 }

@@ -33,6 +33,7 @@ struct session {
     const struct csv_rows *rows_before; /* of the run that is continued */
     uint64_t written_before_bytes;
     size_t turns_before_count;
+    struct baseline baseline;
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -114,6 +115,52 @@ void session_learn_clock(struct session *session)
                                  &setting->clock_step_ns);
 }
 
+/* ---- does it keep its speed? -------------------------------------------- */
+
+/* Its pages are written where that takes nothing from the probes. */
+static int write_baseline(struct session *session, void *data)
+{
+    struct device_counters counters;
+
+    device_counters(session->device, &counters);
+    if (session->options.read_only || session->plan.bytes_written == 0 ||
+        counters.written_bytes + session->plan.bytes_written + BASELINE_BYTES >
+            session->options.write_budget_bytes)
+        return 0;
+    const struct device_limits limits = {
+        .region_offset_bytes = session->baseline.begin_bytes,
+        .region_length_bytes = BASELINE_BYTES,
+        .write_budget_bytes = counters.written_bytes + BASELINE_BYTES};
+    device_limit(session->device, &limits);
+    const int error = baseline_write(&session->baseline, session->device, data);
+    session->cost.bytes_written += error ? 0 : BASELINE_BYTES;
+    return error;
+}
+
+/* What the device does not answer, the next probe will say. */
+static void take_baseline(struct session *session)
+{
+    const struct step step = {.operation = OPERATION_WRITE,
+                              .length_bytes = BASELINE_PIECE_BYTES};
+    struct baseline *baseline = &session->baseline;
+    void *data;
+
+    if (!session->options.baseline ||
+        payload_prepare(&session->payload, &step, &data))
+        return;
+    if (baseline->count == 0 &&
+        (!baseline_place(baseline, session->setting.region_offset_bytes,
+                         session->setting.region_length_bytes) ||
+         write_baseline(session, data)))
+        session->options.baseline = false;
+    if (session->options.baseline &&
+        (session->options.read_only || session->plan.bytes_written == 0 ||
+         baseline_flush(session->device) == 0))
+        (void)baseline_measure(baseline, session->device, data);
+}
+
+/* ---- the pilot ---------------------------------------------------------- */
+
 /* May it write, and is it little beside what the probes may? */
 static bool pilot_writes(const struct session *session,
                          const struct probe *const probes[])
@@ -137,6 +184,8 @@ void session_pilot(struct session *session, const struct probe *const probes[])
                           .setting = setting,
                           .interrupted = session->options.interrupted};
 
+    session_plan(session, probes, &session->plan);
+    take_baseline(session);
     if (setting->method != METHOD_ADAPTIVE)
         return;
     const bool writes = pilot_writes(session, probes);
@@ -492,6 +541,8 @@ static int run_probe(struct session *session, const struct setting *setting,
     error = measure(session, state, &rows, why);
     part->device_seconds =
         (double)(device_now_ns(session->device) - begin_ns) / 1e9;
+    if (!error)
+        take_baseline(session);
     if (error && rows == 0)
         skip_probe(probe, skip_not_begun, &session->findings);
     else
@@ -573,6 +624,21 @@ static int take_turn(struct session *session, const struct probe *probe,
     return ended ? 0
                  : fault_set(why, FAULT_NONE, -EDQUOT, "%s is skipped: %s",
                              probe->name, reason);
+}
+
+/* Findings that do not hold for a drive that changes its speed. */
+static int heed_baseline(struct session *session, struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    char cause[200];
+
+    if (!baseline_unsteady(&session->baseline, cause, sizeof(cause)))
+        return 0;
+    baseline_withdraw_times(&session->findings, cause);
+    const int error = options->spoilt ? options->spoilt(options->context,
+                                                        baseline_times, cause)
+                                      : 0;
+    return error ? sink_fault(error, why) : 0;
 }
 
 /* A part that fits in no plan: of probes that had their turn in another run. */
@@ -689,6 +755,8 @@ int session_run(struct session *session, const struct probe *const probes[],
     session_plan(session, probes, &session->plan);
     count_before(session, probes);
     session->begin_ns = device_now_ns(session->device);
+    if (session->baseline.count == 0)
+        take_baseline(session);
     for (size_t i = 0; i < session->turns_before_count; i++) {
         if (missed_before(session, probes[i]))
             error = -EDQUOT;
@@ -706,6 +774,8 @@ int session_run(struct session *session, const struct probe *const probes[],
         }
         error = own_error ? own_error : error;
     }
+    const int failure = heed_baseline(session, why);
+    error = failure ? failure : error;
     session->cost.device_seconds +=
         (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
     return error;
@@ -714,6 +784,11 @@ int session_run(struct session *session, const struct probe *const probes[],
 void session_parts(const struct session *session, struct session_plan *plan)
 {
     *plan = session->plan;
+}
+
+const struct baseline *session_baseline(const struct session *session)
+{
+    return &session->baseline;
 }
 
 const struct findings *session_findings(const struct session *session)

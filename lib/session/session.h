@@ -10,6 +10,7 @@
 #include "lib/device/device.h"
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
+#include "lib/session/baseline.h"
 
 /*
  * Carries a run: region, budget, plan, seed, rows, findings so far, progress
@@ -27,6 +28,10 @@ struct session_options {
     uint64_t write_budget_bytes; /* 0: one drive write or 64 GiB, the smaller */
     uint64_t time_limit_ns;      /* of the device's clock; 0: none */
     bool read_only;
+    /* Measure the baseline (baseline.h) before the pilot and after each probe:
+     * when the drive does not keep its speed, no time is stated, and spoilt() is
+     * told of baseline_times. */
+    bool baseline;
     /* Every row, as it is measured. 0, or -errno, which ends the run. */
     int (*row)(void *context, const char *probe, const struct sample *sample);
     /* At most every tenth of a second of wall time is for the caller to see to.
@@ -165,6 +170,9 @@ int session_resume(struct session *session, const struct csv_rows *rows,
  */
 int session_run(struct session *session, const struct probe *const probes[],
                 struct fault *why);
+
+/* As far as it was measured. */
+const struct baseline *session_baseline(const struct session *session);
 
 const struct findings *session_findings(const struct session *session);
 void session_cost(const struct session *session, struct session_cost *cost);
