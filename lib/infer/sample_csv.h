@@ -15,7 +15,8 @@
  * device's identity, and the whole setting, so that the file alone suffices to
  * conclude again; one header line with units in the names; a row a request;
  * a probe that was disturbed twice is named by `# disturbed probe=NAME
- * cause=TEXT`; after the rows `# end count=N digest=HEX`, so that a cut or edited file is
+ * cause=TEXT`, where NAME is "times" for all that are times, of a drive that did
+ * not keep its speed; after the rows `# end count=N digest=HEX`, so that a cut or edited file is
  * noticed.
  */
 
