@@ -250,12 +250,13 @@ bool page_think_without_rmw(struct page_probe *state, double confidence,
     }
     enum claim none = no_debt(state, &certainty);
     confidence = fmin(certainty, confidence);
+    /* What it puts off, as behind a flush that lies, single writes do not show:
+     * neither that the rest of a page is read, nor that it is not. */
     if (none == CLAIM_FALLS || none == CLAIM_OPEN)
-        return conclude_pageless(
-            state,
+        return study_say_open(
+            state->study.probe, findings,
             "small writes cost less than their share of large ones, flush "
-            "included, so the drive may put off what it costs to write",
-            findings);
+            "included, so the drive may put off what it costs to write");
     if (none == CLAIM_HOLDS)
         none = no_stairs(state, &certainty);
     if (none == CLAIM_MEASURING)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs on served drives that must leave no trace: reading only, put back however
 # they end, disturbed by others, on drives that misbehave.
-# SSDPROBE_TEST_LONG=1: 200 ends in place of 20, an hour of faults.
+# SSDPROBE_TEST_LONG=1: 200 ends in place of 20, ten hours of faults.
 #   test_safety.sh SOURCE_DIR BUILD_DIR
 set -u
 export LC_ALL=C
@@ -398,7 +398,7 @@ throttled() {
 
 faulty() {
     local seconds=0
-    [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=3600
+    [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=36000
     check "drives with faults: a clear end and no unearned number" \
         eval "python3 '$sources/tests/faults.py' '$ssdprobe' '$flashemu' \
             '$sources/lib/report/ssdprobe.schema.json' $seconds >faulty.says ||
