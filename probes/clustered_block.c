@@ -885,8 +885,7 @@ static bool think_with_page(struct state *state, struct findings *findings)
 static bool agree(const struct spikes *spikes, const struct spikes *before)
 {
     return spikes->found && before->found &&
-           spikes->block_bytes == before->block_bytes &&
-           spikes->period.length >= AGREED_LENGTH_MIN;
+           spikes->block_bytes == before->block_bytes;
 }
 
 static bool contradict(const struct spikes *spikes, const struct spikes *before)
@@ -946,7 +945,7 @@ static bool think_without_page(struct state *state, struct findings *findings)
 {
     static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
     struct spikes agreed;
-    uint64_t piece_bytes = 0;
+    uint64_t piece_bytes = 0, coarse_bytes = 0;
 
     state->page_bytes = first_bytes[0];
     if (!filled(state))
@@ -958,7 +957,12 @@ static bool think_without_page(struct state *state, struct findings *findings)
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return say_agreed(findings, &agreed, piece_bytes);
+            /* Few pieces fit many a length: then others must say the same. */
+            if (agreed.period.length >= AGREED_LENGTH_MIN ||
+                agreed.block_bytes == coarse_bytes)
+                return say_agreed(findings, &agreed, piece_bytes);
+            coarse_bytes = agreed.block_bytes;
+            break;
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;
