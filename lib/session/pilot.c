@@ -28,6 +28,8 @@ static const uint64_t region_least_bytes = 64 * MIB;
 static const double shift_least = 1.12;
 /* Parts of a page suffer as well, but less; longer writes meet more merges. */
 static const double clearer = 1.25;
+/* A page more costs no more than so many short writes: else it was a merge. */
+static const double page_writes_most = 3.5;
 
 /* One request; `ns`: what it took is added. */
 static int ask(struct pilot *pilot, enum operation operation,
@@ -125,7 +127,8 @@ static int read_all(struct pilot *pilot)
  * Writes of one size at its multiples, and as many shifted by a half. The size
  * that clearly suffers most from that is the page, as far as a few writes show.
  */
-static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least)
+static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
+                      double *short_ns)
 {
     double usual[WRITES_NEAR], shifted[WRITES_NEAR];
     const size_t count =
@@ -153,26 +156,28 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least)
     stats_sort(shifted, count);
     /* Of both the two quickest: the others may have met a merge. */
     const double effect = fmin(shifted[0] / usual[0], shifted[1] / usual[1]);
-    if (effect <= *least)
+    const double extra_ns =
+        stats_median(shifted, count) - stats_median(usual, count);
+    *short_ns = fmin(*short_ns, stats_median(usual, count));
+    if (effect <= *least || extra_ns > page_writes_most * *short_ns)
         return 0;
     *least = clearer * effect;
     pilot->costs->page_bytes = size_bytes;
-    pilot->costs->page_extra_ns =
-        stats_median(shifted, count) - stats_median(usual, count);
+    pilot->costs->page_extra_ns = extra_ns;
     return 0;
 }
 
 static int write_all(struct pilot *pilot)
 {
     const uint64_t block = pilot->setting->logical_block_bytes;
-    double least = shift_least;
+    double least = shift_least, short_ns = INFINITY;
     uint64_t at = window_of(pilot) + window_bytes;
     int error = 0;
 
     for (uint64_t size = near_least_bytes; !error && size <= near_most_bytes;
          size *= 2)
         if (size / 2 % block == 0)
-            error = write_size(pilot, size, &least);
+            error = write_size(pilot, size, &least, &short_ns);
     for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)
         error = ask_flushed(pilot, at, 4 * KIB, NULL);
     for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)
