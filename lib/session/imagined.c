@@ -46,8 +46,9 @@ static void set_point(struct imagined_point *point,
 }
 
 /* How much more a request takes on average than is typical is one number for
- * all sizes: rare ones are slow, whatever their size, and no one size has been
- * seen often enough. */
+ * all up to a size: rare ones are slow, whatever their size, and no one size has
+ * been seen often enough; but what much longer ones wait for, while the drive
+ * cleans, short ones do not. */
 static void set_kind(struct imagined_kind *imagined,
                      const struct cost_class classes[COST_SIZES],
                      enum cost_kind kind)
@@ -63,8 +64,8 @@ static void set_kind(struct imagined_kind *imagined,
         set_point(point, &classes[i], kind);
         excess_ns += weight * (classes[i].mean_ns - point->ns);
         weights += weight;
+        point->excess_ns = fmax(excess_ns / weights, 0);
     }
-    imagined->excess_ns = weights > 0 ? fmax(excess_ns / weights, 0) : 0;
 }
 
 void imagined_init(struct imagined *drive, const struct costs *costs,
@@ -147,6 +148,17 @@ nearest_point(const struct imagined_kind *kind, double bytes)
     return nearest;
 }
 
+static double excess(const struct imagined_kind *kind, double bytes)
+{
+    const double most_bytes = 8 * bytes; /* of what is alike */
+    const struct imagined_point *point = kind->points;
+    size_t i = 1;
+
+    while (i < kind->count && kind->points[i].bytes <= most_bytes)
+        point = &kind->points[i++];
+    return point->excess_ns * fmin(most_bytes / point->bytes, 1);
+}
+
 /* The curve's time, and that varied as the times of the nearest size do. `chance`
  * says which of them. */
 static struct cost draw(const struct imagined_kind *kind, double bytes,
@@ -157,7 +169,7 @@ static struct cost draw(const struct imagined_kind *kind, double bytes,
     const struct imagined_point *point = nearest_point(kind, bytes);
     const double usual_ns = curve(kind->points, kind->count, bytes);
     return (struct cost){.ns = usual_ns * point->share[chance % point->count],
-                         .mean_ns = usual_ns + kind->excess_ns};
+                         .mean_ns = usual_ns + excess(kind, bytes)};
 }
 
 /* The same read again, relative to the first: as that of the nearest size. */

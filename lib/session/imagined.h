@@ -17,12 +17,12 @@ struct imagined_point {
     double bytes, ns;
     double share[COST_TIMES]; /* of `ns`, in rising order */
     size_t count;
+    double excess_ns; /* on average over what is typical, of all up to here */
 };
 
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
     size_t count;
-    double excess_ns; /* on average, over what is typical */
 };
 
 struct imagined {
