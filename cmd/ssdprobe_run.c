@@ -109,6 +109,7 @@ static struct report_part part_of(const struct session_part *part)
                                 .done_bytes_read = part->bytes_read,
                                 .done_requests = part->requests_count,
                                 .done_seconds = part->device_seconds,
+                                .foreseen = expectation_of(&part->foreseen),
                                 .expected = expectation_of(&part->expected)};
 }
 
@@ -332,6 +333,29 @@ static int begin_samples(struct run *run)
     return error ? error : resume_note(run, 0);
 }
 
+/* What the pilot shows that the run will cost. */
+static void say_foreseen(struct run *run)
+{
+    struct session_plan plan;
+    char bytes[32], time[32];
+    double seconds = 0;
+    uint64_t sum = 0;
+
+    session_parts(run->session, &plan);
+    for (size_t i = 0; i < plan.parts_count; i++) {
+        sum += plan.parts[i].fits ? plan.parts[i].foreseen.bytes_written : 0;
+        seconds += plan.parts[i].fits ? plan.parts[i].foreseen.seconds : 0;
+    }
+    if (plan.parts_count == 0 || run->invocation.settings.quiet)
+        return;
+    confirm_size(&run->invocation.settings, sum, bytes, sizeof(bytes));
+    format_ns((uint64_t)(seconds * 1e9), time, sizeof(time));
+    fprintf(stderr,
+            "After a pilot: about %s to write, in about %s of the device's "
+            "time.\n",
+            bytes, time);
+}
+
 /* Learns at which ticks completions are seen, and says so. */
 static void learn_clock(struct run *run)
 {
@@ -340,6 +364,7 @@ static void learn_clock(struct run *run)
 
     session_learn_clock(run->session);
     session_pilot(run->session, run->choice.asked);
+    say_foreseen(run);
     session_setting(run->session, run->choice.asked[0], &setting);
     if (!setting.clock_step_ns)
         return;

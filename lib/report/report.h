@@ -32,7 +32,8 @@ struct report_part {
     bool began;
     uint64_t done_bytes_written, done_bytes_read, done_requests;
     double done_seconds;
-    struct report_expectation expected; /* just before it began */
+    /* When the run began, and just before the probe did. */
+    struct report_expectation foreseen, expected;
 };
 enum { REPORT_PARTS_MAX = 32 };
 

@@ -292,6 +292,8 @@ static struct json_object *json_done(const struct report_part *part)
     add_count(object, "requests", part->done_requests);
     json_object_object_add(object, "device_seconds",
                            json_real(part->done_seconds, 9));
+    json_object_object_add(object, "foreseen",
+                           json_expectation(&part->foreseen));
     json_object_object_add(object, "expected",
                            json_expectation(&part->expected));
     return object;

@@ -318,6 +318,39 @@ static void print_cost(const struct page *page, const struct report_cost *cost)
     report_wrap(page->out, line, 0, page->style.columns_count);
 }
 
+/* What was expected beside what was done: of the probes that ran. */
+static void print_expected(const struct page *page,
+                           const struct report_plan *plan,
+                           const struct report_cost *cost)
+{
+    char bytes[3][32], times[3][32], line[300];
+    double seconds[3] = {0};
+    uint64_t sums[3] = {0};
+
+    if (!plan || !cost || !cost->pilot.requests)
+        return;
+    for (size_t i = 0; i < plan->parts_count; i++) {
+        const struct report_part *part = &plan->parts[i];
+        if (!part->began)
+            continue;
+        sums[0] += part->foreseen.bytes_written;
+        sums[1] += part->expected.bytes_written;
+        sums[2] += part->done_bytes_written;
+        seconds[0] += part->foreseen.seconds;
+        seconds[1] += part->expected.seconds;
+        seconds[2] += part->done_seconds;
+    }
+    for (int i = 0; i < 3; i++) {
+        size_text(page, sums[i], bytes[i], sizeof(bytes[i]));
+        format_ns((uint64_t)(seconds[i] * 1e9), times[i], sizeof(times[i]));
+    }
+    snprintf(line, sizeof(line),
+             "Of that the probes wrote %s in %s. Expected after the pilot: %s "
+             "in %s; as each probe began: %s in %s.",
+             bytes[2], times[2], bytes[0], times[0], bytes[1], times[1]);
+    report_wrap(page->out, line, 0, page->style.columns_count);
+}
+
 /* What a reader must know before believing any of it. */
 static void print_warnings(const struct page *page,
                            const struct report_warnings *warnings)
@@ -349,6 +382,7 @@ int report_text(FILE *out, const struct report *report,
         print_findings(&page, report);
     print_advice(&page, report);
     print_cost(&page, report->cost);
+    print_expected(&page, report->plan, report->cost);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;
     return 0;

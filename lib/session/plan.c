@@ -27,6 +27,7 @@ static struct session_part *new_part(struct session_plan *plan,
                                      .bytes_read = part->plan.bytes_read,
                                      .requests = part->plan.requests,
                                      .seconds = part->seconds};
+    part->foreseen = part->expected;
     return part;
 }
 

@@ -34,7 +34,7 @@ static void count(const struct step *step, struct session_expectation *expected)
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
              const struct probe_plan *most,
-             struct session_expectation *expected)
+             struct session_expectation *expected, struct findings *found)
 {
     struct imagined drive;
     struct sample sample;
@@ -56,6 +56,8 @@ int rehearse(const struct probe *probe, const struct setting *setting,
         count(&step, expected);
         error = probe->feed(state, &sample);
     }
+    if (found)
+        probe->conclude(state, found);
     probe->finish(state);
     expected->seconds = mean_ns / 1e9;
     return error;

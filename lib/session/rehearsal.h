@@ -9,11 +9,12 @@
 /*
  * Runs the probe on a drive that is imagined from `costs`, without a request to
  * any: what it would ask, and how long that would take, given what is known so
- * far. `most` ends it, as it would end the probe. 0 or -ENOMEM.
+ * far. `most` ends it, as it would end the probe. What it would conclude is
+ * added to `found`, which may be NULL, or `known`. 0 or -ENOMEM.
  */
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
              const struct probe_plan *most,
-             struct session_expectation *expected);
+             struct session_expectation *expected, struct findings *found);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct session {
     struct payload payload;
     struct random pauses; /* before requests, where the clock has a step */
     struct session_cost cost;
-    uint64_t begin_ns;
+    uint64_t begin_ns, part_begin_ns;
     struct session_plan plan;
     struct session_part *part; /* the one that is running */
     struct costs costs;        /* of requests on this drive, as far as seen */
@@ -175,6 +176,34 @@ static bool pilot_writes(const struct session *session,
            session->options.write_budget_bytes / share >= PILOT_BYTES_MAX;
 }
 
+/* What is expected of all parts, one after the other: what one would find on the
+ * imagined drive is known to those that follow. One whose needs are not found
+ * there stays as it was planned. */
+static void foresee(struct session *session)
+{
+    struct costs *costs = malloc(sizeof(*costs));
+    struct findings *found = malloc(sizeof(*found));
+
+    if (costs && found) {
+        *costs = session->costs;
+        *found = session->findings;
+    }
+    for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
+        struct session_part *part = &session->plan.parts[i];
+        struct session_expectation expected;
+        struct setting setting;
+        session_setting(session, part->probe, &setting);
+        if (!part->fits || skip_reason(part->probe, &setting, found, NULL, 0))
+            continue;
+        costs_know(costs, found);
+        if (rehearse(part->probe, &setting, found, costs, &part->plan,
+                     &expected, found) == 0)
+            part->foreseen = part->expected = expected;
+    }
+    free(costs);
+    free(found);
+}
+
 void session_pilot(struct session *session, const struct probe *const probes[])
 {
     const struct setting *setting = &session->setting;
@@ -206,6 +235,10 @@ void session_pilot(struct session *session, const struct probe *const probes[])
         .requests = pilot.requests,
         .seconds = (double)(device_now_ns(session->device) - begin_ns) / 1e9};
     session->cost.pilot = sent;
+    if (session->piloted) {
+        session_plan(session, probes, &session->plan);
+        foresee(session);
+    }
     session->cost.bytes_written += sent.bytes_written;
     session->cost.bytes_read += sent.bytes_read;
     session->cost.requests_count += sent.requests;
@@ -391,25 +424,42 @@ static int await_random_time(struct session *session, const struct step *step)
                        random_below(&session->pauses, step_ns));
 }
 
+/* What is still expected, of the part that is running at the pace that it keeps:
+ * a drive that begins to clean shows that it will take longer. */
+static void expect_rest(const struct session *session, double *requests,
+                        double *seconds)
+{
+    *requests = *seconds = 0;
+    for (size_t i = 0; i < session->plan.parts_count; i++) {
+        const struct session_part *part = &session->plan.parts[i];
+        const double done = (double)part->requests_count;
+        const double rest = (double)part->expected.requests - done;
+        double part_seconds = part->expected.seconds;
+        if (part->passed || !part->fits)
+            continue;
+        if (part == session->part && done > 0)
+            part_seconds = (double)(device_now_ns(session->device) -
+                                    session->part_begin_ns) /
+                           1e9 / done * fmax(rest, 0);
+        *requests += fmax(rest, 0);
+        *seconds += part_seconds;
+    }
+}
+
 static void report_progress(const struct session *session)
 {
     const struct session_cost *cost = &session->cost;
+    const double share_most = 0.999, done = (double)cost->requests_count;
     struct session_progress progress = {.probe = session->part->probe->name,
                                         .requests_count = cost->requests_count,
                                         .written_bytes = cost->bytes_written,
-                                        .read_bytes = cost->bytes_read,
-                                        .seconds_left = -1};
-    double planned = (double)session->plan.requests;
+                                        .read_bytes = cost->bytes_read};
+    double rest;
 
     if (!session->options.progress)
         return;
-    progress.share = planned > 0 ? (double)cost->requests_count / planned : 0;
-    if (progress.share > 0.999)
-        progress.share = 0.999;
-    double elapsed =
-        (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
-    if (progress.share > 0.01)
-        progress.seconds_left = elapsed * (1 - progress.share) / progress.share;
+    expect_rest(session, &rest, &progress.seconds_left);
+    progress.share = fmin(done / (done + rest), share_most);
     session->options.progress(session->options.context, &progress);
 }
 
@@ -537,10 +587,10 @@ static int run_probe(struct session *session, const struct setting *setting,
     if (error)
         return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
                          probe->name);
-    const uint64_t begin_ns = device_now_ns(session->device);
+    session->part_begin_ns = device_now_ns(session->device);
     error = measure(session, state, &rows, why);
     part->device_seconds =
-        (double)(device_now_ns(session->device) - begin_ns) / 1e9;
+        (double)(device_now_ns(session->device) - session->part_begin_ns) / 1e9;
     if (!error)
         take_baseline(session);
     if (error && rows == 0)
@@ -589,7 +639,7 @@ static void renew_plan(struct session *session, const struct setting *setting)
         return;
     costs_know(&session->costs, &session->findings);
     if (rehearse(part->probe, setting, &session->findings, &session->costs,
-                 &part->plan, &rehearsal))
+                 &part->plan, &rehearsal, NULL))
         return;
     part->expected = rehearsal;
 }
@@ -752,7 +802,8 @@ int session_run(struct session *session, const struct probe *const probes[],
     const struct session_options *options = &session->options;
     int error = 0;
 
-    session_plan(session, probes, &session->plan);
+    if (!session->piloted)
+        session_plan(session, probes, &session->plan);
     count_before(session, probes);
     session->begin_ns = device_now_ns(session->device);
     if (session->baseline.count == 0)

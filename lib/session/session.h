@@ -73,9 +73,10 @@ struct session_part {
     const struct probe *probe;
     struct probe_plan plan;
     double seconds; /* planned */
-    /* As planned; after session_pilot() renewed just before the probe begins,
-     * by all that is known then. */
-    struct session_expectation expected;
+    /* When the run begins: as planned, or what a rehearsal after the pilot says;
+     * and, after a pilot, that again just before the probe begins, by all that is
+     * known then. */
+    struct session_expectation foreseen, expected;
     bool fits;   /* what it is to write is left in the budget */
     bool passed; /* its turn is over */
     bool began;  /* the rest holds only then */
@@ -121,9 +122,10 @@ void session_learn_clock(struct session *session);
 
 /*
  * Before session_run(), once writing is allowed: what requests of the kinds that
- * probes make cost on this drive (pilot.h), from a few dozen of each. From then
- * on each probe is rehearsed just before its turn, with what is known by then,
- * and what that took is what is expected of it; the most stays as it was. Not for
+ * probes make cost on this drive (pilot.h), from a few dozen of each. Then all
+ * probes are rehearsed, and what that took is what session_parts() foresees; and
+ * each is rehearsed again just before its turn, with what is known by then. The
+ * most that each may write stays as it was. Not for
  * the papers' procedures, and nothing is written where the budget is small. What
  * a device does not answer, the first probe will say.
  */
