@@ -328,7 +328,8 @@ slows_down()
         serve "plain-disk,contents=off,$spec" --via=ublk
         disk=$device
         run "${spec%%_*}" basic
-        ended "${spec%%_*}" 0 ''
+        ended "${spec%%_*}" 5 ''
+        nothing_found "${spec%%_*}"
         graded "${spec%%_*}" baseline 'the same reads took .* time .* throttles'
         end_server TERM
     done
