@@ -2,6 +2,7 @@
 /* The probes of Kim et al. on emulated drives, in virtual time: what they state
  * must be what the drive was made to be, whatever the seed and the noise. */
 #include <check.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "lib/base/random.h"
 #include "lib/device/device.h"
+#include "lib/flash/draw.h"
 #include "lib/infer/period.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
@@ -262,6 +264,44 @@ START_TEST(pages_of_thirds_and_many_levels_are_found)
 }
 END_TEST
 
+/* Drives made at random whose pages were left open once: a few writes varied more
+ * than the effect, by their levels; blocks of few pages, at the beginning of
+ * which writes are cheap; a page so long that its certificate used up the budget.
+ */
+enum { DRAWN_TEXT_MAX = 16384 };
+
+static const uint64_t drawn_seeds[] = {31049, 30042, 30027, 32037};
+
+START_TEST(pages_of_drawn_drives_are_found)
+{
+    static struct findings findings;
+    static struct drive drive;
+    static char text[DRAWN_TEXT_MAX];
+    const char *folder = getenv("TMPDIR");
+    char path[256], page[32];
+    struct fault why = {.kind = FAULT_NONE};
+    struct asked asked = {.drive = path,
+                          .noise = "realistic",
+                          .seed = (unsigned)drawn_seeds[_i],
+                          .probes = pages,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    ck_assert_int_eq(draw_drive(drawn_seeds[_i], NULL, &drive, &why), 0);
+    int length = draw_text(&drive, text, sizeof(text));
+    ck_assert_int_gt(length, 0);
+    snprintf(path, sizeof(path), "%s/kim-drawn-XXXXXX",
+             folder ? folder : "/tmp");
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    ck_assert_int_eq(write(descriptor, text, (size_t)length), length);
+    close(descriptor);
+    snprintf(page, sizeof(page), "%" PRIu64, drive.clustered_page_bytes);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_page", page);
+    unlink(path);
+}
+END_TEST
+
 /* A distance that depends on the length of the writes is not the block. */
 START_TEST(a_block_is_found_without_its_page)
 {
@@ -439,6 +479,8 @@ int main(void)
     tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
                         sizeof(made) / sizeof(made[0]));
+    tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
+                        sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
