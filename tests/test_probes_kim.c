@@ -332,6 +332,10 @@ START_TEST(levels_that_are_near_are_none_or_left_open)
         {"ssd-a,program_levels_count=2,program_second_ns=203us", "SLC"},
         {"ssd-a,program_levels_count=2,program_second_ns=220us",
          "inconclusive"},
+        /* Two of three places take one time: no two bits a cell. */
+        {"ssd-a,program_levels_count=3,program_second_ns=400us,"
+         "program_third_ns=402us",
+         "inconclusive"},
     };
     static struct findings findings;
     struct asked asked = {.drive = rows[_i].drive,
@@ -484,7 +488,7 @@ int main(void)
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
-                        2);
+                        3);
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,

@@ -2,6 +2,7 @@
 /* The probes of Sun & Zhang on emulated drives, in virtual time: what they
  * state must be what the drive file states, whatever the seed and the noise. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,8 +336,103 @@ START_TEST(stick_contents_show_without_blocks)
 }
 END_TEST
 
+/* Half of the savings: nobody would call that the same. */
+START_TEST(stick_contents_that_save_a_third_matter)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g,zero_copy_ns=450us", "realistic", 1, logs_and_contents,
+        &findings);
+    const struct finding *finding =
+        findings_get(&findings, "content_dependence");
+    ck_assert_int_eq(finding->verdict, VERDICT_FOUND);
+    ck_assert(finding->value.boolean);
+}
+END_TEST
+
+/* ---- basic ------------------------------------------------------------- */
+
+static const struct probe *const basic_alone[] = {&probe_basic, NULL};
+
+static double extra(const struct finding *finding, const char *name)
+{
+    for (size_t i = 0; i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, name) == 0)
+            return (double)finding->extras[i].value.integer;
+    ck_abort_msg("no %s", name);
+}
+
+/*
+ * Each read costs the same but for jitter, whose median is 1 and whose normal
+ * quantiles are those of its logarithm: what an interval must hold, and as
+ * narrow as is wanted, where a thousand requests can make it so.
+ */
+START_TEST(basic_interval_holds_the_median)
+{
+    enum { RUNS = 40 };
+    const double sigma = 0.05;
+    struct findings findings;
+
+    run("plain-disk", "none", 1, basic_alone, &findings);
+    const double truth = number(&findings, "sequential_read");
+    for (unsigned seed = 1; seed <= RUNS; seed++) {
+        run("plain-disk", "none,jitter_sigma=0.05", seed, basic_alone,
+            &findings);
+        const struct finding *finding =
+            findings_get(&findings, "sequential_read");
+        double median = number(&findings, "sequential_read");
+        double low = (double)finding->low.integer;
+        double high = (double)finding->high.integer;
+        ck_assert_double_le(low, truth * 1.001);
+        ck_assert_double_ge(high, truth * 0.999);
+        ck_assert_double_le(high - low, 2 * 0.02 * median + 2);
+        ck_assert_double_eq_tol(log(extra(finding, "p95") / median),
+                                1.645 * sigma, 0.5 * sigma);
+        ck_assert_double_eq_tol(log(extra(finding, "p99") / median),
+                                2.326 * sigma, 0.9 * sigma);
+        ck_assert_ptr_nonnull(strstr(finding->why, "all of one mode"));
+    }
+}
+END_TEST
+
+/* Sun & Zhang 3.3: of the stick's reads a quarter stay in their group, and the
+ * others take a third longer. A twentieth is no mode of its own. */
+START_TEST(basic_modes_are_those_of_the_groups)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g", "none,jitter_sigma=0.02", (unsigned)_i, basic_alone,
+        &findings);
+    ck_assert_ptr_nonnull(
+        strstr(findings_get(&findings, "random_read")->why, "in two modes"));
+    ck_assert_ptr_nonnull(strstr(
+        findings_get(&findings, "sequential_read")->why, "all of one mode"));
+    run("usb-unknown-1g,group_switch_ns=40us", "none,jitter_sigma=0.002",
+        (unsigned)_i, basic_alone, &findings);
+    ck_assert_ptr_nonnull(
+        strstr(findings_get(&findings, "random_read")->why, "all of one mode"));
+}
+END_TEST
+
+/* A kind that takes longer than ten seconds ends with its first requests, but
+ * for no more than that: 40 of half a second each. */
+START_TEST(basic_ends_early_where_requests_are_slow)
+{
+    struct findings findings;
+    unsigned requests = 0;
+
+    run("usb-unknown-1g,command_ns=500ms", "realistic", 1, basic_alone,
+        &findings);
+    const char *why = findings_get(&findings, "random_write")->why;
+    ck_assert_msg(sscanf(why, "the median of %u requests", &requests) == 1,
+                  "%s", why);
+    ck_assert_uint_eq(requests, 40);
+}
+END_TEST
+
 int main(void)
 {
+    TCase *basic = tcase_create("basic");
     Suite *suite = suite_create("probes_stick");
     TCase *recovery = tcase_create("recovery");
     SRunner *runner = srunner_create(suite);
@@ -358,6 +454,12 @@ int main(void)
                         0, 2);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
+    tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
+    tcase_set_timeout(basic, 60);
+    tcase_add_test(basic, basic_interval_holds_the_median);
+    tcase_add_loop_test(basic, basic_modes_are_those_of_the_groups, 1, 6);
+    tcase_add_test(basic, basic_ends_early_where_requests_are_slow);
+    suite_add_tcase(suite, basic);
     suite_add_tcase(suite, recovery);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
