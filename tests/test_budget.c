@@ -353,6 +353,54 @@ START_TEST(a_greedy_probe_is_stopped)
 }
 END_TEST
 
+static bool disturbed_once(void *context, char *cause, size_t size)
+{
+    snprintf(cause, size, "a test");
+    return ++*(int *)context == 1;
+}
+
+static int rewind_nothing(void *context, bool back)
+{
+    (void)context;
+    (void)back;
+    return 0;
+}
+
+/* One that was disturbed may do again what its plan allows, and the plan of the
+ * run has said so; but no more than the budget. */
+START_TEST(a_repeated_probe_has_its_plan_again)
+{
+    static const struct probe *const asked[] = {&greedy, NULL};
+    static const uint64_t budgets[] = {64 * 4096, 20 * 4096};
+    static const uint64_t passed[] = {32, 20};
+    const struct device_options options = {.write = true};
+    int looks = 0;
+    const struct session_options session_options = {.seed = 1,
+                                                    .write_budget_bytes =
+                                                        budgets[_i],
+                                                    .disturbed = disturbed_once,
+                                                    .rewind = rewind_nothing,
+                                                    .context = &looks};
+    struct fault why = {FAULT_NONE, ""};
+    struct device_counters counters;
+    struct session_plan plan;
+    struct session *session;
+    struct device *device;
+
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    session_plan(session, asked, &plan);
+    ck_assert_uint_eq(plan.bytes_written_max, 4096 * passed[_i]);
+    (void)session_run(session, asked, &why);
+    session_parts(session, &plan);
+    device_counters(device, &counters);
+    ck_assert_uint_eq(counters.written_bytes, 4096 * passed[_i]);
+    ck_assert_uint_eq(plan.parts[0].bytes_written, 4096 * passed[_i]);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
 /* Greedy as well, but its turn is the last. */
 START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 {
@@ -392,6 +440,7 @@ int main(void)
                         drives.count);
     tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);
+    tcase_add_loop_test(all, a_repeated_probe_has_its_plan_again, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_leaves_what_others_are_to_write, 0,
                         2);
     suite_add_tcase(suite, all);

@@ -33,7 +33,8 @@ static struct session_part *new_part(struct session_plan *plan,
 
 const struct session_part *plan_add(struct session_plan *plan,
                                     const struct probe *probe,
-                                    const struct setting *setting)
+                                    const struct setting *setting,
+                                    uint64_t tries)
 {
     struct session_part *part = new_part(plan, probe, setting);
     const struct probe_plan *one = &part->plan;
@@ -42,11 +43,11 @@ const struct session_part *plan_add(struct session_plan *plan,
     if (!part->fits)
         return part;
     plan->bytes_written += one->bytes_written;
-    plan->bytes_written_max += one->bytes_written_max;
+    plan->bytes_written_max += tries * one->bytes_written_max;
     plan->bytes_read += one->bytes_read;
-    plan->bytes_read_max += one->bytes_read_max;
+    plan->bytes_read_max += tries * one->bytes_read_max;
     plan->requests += one->requests;
-    plan->requests_max += one->requests_max;
+    plan->requests_max += tries * one->requests_max;
     plan->seconds += part->seconds;
     return part;
 }

@@ -4,11 +4,13 @@
 
 #include "lib/session/session.h"
 
-/* Adds the part of a probe that may run. It is added to the sums if what it is
- * expected to write is left in the budget. Returns the part. */
+/* Adds the part of a probe that may run, and at most so many times. It is added
+ * to the sums if what it is expected to write is left in the budget. Returns the
+ * part. */
 const struct session_part *plan_add(struct session_plan *plan,
                                     const struct probe *probe,
-                                    const struct setting *setting);
+                                    const struct setting *setting,
+                                    uint64_t tries);
 
 /* After the last part: all of them together are stopped at the budget. */
 void plan_end(struct session_plan *plan);

@@ -261,6 +261,7 @@ void session_setting(const struct session *session, const struct probe *probe,
 void session_plan(const struct session *session,
                   const struct probe *const probes[], struct session_plan *plan)
 {
+    const uint64_t tries = session->options.disturbed ? 2 : 1;
     const struct probe *const *first = probes;
     struct findings *hoped = malloc(sizeof(*hoped));
 
@@ -274,7 +275,7 @@ void session_plan(const struct session *session,
         if (skip_reason(*probes, &setting, hoped ? hoped : &session->findings,
                         NULL, 0))
             continue;
-        if (plan_add(plan, *probes, &setting)->fits && hoped)
+        if (plan_add(plan, *probes, &setting, tries)->fits && hoped)
             skip_hope(*probes, hoped);
     }
     free(hoped);
@@ -469,10 +470,12 @@ static bool within_plan(const struct session_part *part,
 {
     const struct probe_plan *plan = &part->plan;
 
-    if (part->requests_count >= plan->requests_max)
+    if (part->requests_count - part->before_requests_count >=
+        plan->requests_max)
         return false;
-    return !is_write(step) ||
-           part->bytes_written + step->length_bytes <= plan->bytes_written_max;
+    return !is_write(step) || part->bytes_written - part->before_bytes_written +
+                                      step->length_bytes <=
+                                  plan->bytes_written_max;
 }
 
 /* Everything that can end a run between two requests. */
@@ -589,7 +592,7 @@ static int run_probe(struct session *session, const struct setting *setting,
                          probe->name);
     session->part_begin_ns = device_now_ns(session->device);
     error = measure(session, state, &rows, why);
-    part->device_seconds =
+    part->device_seconds +=
         (double)(device_now_ns(session->device) - session->part_begin_ns) / 1e9;
     if (!error)
         take_baseline(session);
@@ -599,6 +602,20 @@ static int run_probe(struct session *session, const struct setting *setting,
         probe->conclude(state, &session->findings);
     probe->finish(state);
     return error;
+}
+
+/* What is expected of both tries is twice as much. */
+static void begin_again(struct session_part *part)
+{
+    struct session_expectation *expected = &part->expected;
+
+    part->before_bytes_written = part->bytes_written;
+    part->before_requests_count = part->requests_count;
+    part->cut = false;
+    expected->bytes_written *= 2;
+    expected->bytes_read *= 2;
+    expected->requests *= 2;
+    expected->seconds *= 2;
 }
 
 /* Runs a probe; one that was disturbed once more. */
@@ -617,6 +634,7 @@ static int run_undisturbed(struct session *session,
         return error;
     if (options->rewind && options->rewind(options->context, true) == 0) {
         session->findings.count = first;
+        begin_again(session->part);
         error = run_probe(session, setting, why);
         if (error ||
             !options->disturbed(options->context, cause, sizeof(cause)))

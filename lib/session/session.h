@@ -82,6 +82,8 @@ struct session_part {
     bool began;  /* the rest holds only then */
     bool cut;    /* it was stopped at the most that its plan allows */
     uint64_t bytes_written, bytes_read, requests_count;
+    /* Of that, before it was repeated: each try may do what the plan allows. */
+    uint64_t before_bytes_written, before_requests_count;
     double device_seconds;
 };
 enum { SESSION_PARTS_MAX = 32 };
