@@ -2,6 +2,8 @@
 # For suites that serve a drive through the kernel; sourced by them, after they
 # have set `flashemu`, the program. Sees to it that nothing is left behind.
 # shellcheck shell=bash disable=SC2034,SC2154
+# shellcheck source=tests/checks.sh
+. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 # Runs leave their directories where they are started.
 flashemu=$(realpath "$flashemu")
 [ -z "${ssdprobe-}" ] || ssdprobe=$(realpath "$ssdprobe")
@@ -9,8 +11,6 @@ work=$(mktemp -d)
 cd "$work" || exit 1
 servers=()
 
-# shellcheck source=tests/checks.sh
-. "$(dirname "${BASH_SOURCE[0]}")/checks.sh"
 finish() {
     for pid in "${servers[@]}"; do kill -KILL -- "-$pid" 2>/dev/null; done
     wait 2>/dev/null

@@ -169,6 +169,10 @@ expect "diff of times that only drifted" 0 "d['diff']['one_model'] > 0.9" \
 expect "diff of other times" 0 "d['diff']['one_model'] < 0.1" \
     "[r['comparison'] for r in d['diff']['findings']].count('different') > 2" \
     -- diff --json times-1.json times-other.json
+check "diff: what has become more is a multiple" grep -qE \
+    'different, [1-9][0-9.e+]* times$' <("$ssdprobe" diff times-{1,other}.json)
+check "diff: what has become less is a part" grep -qE \
+    'different, 1/[1-9][0-9.e+]* of it$' <("$ssdprobe" diff times-{other,1}.json)
 # Is the probability calibrated? Each drive against itself, and against all.
 cat >calibrated.py <<'END'
 """calibrated.py SSDPROBE DRIVE...: of each drive there are DRIVE-1 and -2."""

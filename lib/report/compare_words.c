@@ -37,8 +37,10 @@ static void put_row(FILE *out, const struct compare_row *row,
 
     answer_text(row->a, style->plain_bytes, a, sizeof(a));
     answer_text(row->b, style->plain_bytes, b, sizeof(b));
-    if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
+    if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
         snprintf(ratio, sizeof(ratio), ", %.3g times", row->ratio);
+    else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
+        snprintf(ratio, sizeof(ratio), ", 1/%.3g of it", 1 / row->ratio);
     if (columns >= TABLE_COLUMNS) {
         fprintf(out, "%-20s %14s %14s  %s%s\n", name_of(row), a, b,
                 compare_kind_name(row->kind), ratio);
