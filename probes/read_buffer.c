@@ -325,7 +325,8 @@ static bool look_over(struct state *state, uint64_t *largest_bytes,
 static bool conclude_none(struct state *state, const struct survey *survey,
                           struct findings *findings)
 {
-    const struct claim_rule rule = {.alpha = 10 * alpha, .looks = claim_looks};
+    const struct claim_rule rule = {.alpha = 10 * alpha,
+                                    .looks = claim_long_looks};
     struct contrast contrasts[SIZES_MAX];
     char most[24];
 
