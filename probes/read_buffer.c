@@ -316,7 +316,7 @@ static bool look_over(struct state *state, uint64_t *largest_bytes,
     for (;; *largest_bytes *= 2) {
         if (!look_over_to(state, largest_bytes, survey))
             return false;
-        if (!survey->any || survey->after < survey->count ||
+        if (!survey->any || survey->last + 1 < survey->count ||
             2 * *largest_bytes > size_limit(&state->study.setting))
             return true;
     }
