@@ -155,6 +155,71 @@ static void read_plan(struct json_object *o, struct report_plan *plan)
     plan->region_offset_bytes = get_count(o, "region_offset_bytes");
     plan->region_length_bytes = get_count(o, "region_length_bytes");
     plan->seconds = get_real(o, "seconds", 0);
+    plan->budget_bytes = get_count(o, "budget_bytes");
+}
+
+static struct report_expectation read_expectation(struct json_object *o)
+{
+    return (struct report_expectation){.bytes_written =
+                                           get_count(o, "bytes_written"),
+                                       .bytes_read = get_count(o, "bytes_read"),
+                                       .requests = get_count(o, "requests"),
+                                       .seconds = get_real(o, "seconds", 0)};
+}
+
+static size_t list_length(struct json_object *array)
+{
+    return json_object_is_type(array, json_type_array)
+               ? json_object_array_length(array)
+               : 0;
+}
+
+/* What was planned, probe by probe. */
+static void read_planned(struct json_object *array, struct report_store *store)
+{
+    struct report_plan *plan = &store->plan;
+    const size_t count = list_length(array);
+
+    for (size_t i = 0; i < count && i < REPORT_PARTS_MAX; i++) {
+        struct json_object *o = json_object_array_get_idx(array, i);
+        get_text(o, "probe", store->probes[i], sizeof(store->probes[i]));
+        plan->parts[plan->parts_count++] = (struct report_part){
+            .probe = store->probes[i],
+            .bytes_written = get_count(o, "bytes_written"),
+            .bytes_written_max = get_count(o, "bytes_written_max"),
+            .bytes_read = get_count(o, "bytes_read"),
+            .bytes_read_max = get_count(o, "bytes_read_max"),
+            .requests = get_count(o, "requests"),
+            .requests_max = get_count(o, "requests_max"),
+            .seconds = get_real(o, "seconds", 0),
+            .fits = get_flag(o, "fits")};
+    }
+}
+
+/* And done of it. */
+static void read_done(struct json_object *array, struct report_plan *plan)
+{
+    const size_t count = list_length(array);
+
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *o = json_object_array_get_idx(array, i);
+        char probe[REPORT_PROBE_BYTES];
+        size_t at = 0;
+        get_text(o, "probe", probe, sizeof(probe));
+        while (at < plan->parts_count &&
+               strcmp(plan->parts[at].probe, probe) != 0)
+            at++;
+        if (at == plan->parts_count)
+            continue;
+        struct report_part *part = &plan->parts[at];
+        part->began = true;
+        part->done_bytes_written = get_count(o, "bytes_written");
+        part->done_bytes_read = get_count(o, "bytes_read");
+        part->done_requests = get_count(o, "requests");
+        part->done_seconds = get_real(o, "device_seconds", 0);
+        part->foreseen = read_expectation(get(o, "foreseen"));
+        part->expected = read_expectation(get(o, "expected"));
+    }
 }
 
 static void read_cost(struct json_object *o, struct report_cost *cost)
@@ -167,6 +232,7 @@ static void read_cost(struct json_object *o, struct report_cost *cost)
     cost->bytes_put_back = get_count(o, "bytes_put_back");
     cost->device_seconds = get_real(o, "device_seconds", 0);
     cost->wall_seconds = get_real(o, "wall_seconds", -1);
+    cost->pilot = read_expectation(get(o, "pilot"));
 }
 
 static struct value read_list(struct json_object *array)
@@ -353,10 +419,12 @@ int report_read(struct json_object *document, struct report_store *store)
     }
     if (plan) {
         read_plan(plan, &store->plan);
+        read_planned(get(plan, "probes"), store);
         store->report.plan = &store->plan;
     }
     if (cost) {
         read_cost(cost, &store->cost);
+        read_done(get(cost, "probes"), &store->plan);
         store->report.cost = &store->cost;
     }
     read_conditions(get(get(document, "conditions"), "items"),

@@ -6,6 +6,8 @@
 
 struct json_object;
 
+enum { REPORT_PROBE_BYTES = 40 };
+
 /* A report that was kept, read again from its document. `report` points into
  * the rest: copy neither. */
 struct report_store {
@@ -13,6 +15,7 @@ struct report_store {
     struct device_info device;
     struct device_health health_before, health_after;
     struct report_plan plan;
+    char probes[REPORT_PARTS_MAX][REPORT_PROBE_BYTES]; /* names, of the plan */
     struct report_cost cost;
     struct conditions conditions;
     struct findings findings;
