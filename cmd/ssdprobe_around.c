@@ -101,11 +101,11 @@ static void end_baseline(struct run *run)
     if (baseline->count < 2)
         return;
     const bool changes = baseline_unsteady(baseline, cause, sizeof(cause));
-    conditions_add(&run->conditions, "baseline",
-                   changes ? CONDITION_RED : CONDITION_GREEN,
-                   changes ? cause : "", "%s, then %s",
-                   format_ns(baseline->first.quick_ns, first, sizeof(first)),
-                   format_ns(baseline->last.quick_ns, last, sizeof(last)));
+    conditions_add(
+        &run->conditions, "baseline", changes ? CONDITION_RED : CONDITION_GREEN,
+        changes ? cause : "", "%s, then %s",
+        format_ns((uint64_t)baseline->quick_ns, first, sizeof(first)),
+        format_ns(baseline_ns(baseline, &baseline->last), last, sizeof(last)));
 }
 
 /* ---- conditions ---------------------------------------------------------- */

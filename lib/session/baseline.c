@@ -2,6 +2,7 @@
 #include "lib/session/baseline.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,16 +11,15 @@
 #include "lib/infer/stats.h"
 
 enum {
-    READ_BYTES = 4096,
-    READS_COUNT = BASELINE_BYTES / READ_BYTES,
-    /* The lower quartile of so many lies between these with 99.9 %. */
-    RANK = READS_COUNT / 4,
-    RANK_LOW = 5,
-    RANK_HIGH = 28
+    READ_BYTES = BASELINE_BYTES / BASELINE_READS_COUNT,
+    /* The median of so many lies between these with 99.9 %. */
+    RANK_LOW = 19,
+    RANK_HIGH = 46
 };
 
-/* A change beyond this matters to whoever reads a time. */
-static const double change_most = 1.1;
+/* Beyond this a time does not tell what the drive takes at another time: up to
+ * it, none is further than an eighth from the middle of what there is. */
+static const double change_most = 1.25;
 
 const char baseline_times[] = "times";
 
@@ -50,16 +50,34 @@ int baseline_write(const struct baseline *baseline, struct device *device,
     return 0;
 }
 
-static void note(struct baseline *baseline, const struct baseline_time *time)
+static void note_first(struct baseline *baseline, const double times_ns[])
 {
-    if (baseline->count == 0)
-        baseline->first = baseline->quickest = baseline->slowest = *time;
-    if (time->high_ns < baseline->quickest.high_ns)
-        baseline->quickest = *time;
-    if (time->low_ns > baseline->slowest.low_ns)
-        baseline->slowest = *time;
-    baseline->last = *time;
-    baseline->count++;
+    double sorted[BASELINE_READS_COUNT];
+
+    memcpy(baseline->first_ns, times_ns, sizeof(baseline->first_ns));
+    memcpy(sorted, times_ns, sizeof(sorted));
+    stats_sort(sorted, BASELINE_READS_COUNT);
+    baseline->quick_ns = sorted[BASELINE_READS_COUNT / 4 - 1];
+    baseline->last = (struct baseline_change){1, 1, 1};
+    baseline->quickest = baseline->slowest = baseline->last;
+}
+
+static void note_change(struct baseline *baseline, const double times_ns[])
+{
+    double ratios[BASELINE_READS_COUNT];
+
+    for (int i = 0; i < BASELINE_READS_COUNT; i++)
+        ratios[i] = times_ns[i] / fmax(baseline->first_ns[i], 1);
+    stats_sort(ratios, BASELINE_READS_COUNT);
+    const struct baseline_change change = {.low = ratios[RANK_LOW - 1],
+                                           .middle =
+                                               ratios[BASELINE_READS_COUNT / 2],
+                                           .high = ratios[RANK_HIGH - 1]};
+    if (change.high < baseline->quickest.high)
+        baseline->quickest = change;
+    if (change.low > baseline->slowest.low)
+        baseline->slowest = change;
+    baseline->last = change;
 }
 
 int baseline_flush(struct device *device)
@@ -73,19 +91,19 @@ int baseline_flush(struct device *device)
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data)
 {
-    double times_ns[READS_COUNT];
-    unsigned pages[READS_COUNT];
+    double times_ns[BASELINE_READS_COUNT];
+    unsigned pages[BASELINE_READS_COUNT];
     struct random random;
 
     /* The same order each time; what reads ahead, or keeps what was read, then
      * does so each time. */
     random_seed(&random, random_hash("baseline"));
-    for (unsigned i = 0; i < READS_COUNT; i++) {
+    for (unsigned i = 0; i < BASELINE_READS_COUNT; i++) {
         const unsigned other = (unsigned)random_below(&random, i + 1);
         pages[i] = pages[other];
         pages[other] = i;
     }
-    for (int i = 0; i < READS_COUNT; i++) {
+    for (int i = 0; i < BASELINE_READS_COUNT; i++) {
         struct io io = {.kind = IO_READ,
                         .offset_bytes = baseline->begin_bytes +
                                         (uint64_t)READ_BYTES * pages[i],
@@ -96,30 +114,34 @@ int baseline_measure(struct baseline *baseline, struct device *device,
             return error;
         times_ns[i] = (double)(io.complete_ns - io.submit_ns);
     }
-    stats_sort(times_ns, READS_COUNT);
-    const struct baseline_time time = {
-        .low_ns = (uint64_t)times_ns[RANK_LOW - 1],
-        .quick_ns = (uint64_t)times_ns[RANK - 1],
-        .high_ns = (uint64_t)times_ns[RANK_HIGH - 1]};
-    note(baseline, &time);
+    if (baseline->count == 0)
+        note_first(baseline, times_ns);
+    else
+        note_change(baseline, times_ns);
+    baseline->count++;
     return 0;
+}
+
+uint64_t baseline_ns(const struct baseline *baseline,
+                     const struct baseline_change *change)
+{
+    return (uint64_t)(change->middle * baseline->quick_ns);
 }
 
 bool baseline_unsteady(const struct baseline *baseline, char *cause,
                        size_t size)
 {
-    const struct baseline_time *quickest = &baseline->quickest;
-    const struct baseline_time *slowest = &baseline->slowest;
+    const struct baseline_change *quickest = &baseline->quickest;
+    const struct baseline_change *slowest = &baseline->slowest;
     char least[24], most[24];
 
-    if (baseline->count < 2 ||
-        (double)slowest->low_ns <= change_most * (double)quickest->high_ns)
+    if (baseline->count < 2 || slowest->low <= change_most * quickest->high)
         return false;
     snprintf(cause, size,
              "the same reads took %s at one time and %s at another: the drive "
              "throttles, or warms up, or something else loads it",
-             format_ns(quickest->quick_ns, least, sizeof(least)),
-             format_ns(slowest->quick_ns, most, sizeof(most)));
+             format_ns(baseline_ns(baseline, quickest), least, sizeof(least)),
+             format_ns(baseline_ns(baseline, slowest), most, sizeof(most)));
     return true;
 }
 

@@ -18,11 +18,13 @@
  */
 
 enum { BASELINE_BYTES = 262144, BASELINE_PIECE_BYTES = 65536 };
+enum { BASELINE_READS_COUNT = 64 };
 
-/* What a random read takes: the lower quartile of one of each of its pages, as
- * what the host does only ever adds, with an interval by ranks of 99.9 %. */
-struct baseline_time {
-    uint64_t low_ns, quick_ns, high_ns;
+/* How much longer than at first the reads took: the median of the ratios of the
+ * same reads in the same order, which what keeps pages for others does not mix
+ * up, with an interval by ranks of 99.9 %. */
+struct baseline_change {
+    double low, middle, high;
 };
 
 /* All zeros: not measured yet. */
@@ -30,8 +32,11 @@ struct baseline {
     uint64_t begin_bytes; /* of its pages */
     size_t count;         /* times that it was measured; the rest holds from 1
                              on */
-    struct baseline_time first, last;
-    struct baseline_time quickest, slowest; /* by what is certain of them */
+    double first_ns[BASELINE_READS_COUNT]; /* in the order of the reads */
+    double quick_ns; /* the lower quartile of these: what the host does only
+                        ever adds */
+    struct baseline_change last;
+    struct baseline_change quickest, slowest; /* by what is certain of them */
 };
 
 /* In the last pages of a region. False: it is too small. */
@@ -51,6 +56,10 @@ int baseline_flush(struct device *device);
 /* Measures once more; `data`: a page of the device's buffer. 0 or -errno. */
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data);
+
+/* What a read took then, roughly. */
+uint64_t baseline_ns(const struct baseline *baseline,
+                     const struct baseline_change *change);
 
 /* Did the drive change its speed, by more than chance? Then with a sentence. */
 bool baseline_unsteady(const struct baseline *baseline, char *cause,
