@@ -348,6 +348,7 @@ static void say_foreseen(struct run *run)
     }
     if (plan.parts_count == 0 || run->invocation.settings.quiet)
         return;
+    sum = sum < plan.budget_bytes ? sum : plan.budget_bytes;
     confirm_size(&run->invocation.settings, sum, bytes, sizeof(bytes));
     format_ns((uint64_t)(seconds * 1e9), time, sizeof(time));
     fprintf(stderr,

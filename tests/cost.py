@@ -78,6 +78,18 @@ def show(drive, adaptive, paper):
            moved))
 
 
+def show_expected(options, drive):
+    """Done over what was foreseen after the pilot, and as each probe began."""
+    rows = document_of(options, drive, "adaptive", False)["cost"]["probes"]
+    ratios = []
+    for when in ("foreseen", "expected"):
+        for done, key in (("bytes_written", "bytes_written"),
+                          ("device_seconds", "seconds")):
+            expected = sum(row[when][key] for row in rows)
+            ratios.append(sum(row[done] for row in rows) / (expected or 1))
+    print("%-20s" % drive + "%10.2f" * 4 % tuple(ratios))
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n", maxsplit=1)[0])
@@ -89,11 +101,21 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--planned", action="store_true",
                         help="do not run the papers' procedures: what they plan")
+    parser.add_argument("--expected", action="store_true",
+                        help="only what was done over what was expected, "
+                        "after the pilot and as each probe began")
     options = parser.parse_args()
     options.ssdprobe = os.path.join(options.build, "ssdprobe")
     if not os.access(options.ssdprobe, os.X_OK):
         sys.exit("cost: there is no program %s; --build=FOLDER says where it "
                  "was built" % options.ssdprobe)
+    if options.expected:
+        print("noise %s, seed %d; done over foreseen | over expected\n%-20s" %
+              (options.noise, options.seed, "") +
+              "%10s" * 4 % (("bytes", "seconds") * 2))
+        for drive in options.drives.split(","):
+            show_expected(options, drive)
+        return 0
     print("noise %s, seed %d; the papers' procedures %s" %
           (options.noise, options.seed,
            "as they are planned" if options.planned else "as they ran"))
