@@ -144,24 +144,3 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
              format_ns(baseline_ns(baseline, slowest), most, sizeof(most)));
     return true;
 }
-
-void baseline_withdraw_times(struct findings *findings, const char *cause)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        struct finding *finding = &findings->items[i];
-        char value[24];
-        if (finding->verdict != VERDICT_FOUND ||
-            strcmp(finding->unit, "ns") != 0 ||
-            strcmp(finding->probe, "assumed") == 0)
-            continue;
-        value_format(&finding->value, value, sizeof(value));
-        finding->verdict = VERDICT_INCONCLUSIVE;
-        finding->value = finding->low = finding->high = value_none();
-        finding->confidence = 0;
-        finding->extras_count = 0;
-        finding_why(finding,
-                    "it took %s ns when it was measured, but the drive did not "
-                    "keep its speed: %s",
-                    value, cause);
-    }
-}

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "lib/device/device.h"
-#include "lib/infer/finding.h"
 
 /*
  * The same small measurement before all others and after each probe: if two of
@@ -65,11 +64,8 @@ uint64_t baseline_ns(const struct baseline *baseline,
 bool baseline_unsteady(const struct baseline *baseline, char *cause,
                        size_t size);
 
-/* In place of the probe's name, the name of what an unsteady run spoils: every
+/* In place of a probe's name, the name of what an unsteady run spoils: every
  * time, whichever probe found it. */
 extern const char baseline_times[];
-
-/* Times that were found are not known to be the drive's. */
-void baseline_withdraw_times(struct findings *findings, const char *cause);
 
 #endif

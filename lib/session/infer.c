@@ -237,6 +237,6 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
         error = conclude_all(rows, all, findings, why);
     for (size_t i = 0; !error && i < rows->disturbed_count; i++)
         if (strcmp(rows->disturbed[i].probe, baseline_times) == 0)
-            baseline_withdraw_times(findings, rows->disturbed[i].cause);
+            skip_times(findings, rows->disturbed[i].cause);
     return error;
 }

@@ -702,7 +702,7 @@ static int heed_baseline(struct session *session, struct fault *why)
 
     if (!baseline_unsteady(&session->baseline, cause, sizeof(cause)))
         return 0;
-    baseline_withdraw_times(&session->findings, cause);
+    skip_times(&session->findings, cause);
     const int error = options->spoilt ? options->spoilt(options->context,
                                                         baseline_times, cause)
                                       : 0;

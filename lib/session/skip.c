@@ -128,19 +128,42 @@ int skip_assume(struct findings *findings, const char *parameter,
     return 0;
 }
 
+static void withdraw(struct finding *finding)
+{
+    finding->verdict = VERDICT_INCONCLUSIVE;
+    finding->value = finding->low = finding->high = value_none();
+    finding->confidence = 0;
+    finding->extras_count = 0;
+}
+
 void skip_disturbed(struct findings *findings, size_t first, const char *cause)
 {
     for (size_t i = first; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         if (finding->verdict == VERDICT_SKIPPED)
             continue;
-        finding->verdict = VERDICT_INCONCLUSIVE;
-        finding->value = finding->low = finding->high = value_none();
-        finding->confidence = 0;
-        finding->extras_count = 0;
+        withdraw(finding);
         finding_why(finding,
                     "the probe was disturbed, and again when it was "
                     "repeated: %s",
                     cause);
+    }
+}
+
+void skip_times(struct findings *findings, const char *cause)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        char value[24];
+        if (finding->verdict != VERDICT_FOUND ||
+            strcmp(finding->unit, "ns") != 0 ||
+            strcmp(finding->probe, "assumed") == 0)
+            continue;
+        value_format(&finding->value, value, sizeof(value));
+        withdraw(finding);
+        finding_why(finding,
+                    "it took %s ns when it was measured, but the drive did not "
+                    "keep its speed: %s",
+                    value, cause);
     }
 }

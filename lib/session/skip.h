@@ -34,6 +34,10 @@ void skip_probe(const struct probe *probe, const char *reason,
  * to be the drive's. */
 void skip_disturbed(struct findings *findings, size_t first, const char *cause);
 
+/* Times that were found are not known to be those of a drive that did not keep its
+ * speed (baseline.h). */
+void skip_times(struct findings *findings, const char *cause);
+
 /* For a plan: counts on this probe to find what it answers, so that those that
  * need it are planned as well. */
 void skip_hope(const struct probe *probe, struct findings *findings);

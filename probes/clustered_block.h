@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_CLUSTERED_BLOCK_H
+#define SSDPROBE_PROBES_CLUSTERED_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/period.h"
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the clustered-block probe share: slow writes at a distance
+ * (walk), and what random writes cost beside sequential ones (gaps).
+ */
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+enum { BLOCK_GAPS_MAX = 8 };
+
+struct block_probe {
+    struct study study;
+    uint64_t page_bytes, base_bytes, room_bytes;
+    bool page_is_absent;      /* there is none: not the same as not known */
+    uint64_t log_block_bytes; /* where it is known; else 0 */
+    double log_block_confidence;
+};
+
+/* ---- walk -------------------------------------------------------------- */
+
+struct block_spikes {
+    bool found;
+    struct period period;
+    uint64_t block_bytes, phase_bytes; /* of the first slow write */
+};
+
+/*
+ * Writes page by page in order, at most so much, under a number of its own: does
+ * one write at a distance of its own take longer? CLAIM_HOLDS with `*spikes`.
+ */
+enum claim block_walk(struct block_probe *state, int number,
+                      uint64_t most_bytes, size_t most_writes,
+                      struct block_spikes *spikes);
+
+/* What is written to use up the spare area, at most. */
+uint64_t block_fill_bytes(const struct setting *setting);
+/* False while it is written. */
+bool block_filled(struct block_probe *state);
+
+/* ---- gaps -------------------------------------------------------------- */
+
+/* A gap of 6 % between random and sequential writes matters. */
+static const double block_gap_least = 0.06;
+
+struct block_verdict {
+    enum claim claim;
+    double effect, confidence; /* of the open gap nearest to the block */
+    const struct contrast *culprit;
+    struct contrast contrasts[BLOCK_GAPS_MAX];
+    size_t count;
+};
+
+/* Random writes of a size against sequential ones, at multiples of it from where
+ * a block of this length and phase begins. */
+struct contrast block_gap(uint64_t size_bytes, uint64_t block_bytes,
+                          uint64_t phase_bytes, enum side expected);
+void block_emit(struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random);
+bool block_value(const struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random, double *ratio);
+
+/* Is there room for runs of whole blocks at random places? */
+bool block_has_ground(const struct block_probe *state, uint64_t block_bytes,
+                      uint64_t phase_bytes);
+
+/*
+ * Is `block` the unit? Random writes of it cost no more than sequential ones
+ * (the unit divides it), random writes of block / q do, for each prime q (it is
+ * no smaller part).
+ */
+enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
+                         uint64_t phase_bytes, struct block_verdict *verdict);
+
+/* Do random writes of a part of `block` cost more than sequential ones at all?
+ * Not of too small a part: runs must cover the pattern of fast and slow pages.
+ */
+enum claim block_any_gap(struct block_probe *state, uint64_t block_bytes,
+                         uint64_t phase_bytes, enum side *side);
+
+#endif

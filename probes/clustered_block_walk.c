@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block, route (a): written page by page in order, every new block
+ * brings an erase or a merge, at one distance; on a page-mapped drive, once its
+ * spare area is used up.
+ */
+#include "probes/clustered_block.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/infer/stats.h"
+
+enum {
+    CHUNK_WRITES = 256,   /* of a walk, under one label */
+    FIRST_CHUNKS = 4,     /* of the first look at a walk */
+    CERTIFY_PERIODS = 16, /* fresh ones */
+    TRIES_A_LENGTH = 2,
+    PARTS_MAX = 4, /* of a period that fell */
+    FILL_ROUND_WRITES = 64,
+    FILL_PARTS = 16,  /* after each it may be enough, */
+    SLOW_PARTS = 3,   /* if so many were slow */
+    STALLS_PARTS = 8, /* one of so many rounds may stall */
+    FILL_WRITES_MAX = 200000,
+    FILL_PART_ROUNDS_MAX = FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2
+};
+
+/* So much of the drive uses up the spare area of most; no more than this. */
+enum { FILL_PERCENT = 35 };
+/* Of what the whole run may write: the walks and other probes need theirs. */
+enum { FILL_BUDGET_PARTS = 4 };
+static const uint64_t fill_most_bytes = 20 * GIB;
+/* Writes that wait for a block to be cleaned cost so many times as much. */
+static const double cleaning_least = 2;
+
+/* ---- the walk ---------------------------------------------------------- */
+
+struct walk {
+    char phase[LABEL_PHASE_MAX];
+    size_t writes_most; /* of the search; the certificate comes on top */
+    double *values;     /* log cost of each write with its flush */
+    size_t count, size;
+};
+
+static void ask_chunk(struct block_probe *state, const char *phase,
+                      uint32_t chunk)
+{
+    uint64_t at =
+        state->base_bytes + (uint64_t)chunk * CHUNK_WRITES * state->page_bytes;
+    struct step step = {.operation = OPERATION_WRITE,
+                        .length_bytes = state->page_bytes,
+                        .label = {.cell = "page", .round = chunk}};
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
+        struct step flush = step;
+        step.offset_bytes = at;
+        flush.operation = OPERATION_FLUSH;
+        flush.length_bytes = 0;
+        study_ask(&state->study, &step);
+        study_ask(&state->study, &flush);
+    }
+}
+
+static bool take_chunk(struct block_probe *state, struct walk *walk,
+                       uint32_t chunk)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&state->study.ledger, walk->phase, "page", chunk);
+
+    if (!entry || entry->failed || entry->count != 2 * CHUNK_WRITES)
+        return false;
+    for (int i = 0; i < CHUNK_WRITES; i++) {
+        double ns =
+            (double)(entry->timings[2 * i].ns + entry->timings[2 * i + 1].ns);
+        walk->values[walk->count++] = log(ns > 1 ? ns : 1);
+    }
+    return true;
+}
+
+/* The first `writes` of the walk. False: they were asked for, or no memory. */
+static bool walk_to(struct block_probe *state, struct walk *walk, size_t writes)
+{
+    uint32_t chunks = (uint32_t)((writes + CHUNK_WRITES - 1) / CHUNK_WRITES);
+    bool all = true;
+
+    if (chunks * CHUNK_WRITES > walk->size) {
+        size_t size = (size_t)chunks * CHUNK_WRITES;
+        double *values = realloc(walk->values, size * sizeof(*values));
+        if (!values) {
+            state->study.failed = true;
+            return false;
+        }
+        walk->values = values;
+        walk->size = size;
+    }
+    for (uint32_t i = (uint32_t)(walk->count / CHUNK_WRITES); i < chunks; i++) {
+        if (all && take_chunk(state, walk, i))
+            continue;
+        all = false;
+        ask_chunk(state, walk->phase, i);
+    }
+    return all;
+}
+
+/* A length that failed on fresh data is tried once more, then never again. */
+static void refute(struct period_dead *dead, size_t failed[],
+                   size_t *failed_count, size_t length)
+{
+    size_t times = 0;
+
+    if (*failed_count < PERIOD_DEAD_MAX)
+        failed[(*failed_count)++] = length;
+    for (size_t i = 0; i < *failed_count; i++)
+        times += failed[i] == length;
+    if (times >= TRIES_A_LENGTH && dead->count < PERIOD_DEAD_MAX)
+        dead->lengths[dead->count++] = length;
+}
+
+/* Walks on for some periods: are they there? Where more places are slow than
+ * one of each period, a part of it may be the period. -ENOMEM, or 0. */
+static int certify_on(struct walk *walk, size_t first, size_t end,
+                      const struct period_rule *rule, struct period *period,
+                      bool *certified)
+{
+    struct period whole = *period;
+
+    for (size_t part = 1; part <= PARTS_MAX; part++) {
+        if (whole.length % part || whole.length / part < PERIOD_SHORTEST)
+            continue;
+        *period = whole;
+        period->length = whole.length / part;
+        int error =
+            period_certify(walk->values, end, first, rule, period, certified);
+        if (error || *certified)
+            return error;
+    }
+    *period = whole;
+    return 0;
+}
+
+/* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
+static enum claim look_from(struct block_probe *state, struct walk *walk,
+                            size_t from, size_t count, struct period_dead *dead,
+                            struct period *period)
+{
+    size_t room = (size_t)(state->room_bytes / state->page_bytes);
+    struct period_rule rule;
+    bool certified = false;
+    int error =
+        period_search(walk->values + from, count - from, dead, &rule, period);
+    size_t end = count + CERTIFY_PERIODS * period->length;
+
+    period->phase += from;
+    if (!error && end + CHUNK_WRITES <= room) {
+        if (!walk_to(state, walk, end))
+            return CLAIM_MEASURING;
+        error = certify_on(walk, count, end, &rule, period, &certified);
+    }
+    if (error == -ENOMEM) {
+        state->study.failed = true;
+        return CLAIM_MEASURING;
+    }
+    if (certified)
+        return CLAIM_HOLDS;
+    return error ? CLAIM_OPEN : CLAIM_FALLS;
+}
+
+static enum claim follow(struct block_probe *state, struct walk *walk,
+                         struct block_spikes *spikes)
+{
+    /* As the drive goes on, it cleans more: what comes later may be clearer. */
+    struct period_dead dead[2] = {{.count = 0}, {.count = 0}};
+    size_t failed[2][PERIOD_DEAD_MAX], failed_count[2] = {0, 0};
+
+    for (size_t n = FIRST_CHUNKS * CHUNK_WRITES; n <= walk->writes_most;
+         n = walk->count > 2 * n ? walk->count : 2 * n) {
+        if (!walk_to(state, walk, n))
+            return CLAIM_MEASURING;
+        for (int later = 0; later < 2; later++) {
+            struct period period;
+            switch (look_from(state, walk, later ? n / 2 : 0, n, &dead[later],
+                              &period)) {
+            case CLAIM_MEASURING:
+                return CLAIM_MEASURING;
+            case CLAIM_HOLDS:
+                *spikes = (struct block_spikes){
+                    .found = true,
+                    .period = period,
+                    .block_bytes = period.length * state->page_bytes,
+                    .phase_bytes =
+                        state->base_bytes + period.phase * state->page_bytes};
+                return CLAIM_HOLDS;
+            case CLAIM_FALLS:
+                refute(&dead[later], failed[later], &failed_count[later],
+                       period.length);
+                break;
+            case CLAIM_OPEN:
+                break;
+            }
+        }
+    }
+    return CLAIM_OPEN;
+}
+
+enum claim block_walk(struct block_probe *state, int number,
+                      uint64_t most_bytes, size_t most_writes,
+                      struct block_spikes *spikes)
+{
+    struct walk walk = {.count = 0};
+    uint64_t writes = most_bytes / state->page_bytes;
+    uint64_t room = state->room_bytes / state->page_bytes / 2;
+
+    *spikes = (struct block_spikes){.found = false};
+    snprintf(walk.phase, sizeof(walk.phase), "walk-%d", number);
+    writes = writes < most_writes ? writes : most_writes;
+    walk.writes_most = (size_t)(writes < room ? writes : room);
+    enum claim claim = follow(state, &walk, spikes);
+    free(walk.values);
+    return claim;
+}
+
+/* ---- filling ----------------------------------------------------------- */
+
+uint64_t block_fill_bytes(const struct setting *setting)
+{
+    uint64_t bytes = setting->region_length_bytes / 100 * FILL_PERCENT;
+    uint64_t allowed = setting->write_budget_bytes / FILL_BUDGET_PARTS;
+
+    bytes = bytes < allowed ? bytes : allowed;
+    return bytes < fill_most_bytes ? bytes : fill_most_bytes;
+}
+
+/* How long the writes are: short beside a block, that parts of it stay valid
+ * and must be copied; but not more of them than take a few minutes. */
+static uint64_t fill_write_bytes(const struct block_probe *state)
+{
+    uint64_t page = state->page_bytes;
+    uint64_t least = block_fill_bytes(&state->study.setting) / FILL_WRITES_MAX;
+
+    least = least > 16 * KIB ? least : 16 * KIB;
+    return (least + page - 1) / page * page;
+}
+
+static bool ask_fill(struct block_probe *state, uint32_t round)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t length = fill_write_bytes(state);
+    const uint64_t slots = setting->region_length_bytes / length;
+    const uint64_t first = (setting->region_offset_bytes + length - 1) / length;
+    struct step step = {
+        .operation = OPERATION_WRITE,
+        .length_bytes = length,
+        .label = {.phase = "fill", .cell = "random", .round = round}};
+    const struct ledger_entry *entry = ledger_get(
+        &state->study.ledger, step.label.phase, step.label.cell, round);
+    struct random random;
+
+    if (entry && entry->count == FILL_ROUND_WRITES)
+        return false;
+    study_random(&state->study, step.label.phase, step.label.cell, round,
+                 &random);
+    for (uint64_t i = 0; i < FILL_ROUND_WRITES; i++) {
+        step.offset_bytes = (first + random_below(&random, slots - 1)) * length;
+        study_ask(&state->study, &step);
+    }
+    return true;
+}
+
+/* What a round took on average, of `count` from `first` on. The slowest are left
+ * out: a drive that stalls now and then is not one that cleans. */
+static double rounds_ns(const struct block_probe *state, uint32_t first,
+                        uint32_t count)
+{
+    const uint32_t kept = count - count / STALLS_PARTS;
+    double ns[FILL_PART_ROUNDS_MAX] = {0}, sum_ns = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ledger_entry *entry =
+            ledger_get(&state->study.ledger, "fill", "random", first + i);
+        for (uint32_t k = 0; entry && k < entry->count; k++)
+            ns[i] += (double)entry->timings[k].ns;
+    }
+    stats_sort(ns, count);
+    for (uint32_t i = 0; i < kept; i++)
+        sum_ns += ns[i];
+    return sum_ns / kept;
+}
+
+/*
+ * Writes at random that use up the spare area and leave no block without some
+ * pages that are still valid: from then on a new block is had only by copying
+ * those, and that takes long enough to be seen. (Written in order, old blocks
+ * have none, and their erase can hide behind writes to other banks.) That it is
+ * so far shows in the writes themselves: whole parts of them take much longer
+ * than the first part did. A few such parts, and each block has met it.
+ */
+bool block_filled(struct block_probe *state)
+{
+    const uint32_t rounds =
+        (uint32_t)(block_fill_bytes(&state->study.setting) /
+                   fill_write_bytes(state) / FILL_ROUND_WRITES);
+    const uint32_t part = rounds / FILL_PARTS + 1;
+    uint32_t slow_count = 0;
+    double first_ns = 0;
+
+    for (uint32_t begin = 0; begin < rounds; begin += part) {
+        const uint32_t count = part < rounds - begin ? part : rounds - begin;
+        bool asked = false;
+        for (uint32_t i = 0; i < count; i++)
+            asked = ask_fill(state, begin + i) || asked;
+        if (asked)
+            return false;
+        const double ns = rounds_ns(state, begin, count);
+        first_ns = begin == 0 ? ns : first_ns;
+        slow_count += ns > cleaning_least * first_ns;
+        if (slow_count == SLOW_PARTS)
+            break;
+    }
+    return true;
+}
