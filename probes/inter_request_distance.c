@@ -540,8 +540,9 @@ static double spread_nearby(const struct state *state,
     return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
 }
 
-/* The median of what a switch adds. All costs drift together, slowly: the
- * interval is widened by what those of reads nearby have drifted meanwhile. */
+/* What a switch adds to a read nearby, as a share of it: what slows the drive down
+ * for a while slows both. All costs drift together, slowly: the interval is widened
+ * by what those of reads nearby have drifted meanwhile. */
 static void measure_switch(const struct state *state,
                            const struct contrast contrasts[], size_t count,
                            struct switch_cost *cost)
@@ -549,13 +550,15 @@ static void measure_switch(const struct state *state,
     /* Rounds over which drift is averaged: the more parts, the further apart
      * are their extremes by noise alone. */
     enum { PARTS = 8, PART_LEAST = 6 };
-    double added[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
+    double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
     double least = INFINITY, most = 0;
     size_t n = 0;
 
     for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
-        if (round_costs(state, contrasts, count, round, &added[n], &near[n]))
+        if (round_costs(state, contrasts, count, round, &shares[n], &near[n])) {
+            shares[n] /= near[n];
             n++;
+        }
     cost->interval = (struct interval){0, 0};
     cost->ns = 0;
     if (n < 2 * PART_LEAST)
@@ -566,10 +569,11 @@ static void measure_switch(const struct state *state,
         least = level < least ? level : least;
         most = level > most ? level : most;
     }
-    cost->ns = stats_median(added, n);
-    cost->interval = stats_median_interval(added, n, 5e-4);
-    cost->interval.low *= least / most;
-    cost->interval.high *= most / least;
+    double near_ns = stats_median(near, n);
+    cost->ns = stats_median(shares, n) * near_ns;
+    cost->interval = stats_median_interval(shares, n, 5e-4);
+    cost->interval.low *= near_ns * least / most;
+    cost->interval.high *= near_ns * most / least;
 }
 
 static bool is_narrow(const struct switch_cost *cost, double share)
