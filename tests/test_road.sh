@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The whole road: ssdprobe on real block devices. The findings of a served ssd-a,
-# twice in a row (five times with the long tests), and of ssd-c; none on a plain
-# file; a drive that vanishes, and interruption at twenty random moments, leave a
-# valid document and nothing else.
+# The whole road: ssdprobe on real block devices. The findings of a served ssd-a
+# (five times in a row with the long tests) and of ssd-c; none on a plain file; a
+# drive that vanishes, and interruption at twenty random moments, leave a valid
+# document and nothing else.
 #   test_road.sh SOURCE_DIR BUILD_DIR
 set -u
 sources=$(realpath "$1")
@@ -177,7 +177,7 @@ ram_disk
 plain_file
 vanishing
 interrupted
-times=2
+times=1
 [ -z "${SSDPROBE_TEST_LONG-}" ] || times=5
 ssd ssd-a "$times" 16384 262144 261120
 ssd ssd-c 1 4096 3145728 114688
