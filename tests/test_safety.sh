@@ -306,8 +306,9 @@ ends() {
         ended "$i" "$signal" "$status"
         rm -rf "run$i/figures" "run$i/samples.csv"
     done
-    check "most runs were cut short: $cut of $count" \
-        test "$cut" -ge $((count * 2 / 3))
+    # Runs take longer or shorter than the first: more than a few must be cut.
+    check "runs were cut short: $cut of $count" \
+        test "$cut" -ge $((count / 3))
     check "the runs did change something in between" \
         bash -c "cat run*/log | grep -q 'nomerges: 0 -> 2' &&
             cat run*/log | grep -q 'contents put back'"
