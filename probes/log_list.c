@@ -61,6 +61,8 @@ static const double fast_share = 0.8;
 static const double slow_least = 0.35;
 /* Each two writes of a turn are a vote. */
 static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
+/* Of the votes on what is so, noise turns fewer than this. */
+static const double contrary_most = 0.25;
 static const uint64_t smallest_block_bytes = 16 * KIB;
 static const uint64_t widest_pitch_bytes = 128 * MIB;
 /* Enough choice; a huge drive need not be crossed from end to end. */
@@ -706,6 +708,33 @@ static void certificates(const struct state *state, const struct blocks *blocks,
     }
 }
 
+/* What share of a certificate's votes says the opposite. */
+static double contrary(const struct state *state, const char *phase,
+                       const struct contrast *contrast)
+{
+    uint32_t votes = 0, others = 0;
+    double ratio;
+
+    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        if (!value(&state->study, phase, contrast, round, NULL, &ratio))
+            continue;
+        votes++;
+        others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
+    }
+    return votes ? (double)others / votes : 1;
+}
+
+/* A block that is another length passes at some places and not at others, at two
+ * of three if it is half as long again: most votes are not enough. */
+static bool most_agree(const struct state *state, const char *phase,
+                       const struct contrast contrasts[CERTIFICATES])
+{
+    for (int i = 0; i < CERTIFICATES; i++)
+        if (contrary(state, phase, &contrasts[i]) > contrary_most)
+            return false;
+    return true;
+}
+
 static bool conclude(const struct blocks *blocks, uint32_t logs,
                      double confidence, double merge, struct findings *findings)
 {
@@ -784,7 +813,7 @@ static bool conclude_logs(struct state *state, uint32_t logs, double middle,
             study_claim(&state->study, phase, contrasts, CERTIFICATES, &rule);
         if (claim == CLAIM_MEASURING)
             return false;
-        if (claim == CLAIM_HOLDS)
+        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts))
             return conclude(&blocks, logs,
                             claim_confidence(contrasts, CERTIFICATES, &rule),
                             merge, findings);
