@@ -2,7 +2,6 @@
 #include "cmd/ssdprobe_around.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@ struct run;
 
 /*
  * What stands around a measurement: settings, conditions, the contents of the
- * drive, the baseline. around_end() belongs to every around_begin(), also one
+ * drive. around_end() belongs to every around_begin(), also one
  * that failed; it puts everything back and returns the error the run ends with:
  * `error`, or its own where that is graver.
  */

@@ -74,10 +74,7 @@ static void ask_unit(struct study *study, struct step step, bool measured)
 {
     if (!measured)
         step.label.cell[0] = '\0';
-    study_ask(study, &step);
-    step.operation = OPERATION_FLUSH;
-    step.offset_bytes = step.length_bytes = 0;
-    study_ask(study, &step);
+    placing_ask_flushed(study, &step);
 }
 
 static void ask_wash(struct study *study, const struct contrast *contrast,

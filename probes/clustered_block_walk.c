@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "lib/infer/stats.h"
+#include "probes/placing.h"
 
 enum {
     CHUNK_WRITES = 256,   /* of a walk, under one label */
@@ -55,12 +56,8 @@ static void ask_chunk(struct block_probe *state, const char *phase,
 
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
     for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
-        struct step flush = step;
         step.offset_bytes = at;
-        flush.operation = OPERATION_FLUSH;
-        flush.length_bytes = 0;
-        study_ask(&state->study, &step);
-        study_ask(&state->study, &flush);
+        placing_ask_flushed(&state->study, &step);
     }
 }
 

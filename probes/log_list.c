@@ -304,10 +304,7 @@ static void ask_write(struct study *study, uint64_t offset_bytes,
     step.operation = OPERATION_WRITE;
     step.offset_bytes = offset_bytes;
     step.length_bytes = ((struct state *)study)->page_bytes;
-    study_ask(study, &step);
-    step.operation = OPERATION_FLUSH;
-    step.offset_bytes = step.length_bytes = 0;
-    study_ask(study, &step);
+    placing_ask_flushed(study, &step);
 }
 
 /* Uses up all logs there may be, so that the next place must wait. */

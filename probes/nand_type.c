@@ -105,12 +105,8 @@ static void ask_block(struct state *state, uint32_t block)
         .label = {.phase = "blocks", .cell = "page", .round = block}};
 
     for (size_t i = 0; i < state->places; i++, at += state->page_bytes) {
-        struct step flush = step;
         step.offset_bytes = at;
-        flush.operation = OPERATION_FLUSH;
-        flush.length_bytes = 0;
-        study_ask(&state->study, &step);
-        study_ask(&state->study, &flush);
+        placing_ask_flushed(&state->study, &step);
     }
 }
 

@@ -78,6 +78,16 @@ struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
     return step;
 }
 
+void placing_ask_flushed(struct study *study, const struct step *write)
+{
+    struct step flush = *write;
+
+    flush.operation = OPERATION_FLUSH;
+    flush.offset_bytes = flush.length_bytes = 0;
+    study_ask(study, write);
+    study_ask(study, &flush);
+}
+
 const struct timing *placing_rows(const struct study *study, const char *phase,
                                   const struct contrast *contrast, char suffix,
                                   uint32_t round, uint32_t count)

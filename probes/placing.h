@@ -39,6 +39,9 @@ struct step placing_unmeasured(enum operation operation, uint64_t offset_bytes,
                                uint64_t length_bytes, const char *phase,
                                uint32_t round);
 
+/* Asks for a write and for a flush behind it, under the same label. */
+void placing_ask_flushed(struct study *study, const struct step *write);
+
 /* The rows of cell "<contrast>-<suffix>"; NULL unless all `count` are there and
  * none failed. */
 const struct timing *placing_rows(const struct study *study, const char *phase,

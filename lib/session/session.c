@@ -118,14 +118,19 @@ void session_learn_clock(struct session *session)
 
 /* ---- does it keep its speed? -------------------------------------------- */
 
+static bool run_writes(const struct session *session)
+{
+    return !session->options.read_only && session->plan.bytes_written > 0;
+}
+
 /* Its pages are written where that takes nothing from the probes. */
 static int write_baseline(struct session *session, void *data)
 {
     struct device_counters counters;
 
     device_counters(session->device, &counters);
-    if (session->options.read_only || session->plan.bytes_written == 0 ||
-        counters.written_bytes + session->plan.bytes_written + BASELINE_BYTES >
+    if (!run_writes(session) ||
+        counters.written_bytes + session->plan.bytes_written >
             session->options.write_budget_bytes)
         return 0;
     const struct device_limits limits = {
@@ -155,8 +160,7 @@ static void take_baseline(struct session *session)
          write_baseline(session, data)))
         session->options.baseline = false;
     if (session->options.baseline &&
-        (session->options.read_only || session->plan.bytes_written == 0 ||
-         baseline_flush(session->device) == 0))
+        (!run_writes(session) || baseline_flush(session->device) == 0))
         (void)baseline_measure(baseline, session->device, data);
 }
 
@@ -282,6 +286,10 @@ void session_plan(const struct session *session,
     if (pilot_writes(session, first)) {
         plan->bytes_written += PILOT_BYTES_MAX;
         plan->bytes_written_max += PILOT_BYTES_MAX;
+    }
+    if (session->options.baseline && plan->bytes_written > 0) {
+        plan->bytes_written += BASELINE_BYTES;
+        plan->bytes_written_max += BASELINE_BYTES;
     }
     plan_end(plan);
 }

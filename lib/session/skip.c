@@ -159,11 +159,12 @@ void skip_times(struct findings *findings, const char *cause)
             strcmp(finding->unit, "ns") != 0 ||
             strcmp(finding->probe, "assumed") == 0)
             continue;
-        value_format(&finding->value, value, sizeof(value));
+        format_ns((uint64_t)finding->value.integer, value, sizeof(value));
         withdraw(finding);
         finding_why(finding,
-                    "it took %s ns when it was measured, but the drive did not "
-                    "keep its speed: %s",
+                    "it took %s when it was measured, but the drive did not "
+                    "keep its speed: %s; let it cool down, end what else uses "
+                    "it, and measure again",
                     value, cause);
     }
 }
