@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/device/backend.h"
@@ -152,12 +153,27 @@ static int block_submit(struct device *device, struct io *io)
     return 0;
 }
 
+/* Requests to a disk that is pulled out may fail a moment before the kernel takes
+ * it away. */
+static bool has_gone(const struct block *block, int error)
+{
+    const struct timespec beat = {.tv_nsec = 10000000};
+    const int beats = error == -EIO ? 100 : 0;
+
+    for (int i = 0; i < beats; i++) {
+        if (disk_gone(&block->disk, block->pin.sequence))
+            return true;
+        (void)nanosleep(&beat, NULL);
+    }
+    return disk_gone(&block->disk, block->pin.sequence);
+}
+
 /* A vanished disk answers with any of several errors, one that has been made
  * read-only with EPERM: give each one name. */
 static int name_error(const struct block *block, int error)
 {
     int read_only = 0;
-    if (disk_gone(&block->disk, block->pin.sequence))
+    if (has_gone(block, error))
         return -ENODEV;
     if (error == -EPERM && ioctl(block->fd, BLKROGET, &read_only) == 0 &&
         read_only)
