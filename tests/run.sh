@@ -5,10 +5,10 @@
 set -u
 
 build_root=$1
-tail_lines=40
+tail_lines=40 fail_lines=8
 total_passed=0 total_failed=0
 
-# report BUILD NAME: one line, and the end of the log when it failed.
+# report BUILD NAME: one line; what failed and the end of the log when it did.
 report()
 {
     local folder=$build_root/$1/suites passed=0 failed=1 seconds=0
@@ -21,7 +21,11 @@ report()
     printf '%-8s %-28s %5d passed, %d failed, %d s%s\n' \
         "$1" "$2" "$passed" "$failed" "$seconds" "$why"
     if ((failed > 0)) && [[ -r $folder/$2.log ]]; then
-        tail -n "$tail_lines" -- "$folder/$2.log" | sed 's/^/    | /'
+        {
+            grep -A "$fail_lines" '^FAIL' -- "$folder/$2.log" | tail -n 100
+            echo ...
+            tail -n "$tail_lines" -- "$folder/$2.log"
+        } | sed 's/^/    | /'
     fi
 }
 

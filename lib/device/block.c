@@ -36,6 +36,7 @@ struct block {
     struct memory memory;
     struct ready ready;
     enum { CACHE_UNTOUCHED, CACHE_WAS_ON, CACHE_WAS_OFF } cache_was;
+    bool has_failed; /* a request of its, with -EIO */
     bool has_uring; /* else pread and pwrite */
     int gone; /* 0, or the -errno for which nobody waits for it any more */
     struct uring uring;
@@ -154,12 +155,15 @@ static int block_submit(struct device *device, struct io *io)
 }
 
 /* Requests to a disk that is pulled out may fail a moment before the kernel takes
- * it away. */
-static bool has_gone(const struct block *block, int error)
+ * it away. Only the first failure waits for that: a disk may fail request by
+ * request and stay. */
+static bool has_gone(struct block *block, int error)
 {
     const struct timespec beat = {.tv_nsec = 10000000};
-    const int beats = error == -EIO ? 100 : 0;
+    const int beats = error == -EIO && !block->has_failed ? 100 : 0;
 
+    if (error == -EIO)
+        block->has_failed = true;
     for (int i = 0; i < beats; i++) {
         if (disk_gone(&block->disk, block->pin.sequence))
             return true;
@@ -170,7 +174,7 @@ static bool has_gone(const struct block *block, int error)
 
 /* A vanished disk answers with any of several errors, one that has been made
  * read-only with EPERM: give each one name. */
-static int name_error(const struct block *block, int error)
+static int name_error(struct block *block, int error)
 {
     int read_only = 0;
     if (has_gone(block, error))
