@@ -37,7 +37,7 @@ struct block {
     struct ready ready;
     enum { CACHE_UNTOUCHED, CACHE_WAS_ON, CACHE_WAS_OFF } cache_was;
     bool has_failed; /* a request of its, with -EIO */
-    bool has_uring; /* else pread and pwrite */
+    bool has_uring;  /* else pread and pwrite */
     int gone; /* 0, or the -errno for which nobody waits for it any more */
     struct uring uring;
     bool has_blocking; /* else flushes and discards hold up this process */
