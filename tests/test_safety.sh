@@ -42,6 +42,11 @@ settings() {
     (cd "/sys/block/$name/queue" && grep -s . scheduler nomerges rq_affinity \
         nr_requests wbt_lat_usec add_random read_ahead_kb max_sectors_kb)
 }
+# A loop device keeps what an earlier user of it has set.
+fresh_settings() {
+    echo mq-deadline >"/sys/block/$name/queue/scheduler" 2>/dev/null
+    echo 0 >"/sys/block/$name/queue/nomerges"
+}
 on_device() { # FILE ARGUMENT...
     local file=$1
     shift
@@ -258,6 +263,7 @@ resume() {
 
     serve plain-disk --via loop
     dd if=/dev/urandom of="$device" bs=1M count=96 oflag=direct status=none
+    fresh_settings
     was=$(contents)
     for i in --output-dir=parts --resume=parts; do
         options=()
@@ -287,7 +293,7 @@ ends() {
     [ -z "${SSDPROBE_TEST_LONG-}" ] || count=200
     serve plain-disk --via loop
     dd if=/dev/urandom of="$device" bs=1M count=96 oflag=direct status=none
-    echo mq-deadline >"/sys/block/$name/queue/scheduler" 2>/dev/null
+    fresh_settings
     was=$(contents)
     set=$(settings)
     span=$(span_ms)
