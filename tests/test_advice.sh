@@ -125,6 +125,14 @@ check "a disk without flash is given no partition" python3 -c '
 import json
 rows = json.load(open("plain.json"))["advice"]
 assert not {"partition", "f2fs", "FAT", "bursts"} & {r["topic"] for r in rows}'
+check "it is told that nothing needs to be aligned" python3 -c '
+import json
+rows = {r["topic"]: r for r in json.load(open("plain.json"))["advice"]}
+assert rows["alignment"]["from"] == ["clustered_page", "log_block"]'
+check "a drive with pages is not" python3 -c '
+import json
+rows = json.load(open("report.json"))["advice"]
+assert "alignment" not in {r["topic"] for r in rows}'
 python3 - <<'END'
 import json
 document = json.load(open("report.json"))

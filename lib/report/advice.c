@@ -66,6 +66,30 @@ static void advise_requests(const struct findings *findings,
                  text);
 }
 
+static bool is_absent(const struct findings *findings, const char *name)
+{
+    const struct finding *finding = findings_get(findings, name);
+
+    return finding && finding->verdict == VERDICT_ABSENT;
+}
+
+/* Where there is neither a page nor a log, no place is better than another: that
+ * is known as well, and saves the reader the search for a stride. */
+static void advise_nothing(const struct findings *findings,
+                           struct advice_list *list)
+{
+    if (!is_absent(findings, "clustered_page") ||
+        !is_absent(findings, "log_block") ||
+        advice_value(findings, "clustered_block"))
+        return;
+    struct advice *advice =
+        advice_add(list, "alignment", "clustered_page", "log_block");
+    snprintf(advice->text, sizeof(advice->text),
+             "Nothing needs to be aligned: a write costs the same wherever it "
+             "begins, and writes to many places wait for no merge. What "
+             "partitioning tools and file systems do by default will do.");
+}
+
 /* How many places at once? */
 static void advise_logs(const struct findings *findings,
                         struct advice_list *list)
@@ -149,6 +173,7 @@ void advice_make(const struct findings *findings,
         return;
     advise_layout(findings, device, list);
     advise_writing(findings, list);
+    advise_nothing(findings, list);
     advise_requests(findings, device ? device->request_limit_bytes : 0, list);
     advise_logs(findings, list);
     advise_open_units(findings, list);
