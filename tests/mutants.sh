@@ -45,6 +45,7 @@ lib/infer/period.c|s/length - distance <= reach/length - distance < reach/|test_
 lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 probes/content.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, part_most = 0.5/|test_probes_stick|
+probes/content.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
@@ -54,6 +55,7 @@ probes/basic.c|s/longest_ns = 10e9/longest_ns = 10e12/|test_probes_stick|basic
 probes/basic.c|s/mode_share_least = 0.05/mode_share_least = 0.45/|test_probes_stick|basic
 probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
+probes/basic.c|s,all - all / 50,all,|test_probes_stick|basic
 probes/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
 probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
 probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery

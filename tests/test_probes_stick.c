@@ -263,6 +263,26 @@ START_TEST(stick_content_units_of_thirds_are_told_from_powers_of_two)
 }
 END_TEST
 
+/* Parts of 16 KiB hold some whole units of 10 KiB, and a unit of 5 KiB is none of
+ * the sizes that are tried: nothing is stated rather than what fits best. */
+START_TEST(stick_content_units_of_fifths_are_not_stated)
+{
+    struct findings findings;
+    char drive[160];
+
+    snprintf(drive, sizeof(drive),
+             "usb-unknown-1g,content_unit_bytes=%uKiB,page_bytes=20KiB,"
+             "clustered_page_bytes=20KiB,pages_per_block_count=32",
+             _i ? 10u : 5u);
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        run(drive, "realistic", seed, logs_and_contents, &findings);
+        ck_assert(findings_get(&findings, "content_dependence")->value.boolean);
+        ck_assert_int_eq(findings_get(&findings, "content_unit")->verdict,
+                         VERDICT_INCONCLUSIVE);
+    }
+}
+END_TEST
+
 /* A switch that is a tenth of a read takes more reads to be known. */
 START_TEST(stick_cost_of_a_small_switch_is_found)
 {
@@ -414,6 +434,18 @@ START_TEST(basic_modes_are_those_of_the_groups)
 }
 END_TEST
 
+/* One bad request in a hundred is no mode, and does not hide the two there are. */
+START_TEST(basic_modes_are_seen_behind_outliers)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g", "none,jitter_sigma=0.02,outlier_share=0.01",
+        (unsigned)_i, basic_alone, &findings);
+    const char *why = findings_get(&findings, "random_read")->why;
+    ck_assert_msg(strstr(why, "in two modes"), "%s", why);
+}
+END_TEST
+
 /* A kind that takes longer than ten seconds ends with its first requests, but
  * for no more than that: 40 of half a second each. */
 START_TEST(basic_ends_early_where_requests_are_slow)
@@ -449,6 +481,8 @@ int main(void)
     tcase_add_loop_test(
         recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
         10);
+    tcase_add_loop_test(recovery, stick_content_units_of_fifths_are_not_stated,
+                        0, 2);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 2);
@@ -458,6 +492,7 @@ int main(void)
     tcase_set_timeout(basic, 60);
     tcase_add_test(basic, basic_interval_holds_the_median);
     tcase_add_loop_test(basic, basic_modes_are_those_of_the_groups, 1, 6);
+    tcase_add_loop_test(basic, basic_modes_are_seen_behind_outliers, 1, 6);
     tcase_add_test(basic, basic_ends_early_where_requests_are_slow);
     suite_add_tcase(suite, basic);
     suite_add_tcase(suite, recovery);
