@@ -41,6 +41,8 @@ static const double search_error = 0.004;
 /* Of one walk where the page is not known. */
 static const uint64_t piece_walk_bytes = 512 * MIB;
 static const size_t piece_walk_writes = 16384;
+/* Before, writes of this size are compared (block_any_gap). */
+static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* What one route alone says is stated with less confidence. */
 static const double one_route_confidence = 0.95;
@@ -180,59 +182,49 @@ static bool conclude_spikes(struct block_probe *state,
                               "of it");
 }
 
-enum closing { CLOSING_MEASURING, CLOSING_AT, CLOSING_NEVER };
-
-/* The smallest odd x 2^k pages whose gap is closed, from large to small. */
-static enum closing closes(struct block_probe *state, uint64_t odd,
-                           uint64_t *block_bytes)
+/* The next longer size to try: an odd number of pages, times a power of two. */
+static uint64_t next_size(const struct block_probe *state, uint64_t size_bytes)
 {
-    const struct claim_rule rule = {.alpha = search_error * 3,
-                                    .looks = quick_looks};
-    uint64_t size = odd * state->page_bytes;
-    enum closing closing = CLOSING_NEVER;
-    char phase[LABEL_PHASE_MAX];
+    static const uint64_t odds[] = {1, 3, 5, 7, 9, 15};
+    uint64_t next = UINT64_MAX;
 
-    while (2 * size <= largest_block_bytes / 2 &&
-           block_has_ground(state, 2 * size, 0))
-        size *= 2;
-    snprintf(phase, sizeof(phase), "ladder-%u", (unsigned)odd);
-    for (; size >= 4 * state->page_bytes; size /= 2) {
-        struct contrast contrast = block_gap(size, size, 0, SIDE_OPEN);
-        contrast.high = 2 * block_gap_least;
-        if (study_claim(&state->study, phase, &contrast, 1, &rule) ==
-            CLAIM_MEASURING)
-            return CLOSING_MEASURING;
-        if (contrast.side != SIDE_BELOW)
-            break;
-        *block_bytes = size;
-        closing = CLOSING_AT;
+    for (size_t i = 0; i < sizeof(odds) / sizeof(odds[0]); i++) {
+        uint64_t size = odds[i] * state->page_bytes;
+        while (size <= size_bytes)
+            size *= 2;
+        next = size < next ? size : next;
     }
-    return closing;
+    return next;
 }
 
-/* No spikes, but random writes cost more: up to which size? */
+/*
+ * No spikes, but random writes cost more: up to which size? The first that costs
+ * no more is the block if that stands up. If the certificate finds it still to
+ * cost more, the block is longer.
+ */
 static bool conclude_ladder(struct block_probe *state,
                             struct findings *findings)
 {
-    static const uint64_t odds[] = {1, 5, 3, 7, 9};
+    const struct claim_rule rule = {.alpha = search_error * 3,
+                                    .looks = quick_looks};
     const struct block_spikes none = {.found = false};
+    uint64_t size = next_size(state, shortest_climb_bytes - 1);
     struct block_verdict verdict;
-    uint64_t block = 0;
 
-    for (size_t i = 0; i < sizeof(odds) / sizeof(odds[0]); i++) {
-        switch (closes(state, odds[i], &block)) {
-        case CLOSING_MEASURING:
+    for (; size <= largest_block_bytes && block_has_ground(state, size, 0);
+         size = next_size(state, size)) {
+        struct contrast contrast = block_gap(size, size, 0, SIDE_OPEN);
+        contrast.high = 2 * block_gap_least;
+        if (study_claim(&state->study, "ladder", &contrast, 1, &rule) ==
+            CLAIM_MEASURING)
             return false;
-        case CLOSING_NEVER:
+        if (contrast.side != SIDE_BELOW)
             continue;
-        case CLOSING_AT:
-            break;
-        }
-        switch (block_certify(state, block, 0, &verdict)) {
+        switch (block_certify(state, size, 0, &verdict)) {
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return say_both(findings, block, &none, &verdict);
+            return say_both(findings, size, &none, &verdict);
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;
@@ -364,7 +356,13 @@ static bool think_without_page(struct block_probe *state,
     static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
     struct block_spikes agreed;
     uint64_t piece_bytes = 0, coarse_bytes = 0;
+    enum side side;
 
+    state->page_bytes = 4 * KIB;
+    if (block_any_gap(state, unknown_block(state), 0, &side) == CLAIM_MEASURING)
+        return false;
+    if (side == SIDE_ABOVE)
+        return conclude_ladder(state, findings);
     state->page_bytes = first_bytes[0];
     if (!block_filled(state))
         return false;

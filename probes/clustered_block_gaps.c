@@ -196,27 +196,41 @@ bool block_has_ground(const struct block_probe *state, uint64_t block_bytes,
 
 /* ---- reasoning --------------------------------------------------------- */
 
-/* Half of the smallest gap that stands open decides what counts as closed. */
-static void closed_within_half(struct contrast contrasts[], size_t count)
+/*
+ * What counts as closed follows from the gaps that stand open. If the unit were
+ * k times as long, k > 1, a random write of the whole length would still leave
+ * k - 1 parts of k to be copied, or all; one of a q-th of it (k - 1/q), or all.
+ * So the time that is lost at the whole length would be at least half of what a
+ * write of a part loses. Less than a quarter says that nothing is left to copy.
+ * Between that and a gap that matters nothing is decided.
+ */
+static void closed_by_time_lost(struct contrast contrasts[], size_t count)
 {
-    double least = INFINITY;
+    double threshold = gap_most;
 
-    for (size_t i = 0; i < count; i++)
-        if (contrasts[i].expected == SIDE_ABOVE && contrasts[i].median < least)
-            least = contrasts[i].median;
-    double threshold = 0.5 * least;
-    threshold = threshold < block_gap_least ? block_gap_least : threshold;
-    threshold = threshold > gap_most ? gap_most : threshold;
-    for (size_t i = 0; i < count; i++)
-        if (contrasts[i].expected == SIDE_BELOW)
-            contrasts[i].low = contrasts[i].high = threshold;
+    for (size_t i = 0; i < count; i++) {
+        const struct contrast *part = &contrasts[i];
+        if (part->expected != SIDE_ABOVE)
+            continue;
+        /* In times of a sequential write of the whole, which takes as many
+         * times longer than that of the part as it has bytes, or about. */
+        double lost = expm1(part->median) * (double)part->size_bytes /
+                      (double)part->other_bytes;
+        threshold = fmin(threshold, log1p(fmax(lost, 0) / 4));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_BELOW)
+            continue;
+        contrasts[i].low = fmax(threshold, block_gap_least);
+        contrasts[i].high = threshold;
+    }
 }
 
 enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
                          uint64_t phase_bytes, struct block_verdict *verdict)
 {
     const struct claim_rule rule = {
-        .alpha = alpha, .looks = gap_looks, .adapt = closed_within_half};
+        .alpha = alpha, .looks = gap_looks, .adapt = closed_by_time_lost};
     uint64_t pages = block_bytes / state->page_bytes;
     char phase[LABEL_PHASE_MAX];
 

@@ -45,7 +45,9 @@ struct contrast {
     uint32_t summaries_count;
     uint32_t summary;   /* of these, from 0: the one that is asked for */
     enum side expected; /* SIDE_OPEN: either will do */
-    double low, high;   /* thresholds on the median log ratio, low <= high */
+    double low, high;   /* thresholds on the median log ratio: where low < high,
+                         * both may be true, and above is said; where low > high,
+                         * neither may be, and it stays open */
 
     enum side side;
     double median;
