@@ -36,7 +36,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
 
-enum { REPEATS_MAX = 16, FAST_MAX = 24, ATTEMPTS_MAX = 6 };
+enum { REPEATS_MAX = 16, FAST_MAX = 24, ATTEMPTS_MAX = 6, DEAR_REPEATS = 2 };
 
 static const double alpha = 1e-4, search_error = 0.004;
 /* A flush after a write must take a quarter longer than one after nothing. */
@@ -51,6 +51,8 @@ static const double stray_most = 0.06;
 static const double step_least = 0.04;
 /* One request more of the host costs no more than so many small writes. */
 static const double split_most = 2;
+/* One request more, of a grain, never takes as long as all before it. */
+static const double doubled = 2;
 /* A step that only one sign tells from the host's, or whose place may depend on
  * how fast the drive empties its buffer. */
 static const double one_sign_confidence = 0.95;
@@ -58,6 +60,7 @@ static const double unseen_confidence = 0.9;
 /* A flush so much shorter after a pause (a fifth) had less to do. */
 static const double late_effect = 0.2;
 static const uint64_t reference_bytes = 8 * KIB, largest_bytes = 8 * MIB;
+static const uint64_t small_most_bytes = 24 * KIB;
 static const uint64_t window_bytes = 16 * MIB;
 static const uint64_t reserved_bytes = 2 * 16 * MIB; /* from the window on */
 
@@ -72,8 +75,10 @@ enum kind {
 struct state {
     struct study study;
     uint64_t base_bytes, grain_bytes;
-    uint64_t pause_ns; /* before a late flush */
-    bool flush_unseen; /* nothing shows that a flush empties the buffer */
+    uint64_t pause_ns;   /* before a late flush */
+    bool flush_unseen;   /* nothing shows that a flush empties the buffer */
+    bool everywhere;     /* writes go all over the region */
+    uint64_t page_bytes; /* that they begin with then */
 };
 
 /* The time of a write that fits, relative to one of reference_bytes. */
@@ -107,18 +112,39 @@ static struct contrast compare(enum kind kind, uint64_t size_bytes,
     return contrast;
 }
 
-static uint32_t usual_repeats(uint64_t size_bytes)
+/* Each merge that is waited for is dear, but stands out. */
+static bool is_dear(const struct state *state, uint64_t size_bytes)
 {
+    return state->everywhere && size_bytes > small_most_bytes;
+}
+
+static uint32_t usual_repeats(const struct state *state, uint64_t size_bytes)
+{
+    if (is_dear(state, size_bytes))
+        return DEAR_REPEATS;
     return placing_repeats(size_bytes, 4, 8, MIB);
 }
 
 /* ---- measuring --------------------------------------------------------- */
 
+/*
+ * Near to each other, that a drive with logs does not merge blocks for them. But
+ * where it writes out what it holds while more comes, the places of that decide
+ * how fast it does, and so how much more it takes: then a write that may not fit
+ * goes anywhere, where all are alike, and what it waits for is long.
+ */
 static uint64_t somewhere(const struct state *state, uint64_t size_bytes,
                           struct random *random)
 {
+    const struct setting *setting = &state->study.setting;
     uint64_t pitch = 4 * KIB;
 
+    if (is_dear(state, size_bytes)) {
+        const uint64_t page = state->page_bytes;
+        uint64_t first = (setting->region_offset_bytes + page - 1) / page;
+        uint64_t pages = (setting->region_length_bytes - size_bytes) / page;
+        return page * (first + random_below(random, pages - 1));
+    }
     while (pitch < size_bytes)
         pitch *= 2;
     uint64_t slots = window_bytes / pitch;
@@ -319,8 +345,9 @@ static enum flushing look_at_flush(struct state *state, uint64_t *first_bytes)
 static bool measure_size(struct state *state, uint64_t size_bytes,
                          uint32_t rounds, double ratios[])
 {
-    struct contrast contrast = compare(WRITE_TIME, size_bytes, reference_bytes,
-                                       usual_repeats(size_bytes), SIDE_OPEN);
+    struct contrast contrast =
+        compare(WRITE_TIME, size_bytes, reference_bytes,
+                usual_repeats(state, size_bytes), SIDE_OPEN);
 
     return study_ratios(&state->study, "line", &contrast, rounds, ratios);
 }
@@ -599,7 +626,7 @@ static enum claim find_edge(struct state *state, const struct fit *fit,
         .looks = whole->low_bytes < MIB ? claim_long_looks : claim_looks,
         .adapt = half_of_step};
     struct bracket bracket = *whole;
-    uint32_t repeats = 4;
+    uint32_t repeats = is_dear(state, whole->high_bytes) ? DEAR_REPEATS : 4;
 
     for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         struct contrast contrasts[EDGE_CONTRASTS];
@@ -662,6 +689,25 @@ static enum claim flush_stops_growing(struct state *state, uint64_t from_bytes)
     return study_claim(&state->study, growth_phase, &contrast, 1, &rule);
 }
 
+/* A flush after a pause twice as long as the flush takes at once: does it still
+ * have as much to do? */
+static enum claim as_long_later(struct state *state, const char *phase,
+                                uint64_t size_bytes, uint32_t repeats,
+                                double flush_ns)
+{
+    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
+    const uint64_t pause_least_ns = UINT64_C(2000000);
+    const uint64_t pause_most_ns = UINT64_C(500000000);
+    struct contrast contrast =
+        compare(FLUSH_LATE, size_bytes, size_bytes, repeats, SIDE_ABOVE);
+
+    state->pause_ns = (uint64_t)fmin(2 * flush_ns, (double)pause_most_ns);
+    if (state->pause_ns < pause_least_ns)
+        state->pause_ns = pause_least_ns;
+    contrast.low = contrast.high = -late_effect;
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
 /*
  * Does the drive write out what it holds while nobody asks? Then it also does
  * while it is filled, and what it takes in at once depends on how fast it writes
@@ -669,20 +715,11 @@ static enum claim flush_stops_growing(struct state *state, uint64_t from_bytes)
  */
 static enum claim waits_for_flush(struct state *state, uint64_t edge_bytes)
 {
-    const struct claim_rule rule = {.alpha = alpha / 4, .looks = claim_looks};
-    const uint64_t pause_least_ns = UINT64_C(2000000);
-    const uint64_t pause_most_ns = UINT64_C(500000000);
     struct contrast growth = growth_from(edge_bytes);
-    struct contrast contrast =
-        compare(FLUSH_LATE, edge_bytes, edge_bytes, 4, SIDE_ABOVE);
     double flush_ns = 0;
 
     cell_cost(&state->study, growth_phase, &growth, false, 0, &flush_ns);
-    state->pause_ns = (uint64_t)fmin(2 * flush_ns, (double)pause_most_ns);
-    if (state->pause_ns < pause_least_ns)
-        state->pause_ns = pause_least_ns;
-    contrast.low = contrast.high = -late_effect;
-    return study_claim(&state->study, "late", &contrast, 1, &rule);
+    return as_long_later(state, "late", edge_bytes, 4, flush_ns);
 }
 
 /* Does the host send one more request just there? Then the step is its. */
@@ -779,9 +816,12 @@ static bool conclude_edge(struct state *state, const struct edge *edge,
                         "size; what the drive writes out meanwhile counts as "
                         "well",
                         findings);
-    /* A drive that cleans has more to do the more is written. */
-    if (waits == CLAIM_HOLDS && !host_splits_at(state, edge->bytes) &&
-        is_more_than_request(state, edge, fit))
+    /* A drive that cleans has more to do the more is written. A little was seen
+     * to wait, though of this much it cannot be told. */
+    if (waits == CLAIM_OPEN && !state->everywhere)
+        waits = CLAIM_HOLDS;
+    if (waits == CLAIM_HOLDS && is_more_than_request(state, edge, fit) &&
+        (!host_splits_at(state, edge->bytes) || edge->step > doubled))
         return say_edge(state, edge,
                         fmin(edge->confidence, one_sign_confidence),
                         "that is more than another request of the host would "
@@ -889,6 +929,28 @@ static bool conclude_bypassed(struct state *state, uint64_t first_bytes,
                     "in steps");
 }
 
+/*
+ * Is what is held written out before a flush asks for it? Not where the flush
+ * has as much to do after a pause. `first_bytes`: after a write of so much a
+ * flush takes longer. False: measuring.
+ */
+static bool look_at_waiting(struct state *state, uint64_t first_bytes)
+{
+    const struct contrast after =
+        compare(FLUSH_AFTER, first_bytes, 0,
+                placing_repeats(first_bytes, 1, 8, 2 * MIB), SIDE_OPEN);
+    double flush_ns = 0;
+
+    state->everywhere = true;
+    if (state->flush_unseen)
+        return true;
+    state->everywhere = false;
+    cell_cost(&state->study, "flush", &after, true, 0, &flush_ns);
+    enum claim waits = as_long_later(state, "waits", first_bytes, 4, flush_ns);
+    state->everywhere = waits != CLAIM_HOLDS;
+    return waits != CLAIM_MEASURING;
+}
+
 /* `first_bytes`: the smallest write that is known to be buffered. */
 static bool conclude_buffered(struct state *state, uint64_t first_bytes,
                               struct findings *findings)
@@ -903,6 +965,8 @@ static bool conclude_buffered(struct state *state, uint64_t first_bytes,
     bool is_coarse = state->grain_bytes > 2 * KIB;
     struct fit fit = {.count = 0};
 
+    if (!look_at_waiting(state, first_bytes))
+        return false;
     if (!fit_small(state, is_coarse ? coarse : fine, &fit))
         return false;
     if (is_straight(&fit))
@@ -1027,9 +1091,11 @@ static int start(const struct setting *setting, const struct findings *known,
     struct state *state =
         study_create(sizeof(*state), &probe_write_buffer, &ops, setting);
 
-    (void)known;
     if (!state)
         return -ENOMEM;
+    state->page_bytes = findings_integer(known, "clustered_page");
+    if (state->page_bytes < 4 * KIB)
+        state->page_bytes = 64 * KIB;
     state->grain_bytes = placing_grain(setting);
     state->base_bytes =
         placing_base(setting, state->study.seed, reserved_bytes);
