@@ -18,6 +18,10 @@
  *
  * A profit that begins only at some size gives the smallest request that uses
  * the buffer (Kim's SSD-C: 512 KiB, SSD-D: 16 KiB).
+ *
+ * The host sends a long read in parts, each of which continues the one before: a
+ * drive that reads ahead keeps more than was asked for, and the step comes too
+ * early. Parts from the last to the first continue nothing.
  */
 #include <errno.h>
 #include <math.h>
@@ -49,8 +53,9 @@ static const double profit_low = 0.05, profit_none = 0.06;
 static const double profit_none_long = 0.10;
 /* A profit that is searched for an edge: the certificate needs half of it. */
 static const double gain_least = 0.03;
-/* What the parts of a long read do is the drive's to decide. */
-static const double lead_confidence = 0.95;
+/* What the parts of a long read do is the drive's to decide, and nobody could look
+ * whether something is read ahead. */
+static const double parts_confidence = 0.9;
 /* Questions of a search should be right in most cases, and the rounds of a
  * certificate in nearly all: threshold / spread. */
 static const double answer_clear = 1.2, round_clear = 2;
@@ -64,12 +69,17 @@ struct state {
     uint64_t grain_bytes, largest_bytes;
 };
 
+static uint64_t parts_in(uint64_t size_bytes, uint64_t part_bytes)
+{
+    return (size_bytes + part_bytes - 1) / part_bytes;
+}
+
 /* The host's requests that a read becomes. */
 static uint64_t parts_of(const struct setting *setting, uint64_t size_bytes)
 {
     uint64_t limit = setting->request_limit_bytes;
 
-    return limit ? (size_bytes + limit - 1) / limit : 1;
+    return limit ? parts_in(size_bytes, limit) : 1;
 }
 
 /* A read in many parts is rarely free of one that was held up. Repeats so that
@@ -83,6 +93,8 @@ static uint32_t clean_repeats(uint64_t parts)
     return need < REPEATS_MAX ? (uint32_t)need : REPEATS_MAX;
 }
 
+/* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
+ * that is set. */
 static struct contrast twice(const struct setting *setting, uint64_t size_bytes,
                              enum side expected)
 {
@@ -140,6 +152,48 @@ static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
     return offset_bytes + away + 4 * KIB <= end ? offset_bytes + away : first;
 }
 
+/* The parts in which a place is read downwards. There must be three: the first of
+ * two would continue the last of the read before. */
+static uint64_t part_for(uint64_t length_bytes, uint64_t most_bytes)
+{
+    return length_bytes <= 2 * most_bytes ? most_bytes / 2 : most_bytes;
+}
+
+static uint64_t part_of(const struct contrast *contrast)
+{
+    uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+
+    return contrast->other_bytes ? part_for(length, contrast->other_bytes)
+                                 : length;
+}
+
+static uint32_t parts_count(const struct contrast *contrast)
+{
+    return (uint32_t)parts_in(contrast->size_bytes + contrast->shift_bytes,
+                              part_of(contrast));
+}
+
+/* One read of a place; all its requests are of the same cell. Parts end at
+ * multiples of half a part, which pages divide, and none is shorter. */
+static void ask_read(struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     uint64_t offset_bytes)
+{
+    const uint64_t part = part_of(contrast);
+    uint64_t end = contrast->size_bytes + contrast->shift_bytes;
+
+    while (end > 0) {
+        uint64_t begin = (end - 1) / part * part;
+        if (begin > 0 && end - begin < part / 2)
+            begin -= part / 2;
+        struct step read =
+            placing_step(OPERATION_READ, offset_bytes + begin, end - begin,
+                         phase, contrast, 'a', round);
+        study_ask(study, &read);
+        end = begin;
+    }
+}
+
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
@@ -153,12 +207,19 @@ static void emit(struct study *study, const char *phase,
         struct step away = placing_unmeasured(
             OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
             round);
-        struct step read = placing_step(OPERATION_READ, offset, length, phase,
-                                        contrast, 'a', round);
         study_ask(study, &away);
-        study_ask(study, &read);
-        study_ask(study, &read);
+        ask_read(study, phase, contrast, round, offset);
+        ask_read(study, phase, contrast, round, offset);
     }
+}
+
+static double sum_ns(const struct timing rows[], uint64_t count)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < count; i++)
+        sum += (double)rows[i].ns;
+    return sum;
 }
 
 static bool costs(const struct study *study, const char *phase,
@@ -167,14 +228,15 @@ static bool costs(const struct study *study, const char *phase,
 {
     double first[REPEATS_MAX], second[REPEATS_MAX];
     uint32_t repeats = contrast->repeats;
+    const uint32_t parts = parts_count(contrast);
     const struct timing *rows =
-        placing_rows(study, phase, contrast, 'a', round, 2 * repeats);
+        placing_rows(study, phase, contrast, 'a', round, 2 * parts * repeats);
 
     if (!rows)
         return false;
-    for (uint32_t i = 0; i < repeats; i++) {
-        first[i] = (double)rows[2 * i].ns;
-        second[i] = (double)rows[2 * i + 1].ns;
+    for (uint32_t i = 0; i < repeats; i++, rows += 2 * parts) {
+        first[i] = sum_ns(rows, parts);
+        second[i] = sum_ns(rows + parts, parts);
     }
     if (parts_of(&study->setting,
                  contrast->size_bytes + contrast->shift_bytes) > PARTS_FEW) {
@@ -358,6 +420,7 @@ static bool conclude_none(struct state *state, const struct survey *survey,
 struct edge {
     uint64_t low_bytes, high_bytes; /* on the two sides of the edge */
     uint64_t lead_bytes;            /* read in front of each size */
+    uint64_t part_bytes;            /* read downwards in these; 0: in one go */
     bool profits_below;             /* the upper edge: the buffer's size */
     double gain;                    /* log ratio where it profits */
     double spread;
@@ -365,20 +428,19 @@ struct edge {
 
 struct edge_query {
     struct study *study;
-    double threshold;
-    uint64_t lead_bytes;
+    const struct edge *edge;
     uint32_t repeats;
-    bool profits_below;
 };
 
-/* A read that begins so much before its place, and is that much longer. */
-static struct contrast led_by(const struct setting *setting,
-                              uint64_t lead_bytes, uint64_t size_bytes,
-                              enum side expected)
+/* As the edge's sizes are read: with what leads them, or in their parts. */
+static struct contrast read_as(const struct setting *setting,
+                               const struct edge *edge, uint64_t size_bytes,
+                               enum side expected)
 {
     struct contrast contrast = twice(setting, size_bytes, expected);
 
-    contrast.shift_bytes = lead_bytes;
+    contrast.shift_bytes = edge->lead_bytes;
+    contrast.other_bytes = edge->part_bytes;
     return contrast;
 }
 
@@ -386,8 +448,8 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
     const struct edge_query *query = context;
-    struct contrast contrast = led_by(&query->study->setting, query->lead_bytes,
-                                      place_bytes, SIDE_OPEN);
+    struct contrast contrast =
+        read_as(&query->study->setting, query->edge, place_bytes, SIDE_OPEN);
     double ratio;
 
     if (contrast.repeats < query->repeats)
@@ -396,7 +458,7 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
              (unsigned long long)place_bytes);
     if (!study_ratios(query->study, phase, &contrast, 1, &ratio))
         return false;
-    *holds = (ratio > query->threshold) == query->profits_below;
+    *holds = (ratio > query->edge->gain / 2) == query->edge->profits_below;
     return true;
 }
 
@@ -413,16 +475,14 @@ static enum claim bisect_edge(struct state *state, const struct edge *edge,
                               const char *phase, uint64_t *place_bytes)
 {
     struct edge_query query = {.study = &state->study,
-                               .threshold = edge->gain / 2,
-                               .lead_bytes = edge->lead_bytes,
-                               .profits_below = edge->profits_below};
-    query.repeats = repeats_for(edge, answer_clear);
+                               .edge = edge,
+                               .repeats = repeats_for(edge, answer_clear)};
     double spread = edge->spread / sqrt((double)query.repeats);
     const struct threshold_search search = {
         .low_bytes = edge->low_bytes,
         .high_bytes = edge->high_bytes,
         .step_bytes = state->grain_bytes,
-        .reliability = stats_normal_cdf(query.threshold / spread) - 0.02,
+        .reliability = stats_normal_cdf(edge->gain / 2 / spread) - 0.02,
         .answer = ask_edge,
         .context = &query};
 
@@ -452,7 +512,6 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
                              struct contrast contrasts[EDGE_CONTRASTS_MAX])
 {
     const struct setting *setting = &state->study.setting;
-    const uint64_t lead = edge->lead_bytes;
     uint64_t grain = state->grain_bytes;
     uint64_t near = place_bytes / 8 * 7 / grain * grain;
     enum side in = edge->profits_below ? SIDE_ABOVE : SIDE_BELOW;
@@ -463,19 +522,20 @@ static size_t edge_contrasts(const struct state *state, const struct edge *edge,
      * edge decides what counts as one. */
     if (edge->profits_below)
         contrasts[count++] =
-            led_by(setting, lead, near < grain ? grain : near, in);
-    contrasts[count++] = led_by(setting, lead, place_bytes, in);
-    contrasts[count++] = led_by(setting, lead, place_bytes + grain, out);
+            read_as(setting, edge, near < grain ? grain : near, in);
+    contrasts[count++] = read_as(setting, edge, place_bytes, in);
+    contrasts[count++] = read_as(setting, edge, place_bytes + grain, out);
     if (place_bytes >= edge->low_bytes + grain)
-        contrasts[count++] = led_by(setting, lead, place_bytes - grain, in);
-    contrasts[count++] = led_by(setting, lead, place_bytes + 2 * grain, out);
+        contrasts[count++] = read_as(setting, edge, place_bytes - grain, in);
+    contrasts[count++] = read_as(setting, edge, place_bytes + 2 * grain, out);
     if (edge->profits_below) {
         uint64_t far = place_bytes + place_bytes / 20 * 7;
         uint64_t farther = place_bytes + place_bytes / 10 * 9;
-        contrasts[count++] = led_by(setting, lead, far - far % grain, out);
+        contrasts[count++] = read_as(setting, edge, far - far % grain, out);
         contrasts[count++] =
-            led_by(setting, lead, farther - farther % grain, out);
+            read_as(setting, edge, farther - farther % grain, out);
     }
+    const uint64_t lead = edge->lead_bytes;
     bool split = parts_of(setting, lead + place_bytes) <
                  parts_of(setting, lead + place_bytes + grain);
     for (size_t i = 0; i < count; i++) {
@@ -565,25 +625,38 @@ static struct edge edge_between(struct state *state, struct contrast *below,
     return edge;
 }
 
-static void say_size(struct state *state, uint64_t bytes, double confidence,
-                     double gain, uint64_t smallest_bytes,
+/* What of the buffer shows. */
+struct shown {
+    uint64_t bytes;
+    uint64_t upwards_bytes;  /* the same, of reads in order */
+    uint64_t smallest_bytes; /* that use it; 0: all do */
+    double gain, confidence;
+};
+
+static void say_size(struct state *state, const struct shown *shown,
                      struct findings *findings)
 {
     struct finding *finding = add(findings);
-    char size[24], next[24];
+    const uint64_t ahead_bytes = shown->bytes - shown->upwards_bytes;
+    char size[24], next[24], ahead[96] = "", kept[24];
 
-    finding_found(finding, value_integer(bytes), confidence);
-    finding->high = value_integer(bytes + state->grain_bytes -
+    finding_found(finding, value_integer(shown->bytes), shown->confidence);
+    finding->high = value_integer(shown->bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
-    if (smallest_bytes)
+    if (shown->smallest_bytes)
         finding_extra(finding, "smallest_request",
-                      value_integer(smallest_bytes));
+                      value_integer(shown->smallest_bytes));
+    if (shown->bytes > shown->upwards_bytes)
+        snprintf(ahead, sizeof(ahead),
+                 "; of reads in order it keeps %s less, because it reads ahead",
+                 format_bytes(ahead_bytes, kept, sizeof(kept)));
     finding_why(
         finding,
         "a second read of the same place is up to %.2f times as fast as "
-        "the first up to %s, and no faster from %s on",
-        exp(gain), format_bytes(bytes, size, sizeof(size)),
-        format_bytes(bytes + state->grain_bytes, next, sizeof(next)));
+        "the first up to %s, and no faster from %s on%s",
+        exp(shown->gain), format_bytes(shown->bytes, size, sizeof(size)),
+        format_bytes(shown->bytes + state->grain_bytes, next, sizeof(next)),
+        ahead);
 }
 
 /* What of a read comes before the host's request with which it is as long as the
@@ -616,13 +689,93 @@ static enum claim find_behind_lead(struct state *state,
     return find_edge(state, &edge, "behind", bytes, confidence);
 }
 
+/* Is a read downwards of that size still faster the second time, and by how
+ * much? */
+static enum claim profits_downwards(struct state *state,
+                                    const struct edge *edge, const char *phase,
+                                    struct contrast *contrast)
+{
+    const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
+                                    .looks = claim_long_looks};
+
+    *contrast =
+        read_as(&state->study.setting, edge, edge->high_bytes, SIDE_BELOW);
+    contrast->low = contrast->high = edge->gain / 2;
+    if (contrast->repeats < repeats_for(edge, round_clear))
+        contrast->repeats = repeats_for(edge, round_clear);
+    return study_claim(&state->study, phase, contrast, 1, &rule);
+}
+
+/*
+ * A read in several parts of the host's, each continuing the last, may bring what
+ * is ahead of it as well, and that takes room in the buffer. From the last part
+ * to the first nothing is continued: where such reads profit beyond `*bytes`,
+ * the buffer ends where they do.
+ */
+static enum claim find_downwards(struct state *state, const struct edge *whole,
+                                 uint64_t *bytes, double *confidence)
+{
+    struct edge edge = *whole;
+    struct contrast contrast;
+    char phase[LABEL_PHASE_MAX] = "downwards";
+
+    edge.part_bytes = state->study.setting.request_limit_bytes;
+    edge.low_bytes = *bytes;
+    edge.high_bytes = *bytes + 2 * state->grain_bytes;
+    if (profits_downwards(state, &edge, phase, &contrast) == CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    if (contrast.side == SIDE_OPEN)
+        *confidence = fmin(*confidence, parts_confidence);
+    if (contrast.side != SIDE_ABOVE)
+        return CLAIM_HOLDS;
+    /* What is read ahead makes first reads upwards faster, too. */
+    edge.gain = contrast.median;
+    for (uint32_t doubled = 1; contrast.side != SIDE_BELOW; doubled++) {
+        if (contrast.side == SIDE_ABOVE)
+            edge.low_bytes = edge.high_bytes;
+        edge.high_bytes = *bytes << doubled;
+        if (edge.high_bytes > size_limit(&state->study.setting))
+            return CLAIM_OPEN;
+        snprintf(phase, sizeof(phase), "downwards-%u", doubled);
+        if (profits_downwards(state, &edge, phase, &contrast) ==
+            CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+    }
+    return find_edge(state, &edge, "down", bytes, confidence);
+}
+
+/* Reads that the host sends in parts show less than all of the buffer: where the
+ * drive reads ahead, and where the first parts pass it by. */
+static enum claim look_again(struct state *state, const struct edge *upper,
+                             struct shown *shown)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t smallest_bytes = shown->smallest_bytes;
+    const uint64_t lead = lead_of(setting, smallest_bytes);
+    enum claim claim = CLAIM_HOLDS;
+
+    shown->upwards_bytes = shown->bytes;
+    if (parts_of(setting, shown->bytes + state->grain_bytes) == 1)
+        return CLAIM_HOLDS;
+    if (2 * smallest_bytes <=
+        part_for(shown->bytes, setting->request_limit_bytes))
+        return find_downwards(state, upper, &shown->bytes, &shown->confidence);
+    if (lead > 0)
+        claim = find_behind_lead(state, upper, lead, &shown->bytes,
+                                 &shown->confidence);
+    shown->upwards_bytes = shown->bytes;
+    /* Downwards, parts would be too short to be kept. */
+    shown->confidence = fmin(shown->confidence, parts_confidence);
+    return claim;
+}
+
 static bool conclude_run(struct state *state, struct survey *survey,
                          struct findings *findings)
 {
     struct contrast *sizes = survey->sizes;
     const size_t after = survey->after;
-    uint64_t bytes, before_bytes = 0;
-    double confidence, smallest_confidence = 1;
+    struct shown shown = {.confidence = 1};
+    double smallest_confidence = 1;
 
     if (survey->broken || after == survey->count) {
         char most[24];
@@ -642,7 +795,9 @@ static bool conclude_run(struct state *state, struct survey *survey,
         edge_between(state, &sizes[survey->last], &sizes[after], true);
     if (survey->least_gain < upper.gain)
         upper.gain = survey->least_gain;
-    enum claim claim = find_edge(state, &upper, "size", &bytes, &confidence);
+    shown.gain = upper.gain;
+    enum claim claim =
+        find_edge(state, &upper, "size", &shown.bytes, &shown.confidence);
     size_t before = survey->first;
     while (before > 0 && sizes[before - 1].side != SIDE_BELOW)
         before--;
@@ -651,27 +806,22 @@ static bool conclude_run(struct state *state, struct survey *survey,
     if (claim == CLAIM_HOLDS && survey->first > 0) {
         struct edge lower = edge_between(state, &sizes[before - 1],
                                          &sizes[survey->first], false);
-        claim = find_edge(state, &lower, "least", &before_bytes,
+        claim = find_edge(state, &lower, "least", &shown.smallest_bytes,
                           &smallest_confidence);
-        before_bytes += state->grain_bytes;
+        shown.smallest_bytes += state->grain_bytes;
     }
-    uint64_t lead = lead_of(&state->study.setting, before_bytes);
-    if (claim == CLAIM_HOLDS && lead > 0) {
-        claim = find_behind_lead(state, &upper, lead, &bytes, &confidence);
-        confidence = fmin(confidence, lead_confidence);
-    }
+    if (claim == CLAIM_HOLDS)
+        claim = look_again(state, &upper, &shown);
     if (claim == CLAIM_MEASURING)
         return false;
+    shown.confidence = fmin(shown.confidence, smallest_confidence);
     if (claim == CLAIM_HOLDS)
-        say_size(state, bytes,
-                 confidence < smallest_confidence ? confidence
-                                                  : smallest_confidence,
-                 upper.gain, before_bytes, findings);
+        say_size(state, &shown, findings);
     else
         finding_why(add(findings),
                     "second reads are faster up to somewhere around %llu KiB, "
                     "but the exact size did not stand up to fresh data",
-                    (unsigned long long)(bytes / KIB));
+                    (unsigned long long)(shown.bytes / KIB));
     return true;
 }
 

@@ -191,6 +191,8 @@ def command_for(drive, noise, options):
     if "," in drive.path:  # its own noise comes after
         name, keys = drive.path.split(",", 1)
         spec = "sim:%s,noise=%s,%s" % (name, noise, keys)
+    if options.keys:
+        spec += "," + options.keys
     command = [options.ssdprobe]
     if options.probes:
         command += ["run", options.probes]
@@ -404,6 +406,9 @@ def parse():
                         help="tell the probes the truth about these")
     parser.add_argument("--parameter", metavar="PARAMETERS",
                         help="count only these")
+    parser.add_argument("--keys", metavar="KEY=VALUE,...",
+                        help="of the drive file, for every drive: what random "
+                             "drives never have, and what leaves the truth")
     parser.add_argument("--write-budget", default="20TB", metavar="SIZE",
                         help="of each run (20TB, so that none ends for want "
                              "of it: small drives bear less by default)")

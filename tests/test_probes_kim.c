@@ -54,6 +54,11 @@ static const struct expected table[] = {
     {"ssd-a,request_limit_bytes=64KiB,read_buffer_smallest_request_bytes="
      "96KiB",
      NULL, buffers, "read_buffer", "262144"},
+    /* It reads ahead of what continues; even more than the buffer keeps. */
+    {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=96KiB", NULL, buffers,
+     "read_buffer", "262144"},
+    {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=1MiB", NULL, buffers,
+     "read_buffer", "262144"},
     /* Few places, of which many small reads are kept. */
     {"usb-kingston-1g,read_buffer_bytes=512KiB", NULL, buffers, "read_buffer",
      "524288"},
