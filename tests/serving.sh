@@ -29,7 +29,7 @@ serve() { # SPEC [OPTION...]
         >"$work/path" 2>"$work/messages" &
     group=$!
     servers+=("$group")
-    for _ in $(seq 200); do
+    for _ in $(seq 600); do
         [ -s "$work/path" ] && break
         kill -0 "$group" 2>/dev/null || break
         sleep 0.05
@@ -43,6 +43,9 @@ serve() { # SPEC [OPTION...]
         summary
         exit 1
     fi
+    # A loop device keeps what its last user chose.
+    echo mq-deadline >"/sys/block/$name/queue/scheduler" 2>/dev/null
+    echo 0 >"/sys/block/$name/queue/nomerges"
     pass "serve $*"
 }
 

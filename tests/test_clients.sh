@@ -5,10 +5,11 @@
 # guest's (guest/clients.sh), which has all of them.
 #   test_clients.sh SOURCE_DIR BUILD_DIR
 set -u
+sources=$(realpath "$1")
 flashemu=$2/flashemu
 serve_seconds=300
 # shellcheck source=tests/serving.sh
-. "$1/tests/serving.sh"
+. "$sources/tests/serving.sh"
 scratch=$work
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -53,7 +54,7 @@ killed() {
     stop_drive
 }
 # shellcheck source=tests/clients.sh
-. "$1/tests/clients.sh"
+. "$sources/tests/clients.sh"
 trap 'umount -l "$at" 2>/dev/null; finish' EXIT
 
 if [ "$(id -u)" -ne 0 ] || [ ! -c /dev/fuse ] || [ ! -e /dev/loop-control ]

@@ -70,8 +70,8 @@ build()
 add_raw()
 {
     cat >>"$scratch/build/$1/CTestTestfile.cmake" <<END
-add_test([=[$2]=] $4)
-set_tests_properties([=[$2]=] PROPERTIES LABELS "$3")
+add_test([=[$1.$2]=] $4)
+set_tests_properties([=[$1.$2]=] PROPERTIES LABELS "$1-$3")
 END
 }
 

@@ -5,11 +5,24 @@
 enable_testing()
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
+# Tests are called BUILD.SUITE, for run.sh runs those of several builds at once.
+get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
+# Those that measure on the machine's own clock have it for themselves.
+set(timed test_disturbed test_nbdkit test_road)
+# Those that take long begin before others.
+set(longest test_ends test_quality test_random test_budget test_experiments
+    test_probes_stick)
+
 function(suite name label)
-  add_test(NAME ${name} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/suite.sh
+  set(test ${build}.${name})
+  add_test(NAME ${test} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/suite.sh
            ${name} ${CMAKE_BINARY_DIR}/suites ${ARGN})
   # suite.sh stops it long before.
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 7200)
+  set_tests_properties(${test} PROPERTIES LABELS ${build}-${label}
+                       TIMEOUT 7200)
+  if(name IN_LIST longest)
+    set_tests_properties(${test} PROPERTIES COST 500)
+  endif()
 endfunction()
 
 file(GLOB programs CONFIGURE_DEPENDS tests/test_*.c)
@@ -26,7 +39,7 @@ foreach(source ${programs})
   # Loop devices are the machine's: one suite at a time.
   file(STRINGS ${source} loop REGEX "device_loop.h")
   if(loop)
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK loop)
+    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK loop)
   endif()
 endforeach()
 
@@ -39,22 +52,30 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
                ${CMAKE_SOURCE_DIR}/tests/fresh_package.sh
                ${CMAKE_SOURCE_DIR}/tests/mutants.sh)
   get_filename_component(name ${script} NAME_WE)
-  suite(${name} script bash ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-  # What measures on the machine's own clock has it for itself. Guests have a
-  # clock of their own, but are large; as loop devices are the machine's, one
-  # suite at a time. Guests begin first: they take longest.
-  file(STRINGS ${script} timed REGEX "serving.sh|nbdkit")
-  file(STRINGS ${script} loop REGEX "losetup|--via loop")
+  set(label script)
+  if(NOT name MATCHES "^test_")
+    set(label long)
+  endif()
+  suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR}
+        ${CMAKE_BINARY_DIR})
+  # Guests have a clock of their own, but are large; loop devices are the
+  # machine's, and so are drives served on them: one suite at a time.
   file(STRINGS ${script} guest REGEX "tests/guest/guest.sh")
-  if(timed)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  file(STRINGS ${script} served REGEX "serving.sh")
+  file(STRINGS ${script} loop REGEX "losetup|--via loop")
+  if(name IN_LIST timed)
+    set_tests_properties(${build}.${name} PROPERTIES RUN_SERIAL TRUE)
   elseif(guest)
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK guest COST 1000)
+    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK guest
+                         COST 1000)
+  elseif(served)
+    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK served
+                         COST 700)
   elseif(loop)
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK loop)
+    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK loop
+                         COST 600)
   endif()
 endforeach()
-set_tests_properties(fresh_debian fresh_package mutants PROPERTIES LABELS long)
 include(tests/bench/bench.cmake OPTIONAL)
 
 set_target_properties(papers_sun_zhang PROPERTIES EXCLUDE_FROM_ALL FALSE)

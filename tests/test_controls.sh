@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is no flash: nothing is found on a RAM disk and on a loop device over an
+# ordinary file, whatever else the machine does. More such are the guest's
+# (guest/controls.sh).
+#   test_controls.sh SOURCE_DIR BUILD_DIR
+set -u
+sources=$(realpath "$1")
+ssdprobe=$(realpath "$2/ssdprobe")
+# shellcheck source=tests/checks.sh
+. "$sources/tests/checks.sh"
+work=$(mktemp -d)
+device=''
+finish()
+{
+    [ -z "$device" ] || losetup -d "$device" 2>/dev/null
+    rm -rf "$work"
+}
+trap finish EXIT
+cd "$work" || exit 1
+# shellcheck source=tests/runs.sh
+. "$sources/tests/runs.sh"
+three=clustered-page,read-buffer,write-buffer
+
+"$ssdprobe" -q --json=ram.json --seed=1 run "$three" sim:ram-disk >out 2>err
+says ram.json >ram.says
+check "nothing is found on a RAM disk: $(cat ram.says)" \
+    test "$(grep -c ' found ' ram.says)" -eq 0 -a -s ram.says
+
+if [ "$(id -u)" -ne 0 ] || [ ! -e /dev/loop-control ]; then
+    fail "these tests need root and /dev/loop-control"
+    summary
+    exit 1
+fi
+truncate -s 1G plain.img
+device=$(losetup -f --show plain.img)
+check "there is a loop device" test -b "$device"
+timeout -k 5 300 "$ssdprobe" run "$three" --yes --allow-virtual --seed=1 \
+    --progress=none --json=plain.json "$device" >out 2>err
+says plain.json >plain.says
+check "nothing is found on a plain file: $(cat plain.says)" \
+    eval "! grep -q ' found ' plain.says"
+check "every parameter has a verdict" test \
+    "$(jq '.findings | length' plain.json)" -eq 4
+summary

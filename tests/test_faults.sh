@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs on emulated drives within the process, so in the drive's own time: drives
+# that slow down, that fail in every way, and runs that are cut and go on.
+# SSDPROBE_TEST_LONG=1: ten hours of faults.
+#   test_faults.sh SOURCE_DIR BUILD_DIR
+set -u
+sources=$(realpath "$1")
+flashemu=$2/flashemu
+ssdprobe=$2/ssdprobe
+# shellcheck source=tests/checks.sh
+. "$sources/tests/checks.sh"
+flashemu=$(realpath "$flashemu")
+ssdprobe=$(realpath "$ssdprobe")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# shellcheck source=tests/runs.sh
+. "$sources/tests/runs.sh"
+
+# A drive that slows down: right or inconclusive, and the grade says so.
+throttled() {
+    local spec
+    for spec in throttle_heat_ns=1s,throttle_factor=1.4 \
+        throttle_heat_ns=3s,throttle_factor=2; do
+        rm -rf hot
+        "$ssdprobe" -q --json=hot.json --output-dir=hot \
+            run basic,clustered-page,read-buffer "sim:ssd-a,$spec" >out 2>err
+        says hot.json >hot.says
+        check "throttled ($spec): no time is stated: $(cat hot.says)" test \
+            "$(grep -cE '^(random_read|random_write) inconclusive .*did not keep its speed' \
+                hot.says)" -eq 2
+        "$ssdprobe" -q --json=again.json infer hot/samples.csv >out 2>&1
+        check "throttled ($spec): the samples tell of it" \
+            diff <(jq -c .findings hot.json) <(jq -c .findings again.json)
+        check "throttled ($spec): red, and why: $(cat hot.says)" \
+            grep -q '^red baseline the same reads took .* at one time and .* at another: .*throttles' \
+            hot.says
+        check "throttled ($spec): no wrong page" \
+            eval "! grep '^clustered_page found' hot.says | grep -qv ' 16384 '"
+        check "throttled ($spec): no wrong buffer" \
+            eval "! grep '^read_buffer found' hot.says | grep -qv ' 262144 '"
+        "$ssdprobe" -q --strict run read-buffer "sim:ssd-a,$spec" >out 2>err
+        check "throttled ($spec): --strict ends in 6" test $? -eq 6
+    done
+    # A slow change of 30 %: of a quarter of a period, the baseline tells.
+    for spec in 60 240; do
+        "$ssdprobe" -q --json=hot.json --time-limit=15s run clustered-page \
+            "sim:ssd-a,drift_share=0.3,drift_period_ns=${spec}s" >out 2>err
+        says hot.json >hot.says
+        check "drift in ${spec} s: no wrong page" \
+            eval "! grep '^clustered_page found' hot.says | grep -qv ' 16384 '"
+    done
+    "$ssdprobe" -q --json=hot.json run clustered-page,read-buffer,write-buffer \
+        "sim:ssd-a,drift_share=0.3" >out 2>err
+    says hot.json >hot.says
+    check "drift: red, and why: $(cat hot.says)" \
+        grep -q '^red baseline the same reads took .* at one time and .*something else' \
+        hot.says
+    check "drift: the findings are right all the same" test \
+        "$(grep -cE '^(clustered_page found 16384|read_buffer found 262144|write_buffer found 261120) ' \
+            hot.says)" -eq 3
+}
+
+faulty() {
+    local seconds=0
+    [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=36000
+    check "drives with faults: a clear end and no unearned number" \
+        eval "python3 '$sources/tests/faults.py' '$ssdprobe' '$flashemu' \
+            '$sources/lib/report/ssdprobe.schema.json' $seconds >faulty.says ||
+            { cat faulty.says; false; }"
+    head -1 faulty.says
+}
+
+# A run that goes on after it was cut has the findings of one that was not.
+resumed() { # NUMBER
+    local status
+    "$ssdprobe" -q --json=late.json --resume="$1" "${2-$resume_drive}" >late 2>err
+    status=$?
+    check "resumed $1: the status is $whole_status, not $status" \
+        eval "test $status -eq $whole_status || { cat err; false; }"
+    check "resumed $1: a valid document" says late.json
+    check "resumed $1: the same findings" \
+        diff <(found whole.json) <(found late.json)
+    "$ssdprobe" -q --json=again.json infer "$1/samples.csv" >/dev/null 2>&1
+    check "resumed $1: its samples tell the same" \
+        diff <(jq -c .findings late.json) <(jq -c .findings again.json)
+    check "resumed $1: no probe ran twice" eval "! uniq <(
+        grep -v '^#' '$1/samples.csv' | cut -d, -f3 | uniq) | sort | uniq -d |
+        grep ."
+    check "resumed $1: the cost is that of the whole" \
+        test "$(jq .cost.bytes_written late.json)" \
+            -ge "$(jq .cost.bytes_written whole.json)"
+}
+
+resume() {
+    local i probing whole_status resume_drive=sim:usb-pny-2g began span
+    began=$(date +%s%3N)
+    "$ssdprobe" -q --json=whole.json "$resume_drive" >whole 2>err
+    whole_status=$?
+    span=$(($(date +%s%3N) - began))
+    for i in 20s 70s 200s; do
+        "$ssdprobe" -q --time-limit="$i" --output-dir="cut$i" "$resume_drive" \
+            >out 2>err
+        check "a run that is cut at $i says how it can go on" \
+            grep -q "with --resume=cut$i" err
+        resumed "cut$i"
+    done
+    RANDOM=7
+    for i in 1 2 3 4; do
+        "$ssdprobe" -q --output-dir="killed$i" "$resume_drive" >out 2>err &
+        probing=$!
+        soon 10 test -s "killed$i/state.json"
+        sleep "0.$(printf %03d $((RANDOM % (span < 1000 ? span : 999))))"
+        kill -KILL "$probing"
+        wait "$probing" 2>/dev/null
+        if [ "$(jq .turns "killed$i/state.json")" -lt 10 ]; then
+            resumed "killed$i"
+        fi
+    done
+    check "some were killed in between" grep -q resume: killed*/log
+
+    cp -r killed1 edited && sed -i '40s/1,0$/2,0/' edited/samples.csv
+    cp cut20s/state.json edited/
+    "$ssdprobe" -q --resume=edited "$resume_drive" >out 2>err
+    check "samples that were changed are refused: $(cat err)" \
+        grep -q 'samples.csv is not as the run left it' err
+    "$ssdprobe" -q --resume=cut20s "$resume_drive" >out 2>err
+    check "a run that has ended is not begun again: $(cat err)" \
+        grep -q 'nothing to continue' err
+    "$ssdprobe" -q --time-limit=20s --output-dir=other "$resume_drive" \
+        >out 2>err
+    "$ssdprobe" -q --resume=other sim:usb-unknown-1g >out 2>err
+    status=$?
+    check "another drive is refused, in 3, not $status: $(cat err)" \
+        test "$status" -eq 3 -a -n "$(grep 'not the device of the run' err)"
+}
+
+for part in ${SSDPROBE_TEST_PARTS:-throttled faulty resume}
+do
+    began=$SECONDS
+    "$part"
+    echo "$part: $((SECONDS - began)) s"
+done
+summary
