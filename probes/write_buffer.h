@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_WRITE_BUFFER_H
+#define SSDPROBE_PROBES_WRITE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/stats.h"
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the write-buffer probe share: the writes and flushes that it
+ * compares (cells), the line that writes follow while they fit (line), and the
+ * edge where they leave it (edge).
+ */
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum { BUFFER_FAST_MAX = 24, BUFFER_SMALL_SIZES = 6, BUFFER_DEAR_REPEATS = 2 };
+
+static const double buffer_alpha = 1e-4;
+static const uint64_t buffer_reference_bytes = 8 * KIB;
+static const uint64_t buffer_reserved_bytes = 32 * MIB; /* from base_bytes on */
+
+enum buffer_kind {
+    BUFFER_FLUSH_AFTER, /* flush after nothing : flush after a write of size */
+    BUFFER_WRITE_TIME,  /* write of other : write of size */
+    BUFFER_FLUSH_TIME,  /* flush after a write of other : after one of size */
+    BUFFER_FLUSH_LATE, /* flush after a write of size : the same after a pause */
+    BUFFER_WRITE_READ  /* read of size : write of size */
+};
+
+struct buffer_probe {
+    struct study study;
+    uint64_t base_bytes, grain_bytes;
+    uint64_t pause_ns;   /* before a late flush */
+    bool flush_unseen;   /* nothing shows that a flush empties the buffer */
+    bool everywhere;     /* writes go all over the region */
+    uint64_t page_bytes; /* that they begin with then */
+};
+
+/* The time of a write that fits, relative to one of buffer_reference_bytes. */
+struct buffer_fit {
+    double sizes[BUFFER_FAST_MAX], times[BUFFER_FAST_MAX];
+    size_t count, small_count; /* of these, where it begins */
+    struct line line;          /* of one request */
+    uint64_t largest_small_bytes;
+    bool bypass;         /* smaller writes than these pass the buffer by */
+    uint64_t part_bytes; /* the host sends no more in one; 0: not seen */
+    double part_time;    /* what each further one costs */
+    double spread;       /* of one log ratio */
+    uint32_t rounds_count;
+};
+
+/* ---- cells -------------------------------------------------------------- */
+
+/* The contrast of a kind; `other_bytes` is 0 where there is none before. */
+struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
+                               uint64_t other_bytes, uint32_t repeats,
+                               enum side expected);
+/* Does it go anywhere? Each merge that is waited for is dear, but stands out. */
+bool buffer_is_dear(const struct buffer_probe *state, uint64_t size_bytes);
+/* How often a write of the size is repeated in a cell. */
+uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes);
+/* What a cell took, in ns. False when it is not there. */
+bool buffer_cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, bool second,
+                      uint32_t round, double *cost);
+/* What struct study_ops asks for. */
+void buffer_emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random);
+bool buffer_value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio);
+
+/* ---- line --------------------------------------------------------------- */
+
+enum buffer_stay {
+    BUFFER_MEASURING,
+    BUFFER_FAST,
+    BUFFER_SLOW,
+    BUFFER_BELOW, /* faster: what is smaller passed the buffer by */
+    BUFFER_UNSURE
+};
+
+/* The line through writes of these sizes. False: they were asked for. */
+bool buffer_fit_small(struct buffer_probe *state,
+                      const uint64_t sizes_bytes[BUFFER_SMALL_SIZES],
+                      struct buffer_fit *fit);
+/* Draws it again through the first `count` sizes. */
+void buffer_refit(struct buffer_fit *fit);
+/* Does any of the small sizes already leave the line? */
+bool buffer_is_straight(const struct buffer_fit *fit);
+/* Log of what the line says of a size, in times of buffer_reference_bytes. */
+double buffer_expected_log(const struct buffer_fit *fit, uint64_t size_bytes);
+/* Gallops along the line. BUFFER_SLOW: *low_bytes is fast and *high_bytes slow;
+ * BUFFER_BELOW: *high_bytes is faster than the line. */
+enum buffer_stay buffer_gallop(struct buffer_probe *state,
+                               struct buffer_fit *fit, uint64_t *low_bytes,
+                               uint64_t *high_bytes, double *excess);
+
+/* ---- edge --------------------------------------------------------------- */
+
+struct buffer_bracket {
+    uint64_t low_bytes, high_bytes;
+};
+
+struct buffer_edge {
+    uint64_t bytes;          /* the longest write that fits */
+    double step, confidence; /* how many times as long one grain more takes */
+};
+
+/* Searches the edge in a bracket and certifies it: CLAIM_HOLDS with `*edge`,
+ * CLAIM_OPEN, or CLAIM_MEASURING. `excess`: log of what the long end takes
+ * beyond the line. */
+enum claim buffer_find_edge(struct buffer_probe *state,
+                            const struct buffer_fit *fit,
+                            const struct buffer_bracket *whole, double excess,
+                            struct buffer_edge *edge);
+/* A buffer's limit also ends the growth of the flush; a host's split does not.
+ */
+enum claim buffer_flush_stops_growing(struct buffer_probe *state,
+                                      uint64_t from_bytes);
+/* A flush after a pause twice as long as the flush takes at once: does it still
+ * have as much to do? */
+enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
+                                uint64_t size_bytes, uint32_t repeats,
+                                double flush_ns);
+/*
+ * Does the drive write out what it holds while nobody asks? Then it also does
+ * while it is filled, and what it takes in at once depends on how fast it writes
+ * just there. HOLDS: it does not.
+ */
+enum claim buffer_waits_for_flush(struct buffer_probe *state,
+                                  uint64_t edge_bytes);
+/* Does the host send one more request just there? Then the step is its. */
+bool buffer_host_splits_at(const struct buffer_probe *state,
+                           uint64_t edge_bytes);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: where writes leave the line, and what the flush says about it.
+ */
+#include "probes/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/stats.h"
+#include "probes/placing.h"
+
+enum { ATTEMPTS_MAX = 6 };
+
+/* So far may the line stray where it was not measured. */
+static const double stray_most = 0.06;
+/* The least step that the edge must show over one grain. */
+static const double step_least = 0.04;
+/* A flush so much shorter after a pause (a fifth) had less to do. */
+static const double late_effect = 0.2;
+
+struct edge_query {
+    struct buffer_probe *state;
+    const struct buffer_fit *fit;
+    double threshold;
+    uint32_t repeats;
+};
+
+static bool ask_edge(void *context, const char *phase, uint32_t index,
+                     uint64_t place_bytes, bool *holds)
+{
+    const struct edge_query *query = context;
+    struct contrast contrast =
+        buffer_compare(BUFFER_WRITE_TIME, place_bytes, buffer_reference_bytes,
+                       query->repeats, SIDE_OPEN);
+    double ratio;
+
+    snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
+             (unsigned long long)place_bytes);
+    if (!study_ratios(&query->state->study, phase, &contrast, 1, &ratio))
+        return false;
+    *holds =
+        ratio - buffer_expected_log(query->fit, place_bytes) < query->threshold;
+    return true;
+}
+
+/* A step between T and T + grain; none between parts of T and T. */
+enum { EDGE_CONTRASTS = 5 };
+
+static void half_of_step(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.03 ? 0.03 : threshold;
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
+
+static size_t edge_contrasts(const struct buffer_probe *state,
+                             const struct buffer_fit *fit, uint64_t edge_bytes,
+                             uint32_t repeats,
+                             struct contrast contrasts[EDGE_CONTRASTS])
+{
+    static const uint64_t percents[] = {97, 90, 80, 50};
+    uint64_t grain = state->grain_bytes;
+    size_t count = 0;
+
+    contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes + grain,
+                                        edge_bytes, repeats, SIDE_ABOVE);
+    contrasts[0].low = contrasts[0].high = step_least;
+    for (int i = 0; i < 4; i++) {
+        uint64_t part = edge_bytes * percents[i] / 100 / grain * grain;
+        if (part < grain || part == edge_bytes)
+            continue;
+        contrasts[count] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes, part,
+                                          repeats, SIDE_BELOW);
+        contrasts[count].low = contrasts[count].high = step_least;
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].predicted =
+            buffer_expected_log(fit, contrasts[i].size_bytes) -
+            buffer_expected_log(fit, contrasts[i].other_bytes);
+    return count;
+}
+
+/* The certificate failed: where does the edge lie instead? `excess` becomes what
+ * T costs too much, which may be far less than what the bracket's end does. */
+static void reopen(struct buffer_bracket *bracket,
+                   const struct contrast contrasts[], size_t count,
+                   uint64_t edge_bytes, uint64_t grain, double *excess)
+{
+    if (contrasts[0].side == SIDE_BELOW)
+        bracket->low_bytes = edge_bytes + grain; /* no step here: above it */
+    for (size_t i = 1; i < count; i++) {
+        if (contrasts[i].side != SIDE_ABOVE)
+            continue;
+        /* Already slow at T, not at this part of it. */
+        bracket->high_bytes = edge_bytes;
+        *excess = fmin(*excess, contrasts[i].median);
+        if (bracket->low_bytes >= edge_bytes)
+            bracket->low_bytes = contrasts[i].other_bytes;
+    }
+    if (bracket->low_bytes < bracket->high_bytes)
+        return;
+    /* The answers contradict each other: look again around the place. */
+    *bracket =
+        (struct buffer_bracket){edge_bytes * 3 / 4 / grain * grain,
+                                edge_bytes * 13 / 10 / grain * grain + grain};
+}
+
+enum claim buffer_find_edge(struct buffer_probe *state,
+                            const struct buffer_fit *fit,
+                            const struct buffer_bracket *whole, double excess,
+                            struct buffer_edge *edge)
+{
+    const char *further = fit->part_bytes ? "further-" : "";
+    /* Long writes are dear to repeat. */
+    const struct claim_rule rule = {
+        .alpha = buffer_alpha / ATTEMPTS_MAX,
+        .looks = whole->low_bytes < MIB ? claim_long_looks : claim_looks,
+        .adapt = half_of_step};
+    struct buffer_bracket bracket = *whole;
+    uint32_t repeats =
+        buffer_is_dear(state, whole->high_bytes) ? BUFFER_DEAR_REPEATS : 4;
+
+    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        struct contrast contrasts[EDGE_CONTRASTS];
+        char phase[LABEL_PHASE_MAX];
+        double spread = fit->spread * sqrt(8.0 / repeats);
+        struct edge_query query = {.state = state,
+                                   .fit = fit,
+                                   .repeats = repeats,
+                                   .threshold = fmax(2 * spread, stray_most)};
+        if (query.threshold > 0.5 * excess)
+            query.threshold = 0.5 * excess;
+        const struct threshold_search search = {
+            .low_bytes = bracket.low_bytes,
+            .high_bytes = bracket.high_bytes,
+            .step_bytes = state->grain_bytes,
+            .reliability = stats_normal_cdf(query.threshold / spread) - 0.03,
+            .answer = ask_edge,
+            .context = &query};
+        snprintf(phase, sizeof(phase), "%sbisect-%d", further, attempt);
+        if (study_search(&state->study, phase, &search, &edge->bytes) !=
+            CLAIM_HOLDS)
+            return CLAIM_MEASURING;
+        size_t count =
+            edge_contrasts(state, fit, edge->bytes, repeats, contrasts);
+        snprintf(phase, sizeof(phase), "%scertify-%d", further, attempt);
+        enum claim claim =
+            study_claim(&state->study, phase, contrasts, count, &rule);
+        edge->step = exp(contrasts[0].median);
+        edge->confidence = claim_confidence(contrasts, count, &rule);
+        if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
+            return claim;
+        reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes,
+               &excess);
+        repeats = edge->bytes > MIB ? 4 : 8;
+    }
+    return CLAIM_OPEN;
+}
+
+static struct contrast growth_from(uint64_t from_bytes)
+{
+    uint64_t size_bytes = 3 * from_bytes;
+
+    if (size_bytes > buffer_reserved_bytes)
+        size_bytes = buffer_reserved_bytes;
+    struct contrast contrast = buffer_compare(BUFFER_FLUSH_TIME, size_bytes,
+                                              from_bytes, 4, SIDE_BELOW);
+    contrast.low = contrast.high = 0.5;
+    return contrast;
+}
+
+static const char growth_phase[] = "growth";
+
+enum claim buffer_flush_stops_growing(struct buffer_probe *state,
+                                      uint64_t from_bytes)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast = growth_from(from_bytes);
+
+    return study_claim(&state->study, growth_phase, &contrast, 1, &rule);
+}
+
+enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
+                                uint64_t size_bytes, uint32_t repeats,
+                                double flush_ns)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    const uint64_t pause_least_ns = UINT64_C(2000000);
+    const uint64_t pause_most_ns = UINT64_C(500000000);
+    struct contrast contrast = buffer_compare(BUFFER_FLUSH_LATE, size_bytes,
+                                              size_bytes, repeats, SIDE_ABOVE);
+
+    state->pause_ns = (uint64_t)fmin(2 * flush_ns, (double)pause_most_ns);
+    if (state->pause_ns < pause_least_ns)
+        state->pause_ns = pause_least_ns;
+    contrast.low = contrast.high = -late_effect;
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
+enum claim buffer_waits_for_flush(struct buffer_probe *state,
+                                  uint64_t edge_bytes)
+{
+    struct contrast growth = growth_from(edge_bytes);
+    double flush_ns = 0;
+
+    buffer_cell_cost(&state->study, growth_phase, &growth, false, 0, &flush_ns);
+    return buffer_as_long_later(state, "late", edge_bytes, 4, flush_ns);
+}
+
+bool buffer_host_splits_at(const struct buffer_probe *state,
+                           uint64_t edge_bytes)
+{
+    uint64_t limit = state->study.setting.request_limit_bytes;
+    uint64_t next = edge_bytes + state->grain_bytes;
+
+    return limit > 0 &&
+           (edge_bytes + limit - 1) / limit != (next + limit - 1) / limit;
+}
