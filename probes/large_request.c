@@ -228,22 +228,59 @@ static struct interval middle_part(double values[], size_t count)
     return (struct interval){values[out], values[count - 1 - out]};
 }
 
+/* The times of a size in rising order, and which of them each round's is. */
+struct ranks {
+    double sorted[CONTRAST_ROUNDS_MAX];
+    uint32_t of_round[CONTRAST_ROUNDS_MAX];
+};
+
+static void rank(const double ns[], uint32_t rounds, struct ranks *ranks)
+{
+    memcpy(ranks->sorted, ns, rounds * sizeof(*ns));
+    stats_sort(ranks->sorted, rounds);
+    for (uint32_t round = 0; round < rounds; round++) {
+        uint32_t low = 0, high = rounds - 1;
+        while (low < high) {
+            const uint32_t middle = (low + high) / 2;
+            if (ranks->sorted[middle] < ns[round])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranks->of_round[round] = low;
+    }
+}
+
+/* The middle of as many times drawn from them, which need not be sorted again. */
+static double drawn_middle(const struct ranks *ranks, uint32_t rounds,
+                           struct random *random)
+{
+    uint32_t counts[CONTRAST_ROUNDS_MAX] = {0}, count = 0;
+    double drawn[CONTRAST_ROUNDS_MAX];
+
+    for (uint32_t i = 0; i < rounds; i++)
+        counts[ranks->of_round[random_below(random, rounds)]]++;
+    for (uint32_t i = 0; i < rounds; i++)
+        while (counts[i]--)
+            drawn[count++] = ranks->sorted[i];
+    return line_middle_mean(drawn, rounds);
+}
+
 /* Lines through the times of rounds drawn again: what chance leaves open. */
 static void resample(const struct state *state, const struct times *times,
                      struct result *result)
 {
     double intercepts[RESAMPLES], slopes[RESAMPLES], y[SIZES], off;
-    double drawn[CONTRAST_ROUNDS_MAX];
+    struct ranks ranks[SIZES];
     uint32_t rounds = times->rounds_count;
     struct random random;
 
+    for (int size = 0; size < SIZES; size++)
+        rank(times->ns[size], rounds, &ranks[size]);
     study_random(&state->study, "line", "resample", rounds, &random);
     for (int i = 0; i < RESAMPLES; i++) {
-        for (int size = 0; size < SIZES; size++) {
-            for (uint32_t j = 0; j < rounds; j++)
-                drawn[j] = times->ns[size][random_below(&random, rounds)];
-            y[size] = middle_time(drawn, rounds);
-        }
+        for (int size = 0; size < SIZES; size++)
+            y[size] = drawn_middle(&ranks[size], rounds, &random);
         struct line line = line_of_sizes(state->sizes, y, &off);
         intercepts[i] = line.intercept;
         slopes[i] = line.slope;
