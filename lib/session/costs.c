@@ -29,7 +29,9 @@ void costs_know(struct costs *costs, const struct findings *known)
     const uint64_t parts = findings_integer(known, "segment_groups");
 
     costs->page_bytes = page ? page : costs->page_bytes;
+    costs->erase_bytes = findings_integer(known, "clustered_block");
     costs->parts_count = parts ? parts : costs->parts_count;
+    costs->merges = logs || block;
     if (block)
         costs->block_bytes = block;
     if (logs)
@@ -96,6 +98,8 @@ static enum cost_kind write_kind(const struct costs *costs,
     const bool order = offset_bytes == place->write_end_bytes;
     const bool near = touch(costs, place, offset_bytes / costs->block_bytes);
 
+    place->scattered_bytes += order || near ? 0 : length_bytes;
+    place->unflushed_bytes += length_bytes;
     place->write_end_bytes = offset_bytes + length_bytes;
     place->flush_bytes = length_bytes;
     place->flush = order  ? COST_FLUSH_ORDER
@@ -119,7 +123,7 @@ enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
     case OPERATION_FLUSH:
         *bytes = place->flush_bytes;
         place->flush = COST_FLUSH_NOTHING;
-        place->flush_bytes = 0;
+        place->flush_bytes = place->unflushed_bytes = 0;
         break;
     case OPERATION_IDLE:
         break;
@@ -181,6 +185,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
         costs, &costs->place, sample->operation, sample->offset_bytes, &bytes);
     costs->place.read_ns =
         sample->operation == OPERATION_READ ? ns : costs->place.read_ns;
+    cost_walks_learn(&costs->walks, sample, kind == COST_WRITE_ORDER);
     if (sample->operation == OPERATION_WRITE &&
         costs_straddles(costs, sample->offset_bytes, sample->length_bytes))
         return; /* what it costs more is known apart */

@@ -9,6 +9,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
 #include "lib/infer/sample.h"
+#include "lib/session/cost_walk.h"
 
 /*
  * What requests cost on this drive, as far as they were seen: the last few
@@ -49,8 +50,10 @@ struct cost_place {
     double read_ns;                   /* what the last read took */
     uint64_t blocks[COST_BLOCKS_MAX]; /* written last, the latest first */
     size_t blocks_count;
-    enum cost_kind flush; /* what a flush would be */
-    uint64_t flush_bytes; /* of the write that it follows */
+    enum cost_kind flush;     /* what a flush would be */
+    uint64_t flush_bytes;     /* of the write that it follows */
+    uint64_t unflushed_bytes; /* written since the last flush */
+    uint64_t scattered_bytes; /* written far away, in all */
 };
 
 struct costs {
@@ -60,8 +63,11 @@ struct costs {
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t parts_count;             /* of the drive, for reads */
     uint64_t block_bytes, logs_count; /* for writes */
+    bool merges;                      /* such logs were found */
     uint64_t page_bytes;              /* 0: none was seen */
     double page_extra_ns;             /* a page more than needed */
+    uint64_t erase_bytes;             /* clustered_block; 0: not known */
+    struct cost_walks walks;
     struct cost_place place;
 };
 

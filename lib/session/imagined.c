@@ -2,70 +2,43 @@
 #include "lib/session/imagined.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/infer/stats.h"
+#define MIB (UINT64_C(1) << 20)
 
-/* ---- what was seen ------------------------------------------------------ */
+/* Of the region; and a write that cleans relative to one that does not. */
+static const double spare_usual = 0.11, cleaning_usual = 5.5;
+/* Where logs are merged, short writes far away cost so many times as much; then
+ * there is no spare area to be used up. */
+static const double merge_least = 2;
+/* Few buffers take in more before it is written to flash. */
+static const uint64_t buffer_usual_bytes = 32 * MIB;
 
-static size_t held(const struct cost_class *class)
+/* A byte of the longest writes that were seen with their flush. */
+static double sustained_ns(const struct imagined *drive)
 {
-    return class->count < COST_TIMES ? class->count : COST_TIMES;
-}
+    double least_ns = INFINITY;
 
-/*
- * What is typical of a class lies in the middle of its last times: so much is
- * left out on each side. What is far or in order has more that is not: the first
- * write to a new log, the page that opens a block.
- */
-static size_t left_out(size_t count, enum cost_kind kind)
-{
-    if (kind == COST_WRITE_FAR || kind == COST_FLUSH_FAR)
-        return 3 * count / 8;
-    if (kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER)
-        return count / 4;
-    return count / 8;
-}
-
-static void set_point(struct imagined_point *point,
-                      const struct cost_class *class, enum cost_kind kind)
-{
-    const size_t count = held(class), out = left_out(count, kind);
-    double ns[COST_TIMES], sum_ns = 0;
-
-    memcpy(ns, class->ns, count * sizeof(*ns));
-    stats_sort(ns, count);
-    point->bytes = class->bytes;
-    point->count = count - 2 * out;
-    for (size_t i = 0; i < point->count; i++)
-        sum_ns += ns[out + i];
-    point->ns = sum_ns / (double)point->count;
-    for (size_t i = 0; i < point->count; i++)
-        point->share[i] = point->ns > 0 ? ns[out + i] / point->ns : 1;
-}
-
-/* How much more a request takes on average than is typical is one number for
- * all up to a size: rare ones are slow, whatever their size, and no one size has
- * been seen often enough; but what much longer ones wait for, while the drive
- * cleans, short ones do not. */
-static void set_kind(struct imagined_kind *imagined,
-                     const struct cost_class classes[COST_SIZES],
-                     enum cost_kind kind)
-{
-    double excess_ns = 0, weights = 0;
-
-    imagined->count = 0;
-    for (size_t i = 0; i < COST_SIZES; i++) {
-        if (classes[i].count == 0)
+    for (int i = 0; i < COST_FLUSH_ORDER - COST_WRITE_ORDER; i++) {
+        const struct imagined_kind *write = &drive->kinds[COST_WRITE_ORDER + i];
+        const struct imagined_kind *flush = &drive->kinds[COST_FLUSH_ORDER + i];
+        if (!write->count || !flush->count)
             continue;
-        struct imagined_point *point = &imagined->points[imagined->count++];
-        const double weight = costs_weight(&classes[i]);
-        set_point(point, &classes[i], kind);
-        excess_ns += weight * (classes[i].mean_ns - point->ns);
-        weights += weight;
-        point->excess_ns = fmax(excess_ns / weights, 0);
+        const struct imagined_point *last = &write->points[write->count - 1];
+        const double flush_ns = flush->points[flush->count - 1].ns;
+        least_ns = fmin(least_ns, (last->ns + flush_ns) / last->bytes);
     }
+    return isfinite(least_ns) ? least_ns : 0;
+}
+
+/* A short write of a kind, with its flush. */
+static double short_ns(const struct imagined *drive, enum cost_kind kind)
+{
+    const double bytes = 4096;
+    const struct imagined_kind *write = &drive->kinds[kind];
+    const struct imagined_kind *flush =
+        &drive->kinds[kind + COST_FLUSH_ORDER - COST_WRITE_ORDER];
+
+    return imagined_ns(write, bytes) + imagined_ns(flush, bytes);
 }
 
 void imagined_init(struct imagined *drive, const struct costs *costs,
@@ -74,102 +47,13 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->costs = costs;
     drive->place = costs->place;
     random_seed(&drive->random, seed);
-    for (enum cost_kind kind = 0; kind < COST_KINDS; kind++)
-        set_kind(&drive->kinds[kind], costs->classes[kind], kind);
-}
-
-/* ---- what would be ------------------------------------------------------ */
-
-/*
- * On straight lines through the points. Where one rises much faster than the
- * line before it, there is a step in it, as at the end of a buffer: half way.
- */
-static double curve(const struct imagined_point points[], size_t count,
-                    double bytes)
-{
-    const double steep = 1.3;
-    size_t i = 1;
-
-    if (count == 0)
-        return 0;
-    if (count == 1 || bytes <= points[0].bytes)
-        return bytes > points[0].bytes ? points[0].ns * bytes / points[0].bytes
-                                       : points[0].ns;
-    while (i + 1 < count && points[i].bytes < bytes)
-        i++;
-    const struct imagined_point *a = &points[i - 1], *b = &points[i];
-    const double slope = (b->ns - a->ns) / (b->bytes - a->bytes);
-    if (i > 1 && bytes <= b->bytes) {
-        const struct imagined_point *z = &points[i - 2];
-        const double before = fmax((a->ns - z->ns) / (a->bytes - z->bytes), 0);
-        if (b->ns > steep * (a->ns + before * (b->bytes - a->bytes)))
-            return bytes < (a->bytes + b->bytes) / 2
-                       ? a->ns + before * (bytes - a->bytes)
-                       : b->ns - before * (b->bytes - bytes);
-    }
-    return fmax(a->ns + slope * (bytes - a->bytes), fmin(a->ns, b->ns));
-}
-
-/* The kind most like it that was seen. */
-static enum cost_kind nearest_kind(const struct imagined *drive,
-                                   enum cost_kind kind)
-{
-    static const enum cost_kind others[COST_KINDS][2] = {
-        [COST_READ_FAR] = {COST_READ_NEAR, COST_READ_NEAR},
-        [COST_READ_NEAR] = {COST_READ_FAR, COST_READ_FAR},
-        [COST_WRITE_ORDER] = {COST_WRITE_NEAR, COST_WRITE_FAR},
-        [COST_WRITE_NEAR] = {COST_WRITE_ORDER, COST_WRITE_FAR},
-        [COST_WRITE_FAR] = {COST_WRITE_NEAR, COST_WRITE_ORDER},
-        [COST_FLUSH_ORDER] = {COST_FLUSH_NEAR, COST_FLUSH_FAR},
-        [COST_FLUSH_NEAR] = {COST_FLUSH_ORDER, COST_FLUSH_FAR},
-        [COST_FLUSH_FAR] = {COST_FLUSH_NEAR, COST_FLUSH_ORDER},
-        [COST_FLUSH_NOTHING] = {COST_FLUSH_NEAR, COST_FLUSH_ORDER}};
-
-    for (int i = 0; i < 2 && !drive->kinds[kind].count; i++)
-        if (drive->kinds[others[kind][i]].count)
-            return others[kind][i];
-    return kind;
-}
-
-static const struct imagined_point *
-nearest_point(const struct imagined_kind *kind, double bytes)
-{
-    const int wanted = (int)costs_class(bytes);
-    const struct imagined_point *nearest = kind->points;
-    int least = COST_SIZES;
-
-    for (size_t i = 0; i < kind->count; i++) {
-        const int apart = abs((int)costs_class(kind->points[i].bytes) - wanted);
-        if (apart < least) {
-            least = apart;
-            nearest = &kind->points[i];
-        }
-    }
-    return nearest;
-}
-
-static double excess(const struct imagined_kind *kind, double bytes)
-{
-    const double most_bytes = 8 * bytes; /* of what is alike */
-    const struct imagined_point *point = kind->points;
-    size_t i = 1;
-
-    while (i < kind->count && kind->points[i].bytes <= most_bytes)
-        point = &kind->points[i++];
-    return point->excess_ns * fmin(most_bytes / point->bytes, 1);
-}
-
-/* The curve's time, and that varied as the times of the nearest size do. `chance`
- * says which of them. */
-static struct cost draw(const struct imagined_kind *kind, double bytes,
-                        uint64_t chance)
-{
-    if (kind->count == 0)
-        return (struct cost){.ns = 0};
-    const struct imagined_point *point = nearest_point(kind, bytes);
-    const double usual_ns = curve(kind->points, kind->count, bytes);
-    return (struct cost){.ns = usual_ns * point->share[chance % point->count],
-                         .mean_ns = usual_ns + excess(kind, bytes)};
+    imagined_kinds(costs, drive->kinds);
+    drive->uncleaned_bytes = 0;
+    drive->uncleaned_ns = 0;
+    drive->sustained_ns = sustained_ns(drive);
+    drive->merges =
+        costs->merges || short_ns(drive, COST_WRITE_FAR) >
+                             merge_least * short_ns(drive, COST_WRITE_NEAR);
 }
 
 /* The same read again, relative to the first: as that of the nearest size. */
@@ -189,6 +73,67 @@ static double again_of(const struct costs *costs, uint64_t bytes)
     return ratio < none ? ratio : 1;
 }
 
+/*
+ * What no pilot sees. A drive that maps pages has spare blocks, and when they are
+ * used up by writes here and there it must clean one for each that is written:
+ * copy what is still valid in it. How many there are is on no data sheet: 7 % in
+ * most (GiB sold as GB), up to 28 % in others; a block that is cleaned has about
+ * twice that share of pages to spare, so a write takes nine times as long, or two.
+ * Both are between, nearer to the first.
+ * Once the drive has been written so far, what was measured holds it.
+ */
+static double cleaning_ns(struct imagined *drive, uint64_t bytes, double ns)
+{
+    const struct costs *costs = drive->costs;
+    const uint64_t spare_bytes =
+        (uint64_t)(spare_usual * (double)costs->region_length_bytes);
+
+    if (drive->merges || costs->place.scattered_bytes >= spare_bytes ||
+        drive->place.scattered_bytes < spare_bytes)
+        return 0;
+    drive->uncleaned_bytes += bytes;
+    drive->uncleaned_ns += ns;
+    if (drive->uncleaned_bytes < costs->block_bytes)
+        return 0;
+    const double stall_ns = (cleaning_usual - 1) * drive->uncleaned_ns;
+    drive->uncleaned_bytes = 0;
+    drive->uncleaned_ns = 0;
+    return stall_ns;
+}
+
+/* What a write takes more than alone: no buffer takes it in that is full, and
+ * blocks must be cleaned. */
+static double wait_ns(struct imagined *drive, uint64_t bytes, double ns)
+{
+    const double least_ns = drive->sustained_ns * (double)bytes;
+    const double full_ns = drive->place.unflushed_bytes > buffer_usual_bytes
+                               ? fmax(least_ns - ns, 0)
+                               : 0;
+
+    return full_ns + cleaning_ns(drive, bytes, ns + full_ns);
+}
+
+/* Pages written in order differ by their place in a block: as those did that were
+ * seen at the same place, or else by lot, which is drawn once for each. */
+static struct cost draw_in_order(const struct imagined *drive,
+                                 enum cost_kind kind, uint64_t bytes,
+                                 uint64_t chance)
+{
+    const struct costs *costs = drive->costs;
+    const uint64_t at_bytes = drive->place.write_end_bytes - bytes;
+    const uint64_t erase_bytes = costs->erase_bytes;
+    double write_ns, flush_ns;
+
+    if (cost_walks_get(&costs->walks, erase_bytes, at_bytes, bytes, chance,
+                       &write_ns, &flush_ns)) {
+        const double ns = kind == COST_WRITE_ORDER ? write_ns : flush_ns;
+        return (struct cost){.ns = ns, .mean_ns = ns};
+    }
+    return imagined_draw(
+        imagined_kind(drive->kinds, kind), (double)bytes,
+        random_mix(erase_bytes ? at_bytes % erase_bytes : at_bytes), chance);
+}
+
 struct cost imagined_do(struct imagined *drive, const struct step *step)
 {
     const struct costs *costs = drive->costs;
@@ -200,13 +145,12 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
     const bool again =
         costs_again(place, step->operation, step->offset_bytes, bytes);
     const enum cost_kind kind =
-        nearest_kind(drive, costs_kind(costs, place, step->operation,
-                                       step->offset_bytes, &bytes));
-    /* Pages written in order differ by their place in a block. */
-    const uint64_t chance = kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
-                                ? place->write_end_bytes / (bytes ? bytes : 1)
-                                : random_u64(&drive->random);
-    struct cost cost = draw(&drive->kinds[kind], (double)bytes, chance);
+        costs_kind(costs, place, step->operation, step->offset_bytes, &bytes);
+    const uint64_t chance = random_u64(&drive->random);
+    struct cost cost = kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
+                           ? draw_in_order(drive, kind, bytes, chance)
+                           : imagined_draw(imagined_kind(drive->kinds, kind),
+                                           (double)bytes, chance >> 32, chance);
     if (again) {
         cost.ns *= again_of(costs, bytes);
         cost.mean_ns *= again_of(costs, bytes);
@@ -215,6 +159,11 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
         costs_straddles(costs, step->offset_bytes, step->length_bytes)) {
         cost.ns += costs->page_extra_ns;
         cost.mean_ns += costs->page_extra_ns;
+    }
+    if (step->operation == OPERATION_WRITE) {
+        const double more_ns = wait_ns(drive, bytes, cost.mean_ns);
+        cost.ns += more_ns;
+        cost.mean_ns += more_ns;
     }
     return cost;
 }

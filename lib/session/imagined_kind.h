@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_IMAGINED_KIND_H
+#define SSDPROBE_SESSION_IMAGINED_KIND_H
+
+#include "lib/session/costs.h"
+
+/*
+ * What requests of one kind take, by their size: a curve through the sizes that
+ * were seen, and how their times vary.
+ */
+
+/* A point of the curve of typical times over sizes. */
+struct imagined_point {
+    double bytes, ns;
+    double share[COST_TIMES]; /* of `ns`, in rising order */
+    size_t count;
+    double excess_ns; /* on average over what is typical, of all up to here */
+};
+
+struct imagined_kind {
+    struct imagined_point points[COST_SIZES];
+    size_t count;
+};
+
+/* What a request would take; 0 where no kind like it was seen. */
+struct cost {
+    double ns;      /* as it might be */
+    double mean_ns; /* on average, rare slow ones included */
+};
+
+/* All kinds, as far as they were seen. */
+void imagined_kinds(const struct costs *costs,
+                    struct imagined_kind kinds[COST_KINDS]);
+
+/* The kind itself, or the one most like it that was seen. */
+const struct imagined_kind *
+imagined_kind(const struct imagined_kind kinds[COST_KINDS],
+              enum cost_kind kind);
+
+/* What is typical of a size. */
+double imagined_ns(const struct imagined_kind *kind, double bytes);
+
+/* That, varied as the times of the nearest size do. Where these lie on levels that
+ * are apart, `level` says on which, and `chance` which of its times; any
+ * numbers. */
+struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
+                          uint64_t level, uint64_t chance);
+
+#endif
