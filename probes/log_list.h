@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_LOG_LIST_H
+#define SSDPROBE_PROBES_LOG_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the log-list probe share: the writes that it makes and what
+ * they cost (writes), and where blocks begin and end (blocks).
+ */
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+
+enum {
+    LOG_PLACES_MAX = 64, /* written in turn, at most */
+    LOG_RECENT_MAX = 2 * LOG_PLACES_MAX
+};
+
+/* Error rate of one claim, in all of its parts. */
+static const double log_alpha = 1e-4;
+static const uint64_t log_smallest_bytes = 16 * KIB; /* of a block */
+
+enum log_kind {
+    LOG_FRESH,  /* a few places far off : the same places again */
+    LOG_SPREAD, /* places in turn, each far from the others */
+    LOG_STRIDE, /* places in turn, one block apart */
+    LOG_PAIR    /* distant places, and two that are shift_bytes apart */
+};
+
+struct log_probe {
+    struct study study;
+    uint64_t page_bytes; /* of one write */
+    /* Where was written last: a block whose log is left from before would
+   * outlive its turn, so new places keep away from these. */
+    uint64_t recent[LOG_RECENT_MAX];
+    uint64_t recent_count;
+    uint64_t visits_count; /* of places anywhere, so far */
+    uint64_t likely_bytes; /* the erase unit, where it is known; else 0 */
+    uint32_t places_max;
+};
+
+/* Places that are far from each other: slot i begins at first + i * pitch. */
+struct log_slots {
+    uint64_t pitch_bytes, first_bytes, count;
+};
+
+/* ---- writes ------------------------------------------------------------- */
+
+/* Writes to so many places in turn. Of all contrasts but LOG_FRESH the ratio is
+ * to `middle`, the logarithm of the time between fast and slow writes. */
+struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle);
+/* `logs` - 1 places far off, and the two at `offset` and `shift` further. */
+struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
+                            uint64_t shift_bytes, double middle);
+
+/* As far apart as the region allows for so many places. */
+struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
+
+void log_emit(struct study *study, const char *phase,
+              const struct contrast *contrast, uint32_t round,
+              struct random *random);
+bool log_value(const struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random, double *ratio);
+/* Of write `index` with its flush, in ns. */
+double log_cost(const struct timing rows[], uint32_t index);
+
+enum log_answer { LOG_MEASURING, LOG_FAST, LOG_SLOW };
+
+/* Are the writes of this contrast fast? By a clear majority, or after some
+ * trials by whether many are slow: of two in turn one may be merged for less.
+ * What is found is certified later. */
+enum log_answer log_ask(struct log_probe *state, const char *phase,
+                        const struct contrast *contrast);
+
+/* ---- blocks ------------------------------------------------------------- */
+
+/* So many logs there are, it seems: finds where their blocks begin and how long
+ * they are, and says what stands up to fresh data. `merge`: what a merge costs,
+ * as the logarithm of its share of a fast write. False: measure first. */
+bool log_conclude(struct log_probe *state, uint32_t logs, double middle,
+                  double merge, struct findings *findings);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log-list: how long is a block that has a log, and where does one begin? Two
+ * places share a log as long as they are in one block.
+ */
+#include "probes/log_list.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/probes.h"
+
+enum { CERTIFICATES = 4, ATTEMPTS_MAX = 4 };
+
+/* Each two writes of a turn are a vote. */
+static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
+/* Of the votes on what is so, noise turns fewer than this. */
+static const double contrary_most = 0.25;
+
+/* Where the drive's blocks are, as far as is known. */
+struct blocks {
+    uint64_t bytes, phase_bytes; /* one begins at the phase */
+};
+
+/* ---- where a block ends ------------------------------------------------ */
+
+struct end_query {
+    struct log_probe *state;
+    uint64_t offset_bytes;
+    uint32_t logs;
+    double middle;
+};
+
+static bool ask_end(void *context, const char *phase, uint32_t index,
+                    uint64_t place_bytes, bool *holds)
+{
+    const struct end_query *query = context;
+    struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                           place_bytes, query->middle);
+
+    snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
+             (unsigned long long)place_bytes);
+    enum log_answer answer = log_ask(query->state, phase, &contrast);
+    *holds = answer == LOG_FAST;
+    return answer != LOG_MEASURING;
+}
+
+/* The last doubled distance that stays in the block, and the first that leaves
+ * it; 0: none does. */
+static bool gallop(const struct end_query *query, const char *phase,
+                   uint64_t *last_bytes, uint64_t *distance_bytes)
+{
+    struct log_probe *state = query->state;
+    uint64_t most = log_slots_for(state, query->logs + 1).pitch_bytes;
+
+    *last_bytes = 0;
+    for (uint64_t distance = log_smallest_bytes, next; distance <= most;
+         distance = next) {
+        next = distance < most && 2 * distance > most ? most : 2 * distance;
+        struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                               distance, query->middle);
+        enum log_answer answer = log_ask(state, phase, &contrast);
+        *distance_bytes = distance;
+        if (answer == LOG_MEASURING)
+            return false;
+        if (answer == LOG_SLOW)
+            return true;
+        *last_bytes = distance;
+    }
+    *distance_bytes = 0;
+    return true;
+}
+
+/* Is the erase unit the distance? LOG_SLOW: the block ends there. */
+static enum log_answer ask_likely(const struct end_query *query,
+                                  const char *phase)
+{
+    struct log_probe *state = query->state;
+    uint64_t likely = state->likely_bytes;
+
+    if (likely <= state->page_bytes || likely % state->page_bytes ||
+        likely > log_slots_for(state, query->logs + 1).pitch_bytes)
+        return LOG_FAST;
+    struct contrast contrast =
+        log_pair_of(query->logs, query->offset_bytes,
+                    likely - state->page_bytes, query->middle);
+    enum log_answer answer = log_ask(state, phase, &contrast);
+    if (answer != LOG_FAST)
+        return answer == LOG_SLOW ? LOG_FAST : answer;
+    contrast =
+        log_pair_of(query->logs, query->offset_bytes, likely, query->middle);
+    return log_ask(state, phase, &contrast);
+}
+
+/* How far from the offset does its block end? 0: not within a pitch. */
+static bool find_end(const struct end_query *query, const char *phase,
+                     uint64_t *distance_bytes)
+{
+    struct log_probe *state = query->state;
+    uint64_t page = state->page_bytes, low, high;
+    char name[LABEL_PHASE_MAX];
+
+    enum log_answer likely = ask_likely(query, phase);
+    if (likely == LOG_MEASURING)
+        return false;
+    if (likely == LOG_SLOW) {
+        *distance_bytes = state->likely_bytes;
+        return true;
+    }
+    if (!gallop(query, phase, &low, &high))
+        return false;
+    *distance_bytes = high;
+    if (high == 0)
+        return true;
+    /* A power of two is likely, and asked for at once. */
+    struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                           high - page, query->middle);
+    enum log_answer answer = log_ask(state, phase, &contrast);
+    if (answer != LOG_SLOW)
+        return answer == LOG_FAST;
+    const struct threshold_search search = {.low_bytes = low,
+                                            .high_bytes = high - page,
+                                            .step_bytes = page,
+                                            .reliability = 0.92,
+                                            .answer = ask_end,
+                                            .context = (void *)query};
+    snprintf(name, sizeof(name), "%s-bisect", phase);
+    if (study_search(&state->study, name, &search, distance_bytes) !=
+        CLAIM_HOLDS)
+        return false;
+    *distance_bytes += page; /* the first beyond the last inside */
+    return true;
+}
+
+/* ---- certifying -------------------------------------------------------- */
+
+static void certificates(const struct log_probe *state,
+                         const struct blocks *blocks, uint32_t logs,
+                         double middle, struct contrast contrasts[CERTIFICATES])
+{
+    const uint64_t half =
+        blocks->bytes / 2 / state->page_bytes * state->page_bytes;
+
+    contrasts[0] = log_in_turn(LOG_STRIDE, logs, middle);
+    contrasts[1] = log_in_turn(LOG_STRIDE, logs + 1, middle);
+    contrasts[2] =
+        log_pair_of(logs, 0, blocks->bytes - state->page_bytes, middle);
+    /* From the page before the block to some in it: whose own order the log
+   * does not keep. */
+    contrasts[3] = log_pair_of(logs, 0, half + state->page_bytes, middle);
+    contrasts[3].other_bytes = state->page_bytes;
+    snprintf(contrasts[2].name, sizeof(contrasts[2].name), "inside");
+    snprintf(contrasts[3].name, sizeof(contrasts[3].name), "across");
+    for (int i = 0; i < CERTIFICATES; i++) {
+        contrasts[i].size_bytes = blocks->phase_bytes;
+        contrasts[i].pitch_bytes = blocks->bytes;
+        contrasts[i].expected = i % 2 ? SIDE_ABOVE : SIDE_BELOW;
+    }
+}
+
+/* What share of a certificate's votes says the opposite. */
+static double contrary(const struct log_probe *state, const char *phase,
+                       const struct contrast *contrast)
+{
+    uint32_t votes = 0, others = 0;
+    double ratio;
+
+    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        if (!log_value(&state->study, phase, contrast, round, NULL, &ratio))
+            continue;
+        votes++;
+        others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
+    }
+    return votes ? (double)others / votes : 1;
+}
+
+/* A block that is another length passes at some places and not at others, at two
+ * of three if it is half as long again: most votes are not enough. */
+static bool most_agree(const struct log_probe *state, const char *phase,
+                       const struct contrast contrasts[CERTIFICATES])
+{
+    for (int i = 0; i < CERTIFICATES; i++)
+        if (contrary(state, phase, &contrasts[i]) > contrary_most)
+            return false;
+    return true;
+}
+
+static void say_value(struct findings *findings, const char *parameter,
+                      uint64_t number, double confidence, const char *why)
+{
+    struct finding *finding = findings_add(findings, "log-list", parameter);
+
+    finding_found(finding, value_integer(number), confidence);
+    finding_why(finding, "%s", why);
+}
+
+static bool conclude(const struct blocks *blocks, uint32_t logs,
+                     double confidence, double merge, struct findings *findings)
+{
+    const uint64_t phase_bytes =
+        blocks->bytes ? blocks->phase_bytes % blocks->bytes : 0;
+    char size[24], why[300];
+
+    format_bytes(blocks->bytes, size, sizeof(size));
+    snprintf(why, sizeof(why),
+             "writes to %u blocks in turn are fast, and to %u blocks each "
+             "write waits for a merge, which takes %.1f times as long",
+             logs, logs + 1, exp(merge));
+    say_value(findings, "log_list", logs, confidence, why);
+    snprintf(why, sizeof(why),
+             "the first and the last page of %s share a log, and the page "
+             "before it needs another one, at random places of the region",
+             size);
+    say_value(findings, "log_block", blocks->bytes, confidence, why);
+    if (phase_bytes)
+        finding_extra(&findings->items[findings->count - 1], "phase",
+                      value_integer(phase_bytes));
+    return true;
+}
+
+/* Where the block around the middle of the region ends; then its length: from
+ * there (attempt 0: the place is where one begins), or to the next end. */
+static bool find_blocks(struct log_probe *state, const struct end_query *start,
+                        int attempt, struct blocks *blocks)
+{
+    struct end_query query = *start;
+    char phase[LABEL_PHASE_MAX];
+
+    snprintf(phase, sizeof(phase), "end-%d", attempt / 2);
+    query.offset_bytes += (uint64_t)(attempt / 2) * 2 *
+                          log_slots_for(state, query.logs + 1).pitch_bytes;
+    if (!find_end(&query, phase, &blocks->bytes))
+        return false;
+    blocks->phase_bytes = query.offset_bytes;
+    if (attempt % 2 == 0 || blocks->bytes == 0)
+        return true;
+    query.offset_bytes += blocks->bytes;
+    snprintf(phase, sizeof(phase), "next-end-%d", attempt / 2);
+    blocks->phase_bytes = query.offset_bytes;
+    return find_end(&query, phase, &blocks->bytes);
+}
+
+bool log_conclude(struct log_probe *state, uint32_t logs, double middle,
+                  double merge, struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = log_alpha / 4,
+                                    .looks = vote_looks};
+    struct log_slots slots = log_slots_for(state, logs + 1);
+    uint64_t aligned = log_smallest_bytes;
+
+    /* Where a block of a power of two begins. */
+    while (2 * aligned <= slots.pitch_bytes)
+        aligned *= 2;
+    const struct end_query query = {
+        .state = state,
+        .offset_bytes =
+            (slots.first_bytes + slots.count / 2 * slots.pitch_bytes) /
+            aligned * aligned,
+        .logs = logs,
+        .middle = middle};
+    struct contrast contrasts[CERTIFICATES];
+    char phase[LABEL_PHASE_MAX];
+    struct blocks blocks;
+
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        if (!find_blocks(state, &query, attempt, &blocks))
+            return false;
+        if (blocks.bytes < 2 * state->page_bytes)
+            continue;
+        certificates(state, &blocks, logs, middle, contrasts);
+        snprintf(phase, sizeof(phase), "certify-%d", attempt);
+        enum claim claim =
+            study_claim(&state->study, phase, contrasts, CERTIFICATES, &rule);
+        if (claim == CLAIM_MEASURING)
+            return false;
+        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts))
+            return conclude(&blocks, logs,
+                            claim_confidence(contrasts, CERTIFICATES, &rule),
+                            merge, findings);
+    }
+    return study_say_open(
+        &probe_log_list, findings,
+        "writes wait for merges, but no number of blocks and no "
+        "length of a block stand up to fresh data: logs are not "
+        "replaced in order, or the noise is too large");
+}

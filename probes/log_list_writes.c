@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log-list: which places are written, in which turn, and what the writes cost.
+ */
+#include "probes/log_list.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/stats.h"
+#include "probes/placing.h"
+
+enum {
+    ROOM = 3,        /* so many times the places must fit, and a few */
+    RECENT_MORE = 3, /* of one trial, than places far off */
+    TRIES_MAX = 400,
+    REWRITES_MAX = 3,
+    VOTES_LEAST = 4, /* of one trial */
+    /* Where a drive merges in two banks at once, every other write waits. */
+    VOTE_WRITES = 2,
+    TRIALS_MAX = 5,
+    /* Of a slot: a place is near its beginning, but anywhere there, for a log
+     * that holds no more than the beginning of its block may be merged for
+     * less. */
+    SLOT_PARTS = 16,
+    REMAINDERS = 12 /* of a place, in blocks: one trial after the other */
+};
+
+static const double slow_least = 0.35;
+static const uint64_t widest_pitch_bytes = 128 * MIB;
+/* Enough choice; a huge drive need not be crossed from end to end. */
+static const uint64_t slots_most = 4096;
+
+struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle)
+{
+    struct contrast contrast = {
+        .kind = (int)kind, .repeats = places, .predicted = middle};
+
+    snprintf(contrast.name, sizeof(contrast.name), "%s%u",
+             kind == LOG_SPREAD ? "spread" : "stride", places);
+    return contrast;
+}
+
+struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
+                            uint64_t shift_bytes, double middle)
+{
+    struct contrast contrast = {.kind = LOG_PAIR,
+                                .repeats = logs + 1,
+                                .size_bytes = offset_bytes,
+                                .shift_bytes = shift_bytes,
+                                .predicted = middle};
+
+    snprintf(contrast.name, sizeof(contrast.name), "pair%llu",
+             (unsigned long long)shift_bytes);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* As many as let each place be written once more, and enough. */
+static uint32_t votes_of(const struct contrast *contrast)
+{
+    uint32_t votes = (contrast->repeats + VOTE_WRITES - 1) / VOTE_WRITES;
+
+    return votes < VOTES_LEAST ? VOTES_LEAST : votes;
+}
+
+struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
+{
+    const struct setting *setting = &state->study.setting;
+    uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
+    struct log_slots slots = {.pitch_bytes = widest_pitch_bytes};
+
+    uint64_t share = setting->region_length_bytes / (ROOM * (places + 2));
+
+    if (share < slots.pitch_bytes)
+        slots.pitch_bytes = share / log_smallest_bytes * log_smallest_bytes;
+    if (slots.pitch_bytes < log_smallest_bytes)
+        slots.pitch_bytes = log_smallest_bytes;
+    slots.first_bytes =
+        (setting->region_offset_bytes + log_smallest_bytes - 1) /
+        log_smallest_bytes * log_smallest_bytes;
+    slots.count = (end - slots.first_bytes) / slots.pitch_bytes;
+    if (slots.count > slots_most)
+        slots.count = slots_most;
+    return slots;
+}
+
+/* Not the first page: an update in the block's own order is merged for less. */
+static uint64_t some_page(const struct log_probe *state, uint64_t span_bytes,
+                          struct random *random)
+{
+    uint64_t pages = span_bytes / state->page_bytes;
+    return pages > 1 ? (1 + random_below(random, pages - 1)) * state->page_bytes
+                     : 0;
+}
+
+static bool is_near(uint64_t a, uint64_t b, uint64_t distance_bytes)
+{
+    return (a > b ? a - b : b - a) < distance_bytes;
+}
+
+/* Was one of the last `count` writes in [begin, begin + length)? */
+static bool is_recent(const struct log_probe *state, uint64_t begin,
+                      uint64_t length_bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && i < state->recent_count; i++) {
+        uint64_t at = (state->recent_count - 1 - i) % LOG_RECENT_MAX;
+        /* Before the start of the drive, it wraps around. */
+        if (state->recent[at] - begin < length_bytes)
+            return true;
+    }
+    return false;
+}
+
+static void remember(struct log_probe *state, uint64_t place)
+{
+    state->recent[state->recent_count++ % LOG_RECENT_MAX] = place;
+}
+
+/* Distinct slots, away from `avoid_bytes` and from what was written last. */
+static void far_places(const struct log_probe *state, struct random *random,
+                       uint64_t avoid_bytes, uint64_t places[], uint32_t count)
+{
+    struct log_slots slots = log_slots_for(state, count);
+    /* Of the slots of fewer places, too. */
+    uint64_t apart = slots.pitch_bytes - slots.pitch_bytes / SLOT_PARTS * 2;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool good = false;
+        for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
+            places[i] = slots.first_bytes +
+                        random_below(random, slots.count) * slots.pitch_bytes;
+            good = !is_near(places[i], avoid_bytes, 2 * slots.pitch_bytes) &&
+                   !is_recent(state, places[i] - apart, 2 * apart,
+                              count + RECENT_MORE);
+            for (uint32_t j = 0; j < i && good; j++)
+                good = !is_near(places[j], places[i], apart);
+        }
+        places[i] += some_page(state, slots.pitch_bytes / SLOT_PARTS, random);
+    }
+}
+
+/*
+ * The beginning of a block at random, with room for `count` more, none of which
+ * was written last. Blocks that are half as long again as they are taken for
+ * would pass at two of three places: so trials go through the remainders of the
+ * number of blocks between the place and the one that was found.
+ */
+static uint64_t some_block(const struct log_probe *state,
+                           const struct contrast *contrast, uint32_t trial,
+                           uint64_t count, struct random *random)
+{
+    const struct setting *setting = &state->study.setting;
+    uint64_t block = contrast->pitch_bytes;
+    uint64_t first = setting->region_offset_bytes;
+    uint64_t begin = first + (contrast->size_bytes - first) % block;
+    uint64_t blocks = (first + setting->region_length_bytes - begin) / block;
+    uint64_t room = blocks > count + 1 ? blocks - count - 1 : 1, place = begin;
+    uint64_t wanted = (contrast->size_bytes - begin) / block + trial;
+    bool good = false;
+
+    for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
+        uint64_t index = 1 + random_below(random, room);
+        uint64_t less =
+            (index % REMAINDERS + REMAINDERS - wanted % REMAINDERS) %
+            REMAINDERS;
+        index = index > less ? index - less : index + REMAINDERS - less;
+        place = begin + (index <= room ? index : room) * block;
+        good = true;
+        for (uint64_t i = 0; good && i < count; i++)
+            good = !is_recent(state, place + i * block, block, 2 * count);
+    }
+    return place;
+}
+
+/*
+ * Places all over the region, one after the other, such that the drive is met
+ * evenly: a 64th of it is not visited again before 34 others were (the
+ * fractional parts of multiples of the golden ratio). So a place is new to the
+ * logs even where logs are for half of all blocks.
+ */
+static uint64_t next_place(struct log_probe *state, struct random *random)
+{
+    const double golden = 0.6180339887498949;
+    const struct setting *setting = &state->study.setting;
+    uint64_t blocks = setting->region_length_bytes / log_smallest_bytes;
+    double turns = golden * (double)state->visits_count++;
+    uint64_t index = (uint64_t)((turns - floor(turns)) * (double)blocks);
+
+    return setting->region_offset_bytes + index * log_smallest_bytes +
+           some_page(state, log_smallest_bytes, random);
+}
+
+static void choose_places(const struct log_probe *state,
+                          const struct contrast *contrast, uint32_t trial,
+                          struct random *random,
+                          uint64_t places[LOG_PLACES_MAX + 1])
+{
+    uint32_t count = contrast->repeats;
+    uint64_t base = contrast->size_bytes, page;
+
+    switch ((enum log_kind)contrast->kind) {
+    case LOG_FRESH:
+        break; /* anywhere */
+    case LOG_SPREAD:
+        far_places(state, random, UINT64_MAX / 2, places, count);
+        break;
+    case LOG_STRIDE:
+        base = some_block(state, contrast, trial, count, random);
+        page = some_page(state, contrast->pitch_bytes, random);
+        for (uint32_t i = 0; i < count; i++)
+            places[i] = base + i * contrast->pitch_bytes + page;
+        break;
+    case LOG_PAIR:
+        if (contrast->pitch_bytes)
+            base = some_block(state, contrast, trial, 2, random) -
+                   contrast->other_bytes;
+        far_places(state, random, base, places, count - 1);
+        places[count] = places[count - 2];
+        places[count - 2] = base;
+        places[count - 1] = base + contrast->shift_bytes;
+        break;
+    }
+}
+
+/* A write and the flush behind it. */
+static void ask_write(struct study *study, uint64_t offset_bytes,
+                      const struct step *like)
+{
+    struct step step = *like;
+
+    step.operation = OPERATION_WRITE;
+    step.offset_bytes = offset_bytes;
+    step.length_bytes = ((struct log_probe *)study)->page_bytes;
+    placing_ask_flushed(study, &step);
+}
+
+/* Uses up all logs there may be, so that the next place must wait. */
+static void ask_warm_up(struct study *study, const char *phase,
+                        struct random *random)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, 0);
+
+    for (uint32_t i = 0; i < state->places_max; i++)
+        ask_write(study, next_place(state, random), &step);
+}
+
+/* Each place once, then again; one or two of the writes between are not
+ * measured, so that neither kind keeps meeting the same kind of page. */
+static void emit_fresh(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    struct step fresh =
+        placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+    struct step again =
+        placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
+    struct step between =
+        placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+
+    if (round == 0 && contrast->repeats == 1)
+        ask_warm_up(study, phase, random);
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t rewrites = random_below(random, REWRITES_MAX);
+        uint64_t place = next_place(state, random);
+        ask_write(study, place, &fresh);
+        for (uint64_t j = 0; j < rewrites; j++)
+            ask_write(study, place, &between);
+        ask_write(study, place, &again);
+        remember(state, place);
+    }
+}
+
+/* Rounds are votes: the first of a trial asks for all of it. */
+void log_emit(struct study *study, const char *phase,
+              const struct contrast *contrast, uint32_t round,
+              struct random *random)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    uint64_t places[LOG_PLACES_MAX + 1] = {0};
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+
+    if (contrast->kind == LOG_FRESH) {
+        emit_fresh(study, phase, contrast, round, random);
+        return;
+    }
+    if (round % votes_of(contrast) != 0)
+        return;
+    choose_places(state, contrast, round / votes_of(contrast), random, places);
+    /* With one more, as many places as there are logs come before the pair: no
+   * log of it is left from before, which would outlive its turn. */
+    if (contrast->kind == LOG_PAIR) {
+        ask_write(study, places[contrast->repeats], &step);
+        remember(state, places[contrast->repeats]);
+    }
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        ask_write(study, places[i], &step);
+        remember(state, places[i]);
+    }
+    assert(contrast->repeats > 0);
+    for (uint32_t i = 0; i < VOTE_WRITES * votes_of(contrast); i++) {
+        step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
+                            round + i / VOTE_WRITES);
+        ask_write(study, places[i % contrast->repeats], &step);
+    }
+}
+
+double log_cost(const struct timing rows[], uint32_t index)
+{
+    return (double)rows[2 * index].ns + (double)rows[2 * index + 1].ns;
+}
+
+/* The least of the round's writes of either kind: what a write costs where
+ * nothing else is in its way. */
+static bool least_cost(const struct study *study, const char *phase,
+                       const struct contrast *contrast, char suffix,
+                       uint32_t round, double *least)
+{
+    const struct timing *rows = placing_rows(study, phase, contrast, suffix,
+                                             round, 2 * contrast->repeats);
+
+    *least = INFINITY;
+    for (uint32_t i = 0; rows && i < contrast->repeats; i++)
+        *least = fmin(*least, log_cost(rows, i));
+    return rows && *least > 0;
+}
+
+bool log_value(const struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random, double *ratio)
+{
+    double fresh = 0, again;
+
+    (void)random;
+    if (contrast->kind == LOG_FRESH) {
+        if (!least_cost(study, phase, contrast, 'a', round, &fresh) ||
+            !least_cost(study, phase, contrast, 'b', round, &again))
+            return false;
+        *ratio = log(fresh / again);
+        return true;
+    }
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, 'a', round, 2 * VOTE_WRITES);
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < VOTE_WRITES; i++)
+        fresh += log_cost(rows, i) / VOTE_WRITES;
+    *ratio = log(fresh) - contrast->predicted;
+    return true;
+}
+
+/* ---- searching --------------------------------------------------------- */
+
+enum log_answer log_ask(struct log_probe *state, const char *phase,
+                        const struct contrast *contrast)
+{
+    double ratios[CONTRAST_ROUNDS_MAX], share = 0;
+    uint32_t votes = votes_of(contrast);
+
+    for (uint32_t trials = 1; trials <= TRIALS_MAX; trials++) {
+        uint32_t rounds = trials * votes, slow = 0;
+        if (rounds > CONTRAST_ROUNDS_MAX)
+            break;
+        if (!study_ratios(&state->study, phase, contrast, rounds, ratios))
+            return LOG_MEASURING;
+        for (uint32_t i = 0; i < rounds; i++)
+            slow += ratios[i] > 0;
+        share = (double)slow / (double)rounds;
+        if (share < 0.25 || share > 0.75)
+            break;
+    }
+    return share > slow_least ? LOG_SLOW : LOG_FAST;
+}
