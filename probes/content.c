@@ -157,6 +157,13 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
     return (struct filling){.content = bits[index]};
 }
 
+/* So that each block has held each content; a search, which is certified, does
+ * with one. */
+static size_t turns_count(const struct contrast *contrast)
+{
+    return contrast->repeats ? contrast->repeats : contents_count(contrast);
+}
+
 /* More than there are logs, and as many of each content. */
 static uint64_t blocks_count(const struct state *state, size_t contents)
 {
@@ -253,7 +260,7 @@ static void emit(struct study *study, const char *phase,
     if (contrast->kind == MOVED)
         ask_pages(study, phase, contrast, round, random);
     else if (round % VOTES == 0)
-        for (size_t turn = 0; turn < contents_count(contrast); turn++)
+        for (size_t turn = 0; turn < turns_count(contrast); turn++)
             ask_turn(study, phase, contrast, turn, round, *random);
 }
 
@@ -280,15 +287,15 @@ static bool log_cost(const struct study *study, const char *phase,
                      const struct contrast *contrast, size_t content,
                      uint32_t round, double *log_ns)
 {
-    size_t contents = contents_count(contrast);
+    size_t contents = contents_count(contrast), turns = turns_count(contrast);
     double ns;
 
     *log_ns = 0;
-    for (size_t turn = 0; turn < contents; turn++) {
+    for (size_t turn = 0; turn < turns; turn++) {
         if (!cell_cost(study, phase, contrast,
                        (char)('a' + content * contents + turn), round, &ns))
             return false;
-        *log_ns += log(ns) / (double)contents;
+        *log_ns += log(ns) / (double)turns;
     }
     return true;
 }
@@ -426,13 +433,15 @@ static uint64_t part_of(size_t index)
 
 /* The smallest parts that save anything: those below hold no whole unit. As
  * many as there are: none do. One after the other: larger parts may save less
- * again, where they leave out some of the banks that move pages side by side. */
-static bool search_unit(struct state *state, const char *phase, double least,
-                        size_t *index, double *saved)
+ * again, where they leave out some of the banks that move pages side by side.
+ * `turns`: see turns_count(). */
+static bool search_unit(struct state *state, const char *phase, uint32_t turns,
+                        double least, size_t *index, double *saved)
 {
     for (*index = 0; *index < PARTS_COUNT; ++*index) {
         struct contrast contrast = contents(ONES_PARTS, part_of(*index), 0);
         double ratios[VOTES];
+        contrast.repeats = turns;
         if (!study_ratios(&state->study, phase, &contrast, VOTES, ratios))
             return false;
         *saved = stats_median(ratios, VOTES);
@@ -486,7 +495,7 @@ static bool say_unit(uint64_t unit_bytes, double confidence,
 }
 
 /* The candidate that stands up to fresh data; a search that was led astray is
- * made again. */
+ * made again, and closer. */
 static enum claim find_unit(struct state *state, double ones_to_zeros,
                             uint64_t *unit_bytes, double *confidence)
 {
@@ -496,7 +505,7 @@ static enum claim find_unit(struct state *state, double ones_to_zeros,
     enum claim claim = CLAIM_OPEN;
 
     for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
-        if (!search_unit(state, searches[i], least, &index, &saved))
+        if (!search_unit(state, searches[i], i == 0, least, &index, &saved))
             return CLAIM_MEASURING;
         if (index == first || index == PARTS_COUNT)
             continue;
@@ -514,16 +523,16 @@ static bool conclude_unit(struct state *state, const struct contrast *contrast,
 {
     double unit_confidence = 0;
     uint64_t unit = 0;
-    enum claim claim =
-        find_unit(state, contrast->median, &unit, &unit_confidence);
 
-    if (claim == CLAIM_MEASURING)
-        return false;
-    struct finding *finding = say_dependence(findings, true, confidence);
-    finding_why(finding,
+    /* Whatever comes of the unit, which takes many times what this did. */
+    finding_why(say_dependence(findings, true, confidence),
                 "moving blocks of ones costs %.2f times as much as moving "
                 "blocks of zeros",
                 exp(contrast->median));
+    enum claim claim =
+        find_unit(state, contrast->median, &unit, &unit_confidence);
+    if (claim == CLAIM_MEASURING)
+        return false;
     if (claim == CLAIM_HOLDS)
         return say_unit(unit, unit_confidence, findings);
     finding_why(add(findings, "content_unit"),

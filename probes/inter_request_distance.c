@@ -682,9 +682,9 @@ static bool conclude_groups(struct state *state, const struct effect *effect,
             "some reads far away cost more, but the borders that "
             "this suggests do not stand up to fresh data");
     double confidence = claim_confidence(contrasts, count, &rule);
+    say_groups(walk, borders, confidence, findings);
     if (!find_switch(state, contrasts, count, &cost))
         return false;
-    say_groups(walk, borders, confidence, findings);
     say_switch(&cost, confidence, findings);
     return true;
 }

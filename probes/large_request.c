@@ -544,10 +544,12 @@ static bool think(struct study *study, struct findings *findings)
 
     if (study->setting.method == METHOD_PAPER)
         return paper_large_request(study, findings);
-    if (!find_line(state, READS, &reads) || !find_line(state, WRITES, &writes))
+    if (!find_line(state, READS, &reads))
         return false;
     say_overhead(state, &reads, findings);
     say_slope(state, &reads, READS, findings);
+    if (!find_line(state, WRITES, &writes))
+        return false;
     say_slope(state, &writes, WRITES, findings);
     return true;
 }

@@ -43,6 +43,7 @@ lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16/|test_period|
 lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_period|
 lib/infer/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
 lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
+lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 probes/content.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, part_most = 0.5/|test_probes_stick|
 probes/content.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery

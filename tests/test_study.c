@@ -474,6 +474,55 @@ START_TEST(a_recording_concludes_as_its_run_did)
 }
 END_TEST
 
+/* Two answers, of which the second takes rows of its own. */
+static bool think_in_parts(struct study *study, struct findings *findings)
+{
+    struct fake *fake = (struct fake *)study;
+    double ratios[20];
+
+    if (!think(study, findings) ||
+        !study_ratios(study, "later", &fake->contrasts[0], 20, ratios))
+        return false;
+    finding_found(findings_add(findings, "fake", "read_modify_write"),
+                  value_boolean(true), 0.9);
+    return true;
+}
+
+/* Whenever it ends, each parameter has one finding, and what is known by then is
+ * said: also beside an older finding of the same name. */
+START_TEST(what_is_known_by_the_end_is_said)
+{
+    static const struct study_ops ops = {
+        .think = think_in_parts, .emit = emit, .value = value};
+    static const struct probe probe = {
+        .name = "fake",
+        .answers = {"clustered_page", "read_modify_write"},
+        .plan = plan};
+    static struct findings findings;
+
+    truth = (struct fake_truth){.effects = {0.5}, .noise = 0.01};
+    for (size_t most = 0; most < 90; most += 5) {
+        struct fake fake = fake_of(9, 1);
+        fake.study.ops = &ops;
+        fake.study.probe = &probe;
+        findings.count = 0;
+        findings_add(&findings, "told", "clustered_page");
+        findings_add(&findings, "told", "read_modify_write");
+        const size_t rows = run(&fake, 9, most, NULL);
+        study_probe_conclude(&fake.study, &findings);
+        ck_assert_uint_eq(findings.count, 4);
+        const struct finding *first = &findings.items[2], *second = first + 1;
+        ck_assert_str_eq(first->parameter, "clustered_page");
+        ck_assert_int_eq(first->verdict,
+                         rows >= 36 ? VERDICT_FOUND : VERDICT_INCONCLUSIVE);
+        ck_assert_str_eq(second->parameter, "read_modify_write");
+        ck_assert_int_eq(second->verdict,
+                         rows >= 76 ? VERDICT_FOUND : VERDICT_INCONCLUSIVE);
+        study_free(&fake.study);
+    }
+}
+END_TEST
+
 START_TEST(a_failed_request_ends_it_without_a_verdict)
 {
     static struct findings findings;
@@ -606,6 +655,7 @@ int main(void)
     tcase_add_test(cases, thresholds_follow_the_effect_that_was_measured);
     tcase_add_test(cases, nothing_is_asked_twice_and_pairs_lie_side_by_side);
     tcase_add_test(cases, a_recording_concludes_as_its_run_did);
+    tcase_add_test(cases, what_is_known_by_the_end_is_said);
     tcase_add_test(cases, a_failed_request_ends_it_without_a_verdict);
     tcase_add_test(cases, one_seed_asks_in_one_order_and_another_in_another);
     tcase_add_test(cases, a_threshold_is_found_whatever_its_answers_are_worth);

@@ -124,8 +124,21 @@ bool study_say_open(const struct probe *probe, struct findings *findings,
     return true;
 }
 
-static void say_unfinished(const struct study *study, struct findings *findings)
+/* Is it among the findings from `first` on? */
+static bool is_said(const struct findings *findings, size_t first,
+                    const char *parameter)
 {
+    for (size_t i = first; i < findings->count; i++)
+        if (strcmp(findings->items[i].parameter, parameter) == 0)
+            return true;
+    return false;
+}
+
+/* What was said from `first` on stands: only the rest is left open. */
+static void say_unfinished(const struct study *study, struct findings *findings,
+                           size_t first)
+{
+    const struct probe *probe = study->probe;
     char reason[120];
 
     snprintf(reason, sizeof(reason),
@@ -138,18 +151,22 @@ static void say_unfinished(const struct study *study, struct findings *findings)
         snprintf(reason, sizeof(reason),
                  "a request failed, so the measurement is not whole; look at "
                  "the drive's errors first");
-    study_say_open(study->probe, findings, reason);
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        if (!is_said(findings, first, probe->answers[i]))
+            finding_why(findings_add(findings, probe->name, probe->answers[i]),
+                        "%s", reason);
 }
 
 void study_probe_conclude(void *state, struct findings *findings)
 {
     struct study *study = state;
+    const size_t first = findings->count;
     bool concluded = !study->failed && !study->io_failed &&
                      study->ops->think(study, findings);
 
     study_drop_asked(study);
     if (!concluded)
-        say_unfinished(study, findings);
+        say_unfinished(study, findings, first);
 }
 
 void study_probe_finish(void *state)

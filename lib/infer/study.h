@@ -60,8 +60,8 @@ struct study;
 
 struct study_ops {
     /* The reasoning: from the ledger to findings (true), or to what must be
-     * measured first (false: something was asked for, and nothing was found).
-     */
+     * measured first (false: something was asked for). Findings before that
+     * stand if no more can be measured: they rest on rows of their own. */
     bool (*think)(struct study *study, struct findings *findings);
     /* Asks for one round of a contrast with study_ask(). `random` is the same
      * for the same seed, phase, contrast and round. */
@@ -111,7 +111,7 @@ void study_drop_asked(struct study *study);
  * struct probe's functions for a probe whose state begins with a struct study:
  * what is left for the probe to write is `start` (which calls study_create),
  * `plan`, and the three of its study_ops. Rows that do not reach a conclusion
- * make it inconclusive for each parameter, with the reason.
+ * leave each parameter that nothing was said of inconclusive, with the reason.
  */
 enum probe_next study_probe_next(void *state, struct step *step);
 int study_probe_feed(void *state, const struct sample *sample);
