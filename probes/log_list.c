@@ -30,7 +30,8 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-enum { CLOSER_LOOK = 5 /* places of a round, where one was not enough */ };
+/* Places of a round: more where fewer were not enough. */
+static const uint32_t closer_looks[] = {1, 5, 15, 0};
 
 /* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
@@ -108,13 +109,12 @@ static enum claim look_at_costs(struct log_probe *state,
                                     .looks = claim_looks};
     enum claim claim = CLAIM_OPEN;
 
-    for (uint32_t places = 1; places <= CLOSER_LOOK;
-         places += CLOSER_LOOK - 1) {
+    for (const uint32_t *places = closer_looks; *places; places++) {
         *contrast = (struct contrast){.kind = LOG_FRESH,
-                                      .repeats = places,
+                                      .repeats = *places,
                                       .low = merge_least,
                                       .high = merge_none};
-        snprintf(contrast->name, sizeof(contrast->name), "fresh%u", places);
+        snprintf(contrast->name, sizeof(contrast->name), "fresh%u", *places);
         claim = study_claim(&state->study, "costs", contrast, 1, &rule);
         contrast->predicted = claim_confidence(contrast, 1, &rule);
         if (claim != CLAIM_OPEN)

@@ -60,6 +60,8 @@ struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
 /* As far apart as the region allows for so many places. */
 struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
 
+/* Of one trial: as many as let each place be written once more, and enough. */
+uint32_t log_votes_of(const struct contrast *contrast);
 void log_emit(struct study *study, const char *phase,
               const struct contrast *contrast, uint32_t round,
               struct random *random);

@@ -15,7 +15,7 @@ enum { CERTIFICATES = 4, ATTEMPTS_MAX = 4 };
 
 /* Each two writes of a turn are a vote. */
 static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
-/* Of the votes on what is so, noise turns fewer than this. */
+/* Of the trials of what is so, noise turns fewer than this. */
 static const double contrary_most = 0.25;
 
 /* Where the drive's blocks are, as far as is known. */
@@ -159,24 +159,32 @@ static void certificates(const struct log_probe *state,
     }
 }
 
-/* What share of a certificate's votes says the opposite. */
+/* What share of a certificate's trials says the opposite. By most of their votes:
+ * wherever it is written, a log that is full is merged, and that of a short block
+ * soon is. */
 static double contrary(const struct log_probe *state, const char *phase,
                        const struct contrast *contrast)
 {
-    uint32_t votes = 0, others = 0;
+    const uint32_t rounds = contrast->rounds_count;
+    const uint32_t each = log_votes_of(contrast);
+    uint32_t trials = 0, contraries = 0;
     double ratio;
 
-    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
-        if (!log_value(&state->study, phase, contrast, round, NULL, &ratio))
-            continue;
-        votes++;
-        others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
+    for (uint32_t first = 0; first < rounds; first += each, trials++) {
+        uint32_t votes = 0, others = 0;
+        for (uint32_t i = first; i < rounds && i < first + each; i++) {
+            if (!log_value(&state->study, phase, contrast, i, NULL, &ratio))
+                continue;
+            votes++;
+            others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
+        }
+        contraries += 2 * others >= votes;
     }
-    return votes ? (double)others / votes : 1;
+    return trials ? (double)contraries / trials : 1;
 }
 
 /* A block that is another length passes at some places and not at others, at two
- * of three if it is half as long again: most votes are not enough. */
+ * of three if it is half as long again: most of all votes are not enough. */
 static bool most_agree(const struct log_probe *state, const char *phase,
                        const struct contrast contrasts[CERTIFICATES])
 {

@@ -12,7 +12,8 @@
 #include "probes/placing.h"
 
 enum {
-    ROOM = 3,        /* so many times the places must fit, and a few */
+    ROOM = 3,        /* so many times the places must fit, and a few; */
+    ROOM_KNOWN = 2,  /* and where it is known how long a block is */
     RECENT_MORE = 3, /* of one trial, than places far off */
     TRIES_MAX = 400,
     REWRITES_MAX = 3,
@@ -58,8 +59,7 @@ struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* As many as let each place be written once more, and enough. */
-static uint32_t votes_of(const struct contrast *contrast)
+uint32_t log_votes_of(const struct contrast *contrast)
 {
     uint32_t votes = (contrast->repeats + VOTE_WRITES - 1) / VOTE_WRITES;
 
@@ -69,13 +69,17 @@ static uint32_t votes_of(const struct contrast *contrast)
 struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
 {
     const struct setting *setting = &state->study.setting;
-    uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
-    struct log_slots slots = {.pitch_bytes = widest_pitch_bytes};
+    const uint64_t region = setting->region_length_bytes;
+    uint64_t end = setting->region_offset_bytes + region;
+    struct log_slots slots = {.pitch_bytes = region / (ROOM * (places + 2))};
+    /* Two neighbours are never in one block, wherever it begins. */
+    uint64_t known = state->likely_bytes / SLOT_PARTS * (SLOT_PARTS + 2);
 
-    uint64_t share = setting->region_length_bytes / (ROOM * (places + 2));
-
-    if (share < slots.pitch_bytes)
-        slots.pitch_bytes = share / log_smallest_bytes * log_smallest_bytes;
+    if (slots.pitch_bytes < known && known * ROOM_KNOWN * (places + 2) < region)
+        slots.pitch_bytes = known;
+    if (slots.pitch_bytes > widest_pitch_bytes)
+        slots.pitch_bytes = widest_pitch_bytes;
+    slots.pitch_bytes -= slots.pitch_bytes % log_smallest_bytes;
     if (slots.pitch_bytes < log_smallest_bytes)
         slots.pitch_bytes = log_smallest_bytes;
     slots.first_bytes =
@@ -132,9 +136,11 @@ static void far_places(const struct log_probe *state, struct random *random,
         for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
             places[i] = slots.first_bytes +
                         random_below(random, slots.count) * slots.pitch_bytes;
+            /* Where there is little choice, what was written last is. */
             good = !is_near(places[i], avoid_bytes, 2 * slots.pitch_bytes) &&
-                   !is_recent(state, places[i] - apart, 2 * apart,
-                              count + RECENT_MORE);
+                   (tries > TRIES_MAX / 2 ||
+                    !is_recent(state, places[i] - apart, 2 * apart,
+                               count + RECENT_MORE));
             for (uint32_t j = 0; j < i && good; j++)
                 good = !is_near(places[j], places[i], apart);
         }
@@ -288,9 +294,10 @@ void log_emit(struct study *study, const char *phase,
         emit_fresh(study, phase, contrast, round, random);
         return;
     }
-    if (round % votes_of(contrast) != 0)
+    if (round % log_votes_of(contrast) != 0)
         return;
-    choose_places(state, contrast, round / votes_of(contrast), random, places);
+    choose_places(state, contrast, round / log_votes_of(contrast), random,
+                  places);
     /* With one more, as many places as there are logs come before the pair: no
    * log of it is left from before, which would outlive its turn. */
     if (contrast->kind == LOG_PAIR) {
@@ -302,7 +309,7 @@ void log_emit(struct study *study, const char *phase,
         remember(state, places[i]);
     }
     assert(contrast->repeats > 0);
-    for (uint32_t i = 0; i < VOTE_WRITES * votes_of(contrast); i++) {
+    for (uint32_t i = 0; i < VOTE_WRITES * log_votes_of(contrast); i++) {
         step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
                             round + i / VOTE_WRITES);
         ask_write(study, places[i % contrast->repeats], &step);
@@ -359,7 +366,7 @@ enum log_answer log_ask(struct log_probe *state, const char *phase,
                         const struct contrast *contrast)
 {
     double ratios[CONTRAST_ROUNDS_MAX], share = 0;
-    uint32_t votes = votes_of(contrast);
+    uint32_t votes = log_votes_of(contrast);
 
     for (uint32_t trials = 1; trials <= TRIALS_MAX; trials++) {
         uint32_t rounds = trials * votes, slow = 0;

@@ -53,10 +53,12 @@ static const struct expected table[] = {
     {"ram-disk", distance, "segment_groups", "absent"},
 };
 
-/* One seed of both the drive and the run. */
-static void run_by(enum probe_method method, const char *drive,
-                   const char *noise, unsigned seed,
-                   const struct probe *const asked[], struct findings *findings)
+/* One seed of both the drive and the run. `block`: what is known of
+ * clustered_block, or NULL. */
+static void run_knowing(const char *block, enum probe_method method,
+                        const char *drive, const char *noise, unsigned seed,
+                        const struct probe *const asked[],
+                        struct findings *findings)
 {
     struct device_options device_options = {.write = true,
                                             .queue_depth_count = 1};
@@ -72,10 +74,20 @@ static void run_by(enum probe_method method, const char *drive,
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    if (block)
+        ck_assert_int_eq(
+            session_assume(session, "clustered_block", block, &why), 0);
     ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
     *findings = *session_findings(session);
     session_close(session);
     device_close(device);
+}
+
+static void run_by(enum probe_method method, const char *drive,
+                   const char *noise, unsigned seed,
+                   const struct probe *const asked[], struct findings *findings)
+{
+    run_knowing(NULL, method, drive, noise, seed, asked, findings);
 }
 
 static void run(const char *drive, const char *noise, unsigned seed,
@@ -294,8 +306,8 @@ START_TEST(stick_cost_of_a_small_switch_is_found)
 }
 END_TEST
 
-/* Logs for a quarter of the drive; and merges that make a write cost 1.4 times as
- * much. */
+/* Logs for a quarter of the drive; merges that make a write cost 1.4 times as
+ * much; and a log that is full after eight writes. */
 START_TEST(stick_logs_are_found_where_they_hardly_show)
 {
     static const struct expected drives[] = {
@@ -303,7 +315,9 @@ START_TEST(stick_logs_are_found_where_they_hardly_show)
          "capacity_bytes=1280MiB",
          NULL, "log_list", "15"},
         {"usb-pny-2g,pages_per_block_count=16,program_ns=100us,command_ns=9ms",
-         NULL, "log_block", "65536"}};
+         NULL, "log_block", "65536"},
+        {"usb-unknown-1g,log_blocks_count=1,clustered_page_bytes=32KiB", NULL,
+         "log_block", "262144"}};
     struct findings findings;
     char text[64];
 
@@ -314,6 +328,24 @@ START_TEST(stick_logs_are_found_where_they_hardly_show)
         ck_assert_msg(strcmp(text, drives[_i].value) == 0, "%s: %s: %s",
                       drives[_i].drive, text,
                       findings_get(&findings, drives[_i].parameter)->why);
+    }
+}
+END_TEST
+
+/* Logs for more than a third of the drive: it takes the length of a block to
+ * find so many places that are all in blocks of their own. */
+START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    struct findings findings;
+
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        run_knowing("20MiB", METHOD_ADAPTIVE,
+                    "usb-pny-2g,pages_per_block_count=5120,log_blocks_count=28,"
+                    "capacity_bytes=1540MiB",
+                    "realistic", seed, logs, &findings);
+        ck_assert_double_eq(number(&findings, "log_list"), 28);
+        ck_assert_double_eq(number(&findings, "log_block"), 20 << 20);
     }
 }
 END_TEST
@@ -485,7 +517,8 @@ int main(void)
                         0, 2);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
-                        0, 2);
+                        0, 3);
+    tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
