@@ -401,10 +401,18 @@ static bool enough_rounds(enum kind kind, const struct result *result)
     return kind == READS || result->rounds_count >= least_rounds_of_writes;
 }
 
-/* Is all known that is stated of it, or that nothing can be? */
+static bool is_one_number(const struct result *result)
+{
+    return !result->depends && result->batch_error <= batch_error_most;
+}
+
+/* Is all known that is stated of it, or that nothing can be? That times depend on
+ * the place may be chance after a few rounds; more reads cost little. */
 static bool is_done(const struct state *state, enum kind kind,
                     const struct result *result)
 {
+    if (kind == READS && !is_one_number(result))
+        return false;
     bool slope_is_known =
         (enough_rounds(kind, result) &&
          times_narrow(&result->slope, result->line.slope, width_wanted)) ||
@@ -503,7 +511,7 @@ static void say_slope(const struct state *state, const struct result *result,
     double intercept = result->line.intercept, slope = result->line.slope;
     char size[24], enough[24];
 
-    if (result->depends || result->batch_error > batch_error_most) {
+    if (!is_one_number(result)) {
         finding_why(add(findings, parameter),
                     "the times of %s depend so much on the place, or on what "
                     "was written before, that what data adds is no one number",
