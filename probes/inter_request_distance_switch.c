@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inter-request-distance: what a read in another group costs more.
+ */
+#include "probes/inter_request_distance.h"
+
+#include <math.h>
+
+#include "lib/infer/stats.h"
+#include "probes/times.h"
+
+/* Enough, and the most to be stated: either side of the cost of a switch. */
+static const double width_wanted = 0.07, width_most = 0.10;
+static const uint32_t switch_looks[] = {64, 128, CONTRAST_ROUNDS_MAX, 0};
+/* Pairs of reads, nearby and across, that may be spent on it. */
+static const uint64_t crossings_most = 150000;
+
+/* What the cells that cross a border say of one round: what a switch adds, and
+ * what a read nearby costs. False: nothing. */
+static bool round_costs(const struct distance_probe *state,
+                        const struct contrast contrasts[], size_t count,
+                        uint32_t round, double *added_ns, double *near_ns)
+{
+    double added[DISTANCE_CONTRASTS_MAX], nearby[DISTANCE_CONTRASTS_MAX];
+    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct contrast *contrast = &contrasts[i];
+        uint32_t repeats = contrast->repeats;
+        if (contrast->expected != SIDE_ABOVE ||
+            round >= contrast->rounds_count ||
+            !distance_costs(&state->study, "certify", contrast, round, 'a',
+                            near) ||
+            !distance_costs(&state->study, "certify", contrast, round, 'b',
+                            far))
+            continue;
+        nearby[n] = stats_median(near, repeats);
+        added[n] = stats_median(far, repeats) - nearby[n];
+        n++;
+    }
+    if (n == 0)
+        return false;
+    *added_ns = stats_median(added, n);
+    *near_ns = stats_median(nearby, n);
+    return true;
+}
+
+/* How much single reads nearby vary, as a share. */
+static double spread_nearby(const struct distance_probe *state,
+                            const struct contrast contrasts[], size_t count)
+{
+    double singles[CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX],
+        near[DISTANCE_REPEATS_MAX];
+    size_t n = 0;
+
+    for (uint32_t round = 0;
+         n < CONTRAST_ROUNDS_MAX && round < CONTRAST_ROUNDS_MAX; round++)
+        for (size_t i = 0; i < count && n < CONTRAST_ROUNDS_MAX; i++) {
+            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'a', near))
+                continue;
+            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
+                singles[n++] = near[j];
+        }
+    return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
+}
+
+/* What a switch adds to a read nearby, as a share of it: what slows the drive down
+ * for a while slows both. All costs drift together, slowly: the interval is widened
+ * by what those of reads nearby have drifted meanwhile. */
+static void measure_switch(const struct distance_probe *state,
+                           const struct contrast contrasts[], size_t count,
+                           struct distance_cost *cost)
+{
+    /* Rounds over which drift is averaged: the more parts, the further apart
+     * are their extremes by noise alone. */
+    enum { PARTS = 8, PART_LEAST = 6 };
+    double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
+    double least = INFINITY, most = 0;
+    size_t n = 0;
+
+    for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
+        if (round_costs(state, contrasts, count, round, &shares[n], &near[n])) {
+            shares[n] /= near[n];
+            n++;
+        }
+    cost->interval = (struct interval){0, 0};
+    cost->ns = 0;
+    if (n < 2 * PART_LEAST)
+        return;
+    size_t part = n / PARTS > PART_LEAST ? n / PARTS : PART_LEAST;
+    for (size_t i = 0; i + part <= n; i += part) {
+        double level = stats_median(near + i, part);
+        least = level < least ? level : least;
+        most = level > most ? level : most;
+    }
+    double near_ns = stats_median(near, n);
+    cost->ns = stats_median(shares, n) * near_ns;
+    cost->interval = stats_median_interval(shares, n, 5e-4);
+    cost->interval.low *= near_ns * least / most;
+    cost->interval.high *= near_ns * most / least;
+}
+
+static bool is_narrow(const struct distance_cost *cost, double share)
+{
+    return cost->ns > 0 && times_narrow(&cost->interval, cost->ns, share);
+}
+
+/* Reads on across the borders, as long as that is not too much. False: measure
+ * first. */
+static bool cross_more(struct distance_probe *state,
+                       struct contrast contrasts[], size_t count,
+                       uint32_t rounds)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    bool measured = true;
+
+    /* Half of them cross a border. */
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_ABOVE ||
+            contrasts[i].rounds_count >= rounds ||
+            count * contrasts[i].repeats * rounds > crossings_most)
+            continue;
+        if (!study_ratios(&state->study, "certify", &contrasts[i], rounds,
+                          ratios))
+            measured = false;
+        contrasts[i].rounds_count = rounds;
+    }
+    return measured;
+}
+
+bool distance_find_switch(struct distance_probe *state,
+                          struct contrast contrasts[], size_t count,
+                          struct distance_cost *cost)
+{
+    cost->confidence = times_confidence(spread_nearby(state, contrasts, count));
+    measure_switch(state, contrasts, count, cost);
+    for (const uint32_t *look = switch_looks;
+         *look && cost->confidence > 0 && !is_narrow(cost, width_wanted);
+         look++) {
+        if (!cross_more(state, contrasts, count, *look))
+            return false;
+        measure_switch(state, contrasts, count, cost);
+    }
+    return true;
+}
+
+void distance_say_switch(const struct distance_cost *cost, double confidence,
+                         struct findings *findings)
+{
+    struct finding *finding =
+        findings_add(findings, "inter-request-distance", "group_switch");
+
+    if (cost->confidence <= 0 || !is_narrow(cost, width_most)) {
+        finding_why(finding, "the groups are certain, but the cost of a switch "
+                             "varies too much for a number");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(cost->ns)),
+                  fmin(cost->confidence, confidence));
+    finding->low = value_integer((uint64_t)cost->interval.low);
+    finding->high = value_integer((uint64_t)ceil(cost->interval.high));
+    finding_why(finding, "the median of what a read costs more when the one "
+                         "before it was on the other side of a border");
+}
