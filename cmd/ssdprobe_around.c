@@ -107,6 +107,15 @@ static void end_baseline(struct run *run)
         format_ns(baseline_ns(baseline, &baseline->last), last, sizeof(last)));
 }
 
+static void end_written(struct run *run)
+{
+    char cause[200];
+
+    if (written_misses(session_written(run->session), cause, sizeof(cause)))
+        conditions_add(&run->conditions, "written", CONDITION_RED, cause,
+                       "not all over");
+}
+
 /* ---- conditions ---------------------------------------------------------- */
 
 bool around_disturbed(void *context, char *cause, size_t size)
@@ -180,6 +189,7 @@ int around_end(struct run *run, int error)
     if (error == -EINTR)
         patience_heed(&run->patience);
     end_baseline(run);
+    end_written(run);
     if (error) /* what the kernel says of it */
         (void)around_disturbed(run, cause, sizeof(cause));
     conditions_watch_sum(&run->watch_begin, &run->conditions);

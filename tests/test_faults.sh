@@ -62,6 +62,26 @@ throttled() {
             hot.says)" -eq 3
 }
 
+# A drive that was never written: what rests on pages that are not there is not
+# stated, and the grade says so.
+unwritten() {
+    "$ssdprobe" -q --json=new.json --output-dir=new \
+        "sim:ssd-a,initial_state=fresh" >out 2>err
+    says new.json >new.says
+    check "unwritten: no time, and nothing is absent: $(cat new.says)" eval \
+        "! grep -qE ' absent | found False |^(random|sequential|request|read|group)[a-z_4]* found ' <(
+            grep -v '^read_modify_write found True' new.says)"
+    check "unwritten: what is seen all the same is right" test \
+        "$(grep -cE '^(clustered_page found 16384|write_buffer found 261120) ' \
+            new.says)" -eq 2
+    check "unwritten: red, and why" grep -q \
+        '^red written .* places that this run did not write are read faster' \
+        new.says
+    "$ssdprobe" -q --json=again.json infer new/samples.csv >out 2>&1
+    check "unwritten: the samples tell of it" \
+        diff <(jq -c .findings new.json) <(jq -c .findings again.json)
+}
+
 faulty() {
     local seconds=0
     [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=36000
@@ -136,7 +156,7 @@ resume() {
         test "$status" -eq 3 -a -n "$(grep 'not the device of the run' err)"
 }
 
-for part in ${SSDPROBE_TEST_PARTS:-throttled faulty resume}
+for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten faulty resume}
 do
     began=$SECONDS
     "$part"

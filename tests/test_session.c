@@ -568,6 +568,75 @@ START_TEST(assumptions_have_the_kind_that_the_parameter_has)
 }
 END_TEST
 
+/* How much of it was written before, and whether the run then says that some of
+ * it was not. */
+static const struct {
+    const char *spec;
+    uint64_t filled_bytes;
+    bool misses;
+} fillings[] = {
+    {"sim:ssd-a,initial_state=fresh", 0, true},
+    {"sim:ssd-a,initial_state=fresh,noise=heavy", 0, true},
+    {"sim:ssd-a,initial_state=fresh", UINT64_C(28000000000), true},
+    {"sim:ssd-a,initial_state=fresh", UINT64_C(64000000000), false},
+    {"sim:ssd-a", 0, false},
+    {"sim:ssd-a,noise=hostile", 0, false},
+    {"sim:usb-unknown-1g,noise=heavy", 0, false},
+    {"sim:tlc-pseudo-slc,noise=heavy", 0, false},
+};
+
+static int transfer(struct device *device, enum io_kind kind,
+                    uint64_t offset_bytes, uint64_t length_bytes, void *data)
+{
+    struct io io = {.kind = kind,
+                    .offset_bytes = offset_bytes,
+                    .length_bytes = (uint32_t)length_bytes,
+                    .data = data};
+
+    return device_do(device, &io);
+}
+
+START_TEST(places_that_were_never_written_are_noticed)
+{
+    const struct device_options options = {.write = true,
+                                           .queue_depth_count = 1};
+    struct device *device;
+    struct written written;
+    struct fault why;
+    char cause[200] = "";
+
+    ck_assert_msg(device_open(fillings[_i].spec, &options, &device, &why) == 0,
+                  "%s", why.text);
+    const uint64_t capacity = device_info(device)->capacity_bytes;
+    const struct device_limits limits = {.region_length_bytes = capacity,
+                                         .write_budget_bytes = 2 * capacity};
+    device_limit(device, &limits);
+    void *data = device_buffer(device, MIB);
+    ck_assert_ptr_nonnull(data);
+    memset(data, 0x5a, MIB);
+    for (uint64_t at = 0; at + MIB <= fillings[_i].filled_bytes; at += MIB)
+        ck_assert_int_eq(transfer(device, IO_WRITE, at, MIB, data), 0);
+    written_begin(&written, 0, capacity, 1);
+    for (uint64_t i = 0; i < 100; i++) {
+        ck_assert_int_eq(written_measure(&written, device, data), 0);
+        ck_assert(i >= WRITTEN_PLACES_COUNT ||
+                  !written_misses(&written, cause, sizeof(cause)));
+        const uint64_t at = capacity / 101 * i / 8192 * 8192;
+        ck_assert_int_eq(transfer(device, IO_WRITE, at, 8192, data), 0);
+        written_note(&written, at, 8192);
+    }
+    ck_assert_int_eq(transfer(device, IO_FLUSH, 0, 0, NULL), 0);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(written_measure(&written, device, data), 0);
+    ck_assert_msg(written_misses(&written, cause, sizeof(cause)) ==
+                      fillings[_i].misses,
+                  "%s with %llu bytes: %s; %u quick", fillings[_i].spec,
+                  (unsigned long long)fillings[_i].filled_bytes, cause,
+                  written.quick_count);
+    device_close(device);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
@@ -598,6 +667,8 @@ int main(void)
     tcase_add_test(cases, what_is_needed_may_be_assumed);
     tcase_add_loop_test(cases, assumptions_have_the_kind_that_the_parameter_has,
                         0, sizeof(assumptions) / sizeof(assumptions[0]));
+    tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
+                        sizeof(fillings) / sizeof(fillings[0]));
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

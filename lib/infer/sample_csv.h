@@ -16,8 +16,9 @@
  * conclude again; one header line with units in the names; a row a request;
  * a probe that was disturbed twice is named by `# disturbed probe=NAME
  * cause=TEXT`, where NAME is "times" for all that are times, of a drive that did
- * not keep its speed; after the rows `# end count=N digest=HEX`, so that a cut or edited file is
- * noticed.
+ * not keep its speed, and "places" for what does not hold for a drive that is not
+ * written all over; after the rows `# end count=N digest=HEX`, so that a cut or
+ * edited file is noticed.
  */
 
 struct csv_header {

@@ -6,6 +6,7 @@
 
 #include "lib/infer/sample_csv.h"
 #include "lib/session/baseline.h"
+#include "lib/session/written.h"
 #include "lib/session/session.h"
 #include "lib/session/skip.h"
 
@@ -238,5 +239,7 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
     for (size_t i = 0; !error && i < rows->disturbed_count; i++)
         if (strcmp(rows->disturbed[i].probe, baseline_times) == 0)
             skip_times(findings, rows->disturbed[i].cause);
+        else if (strcmp(rows->disturbed[i].probe, written_places) == 0)
+            skip_unwritten(findings, all, rows->disturbed[i].cause);
     return error;
 }

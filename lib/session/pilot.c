@@ -62,6 +62,8 @@ static int ask(struct pilot *pilot, enum operation operation,
                                   .length_bytes = length_bytes,
                                   .submit_ns = io.submit_ns,
                                   .complete_ns = io.complete_ns};
+    if (operation == OPERATION_WRITE)
+        written_note(pilot->written, offset_bytes, length_bytes);
     if (pilot->passing)
         costs_pass(pilot->costs, &sample);
     else

@@ -7,6 +7,7 @@
 #include "lib/device/device.h"
 #include "lib/session/costs.h"
 #include "lib/session/payload.h"
+#include "lib/session/written.h"
 
 /*
  * A short run before the first probe: a few requests of each kind that probes
@@ -16,7 +17,8 @@
 struct pilot {
     struct device *device;
     struct payload *payload;
-    struct costs *costs; /* learns */
+    struct costs *costs;     /* learns */
+    struct written *written; /* so does this */
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted; /* or NULL */
     struct random random;

@@ -35,6 +35,7 @@ struct session {
     uint64_t written_before_bytes;
     size_t turns_before_count;
     struct baseline baseline;
+    struct written written;
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -102,6 +103,8 @@ int session_open(struct device *device, const struct session_options *options,
     payload_init(&session->payload, device, options->seed);
     costs_init(&session->costs, &session->setting);
     random_seed(&session->pauses, options->seed);
+    written_begin(&session->written, options->region_offset_bytes, length,
+                  options->seed);
     *result = session;
     return 0;
 }
@@ -159,9 +162,11 @@ static void take_baseline(struct session *session)
                          session->setting.region_length_bytes) ||
          write_baseline(session, data)))
         session->options.baseline = false;
-    if (session->options.baseline &&
-        (!run_writes(session) || baseline_flush(session->device) == 0))
-        (void)baseline_measure(baseline, session->device, data);
+    if (!session->options.baseline ||
+        (run_writes(session) && baseline_flush(session->device) != 0))
+        return;
+    (void)baseline_measure(baseline, session->device, data);
+    (void)written_measure(&session->written, session->device, data);
 }
 
 /* ---- the pilot ---------------------------------------------------------- */
@@ -214,6 +219,7 @@ void session_pilot(struct session *session, const struct probe *const probes[])
     struct pilot pilot = {.device = session->device,
                           .payload = &session->payload,
                           .costs = &session->costs,
+                          .written = &session->written,
                           .setting = setting,
                           .interrupted = session->options.interrupted};
 
@@ -368,6 +374,12 @@ static int request_fault(const struct session *session, const struct step *step,
                      advice_on(error));
 }
 
+static void note_write(struct session *session, const struct step *step)
+{
+    session->cost.bytes_written += step->length_bytes;
+    written_note(&session->written, step->offset_bytes, step->length_bytes);
+}
+
 static int do_request(struct session *session, const struct step *step,
                       struct sample *sample, struct fault *why)
 {
@@ -400,7 +412,7 @@ static int do_request(struct session *session, const struct step *step,
         if (io.kind == IO_READ)
             session->cost.bytes_read += step->length_bytes;
         else if (io.kind == IO_WRITE)
-            session->cost.bytes_written += step->length_bytes;
+            note_write(session, step);
         return 0;
     }
     return request_fault(session, step, error, why);
@@ -626,6 +638,16 @@ static void begin_again(struct session_part *part)
     expected->seconds *= 2;
 }
 
+static int tell_spoilt(struct session *session, const char *what,
+                       const char *cause, struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    const int error =
+        options->spoilt ? options->spoilt(options->context, what, cause) : 0;
+
+    return error ? sink_fault(error, why) : 0;
+}
+
 /* Runs a probe; one that was disturbed once more. */
 static int run_undisturbed(struct session *session,
                            const struct setting *setting, struct fault *why)
@@ -649,10 +671,7 @@ static int run_undisturbed(struct session *session,
             return error;
     }
     skip_disturbed(&session->findings, first, cause);
-    error = options->spoilt ? options->spoilt(options->context,
-                                              session->part->probe->name, cause)
-                            : 0;
-    return error ? sink_fault(error, why) : 0;
+    return tell_spoilt(session, session->part->probe->name, cause, why);
 }
 
 /* What is expected of the part that is about to run, by all that is known. */
@@ -702,19 +721,23 @@ static int take_turn(struct session *session, const struct probe *probe,
                              probe->name, reason);
 }
 
-/* Findings that do not hold for a drive that changes its speed. */
-static int heed_baseline(struct session *session, struct fault *why)
+/* Findings that do not hold for a drive that is not written all over, or that
+ * changes its speed. */
+static int heed_state(struct session *session,
+                      const struct probe *const probes[], struct fault *why)
 {
-    const struct session_options *options = &session->options;
     char cause[200];
+    int error = 0;
 
-    if (!baseline_unsteady(&session->baseline, cause, sizeof(cause)))
-        return 0;
-    skip_times(&session->findings, cause);
-    const int error = options->spoilt ? options->spoilt(options->context,
-                                                        baseline_times, cause)
-                                      : 0;
-    return error ? sink_fault(error, why) : 0;
+    if (written_misses(&session->written, cause, sizeof(cause))) {
+        skip_unwritten(&session->findings, probes, cause);
+        error = tell_spoilt(session, written_places, cause, why);
+    }
+    if (!error && baseline_unsteady(&session->baseline, cause, sizeof(cause))) {
+        skip_times(&session->findings, cause);
+        error = tell_spoilt(session, baseline_times, cause, why);
+    }
+    return error;
 }
 
 /* A part that fits in no plan: of probes that had their turn in another run. */
@@ -851,7 +874,7 @@ int session_run(struct session *session, const struct probe *const probes[],
         }
         error = own_error ? own_error : error;
     }
-    const int failure = heed_baseline(session, why);
+    const int failure = heed_state(session, probes, why);
     error = failure ? failure : error;
     session->cost.device_seconds +=
         (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
@@ -866,6 +889,11 @@ void session_parts(const struct session *session, struct session_plan *plan)
 const struct baseline *session_baseline(const struct session *session)
 {
     return &session->baseline;
+}
+
+const struct written *session_written(const struct session *session)
+{
+    return &session->written;
 }
 
 const struct findings *session_findings(const struct session *session)

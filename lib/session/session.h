@@ -11,6 +11,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
 #include "lib/session/baseline.h"
+#include "lib/session/written.h"
 
 /*
  * Carries a run: region, budget, plan, seed, rows, findings so far, progress
@@ -30,7 +31,8 @@ struct session_options {
     bool read_only;
     /* Measure the baseline (baseline.h) before the pilot and after each probe:
      * when the drive does not keep its speed, no time is stated, and spoilt() is
-     * told of baseline_times. */
+     * told of baseline_times. Look as well whether the drive is written all
+     * over (written.h), which is told as written_places. */
     bool baseline;
     /* Every row, as it is measured. 0, or -errno, which ends the run. */
     int (*row)(void *context, const char *probe, const struct sample *sample);
@@ -177,6 +179,9 @@ int session_run(struct session *session, const struct probe *const probes[],
 
 /* As far as it was measured. */
 const struct baseline *session_baseline(const struct session *session);
+
+/* Is the drive written all over, as far as the run has seen? */
+const struct written *session_written(const struct session *session);
 
 const struct findings *session_findings(const struct session *session);
 void session_cost(const struct session *session, struct session_cost *cost);

@@ -168,3 +168,32 @@ void skip_times(struct findings *findings, const char *cause)
                     value, cause);
     }
 }
+
+static bool only_reads(const struct probe *const probes[], const char *name)
+{
+    for (; *probes; probes++)
+        if (strcmp((*probes)->name, name) == 0)
+            return !(*probes)->writes;
+    return false;
+}
+
+void skip_unwritten(struct findings *findings,
+                    const struct probe *const probes[], const char *cause)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        const bool denies =
+            finding->verdict == VERDICT_ABSENT ||
+            (finding->verdict == VERDICT_FOUND &&
+             finding->value.kind == VALUE_BOOLEAN && !finding->value.boolean);
+        const bool states = finding->verdict == VERDICT_FOUND &&
+                            (strcmp(finding->unit, "ns") == 0 ||
+                             only_reads(probes, finding->probe));
+        if ((!denies && !states) || strcmp(finding->probe, "assumed") == 0)
+            continue;
+        withdraw(finding);
+        finding_why(finding,
+                    "%s; write all of the drive once, and measure again",
+                    cause);
+    }
+}

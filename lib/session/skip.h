@@ -38,6 +38,12 @@ void skip_disturbed(struct findings *findings, size_t first, const char *cause);
  * speed (baseline.h). */
 void skip_times(struct findings *findings, const char *cause);
 
+/* On a drive that is not written all over (written.h) no time is one of a drive in
+ * use, what is absent may only not have come into play, and what probes that only
+ * read have found is not of the flash. */
+void skip_unwritten(struct findings *findings,
+                    const struct probe *const probes[], const char *cause);
+
 /* For a plan: counts on this probe to find what it answers, so that those that
  * need it are planned as well. */
 void skip_hope(const struct probe *probe, struct findings *findings);
