@@ -16,6 +16,8 @@
 
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1) << 20)
+/* What the probe writes to, from base_bytes on. */
+#define PAGE_ROOM_BYTES (48 * MIB)
 
 enum {
     PAGE_SIZES_MAX = 64,
@@ -23,7 +25,13 @@ enum {
     PAGE_CONTRASTS_MAX = 24
 };
 
-enum page_kind { PAGE_SHIFTED, PAGE_LONGER, PAGE_PART };
+enum page_kind {
+    PAGE_SHIFTED,
+    PAGE_LONGER,
+    PAGE_PART,
+    PAGE_IN_ORDER,
+    PAGE_LARGER /* much longer, and both may merge a block */
+};
 
 /* How a cell is summed up. */
 enum page_summary { PAGE_LOWEST, PAGE_MIDDLE, PAGE_MOST, PAGE_SUMMARIES };
@@ -31,6 +39,7 @@ enum page_summary { PAGE_LOWEST, PAGE_MIDDLE, PAGE_MOST, PAGE_SUMMARIES };
 struct page_probe {
     struct study study;
     uint64_t base_bytes, block_bytes;
+    bool in_order; /* writes follow each other, that no block is merged */
 };
 
 /* What was learnt about one candidate. */
@@ -54,6 +63,9 @@ static const uint64_t page_largest_bytes = MIB;
 /* A write of a size at multiples of `unit_bytes`, against the same shifted. */
 struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
                              uint64_t unit_bytes, enum side expected);
+/* The same in runs that begin anywhere and go on without a gap. */
+struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
+                              enum side expected);
 /* A write of a size, against one that is a logical block longer. */
 struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
                             enum side expected);

@@ -8,6 +8,8 @@
 #include "lib/infer/stats.h"
 #include "probes/placing.h"
 
+enum { RUN_REPEATS = 4 };
+
 struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
                              uint64_t unit_bytes, enum side expected)
 {
@@ -24,6 +26,20 @@ struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
         .high = expected == SIDE_ABOVE ? page_effect_low : page_effect_none};
 
     snprintf(contrast.name, sizeof(contrast.name), "w%llu+%llu",
+             (unsigned long long)size_bytes, (unsigned long long)shift_bytes);
+    return contrast;
+}
+
+struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
+                              enum side expected)
+{
+    struct contrast contrast =
+        page_shifted(size_bytes, shift_bytes, size_bytes, expected);
+
+    contrast.kind = PAGE_IN_ORDER;
+    contrast.repeats = RUN_REPEATS;
+    contrast.summaries_count = 1;
+    snprintf(contrast.name, sizeof(contrast.name), "o%llu+%llu",
              (unsigned long long)size_bytes, (unsigned long long)shift_bytes);
     return contrast;
 }
@@ -102,6 +118,27 @@ static void emit_write(struct study *study, const char *phase,
     study_ask(study, &step);
 }
 
+/* The first write of a run opens a block, or closes another, and does not count.
+ */
+static void emit_run(struct study *study, const char *phase,
+                     const struct contrast *contrast, bool second,
+                     uint32_t round, uint32_t repeats, struct random *random)
+{
+    const struct page_probe *state = (const struct page_probe *)study;
+    const uint64_t size = contrast->size_bytes;
+    uint64_t room = PAGE_ROOM_BYTES / size - repeats - 2;
+    uint64_t at = state->base_bytes + size * random_below(random, room) +
+                  (second ? contrast->shift_bytes : 0);
+
+    for (uint32_t i = 0; i <= repeats; i++, at += size) {
+        struct step step = placing_step(OPERATION_WRITE, at, size, phase,
+                                        contrast, second ? 'b' : 'a', round);
+        if (i == 0)
+            step.label.cell[0] = '\0';
+        placing_ask_flushed(study, &step);
+    }
+}
+
 /* Writes of both kinds in pairs, a b then b a, or the other way by lot: so both
  * meet the same fast and slow pages, be they neighbours or in long runs. */
 void page_emit(struct study *study, const char *phase,
@@ -111,6 +148,12 @@ void page_emit(struct study *study, const char *phase,
     uint32_t repeats = repeats_of(contrast, random);
     bool second = false;
 
+    if (contrast->kind == PAGE_IN_ORDER) {
+        second = random_below(random, 2) == 1;
+        emit_run(study, phase, contrast, second, round, repeats, random);
+        emit_run(study, phase, contrast, !second, round, repeats, random);
+        return;
+    }
     for (uint32_t i = 0; i < repeats; i++) {
         second = i % 2 ? !second : random_below(random, 2) == 1;
         emit_write(study, phase, contrast, second, round, random);
@@ -157,9 +200,13 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    *cost = contrast->summary == PAGE_LOWEST   ? lowest_eighth(costs, repeats)
-            : contrast->summary == PAGE_MIDDLE ? stats_median(costs, repeats)
-                                               : most_of(costs, repeats);
+    /* Of what merges blocks, the lowest are those few that need not. */
+    bool merges =
+        contrast->kind == PAGE_IN_ORDER || contrast->kind == PAGE_LARGER;
+    uint32_t summary = merges ? PAGE_MIDDLE : contrast->summary;
+    *cost = summary == PAGE_LOWEST   ? lowest_eighth(costs, repeats)
+            : summary == PAGE_MIDDLE ? stats_median(costs, repeats)
+                                     : most_of(costs, repeats);
     return true;
 }
 

@@ -182,7 +182,10 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     struct finding *page = page_add(findings, "clustered_page");
     char size[24];
 
-    finding_found(page, value_integer(page_bytes), verdict->confidence);
+    /* Where several banks work at once, a page more costs nothing until all do:
+     * so the stair may be that of several pages. */
+    finding_found(page, value_integer(page_bytes),
+                  fmin(verdict->confidence, page_small_confidence));
     finding_why(page,
                 "one sector more than %s costs %.2f times as much, as at "
                 "twice that size and not between",

@@ -62,6 +62,9 @@ static const struct expected table[] = {
     /* Few places, of which many small reads are kept. */
     {"usb-kingston-1g,read_buffer_bytes=512KiB", NULL, buffers, "read_buffer",
      "524288"},
+    /* Each write to another place merges a block. */
+    {"ssd-a,mapping=block", NULL, pages, "clustered_page", "16384"},
+    {"ssd-a,mapping=block", NULL, pages, "read_modify_write", "inconclusive"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
     {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
     {"ssd-b", "131072", blocks, "nand_type", "MLC"},
