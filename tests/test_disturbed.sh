@@ -12,6 +12,7 @@ serve_seconds=300
 . "$sources/tests/serving.sh"
 # shellcheck source=tests/runs.sh
 . "$sources/tests/runs.sh"
+measures_time
 
 # Completed writes, discards and flushes, as the kernel counts them.
 changes() { awk '{ print $5, $7, $12, $16 }' "/sys/block/$name/stat"; }
@@ -46,7 +47,7 @@ reading_only() {
 }
 
 disturbed() {
-    local writer
+    local writer try
     serve ssd-a
     (while :; do
         dd if=/dev/zero of="$device" bs=4096 seek=1000 count=64 oflag=direct \
@@ -69,11 +70,16 @@ disturbed() {
     "$ssdprobe" -q --json=again.json infer disturbed/samples.csv >out 2>&1
     check "disturbed: the samples are those of one attempt, and tell of it" \
         diff <(jq -c .findings disturbed.json) <(jq -c .findings again.json)
-    on_device again.json run basic --output-dir=again
-    check "undisturbed again, it ends in 0 or 5, not in $status" \
-        test "$status" -eq 0 -o "$status" -eq 5
-    says again.json >again.says
-    # This machine's other work may have slowed it down, which is no disturbance.
+    # This machine's other work may leave it open, which is no disturbance.
+    for try in 1 2 3; do
+        on_device again.json run basic "--output-dir=again$try"
+        check "undisturbed again, it ends in 0 or 5, not in $status" \
+            test "$status" -eq 0 -o "$status" -eq 5
+        says again.json >again.says
+        check "undisturbed: no other process is blamed: $(cat again.says)" \
+            eval "! grep -q 'another process' again.says"
+        ! grep -q '^random_read found' again.says || break
+    done
     check "undisturbed: it is measured: $(cat again.says)" grep -qE \
         'random_read (found|inconclusive .*did not keep its speed)' again.says
     kill -INT "$server"

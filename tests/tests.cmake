@@ -7,8 +7,6 @@ pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
 # Tests are called BUILD.SUITE, for run.sh runs those of several builds at once.
 get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
-# Those that measure on the machine's own clock have it for themselves.
-set(timed test_disturbed test_nbdkit test_road)
 # Those that take long begin before others.
 set(longest test_ends test_quality test_random test_budget test_experiments
     test_probes_stick)
@@ -58,12 +56,14 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
   endif()
   suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR}
         ${CMAKE_BINARY_DIR})
-  # Guests have a clock of their own, but are large; loop devices are the
-  # machine's, and so are drives served on them: one suite at a time.
+  # What measures on the machine's own clock has it for itself. Guests have a
+  # clock of their own, but are large; loop devices are the machine's, and so are
+  # drives served on them: one suite at a time.
+  file(STRINGS ${script} timed REGEX "^measures_time$")
   file(STRINGS ${script} guest REGEX "tests/guest/guest.sh")
   file(STRINGS ${script} served REGEX "serving.sh")
   file(STRINGS ${script} loop REGEX "losetup|--via loop")
-  if(name IN_LIST timed)
+  if(timed)
     set_tests_properties(${build}.${name} PROPERTIES RUN_SERIAL TRUE)
   elseif(guest)
     set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK guest
