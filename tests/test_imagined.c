@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The drive that a probe is rehearsed on: what was seen of a real one comes back,
+ * what was not is as on usual drives, and chance is no property. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/session/imagined.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+enum { PLACES = 64 };
+static const uint64_t page_bytes = 4 * KIB;
+
+static const struct setting setting = {.capacity_bytes = GIB,
+                                       .region_length_bytes = GIB,
+                                       .logical_block_bytes = 512,
+                                       .write_budget_bytes = GIB};
+
+static struct costs *seen;
+static struct imagined *drive;
+static struct random chance;
+
+static void setup(void)
+{
+    seen = malloc(sizeof(*seen));
+    drive = malloc(sizeof(*drive));
+    ck_assert(seen && drive);
+    costs_init(seen, &setting);
+    random_seed(&chance, 1);
+}
+
+static void teardown(void)
+{
+    free(seen);
+    free(drive);
+}
+
+/* It took so long, and as noise has it. */
+static void see(enum operation operation, uint64_t offset_bytes,
+                uint64_t length_bytes, double ns)
+{
+    ns *= 1 + 0.02 * random_unit(&chance);
+    costs_learn(seen, &(struct sample){.operation = operation,
+                                       .offset_bytes = offset_bytes,
+                                       .length_bytes = length_bytes,
+                                       .submit_ns = 0,
+                                       .complete_ns = (uint64_t)ns});
+}
+
+static void see_write(uint64_t offset_bytes, uint64_t length_bytes, double ns)
+{
+    see(OPERATION_WRITE, offset_bytes, length_bytes, ns);
+    see(OPERATION_FLUSH, 0, 0, 1e5);
+}
+
+static double imagine(enum operation operation, uint64_t offset_bytes,
+                      uint64_t length_bytes)
+{
+    return imagined_do(drive, &(struct step){.operation = operation,
+                                             .offset_bytes = offset_bytes,
+                                             .length_bytes = length_bytes})
+        .mean_ns;
+}
+
+/* One page in three of a block is slow, at places without an order. */
+static bool is_slow(uint64_t place)
+{
+    return random_mix(place % PLACES) % 3 == 0;
+}
+
+/* What was seen in order in some blocks is met in another, at its places. */
+START_TEST(pages_keep_their_times_by_place)
+{
+    const uint64_t blocks = 8, first = 5 * PLACES + 7, other = 40 * PLACES;
+
+    for (uint64_t i = first; i < first + blocks * PLACES; i++)
+        see_write(i * page_bytes, page_bytes, is_slow(i) ? 2e6 : 1e6);
+    seen->erase_bytes = PLACES * page_bytes;
+    imagined_init(drive, seen, 1);
+    (void)imagine(OPERATION_WRITE, (other - 1) * page_bytes, page_bytes);
+    for (uint64_t i = other; i < other + 2 * PLACES; i++) {
+        (void)imagine(OPERATION_FLUSH, 0, 0);
+        const double ns = imagine(OPERATION_WRITE, i * page_bytes, page_bytes);
+        ck_assert_msg(is_slow(i) ? ns > 1.9e6 : ns < 1.1e6,
+                      "place %d took %.0f ns", (int)(i % PLACES), ns);
+    }
+}
+END_TEST
+
+/* Writes far away; `ns` each, as those in order. */
+static void see_usual(double far_ns)
+{
+    for (uint64_t i = 0; i < 32; i++) {
+        see_write(i * page_bytes, page_bytes, 1e6);
+        see_write(512 * MIB + i * 16 * page_bytes, page_bytes, 1e6);
+    }
+    for (uint64_t i = 0; i < 32; i++)
+        see_write(random_below(&chance, GIB / MIB) * MIB, page_bytes, far_ns);
+}
+
+/* The mean of 1000 random writes, after so much of the drive was written so. */
+static double imagine_after(double share)
+{
+    const uint64_t writes =
+        (uint64_t)(share * (double)GIB / (double)page_bytes);
+    double sum_ns = 0;
+
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 0; i < writes + 1000; i++) {
+        const double ns = imagine(
+            OPERATION_WRITE,
+            random_below(&chance, GIB / page_bytes) * page_bytes, page_bytes);
+        sum_ns += i < writes ? 0 : ns;
+    }
+    return sum_ns / 1000;
+}
+
+/* A drive that maps pages must clean when its spare area is used up; one that
+ * merges logs has none, and merges from the first write on. */
+START_TEST(spare_area_is_used_up)
+{
+    see_usual(1e6);
+    ck_assert_double_gt(imagine_after(0.25), 3 * imagine_after(0.02));
+    seen->merges = true;
+    ck_assert_double_lt(imagine_after(0.25), 1.1 * imagine_after(0.02));
+}
+END_TEST
+
+START_TEST(merges_are_not_cleaning)
+{
+    see_usual(50e6);
+    ck_assert_double_lt(imagine_after(0.25), 1.1 * imagine_after(0.02));
+}
+END_TEST
+
+/* What was seen once differs by chance; what was seen often, does. */
+START_TEST(what_was_seen_once_is_no_difference)
+{
+    const uint64_t far = 512 * MIB, length = 64 * KIB;
+    double ratio[2];
+
+    for (int often = 0; often < 2; often++) {
+        costs_init(seen, &setting);
+        for (uint64_t i = 0; i < 32; i++) /* two by two in one block */
+            see_write(i / 2 * 2 * MIB + (2 - i % 2) * 2 * length, length, 1e6);
+        for (uint64_t i = 0; i < (often ? 32 : 1); i++) {
+            see_write(far + 3 * length, length, 1e6);
+            see_write(far + 4 * length, length, 1.25e6); /* in order */
+        }
+        imagined_init(drive, seen, 1);
+        ratio[often] =
+            imagined_ns(&drive->kinds[COST_WRITE_ORDER], (double)length) /
+            imagined_ns(&drive->kinds[COST_WRITE_NEAR], (double)length);
+    }
+    ck_assert_double_lt(ratio[0], 1.02);
+    ck_assert_double_gt(ratio[1], 1.1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("imagined");
+    TCase *all = tcase_create("all");
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_test(all, pages_keep_their_times_by_place);
+    tcase_add_test(all, spare_area_is_used_up);
+    tcase_add_test(all, merges_are_not_cleaning);
+    tcase_add_test(all, what_was_seen_once_is_no_difference);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
