@@ -78,6 +78,19 @@ def show(drive, adaptive, paper):
            moved))
 
 
+def show_worst(rows, count):
+    """The probes that make most of the error, as shares of the run's time."""
+    def error(row):
+        return row["device_seconds"] - row["expected"]["seconds"]
+
+    seconds = sum(row["device_seconds"] for row in rows) or 1
+    for row in sorted(rows, key=lambda row: -abs(error(row)))[:count]:
+        print("  %-22s%+9.0f %%%10.0f of%8.0f s%9.0f of%8.0f MiB" %
+              (row["probe"], 100 * error(row) / seconds, row["device_seconds"],
+               row["expected"]["seconds"], row["bytes_written"] / 2 ** 20,
+               row["expected"]["bytes_written"] / 2 ** 20))
+
+
 def show_expected(options, drive):
     """Done over what was foreseen after the pilot, and as each probe began."""
     rows = document_of(options, drive, "adaptive", False)["cost"]["probes"]
@@ -88,6 +101,8 @@ def show_expected(options, drive):
             expected = sum(row[when][key] for row in rows)
             ratios.append(sum(row[done] for row in rows) / (expected or 1))
     print("%-20s" % drive + "%10.2f" * 4 % tuple(ratios))
+    show_worst(rows, options.worst)
+    sys.stdout.flush()
 
 
 def main():
@@ -104,6 +119,9 @@ def main():
     parser.add_argument("--expected", action="store_true",
                         help="only what was done over what was expected, "
                         "after the pilot and as each probe began")
+    parser.add_argument("--worst", type=int, default=0, metavar="COUNT",
+                        help="with --expected, so many probes of each drive: "
+                        "those with the largest error")
     options = parser.parse_args()
     options.ssdprobe = os.path.join(options.build, "ssdprobe")
     if not os.access(options.ssdprobe, os.X_OK):
