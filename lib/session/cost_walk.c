@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/cost_walk.h"
 
+#include "lib/infer/stats.h"
+
+enum { LEVEL_TIMES = 256, LEVEL_TRIES = 32 };
+/* Neighbours by noise are not apart by so much. */
+static const double levels_least = 1.12;
+
 static void begin(struct cost_walks *walks, const struct sample *sample)
 {
     struct cost_walk *last = &walks->last;
@@ -34,13 +40,58 @@ void cost_walks_learn(struct cost_walks *walks, const struct sample *sample,
     walks->write_ns = ns;
 }
 
-/* Which of the writes lay at the same place of another block. */
-static bool same_place(const struct cost_walk *walk, uint64_t block_bytes,
-                       uint64_t offset_bytes, uint64_t chance, uint64_t *index)
+static const struct cost_walk *walk_of(const struct cost_walks *walks)
 {
-    const uint64_t kept =
-        walk->count < COST_WALK_MAX ? walk->count : COST_WALK_MAX;
-    const uint64_t first = walk->count - kept;
+    return walks->last.count >= COST_WALK_MIN ? &walks->last : &walks->good;
+}
+
+static uint64_t kept_of(const struct cost_walk *walk)
+{
+    return walk->count < COST_WALK_MAX ? walk->count : COST_WALK_MAX;
+}
+
+static void find_levels(const float ns[], uint64_t count,
+                        struct cost_levels *levels)
+{
+    double sorted[LEVEL_TIMES];
+
+    levels->count = 0;
+    for (uint64_t i = 0; i < LEVEL_TIMES; i++)
+        sorted[i] = (double)ns[i * count / LEVEL_TIMES];
+    stats_sort(sorted, LEVEL_TIMES);
+    for (size_t i = 1; i < LEVEL_TIMES && levels->count < COST_LEVELS_MAX; i++)
+        if (sorted[i] > levels_least * sorted[i - 1])
+            levels->begin_ns[levels->count++] =
+                (float)((sorted[i] + sorted[i - 1]) / 2);
+}
+
+void cost_walks_levels(const struct cost_walks *walks,
+                       struct cost_levels levels[2])
+{
+    const struct cost_walk *walk = walk_of(walks);
+
+    levels[0].count = levels[1].count = 0;
+    if (walk->count < COST_WALK_MIN)
+        return;
+    find_levels(walk->write_ns, kept_of(walk), &levels[0]);
+    find_levels(walk->flush_ns, kept_of(walk), &levels[1]);
+}
+
+static size_t level_of(const struct cost_levels *levels, float ns)
+{
+    size_t level = 0;
+
+    while (level < levels->count && ns >= levels->begin_ns[level])
+        level++;
+    return level;
+}
+
+/* Which of the writes that are kept lay at the same place of another block. */
+static bool same_place(const struct cost_walk *walk, uint64_t block_bytes,
+                       uint64_t offset_bytes, struct random *random,
+                       uint64_t *index)
+{
+    const uint64_t kept = kept_of(walk), first = walk->count - kept;
     uint64_t places = kept;
 
     if (block_bytes) {
@@ -51,23 +102,33 @@ static bool same_place(const struct cost_walk *walk, uint64_t block_bytes,
     const uint64_t begin_place =
         (walk->begin_bytes / walk->bytes + first) % places;
     const uint64_t place = offset_bytes / walk->bytes % places;
-    *index = first + (place + places - begin_place) % places +
-             chance % (kept / places) * places;
+    *index = (first + (place + places - begin_place) % places +
+              random_below(random, kept / places) * places) %
+             COST_WALK_MAX;
     return true;
 }
 
-bool cost_walks_get(const struct cost_walks *walks, uint64_t block_bytes,
-                    uint64_t offset_bytes, uint64_t length_bytes,
-                    uint64_t chance, double *write_ns, double *flush_ns)
+bool cost_walks_get(const struct cost_walks *walks,
+                    const struct cost_levels levels[2], uint64_t block_bytes,
+                    const struct sample *like, struct random *random,
+                    double *ns)
 {
-    const struct cost_walk *walk =
-        walks->last.count >= COST_WALK_MIN ? &walks->last : &walks->good;
+    const struct cost_walk *walk = walk_of(walks);
+    const bool flush = like->operation == OPERATION_FLUSH;
+    const float *times_ns = flush ? walk->flush_ns : walk->write_ns;
     uint64_t index;
 
-    if (walk->count < COST_WALK_MIN || walk->bytes != length_bytes ||
-        !same_place(walk, block_bytes, offset_bytes, chance, &index))
+    if (walk->count < COST_WALK_MIN || walk->bytes != like->length_bytes ||
+        !same_place(walk, block_bytes, like->offset_bytes, random, &index))
         return false;
-    *write_ns = (double)walk->write_ns[index % COST_WALK_MAX];
-    *flush_ns = (double)walk->flush_ns[index % COST_WALK_MAX];
+    const size_t level = level_of(&levels[flush], times_ns[index]);
+    *ns = (double)times_ns[index];
+    for (int i = 0; i < LEVEL_TRIES; i++) {
+        const float other_ns = times_ns[random_below(random, kept_of(walk))];
+        if (level_of(&levels[flush], other_ns) != level)
+            continue;
+        *ns = (double)other_ns;
+        break;
+    }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/random.h"
 #include "lib/infer/sample.h"
 
 /*
@@ -33,13 +34,26 @@ struct cost_walks {
 void cost_walks_learn(struct cost_walks *walks, const struct sample *sample,
                       bool in_order);
 
+/* The times of a walk lie on levels; where each but the first begins. */
+enum { COST_LEVELS_MAX = 16 };
+struct cost_levels {
+    float begin_ns[COST_LEVELS_MAX];
+    size_t count; /* of these */
+};
+
+/* Of its writes [0], and of their flushes [1]. */
+void cost_walks_levels(const struct cost_walks *walks,
+                       struct cost_levels levels[2]);
+
 /*
- * What a write in order takes and its flush, as one at the same place of a block
- * of `block_bytes` (0: not known) took; `chance` says in which block. False:
- * writes of that size have not been seen, or in less than two blocks.
+ * What a write in order takes, or its flush: as one at the same place of a block
+ * of `block_bytes` (0: not known), or rather as any of its level, for else the
+ * same noise would come again at the same place. False: writes of that size have
+ * not been seen, or in less than two blocks.
  */
-bool cost_walks_get(const struct cost_walks *walks, uint64_t block_bytes,
-                    uint64_t offset_bytes, uint64_t length_bytes,
-                    uint64_t chance, double *write_ns, double *flush_ns);
+bool cost_walks_get(const struct cost_walks *walks,
+                    const struct cost_levels levels[2], uint64_t block_bytes,
+                    const struct sample *like, struct random *random,
+                    double *ns);
 
 #endif

@@ -48,6 +48,7 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->place = costs->place;
     random_seed(&drive->random, seed);
     imagined_kinds(costs, drive->kinds);
+    cost_walks_levels(&costs->walks, drive->levels);
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     drive->sustained_ns = sustained_ns(drive);
@@ -114,24 +115,27 @@ static double wait_ns(struct imagined *drive, uint64_t bytes, double ns)
 }
 
 /* Pages written in order differ by their place in a block: as those did that were
- * seen at the same place, or else by lot, which is drawn once for each. */
-static struct cost draw_in_order(const struct imagined *drive,
-                                 enum cost_kind kind, uint64_t bytes,
-                                 uint64_t chance)
+ * seen at the same place, or else on a level by lot, which is drawn once for each. */
+static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
+                                 uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
-    const uint64_t at_bytes = drive->place.write_end_bytes - bytes;
     const uint64_t erase_bytes = costs->erase_bytes;
-    double write_ns, flush_ns;
+    const struct sample like = {
+        .operation =
+            kind == COST_WRITE_ORDER ? OPERATION_WRITE : OPERATION_FLUSH,
+        .offset_bytes = drive->place.write_end_bytes - bytes,
+        .length_bytes = bytes};
+    double ns;
 
-    if (cost_walks_get(&costs->walks, erase_bytes, at_bytes, bytes, chance,
-                       &write_ns, &flush_ns)) {
-        const double ns = kind == COST_WRITE_ORDER ? write_ns : flush_ns;
+    if (cost_walks_get(&costs->walks, drive->levels, erase_bytes, &like,
+                       &drive->random, &ns))
         return (struct cost){.ns = ns, .mean_ns = ns};
-    }
-    return imagined_draw(
-        imagined_kind(drive->kinds, kind), (double)bytes,
-        random_mix(erase_bytes ? at_bytes % erase_bytes : at_bytes), chance);
+    return imagined_draw_level(imagined_kind(drive->kinds, kind), (double)bytes,
+                               random_mix(erase_bytes
+                                              ? like.offset_bytes % erase_bytes
+                                              : like.offset_bytes),
+                               random_u64(&drive->random));
 }
 
 struct cost imagined_do(struct imagined *drive, const struct step *step)
@@ -146,11 +150,11 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
         costs_again(place, step->operation, step->offset_bytes, bytes);
     const enum cost_kind kind =
         costs_kind(costs, place, step->operation, step->offset_bytes, &bytes);
-    const uint64_t chance = random_u64(&drive->random);
-    struct cost cost = kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
-                           ? draw_in_order(drive, kind, bytes, chance)
-                           : imagined_draw(imagined_kind(drive->kinds, kind),
-                                           (double)bytes, chance >> 32, chance);
+    struct cost cost =
+        kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
+            ? draw_in_order(drive, kind, bytes)
+            : imagined_draw(imagined_kind(drive->kinds, kind), (double)bytes,
+                            random_u64(&drive->random));
     if (again) {
         cost.ns *= again_of(costs, bytes);
         cost.mean_ns *= again_of(costs, bytes);

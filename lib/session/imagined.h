@@ -17,6 +17,8 @@ struct imagined {
     struct cost_place place; /* where it stands */
     struct random random;
     struct imagined_kind kinds[COST_KINDS];
+    struct cost_levels
+        levels[2];       /* of the writes in order, and their flushes */
     bool merges;         /* logs with their blocks */
     double sustained_ns; /* a byte of long writes, when no buffer is left */
     double uncleaned_ns; /* that writes took for which no block was cleaned */

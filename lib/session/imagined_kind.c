@@ -229,28 +229,52 @@ static double excess(const struct imagined_kind *kind, double bytes)
     return point->excess_ns * fmin(most_bytes / point->bytes, 1);
 }
 
-static double share_of(const struct imagined_point *point, uint64_t level,
-                       uint64_t chance)
+static struct cost drawn(const struct imagined_kind *kind,
+                         const struct imagined_point *point, double bytes,
+                         size_t index)
 {
-    const size_t wanted = (size_t)(level % point->count);
-    size_t begin = wanted, end = wanted + 1;
+    const double usual_ns = imagined_ns(kind, bytes);
 
-    while (begin > 0 &&
-           point->share[begin] < levels_least * point->share[begin - 1])
-        begin--;
-    while (end < point->count &&
-           point->share[end] < levels_least * point->share[end - 1])
-        end++;
-    return point->share[begin + chance % (end - begin)];
+    return (struct cost){.ns = usual_ns * point->share[index],
+                         .mean_ns = usual_ns + excess(kind, bytes)};
 }
 
 struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
-                          uint64_t level, uint64_t chance)
+                          uint64_t chance)
 {
     if (kind->count == 0)
         return (struct cost){.ns = 0};
     const struct imagined_point *point = nearest_point(kind, bytes);
-    const double usual_ns = imagined_ns(kind, bytes);
-    return (struct cost){.ns = usual_ns * share_of(point, level, chance),
-                         .mean_ns = usual_ns + excess(kind, bytes)};
+    return drawn(kind, point, bytes, (size_t)(chance % point->count));
+}
+
+/* Where the level ends that begins there. */
+static size_t level_end(const struct imagined_point *point, size_t begin)
+{
+    size_t end = begin + 1;
+
+    while (end < point->count &&
+           point->share[end] < levels_least * point->share[end - 1])
+        end++;
+    return end;
+}
+
+struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
+                                uint64_t level, uint64_t chance)
+{
+    size_t levels = 0, begin = 0, end = 0;
+
+    if (kind->count == 0)
+        return (struct cost){.ns = 0};
+    const struct imagined_point *point = nearest_point(kind, bytes);
+    while (end < point->count) {
+        end = level_end(point, end);
+        levels++;
+    }
+    end = level_end(point, 0);
+    for (level %= levels; level > 0; level--) {
+        begin = end;
+        end = level_end(point, begin);
+    }
+    return drawn(kind, point, bytes, begin + (size_t)(chance % (end - begin)));
 }

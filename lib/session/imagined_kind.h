@@ -40,10 +40,15 @@ imagined_kind(const struct imagined_kind kinds[COST_KINDS],
 /* What is typical of a size. */
 double imagined_ns(const struct imagined_kind *kind, double bytes);
 
-/* That, varied as the times of the nearest size do. Where these lie on levels that
- * are apart, `level` says on which, and `chance` which of its times; any
- * numbers. */
+/* That, varied as the times of the nearest size do: `chance`, any number, says
+ * as which. */
 struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
-                          uint64_t level, uint64_t chance);
+                          uint64_t chance);
+
+/* The same of a page of one level: where times lie on several that are apart, as
+ * those of pages that share cells, each level is that of as many pages. `level`,
+ * any number, says which. */
+struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
+                                uint64_t level, uint64_t chance);
 
 #endif
