@@ -267,10 +267,10 @@ struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
     if (kind->count == 0)
         return (struct cost){.ns = 0};
     const struct imagined_point *point = nearest_point(kind, bytes);
-    while (end < point->count) {
+    do {
         end = level_end(point, end);
         levels++;
-    }
+    } while (end < point->count);
     end = level_end(point, 0);
     for (level %= levels; level > 0; level--) {
         begin = end;
