@@ -65,6 +65,7 @@ static const struct expected table[] = {
     /* Each write to another place merges a block. */
     {"ssd-a,mapping=block", NULL, pages, "clustered_page", "16384"},
     {"ssd-a,mapping=block", NULL, pages, "read_modify_write", "inconclusive"},
+    {"ssd-a,mapping=block", "16384", blocks, "clustered_block", "4194304"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
     {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
     {"ssd-b", "131072", blocks, "nand_type", "MLC"},
