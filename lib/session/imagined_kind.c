@@ -165,8 +165,7 @@ static double beyond(const struct imagined_point points[], size_t last,
 
 /*
  * On straight lines through the points. Where one rises much faster than the
- * line before it, there is a step in it, as at the end of a buffer: half way; but
- * not where that may be by chance, of times that were seen a few times.
+ * line before it, there is a step in it, as at the end of a buffer: half way.
  */
 double imagined_ns(const struct imagined_kind *kind, double bytes)
 {
@@ -187,7 +186,7 @@ double imagined_ns(const struct imagined_kind *kind, double bytes)
         return beyond(points, i, bytes);
     const struct imagined_point *a = &points[i - 1];
     const double slope = (b->ns - a->ns) / (b->bytes - a->bytes);
-    if (i > 1 && a->count >= noise_times && b->count >= noise_times) {
+    if (i > 1) {
         const struct imagined_point *z = &points[i - 2];
         const double before = fmax((a->ns - z->ns) / (a->bytes - z->bytes), 0);
         if (b->ns > steep * (a->ns + before * (b->bytes - a->bytes)))
