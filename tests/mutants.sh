@@ -48,10 +48,10 @@ lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&ste
 lib/session/written.c|s/QUICK_LEAST = 26/QUICK_LEAST = 6/|test_session|
 lib/session/written.c|s/QUICK_LEAST = 26/QUICK_LEAST = 60/|test_session|
 lib/session/written.c|s/OWN_RANK - 1/WRITTEN_PLACES_COUNT - 1/|test_session|
-probes/content.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, part_most = 0.5/|test_probes_stick|
-probes/content.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
-probes/content.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
-probes/content.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
+probes/content_unit.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, part_most = 0.5/|test_probes_stick|
+probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
+probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
+probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic

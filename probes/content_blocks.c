@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * content: blocks are filled and written to, so that the drive must move them; and
+ * what that costs.
+ */
+#include "probes/content.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/stats.h"
+#include "probes/placing.h"
+
+enum {
+    NEAR_PAGES = 8, /* of a block, that are written */
+    PAGES = 4       /* of a cell of the first look */
+};
+
+struct filling {
+    enum step_content content;
+    uint64_t part_bytes, part_shift_bytes; /* of parts */
+};
+
+struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
+                           uint64_t shift_bytes)
+{
+    static const char *const names[] = {"moved", "bits", "bits", "parts"};
+    struct contrast contrast = {.kind = (int)kind,
+                                .shift_bytes = part_bytes,
+                                .pitch_bytes = shift_bytes};
+
+    if (kind == CONTENT_ONES_PARTS)
+        snprintf(contrast.name, sizeof(contrast.name), "%s%llu+%llu",
+                 names[kind], (unsigned long long)part_bytes,
+                 (unsigned long long)shift_bytes);
+    else
+        snprintf(contrast.name, sizeof(contrast.name), "%s", names[kind]);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+static void ask(struct study *study, const struct filling *filling,
+                const struct step *like, uint64_t offset_bytes,
+                uint64_t length_bytes)
+{
+    struct step step = *like;
+
+    step.operation = OPERATION_WRITE;
+    step.offset_bytes = offset_bytes;
+    step.length_bytes = length_bytes;
+    step.content = filling->content;
+    step.part_bytes = filling->part_bytes;
+    step.part_shift_bytes = filling->part_shift_bytes;
+    study_ask(study, &step);
+}
+
+static void ask_flushed(struct study *study, const struct filling *filling,
+                        const struct step *like, uint64_t offset_bytes,
+                        uint64_t length_bytes)
+{
+    struct step flush = *like;
+
+    ask(study, filling, like, offset_bytes, length_bytes);
+    flush.operation = OPERATION_FLUSH;
+    flush.offset_bytes = flush.length_bytes = 0;
+    study_ask(study, &flush);
+}
+
+static size_t contents_count(const struct contrast *contrast)
+{
+    return contrast->kind == CONTENT_ONES_PARTS ? 2 : CONTENT_KINDS_MAX;
+}
+
+static struct filling filling_of(const struct contrast *contrast, size_t index)
+{
+    static const enum step_content bits[] = {CONTENT_ZEROS, CONTENT_ONES,
+                                             CONTENT_RANDOM};
+
+    if (contrast->kind == CONTENT_ONES_PARTS && index == 0)
+        return (struct filling){CONTENT_PARTS, contrast->shift_bytes,
+                                contrast->pitch_bytes};
+    return (struct filling){.content = bits[index]};
+}
+
+static size_t turns_count(const struct contrast *contrast)
+{
+    return contrast->repeats ? contrast->repeats : contents_count(contrast);
+}
+
+/* More than there are logs, and as many of each content. */
+static uint64_t blocks_count(const struct content_probe *state, size_t contents)
+{
+    return (state->logs_count + contents) / contents * contents;
+}
+
+/* Where the first block begins: the same for all contents, since others may be
+ * slower for reasons of their own. */
+static uint64_t blocks_base(const struct content_probe *state)
+{
+    uint64_t block = state->block_bytes, phase = state->phase_bytes % block;
+    uint64_t room = (CONTENT_KINDS_MAX + 2 + state->logs_count) * block;
+    uint64_t base =
+        placing_base(&state->study.setting, state->study.seed, room);
+    uint64_t past = (base + block - phase) % block;
+
+    return past ? base + block - past : base;
+}
+
+/* One turn of a trial: fills the blocks, the contents moved on by `turn`, and
+ * makes small writes to them. What each makes the drive merge is the block
+ * whose turn was as many writes ago as there are logs. */
+static void ask_turn(struct study *study, const char *phase,
+                     const struct contrast *contrast, size_t turn,
+                     uint32_t round, struct random random)
+{
+    const struct content_probe *state = (const struct content_probe *)study;
+    size_t contents = contents_count(contrast);
+    uint64_t blocks = blocks_count(state, contents), block = state->block_bytes;
+    uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+    uint64_t writes = blocks + CONTENT_VOTES * contents;
+
+    pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
+    for (uint64_t i = 0; i < blocks; i++) {
+        struct filling filling =
+            filling_of(contrast, (size_t)(i + turn) % contents);
+        for (uint64_t at = 0; at < block; at += state->request_bytes)
+            ask(study, &filling, &step, base + i * block + at,
+                block - at < state->request_bytes ? block - at
+                                                  : state->request_bytes);
+    }
+    for (uint64_t i = 0, in = 0; i < writes; i++, in++) {
+        struct filling filling =
+            filling_of(contrast, (size_t)(i + turn) % contents);
+        size_t merged =
+            (size_t)(i + blocks - state->logs_count + turn) % contents;
+        in = in < blocks ? in : 0; /* of the blocks, one after the other */
+        uint64_t place = base + in * block + state->written_from_bytes +
+                         (1 + random_below(&random, pages)) * state->page_bytes;
+        if (i >= blocks)
+            step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
+                                (char)('a' + merged * contents + turn),
+                                round + (uint32_t)((i - blocks) / contents));
+        ask_flushed(study, &filling, &step, place, state->page_bytes);
+        /* Pages in a row differ in time: not always the same for a content. */
+        step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+        if (random_below(&random, 2))
+            ask_flushed(study, &filling, &step, place, state->page_bytes);
+    }
+}
+
+/* Pages in order, after one that may have to wait; and pages far apart. */
+static void ask_pages(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random)
+{
+    const struct filling filling = {.content = CONTENT_RANDOM};
+    const struct setting *setting = &study->setting;
+    uint64_t page = contrast->size_bytes;
+    uint64_t first = (setting->region_offset_bytes + page - 1) / page;
+    uint64_t count =
+        (setting->region_offset_bytes + setting->region_length_bytes) / page -
+        first;
+    uint64_t start = random_below(random, count - PAGES - 1);
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+
+    ask_flushed(study, &filling, &step, (first + start) * page, page);
+    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+    for (uint64_t i = 1; i <= PAGES; i++)
+        ask_flushed(study, &filling, &step, (first + start + i) * page, page);
+    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
+    for (uint64_t i = 0; i < PAGES; i++)
+        ask_flushed(study, &filling, &step,
+                    (first + random_below(random, count)) * page, page);
+}
+
+void content_emit(struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random)
+{
+    if (contrast->kind == CONTENT_MOVED)
+        ask_pages(study, phase, contrast, round, random);
+    else if (round % CONTENT_VOTES == 0)
+        for (size_t turn = 0; turn < turns_count(contrast); turn++)
+            ask_turn(study, phase, contrast, turn, round, *random);
+}
+
+/* The least of a cell's writes, each with its flush: of pages in order some are
+ * what they should be, even where the drive's pages are others. */
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, double *ns)
+{
+    uint32_t count = contrast->kind == CONTENT_MOVED ? PAGES : 1;
+    double costs[PAGES];
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, 2 * count);
+
+    for (uint32_t i = 0; rows && i < count; i++)
+        costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
+    stats_sort(costs, rows ? count : 0);
+    *ns = rows ? costs[0] : 0;
+    return *ns > 0;
+}
+
+/* The mean logarithm of what it costs to merge one content, over the blocks. */
+static bool log_cost(const struct study *study, const char *phase,
+                     const struct contrast *contrast, size_t content,
+                     uint32_t round, double *log_ns)
+{
+    size_t contents = contents_count(contrast), turns = turns_count(contrast);
+    double ns;
+
+    *log_ns = 0;
+    for (size_t turn = 0; turn < turns; turn++) {
+        if (!cell_cost(study, phase, contrast,
+                       (char)('a' + content * contents + turn), round, &ns))
+            return false;
+        *log_ns += log(ns) / (double)turns;
+    }
+    return true;
+}
+
+bool content_value(const struct study *study, const char *phase,
+                   const struct contrast *contrast, uint32_t round,
+                   struct random *random, double *ratio)
+{
+    size_t first = contrast->kind == CONTENT_RANDOM_ONES ? 1 : 0;
+    double a, b;
+
+    (void)random;
+    if (contrast->kind == CONTENT_MOVED) {
+        if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
+            !cell_cost(study, phase, contrast, 'b', round, &b))
+            return false;
+        *ratio = log(b / a);
+        return true;
+    }
+    if (!log_cost(study, phase, contrast, first, round, &a) ||
+        !log_cost(study, phase, contrast, first + 1, round, &b))
+        return false;
+    *ratio = b - a;
+    return true;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * content: the smallest part of a block whose zeroing changes what it costs to
+ * move.
+ */
+#include "probes/content.h"
+
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/stats.h"
+
+enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
+
+static const uint32_t unit_looks[] = {32, 64, 96, 128, 192, 256, 0};
+static const uint64_t smallest_part_bytes = KIB;
+/* Half of the units are zeros where parts are units: half of that is looked for,
+ * since banks that move pages side by side take the time of the one with the
+ * fewest. Of what it comes to, other parts save less than half. */
+static const double share_least = 0.25, whole_least = 0.6, part_most = 0.5;
+
+/* What parts save when `share` of the units of a block are zeros. */
+static double saving(double ones_to_zeros, double share)
+{
+    return -log(1 - share * (1 - exp(-ones_to_zeros)));
+}
+
+/* Parts that may be units: a power of two, or three times that. */
+static uint64_t part_of(size_t index)
+{
+    return index % 2 ? (smallest_part_bytes << (index / 2)) / 2 * 3
+                     : smallest_part_bytes << (index / 2);
+}
+
+/* The smallest parts that save anything: those below hold no whole unit. As
+ * many as there are: none do. One after the other: larger parts may save less
+ * again, where they leave out some of the banks that move pages side by side. */
+static bool search_unit(struct content_probe *state, const char *phase,
+                        uint32_t turns, double least, size_t *index,
+                        double *saved)
+{
+    for (*index = 0; *index < PARTS_COUNT; ++*index) {
+        struct contrast contrast =
+            content_of(CONTENT_ONES_PARTS, part_of(*index), 0);
+        double ratios[CONTENT_VOTES];
+        contrast.repeats = turns;
+        if (!study_ratios(&state->study, phase, &contrast, CONTENT_VOTES,
+                          ratios))
+            return false;
+        *saved = stats_median(ratios, CONTENT_VOTES);
+        if (*saved > least)
+            break;
+    }
+    return true;
+}
+
+/* Parts of a unit save what they did in the search; those shifted by half of it
+ * do not, nor do those of half of it, nor those that are next to it in size:
+ * where a unit is 12 KiB, parts of 16 KiB hold some whole ones, and would pass
+ * but for that. */
+static enum claim certify_unit(struct content_probe *state, double saved,
+                               size_t index, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = content_alpha,
+                                    .looks = unit_looks};
+    uint64_t unit_bytes = part_of(index),
+             next_bytes = index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
+    struct contrast contrasts[] = {
+        content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
+        content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
+        content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
+        content_of(CONTENT_ONES_PARTS, next_bytes, 0)};
+    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
+        contrasts[i].low = whole_least * saved;
+        contrasts[i].high = part_most * saved;
+    }
+    enum claim claim =
+        study_claim(&state->study, "certify", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+bool content_say_unit(uint64_t unit_bytes, double confidence,
+                      struct findings *findings)
+{
+    struct finding *finding = findings_add(findings, "content", "content_unit");
+    char size[24], half[24];
+
+    finding_found(finding, value_integer(unit_bytes), confidence);
+    finding_why(finding,
+                "one of each two %s of zeros saves half of what zeros save; "
+                "of each two %s, or shifted by that, next to nothing",
+                format_bytes(unit_bytes, size, sizeof(size)),
+                format_bytes(unit_bytes / 2, half, sizeof(half)));
+    return true;
+}
+
+enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
+                             uint64_t *unit_bytes, double *confidence)
+{
+    static const char *const searches[] = {"search", "again"};
+    double least = saving(ones_to_zeros, share_least), saved = 0;
+    size_t first = PARTS_COUNT, index;
+    enum claim claim = CLAIM_OPEN;
+
+    for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
+        if (!search_unit(state, searches[i], i == 0, least, &index, &saved))
+            return CLAIM_MEASURING;
+        if (index == first || index == PARTS_COUNT)
+            continue;
+        claim = certify_unit(state, saved, index, confidence);
+        if (claim == CLAIM_MEASURING)
+            return claim;
+        *unit_bytes = part_of(index);
+        first = index;
+    }
+    return claim;
+}
