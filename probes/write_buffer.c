@@ -187,11 +187,12 @@ static bool conclude_edge(struct buffer_probe *state,
 {
     char size[24];
 
-    if (fit->bypass && buffer_host_splits_at(state, edge->bytes))
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    if (fit->bypass && limit > 0 && edge->bytes >= limit)
         return say_open(findings,
-                        "writes leave their line where the host begins to send "
-                        "one request more, and that one may be so small that "
-                        "it passes the buffer by");
+                        "writes leave their line where the host sends more "
+                        "than one request, and the last may be so small that "
+                        "it passes the buffer by, or just no longer");
     enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
     enum claim waits = stops == CLAIM_MEASURING
                            ? CLAIM_MEASURING
