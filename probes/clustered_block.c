@@ -31,9 +31,10 @@
 #include "probes/probes.h"
 
 enum {
-    WALKS_MAX = 2,          /* as the drive was found, and after a fill */
-    PIECES = 5,             /* lengths of writes where the page is not known */
-    AGREED_LENGTH_MIN = 16, /* of the coarser walk, in writes */
+    WALKS_MAX = 2, /* as the drive was found, and after a fill */
+    PIECES = 5,    /* lengths of writes where the page is not known */
+    AGREED_LENGTHS = 3,
+    AGREED_LENGTH_MIN = 16, /* of the coarsest walk, in writes */
     CANDIDATES_MAX = 3,
 };
 
@@ -284,7 +285,7 @@ static bool think_with_page(struct block_probe *state,
 /*
  * Written in pieces, a drive that maps pages uses up a page for each part of
  * one. So as long as the piece divides the page, as many pieces fill a block,
- * whatever their length; from the page on, as many bytes. The block is what two
+ * whatever their length; from the page on, as many bytes. The block is what some
  * lengths agree on, where no other says that pieces neither divide the page nor
  * are multiples of it.
  */
@@ -306,48 +307,54 @@ static bool contradict(const struct block_spikes *spikes,
 static bool say_agreed(struct findings *findings,
                        const struct block_spikes *spikes, uint64_t piece_bytes)
 {
-    char size[24], piece[24], half[24];
+    char size[24], piece[24], least[24];
     struct finding *finding =
         add_found(findings, spikes->block_bytes, pieces_confidence);
 
-    finding_why(finding,
-                "written in order, in pieces of %s as in those of %s, every %s "
-                "brings one slow write, %.2f times its neighbours (%zu of %zu "
-                "fresh ones)",
-                format_bytes(piece_bytes / 2, half, sizeof(half)),
-                format_bytes(piece_bytes, piece, sizeof(piece)),
-                format_bytes(spikes->block_bytes, size, sizeof(size)),
-                exp(spikes->period.excess), spikes->period.hits,
-                spikes->period.trials);
+    finding_why(
+        finding,
+        "written in order, in pieces of %s to %s, every %s "
+        "brings one slow write, %.2f times its neighbours (%zu of %zu "
+        "fresh ones)",
+        format_bytes(piece_bytes >> (AGREED_LENGTHS - 1), least, sizeof(least)),
+        format_bytes(piece_bytes, piece, sizeof(piece)),
+        format_bytes(spikes->block_bytes, size, sizeof(size)),
+        exp(spikes->period.excess), spikes->period.hits, spikes->period.trials);
     return true;
 }
 
-/* Walks in pieces of doubled length: CLAIM_HOLDS with what they agree on. */
+/*
+ * Walks in pieces of doubled length: CLAIM_HOLDS with what three of them agree
+ * on. Two are too few: pieces of half a page leave blocks half valid, and as the
+ * next length meets these, slow writes come twice as often. Pieces that the host
+ * splits are no longer than their parts.
+ */
 static enum claim compare_pieces(struct block_probe *state,
                                  uint64_t first_bytes, int first_number,
                                  struct block_spikes *agreed,
                                  uint64_t *piece_bytes)
 {
+    const uint64_t limit = state->study.setting.request_limit_bytes;
     struct block_spikes before = {.found = false}, spikes;
+    int lengths = 1;
 
-    *agreed = before;
     for (int k = 0; k < PIECES; k++, before = spikes) {
         state->page_bytes = first_bytes << k;
+        if (limit > 0 && state->page_bytes > limit)
+            break;
         if (block_walk(state, first_number + k, piece_walk_bytes,
                        piece_walk_writes, &spikes) == CLAIM_MEASURING)
             return CLAIM_MEASURING;
         if (contradict(&spikes, &before))
             return CLAIM_FALLS;
-        if (agreed->found)
-            break; /* the next length has not spoken against it */
-        if (!agree(&spikes, &before))
+        lengths = agree(&spikes, &before) ? lengths + 1 : 1;
+        if (lengths < AGREED_LENGTHS)
             continue;
         *agreed = spikes;
         *piece_bytes = state->page_bytes;
-        if (spikes.period.length < 2 * PERIOD_SHORTEST)
-            break; /* the next length would be too coarse to tell */
+        return CLAIM_HOLDS;
     }
-    return agreed->found ? CLAIM_HOLDS : CLAIM_OPEN;
+    return CLAIM_OPEN;
 }
 
 static bool think_without_page(struct block_probe *state,
@@ -385,7 +392,7 @@ static bool think_without_page(struct block_probe *state,
         }
     return say_open(findings,
                     "without clustered_page it is not known what to write in "
-                    "order, and no two lengths of writes agree on a distance "
+                    "order, and too few lengths of writes agree on a distance "
                     "of slow ones; if you know it, pass "
                     "--assume=clustered_page=VALUE");
 }
