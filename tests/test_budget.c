@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
-
-#define MIB (UINT64_C(1) << 20)
 
 /* Of each kind one that is quick; the long suite takes every drive there is.
  * Sanitizers see the same code on an SSD, a stick and what is no flash. */

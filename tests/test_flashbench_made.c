@@ -9,13 +9,11 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/infer/flashbench.h"
 #include "lib/infer/parameter.h"
 
 enum { CARDS = 3000, ROWS_MAX = 4096, REPEATS = 3 };
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
 
 static struct flashbench_align aligns[ROWS_MAX];
 static struct flashbench_speed speeds[ROWS_MAX];

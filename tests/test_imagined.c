@@ -4,11 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "lib/base/units.h"
 #include "lib/session/imagined.h"
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
 
 enum { PLACES = 64 };
 static const uint64_t page_bytes = 4 * KIB;

@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/device/disk.h"
 #include "lib/session/journal.h"
 #include "lib/session/preserve.h"
-
-#define MIB (UINT64_C(1) << 20)
 
 enum { EXTENTS = 5, ZERO_EXTENT = 2 };
 

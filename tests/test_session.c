@@ -9,13 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 #include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
 #include "lib/session/skip.h"
 #include "probes/probes.h"
-
-#define MIB (UINT64_C(1) << 20)
 
 static const struct probe *const three[] = {
     &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
 /*
  * Text to quantities and back, the same everywhere: options, drive files, CSV,
  * reports. Every parser takes the whole text or none of it: trailing junk, a

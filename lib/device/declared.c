@@ -7,10 +7,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "lib/base/units.h"
 #include "lib/device/sysfs.h"
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     NVME_IDENTIFY = 0x06,

@@ -7,6 +7,7 @@
 
 #include "lib/base/fault.h"
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
 
@@ -14,9 +15,6 @@
  * A drive of its own, and requests to it, one at a time: by what they take it
  * is told whether a parameter shows.
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum { BENCH_REPEATS = 33 };
 

@@ -20,8 +20,6 @@ struct key_row {
     const char *help;
 };
 
-#define KIB 1024.0
-#define GIB (1024.0 * 1024.0 * 1024.0)
 #define SECOND 1e9
 
 /* A row whose key is called otherwise than its field. */

@@ -9,8 +9,6 @@
 #include "lib/base/units.h"
 #include "lib/report/advice_parts.h"
 
-#define KIB UINT64_C(1024)
-
 static const uint64_t BANDWIDTH_TIMES = 9; /* data to overhead, at 90 % */
 
 static void advise_writing(const struct findings *findings,

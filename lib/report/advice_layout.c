@@ -7,9 +7,6 @@
 #include "lib/base/units.h"
 #include "lib/report/advice_parts.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-
 static const uint64_t SECTOR_BYTES = 512;
 static const uint64_t EXT4_BLOCK_BYTES = 4 * KIB;
 /* ext4 does not follow a stripe that is longer than a block group. */

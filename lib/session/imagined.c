@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define MIB (UINT64_C(1) << 20)
+#include "lib/base/units.h"
 
 /* Of the region; and a write that cleans relative to one that does not. */
 static const double spare_usual = 0.11, cleaning_usual = 5.5;

@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/device/device.h"
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     TRIALS = 1000,     /* "generally 1000 or more" */
