@@ -9,8 +9,9 @@
 /*
  * Runs the probe on a drive that is imagined from `costs`, without a request to
  * any: what it would ask, and how long that would take, given what is known so
- * far. `most` ends it, as it would end the probe. What it would conclude is
- * added to `found`, which may be NULL, or `known`. 0 or -ENOMEM.
+ * far: the middle one of up to three such runs. `most` ends each, as it would end
+ * the probe. Where `found` is not NULL (it may be `known`), it runs once, and what
+ * it would conclude is added to it. 0 or -ENOMEM.
  */
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
