@@ -80,6 +80,27 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the probes that are still to come may need: twice what is expected of each,
+ * or of its usual need. */
+static uint64_t others_need(const struct session_plan *plan,
+                            const struct session_part *running)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < plan->parts_count; i++) {
+        const struct session_part *part = &plan->parts[i];
+        if (part != running && !part->passed && part->fits)
+            bytes += 2 * larger(part->expected.bytes_written,
+                                part->plan.bytes_written);
+    }
+    return bytes;
+}
+
 uint64_t plan_allowance(const struct session_plan *plan,
                         const struct session_part *running, uint64_t left_bytes)
 {
@@ -89,7 +110,11 @@ uint64_t plan_allowance(const struct session_plan *plan,
         const struct session_part *part = &plan->parts[i];
         last = part == running || part->passed || !part->plan.bytes_written;
     }
+    /* Half of what is left, or what the others leave of it. */
+    const uint64_t others_bytes = others_need(plan, running);
     uint64_t share_bytes = last ? left_bytes : left_bytes / 2;
+    if (left_bytes > others_bytes)
+        share_bytes = larger(share_bytes, left_bytes - others_bytes);
     /* What it expects is there for each that fits, and a quarter more, since it
      * is no more than expected. */
     const uint64_t wanted_bytes = running->expected.bytes_written / 4 * 5;

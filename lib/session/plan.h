@@ -26,8 +26,9 @@ void plan_pass(struct session_plan *plan, const struct probe *probe);
 
 /*
  * How much of what is left of the budget the running part may write: no more
- * than its plan allows, and half while others are to come that write, but what
- * it expects to if that fits. So one that meets a hard drive does not leave the
+ * than its plan allows; while others are to come that write, half, or what is
+ * over when they have twice of what they expect; but what it expects itself, if
+ * that fits. So one that meets a hard drive does not leave the
  * others without an answer.
  */
 uint64_t plan_allowance(const struct session_plan *plan,
