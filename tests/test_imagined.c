@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
+#include "lib/base/units.h"
 #include "lib/session/imagined.h"
 
 enum { PLACES = 64 };
