@@ -428,6 +428,8 @@ static bool is_done(const struct state *state, enum kind kind,
 static bool find_line(struct state *state, enum kind kind,
                       struct result *result)
 {
+    /* What is seen at ticks only is half of one late on average. */
+    const double late_ns = (double)state->study.setting.clock_step_ns / 2;
     struct contrast contrast = sizes_of(kind);
     double whole[CONTRAST_ROUNDS_MAX], y[SIZES];
     struct times times;
@@ -437,9 +439,11 @@ static bool find_line(struct state *state, enum kind kind,
             return false;
         times.rounds_count = result->rounds_count = *look;
         for (size_t i = 0; i < SIZES; i++) {
-            for (uint32_t round = 0; round < *look; round++)
-                time_of(&state->study, "line", &contrast, i, round,
-                        &times.ns[i][round]);
+            for (uint32_t round = 0; round < *look; round++) {
+                double *ns = &times.ns[i][round];
+                time_of(&state->study, "line", &contrast, i, round, ns);
+                *ns = fmax(*ns - late_ns, 1);
+            }
             y[i] = middle_time(times.ns[i], *look);
         }
         result->line = line_of_sizes(state->sizes, y, &result->off);

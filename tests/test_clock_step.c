@@ -131,6 +131,20 @@ START_TEST(what_a_coarse_clock_hides_is_not_absent)
 }
 END_TEST
 
+/* What the tick adds is not the drive's. */
+START_TEST(the_tick_is_no_overhead_of_a_request)
+{
+    const struct finding without =
+        find("sim:ssd-a", "large-request", "request_overhead");
+    const struct finding with = find("sim:ssd-a,clock_step_ns=50us",
+                                     "large-request", "request_overhead");
+
+    ck_assert_int_eq(without.verdict, VERDICT_FOUND);
+    ck_assert_int_eq(with.verdict, VERDICT_FOUND);
+    ck_assert_int_le(llabs(with.value.integer - without.value.integer), 10000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("clock step");
@@ -143,6 +157,7 @@ int main(void)
     tcase_add_test(cases, a_drive_has_the_step_that_it_was_given);
     tcase_add_test(cases, a_coarse_clock_makes_no_other_buffer);
     tcase_add_test(cases, what_a_coarse_clock_hides_is_not_absent);
+    tcase_add_test(cases, the_tick_is_no_overhead_of_a_request);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
