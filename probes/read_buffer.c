@@ -156,6 +156,8 @@ static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
  * two would continue the last of the read before. */
 static uint64_t part_for(uint64_t length_bytes, uint64_t most_bytes)
 {
+    if (length_bytes <= most_bytes)
+        return most_bytes / 4;
     return length_bytes <= 2 * most_bytes ? most_bytes / 2 : most_bytes;
 }
 
@@ -174,7 +176,9 @@ static uint32_t parts_count(const struct contrast *contrast)
 }
 
 /* One read of a place; all its requests are of the same cell. Parts end at
- * multiples of half a part, which pages divide, and none is shorter. */
+ * multiples of a part, which pages divide: one that two parts share would be read
+ * twice, and kept for longer. Only where the last part would be too short for the
+ * buffer (`pitch_bytes`) it begins half a part earlier. */
 static void ask_read(struct study *study, const char *phase,
                      const struct contrast *contrast, uint32_t round,
                      uint64_t offset_bytes)
@@ -184,7 +188,7 @@ static void ask_read(struct study *study, const char *phase,
 
     while (end > 0) {
         uint64_t begin = (end - 1) / part * part;
-        if (begin > 0 && end - begin < part / 2)
+        if (begin > 0 && end - begin < contrast->pitch_bytes)
             begin -= part / 2;
         struct step read =
             placing_step(OPERATION_READ, offset_bytes + begin, end - begin,
@@ -421,6 +425,7 @@ struct edge {
     uint64_t low_bytes, high_bytes; /* on the two sides of the edge */
     uint64_t lead_bytes;            /* read in front of each size */
     uint64_t part_bytes;            /* read downwards in these; 0: in one go */
+    uint64_t part_least_bytes;      /* no part is shorter */
     bool profits_below;             /* the upper edge: the buffer's size */
     double gain;                    /* log ratio where it profits */
     double spread;
@@ -441,6 +446,7 @@ static struct contrast read_as(const struct setting *setting,
 
     contrast.shift_bytes = edge->lead_bytes;
     contrast.other_bytes = edge->part_bytes;
+    contrast.pitch_bytes = edge->part_least_bytes;
     return contrast;
 }
 
@@ -689,59 +695,83 @@ static enum claim find_behind_lead(struct state *state,
     return find_edge(state, &edge, "behind", bytes, confidence);
 }
 
-/* Is a read downwards of that size still faster the second time, and by how
- * much? */
-static enum claim profits_downwards(struct state *state,
-                                    const struct edge *edge, const char *phase,
-                                    struct contrast *contrast)
+enum { NEAR_SIDE, FAR_SIDE, BOTH_SIDES };
+
+/* On the far side a profit must be nearly that on the near side: a page that two
+ * parts share is kept for longer than others, and makes up to half of it. */
+static void most_of_near(struct contrast contrasts[], size_t count)
+{
+    (void)count;
+    contrasts[FAR_SIDE].low = contrasts[FAR_SIDE].high =
+        0.8 * fmax(contrasts[NEAR_SIDE].median, gain_least);
+}
+
+/* On which side of the edge is its high end, by reads downwards? SIDE_OPEN: they
+ * do not say. */
+static enum claim side_downwards(struct state *state, const struct edge *edge,
+                                 const char *phase, enum side *side,
+                                 double *gain)
 {
     const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
-                                    .looks = claim_long_looks};
+                                    .looks = claim_long_looks,
+                                    .adapt = most_of_near};
+    const struct setting *setting = &state->study.setting;
+    struct contrast contrasts[BOTH_SIDES] = {
+        read_as(setting, edge, edge->low_bytes, SIDE_ABOVE),
+        read_as(setting, edge, edge->high_bytes, SIDE_BELOW)};
 
-    *contrast =
-        read_as(&state->study.setting, edge, edge->high_bytes, SIDE_BELOW);
-    contrast->low = contrast->high = edge->gain / 2;
-    if (contrast->repeats < repeats_for(edge, round_clear))
-        contrast->repeats = repeats_for(edge, round_clear);
-    return study_claim(&state->study, phase, contrast, 1, &rule);
+    for (int i = 0; i < BOTH_SIDES; i++) {
+        struct contrast *contrast = &contrasts[i];
+        contrast->low = contrast->high = edge->gain / 2;
+        if (contrast->repeats < repeats_for(edge, round_clear))
+            contrast->repeats = repeats_for(edge, round_clear);
+    }
+    enum claim claim =
+        study_claim(&state->study, phase, contrasts, BOTH_SIDES, &rule);
+    *gain = contrasts[NEAR_SIDE].median;
+    *side = contrasts[NEAR_SIDE].side == SIDE_ABOVE ? contrasts[FAR_SIDE].side
+                                                    : SIDE_OPEN;
+    return claim;
 }
 
 /*
  * A read in several parts of the host's, each continuing the last, may bring what
  * is ahead of it as well, and that takes room in the buffer. From the last part
- * to the first nothing is continued: where such reads profit beyond `*bytes`,
+ * to the first nothing is continued: where such reads profit beyond what is shown,
  * the buffer ends where they do.
  */
 static enum claim find_downwards(struct state *state, const struct edge *whole,
-                                 uint64_t *bytes, double *confidence)
+                                 struct shown *shown)
 {
     struct edge edge = *whole;
-    struct contrast contrast;
     char phase[LABEL_PHASE_MAX] = "downwards";
+    enum side side;
+    double gain;
 
     edge.part_bytes = state->study.setting.request_limit_bytes;
-    edge.low_bytes = *bytes;
-    edge.high_bytes = *bytes + 2 * state->grain_bytes;
-    if (profits_downwards(state, &edge, phase, &contrast) == CLAIM_MEASURING)
+    edge.part_least_bytes = shown->smallest_bytes;
+    edge.low_bytes = shown->bytes;
+    edge.high_bytes = shown->bytes + 2 * state->grain_bytes;
+    if (side_downwards(state, &edge, phase, &side, &gain) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
-    if (contrast.side == SIDE_OPEN)
-        *confidence = fmin(*confidence, parts_confidence);
-    if (contrast.side != SIDE_ABOVE)
+    if (side == SIDE_OPEN)
+        shown->confidence = fmin(shown->confidence, parts_confidence);
+    if (side != SIDE_ABOVE)
         return CLAIM_HOLDS;
     /* What is read ahead makes first reads upwards faster, too. */
-    edge.gain = contrast.median;
-    for (uint32_t doubled = 1; contrast.side != SIDE_BELOW; doubled++) {
-        if (contrast.side == SIDE_ABOVE)
+    edge.gain = gain;
+    for (uint32_t doubled = 1; side != SIDE_BELOW; doubled++) {
+        if (side == SIDE_ABOVE)
             edge.low_bytes = edge.high_bytes;
-        edge.high_bytes = *bytes << doubled;
+        edge.high_bytes = shown->bytes << doubled;
         if (edge.high_bytes > size_limit(&state->study.setting))
             return CLAIM_OPEN;
         snprintf(phase, sizeof(phase), "downwards-%u", doubled);
-        if (profits_downwards(state, &edge, phase, &contrast) ==
+        if (side_downwards(state, &edge, phase, &side, &gain) ==
             CLAIM_MEASURING)
             return CLAIM_MEASURING;
     }
-    return find_edge(state, &edge, "down", bytes, confidence);
+    return find_edge(state, &edge, "down", &shown->bytes, &shown->confidence);
 }
 
 /* Reads that the host sends in parts show less than all of the buffer: where the
@@ -759,7 +789,7 @@ static enum claim look_again(struct state *state, const struct edge *upper,
         return CLAIM_HOLDS;
     if (2 * smallest_bytes <=
         part_for(shown->bytes, setting->request_limit_bytes))
-        return find_downwards(state, upper, &shown->bytes, &shown->confidence);
+        return find_downwards(state, upper, shown);
     if (lead > 0)
         claim = find_behind_lead(state, upper, lead, &shown->bytes,
                                  &shown->confidence);

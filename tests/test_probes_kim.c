@@ -59,6 +59,11 @@ static const struct expected table[] = {
      "read_buffer", "262144"},
     {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=1MiB", NULL, buffers,
      "read_buffer", "262144"},
+    /* Parts of a long read share pages, which are then kept for longer. */
+    {"ssd-a,request_limit_bytes=256KiB,read_buffer_bytes=576KiB,"
+     "clustered_page_bytes=192KiB,superblock_chips_count=12,"
+     "pages_per_block_count=24",
+     NULL, buffers, "read_buffer", "589824"},
     /* Few places, of which many small reads are kept. */
     {"usb-kingston-1g,read_buffer_bytes=512KiB", NULL, buffers, "read_buffer",
      "524288"},
