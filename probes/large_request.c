@@ -440,9 +440,9 @@ static bool find_line(struct state *state, enum kind kind,
         times.rounds_count = result->rounds_count = *look;
         for (size_t i = 0; i < SIZES; i++) {
             for (uint32_t round = 0; round < *look; round++) {
-                double *ns = &times.ns[i][round];
-                time_of(&state->study, "line", &contrast, i, round, ns);
-                *ns = fmax(*ns - late_ns, 1);
+                double ns = 0;
+                time_of(&state->study, "line", &contrast, i, round, &ns);
+                times.ns[i][round] = fmax(ns - late_ns, 1);
             }
             y[i] = middle_time(times.ns[i], *look);
         }
