@@ -29,9 +29,6 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-
 enum { KINDS = 4, REQUESTS_MAX = 1000 };
 
 enum kind { RANDOM_READ, SEQUENTIAL_READ, RANDOM_WRITE, SEQUENTIAL_WRITE };

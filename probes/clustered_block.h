@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/period.h"
 #include "lib/infer/study.h"
 
@@ -13,10 +14,6 @@
  * What the files of the clustered-block probe share: slow writes at a distance
  * (walk), and what random writes cost beside sequential ones (gaps).
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
 
 enum { BLOCK_GAPS_MAX = 8 };
 

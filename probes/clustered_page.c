@@ -570,38 +570,40 @@ static enum claim merges_hide(struct page_probe *state)
     return study_claim(&state->study, "merges", &contrast, 1, &rule);
 }
 
+/* Every way to find a page by its shifts. */
+static enum outcome try_all(struct page_probe *state, struct findings *findings)
+{
+    static const uint64_t multiples[2][2] = {{1, 3}, {5, 7}};
+    enum outcome outcome = OUTCOME_GO_ON;
+
+    state->in_order = false;
+    const enum claim hidden = merges_hide(state);
+    if (hidden == CLAIM_MEASURING)
+        return OUTCOME_MEASURING;
+    if (hidden == CLAIM_HOLDS) {
+        state->in_order = true;
+        outcome = try_stage(state, multiples[0], first_looks, findings);
+        state->in_order = false;
+    }
+    for (size_t i = 0; i < 2 && outcome == OUTCOME_GO_ON; i++)
+        outcome = try_candidates(state, multiples[i], findings);
+    return outcome;
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     if (study->setting.method == METHOD_PAPER)
         return paper_clustered_page(study, findings);
-    static const uint64_t multiples[2][2] = {{1, 3}, {5, 7}};
     struct page_probe *state = (struct page_probe *)study;
     struct page_verdict verdict;
 
-    state->in_order = false;
-    enum claim hidden = merges_hide(state);
-    if (hidden == CLAIM_MEASURING)
+    switch (try_all(state, findings)) {
+    case OUTCOME_MEASURING:
         return false;
-    state->in_order = hidden == CLAIM_HOLDS;
-    if (state->in_order)
-        switch (try_stage(state, multiples[0], first_looks, findings)) {
-        case OUTCOME_MEASURING:
-            return false;
-        case OUTCOME_SAID:
-            return true;
-        case OUTCOME_GO_ON:
-            break;
-        }
-    state->in_order = false;
-    for (size_t i = 0; i < 2; i++) {
-        switch (try_candidates(state, multiples[i], findings)) {
-        case OUTCOME_MEASURING:
-            return false;
-        case OUTCOME_SAID:
-            return true;
-        case OUTCOME_GO_ON:
-            break;
-        }
+    case OUTCOME_SAID:
+        return true;
+    case OUTCOME_GO_ON:
+        break;
     }
     switch (no_effect(state, &verdict)) {
     case CLAIM_MEASURING:

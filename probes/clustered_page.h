@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/study.h"
 
 /*
@@ -14,8 +15,6 @@
  * shifts show nothing (stairs).
  */
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 /* What the probe writes to, from base_bytes on. */
 #define PAGE_ROOM_BYTES (48 * MIB)
 

@@ -6,15 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/study.h"
 
 /*
  * What the files of the content probe share: the blocks that it fills and what
  * it costs to move them (blocks), and the smallest part that matters (unit).
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     CONTENT_VOTES = 32, /* comparisons in one trial */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/study.h"
 
 /*
@@ -13,9 +14,6 @@
  * compares (cells), the walk over the drive that finds the runs of addresses
  * which belong together (walk), and what it costs to leave one (switch).
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     DISTANCE_SLOTS = 32, /* of a window: what counts as one place */

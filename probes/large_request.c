@@ -33,9 +33,6 @@
 #include "probes/probes.h"
 #include "probes/times.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-
 enum { SIZES = LINE_SIZES, RESAMPLES = 200, BATCH_ROUNDS = 9 };
 
 static const uint64_t small_bytes = 4 * KIB, place_pitch_bytes = 2 * MIB;

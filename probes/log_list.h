@@ -5,15 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/study.h"
 
 /*
  * What the files of the log-list probe share: the writes that it makes and what
  * they cost (writes), and where blocks begin and end (blocks).
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     LOG_PLACES_MAX = 64, /* written in turn, at most */

@@ -30,10 +30,6 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
 enum {
     LEVELS_MAX = 8,
     BLOCKS_FIRST = 12, /* blocks of the first look; then twice as many */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/base/units.h"
 #include "probes/paper.h"
 
 #include <stdio.h>
-
-#define MIB (UINT64_C(1) << 20)
 
 const double paper_confidence = 0.8;
 

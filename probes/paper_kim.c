@@ -9,10 +9,6 @@
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
 /* The parameters that the paper gives with its procedures. */
 enum {
     PAGE_STEP_KIB = 2,

@@ -10,9 +10,6 @@
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-
 /* The parameters that the paper gives with its benchmarks. */
 enum {
     REQUESTS = 1000,     /* 3.2: "1000 or more"; 4.1, 4.2: 1000 */

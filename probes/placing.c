@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/base/units.h"
 #include "probes/placing.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MIB (UINT64_C(1) << 20)
 
 uint64_t placing_base(const struct setting *setting, uint64_t seed,
                       uint64_t window_bytes)

@@ -35,9 +35,6 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-
 enum {
     SIZES_MAX = 32,
     REPEATS_MAX = 8,

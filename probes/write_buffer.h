@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
 
@@ -14,9 +15,6 @@
  * compares (cells), the line that writes follow while they fit (line), and the
  * edge where they leave it (edge).
  */
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum { BUFFER_FAST_MAX = 24, BUFFER_SMALL_SIZES = 6, BUFFER_DEAR_REPEATS = 2 };
 

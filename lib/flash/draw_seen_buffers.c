@@ -115,8 +115,8 @@ int draw_write_buffer_seen(const struct drive *drive, bool *seen,
     double below = buffered_write(&bench, edge - KIB);
     double full = buffered_write(&bench, edge);
     double beyond = buffered_write(&bench, edge + KIB);
-    /* Where each of the host's requests passes it by, nothing is ever in it; and
-     * where each does that would fit, what is in it never did. */
+    /* Where each of the host's requests passes it by, nothing is ever in it. Where
+     * each does that could fill it, it is never full. */
     *seen = edge <= write_buffer_most_bytes &&
             drive->write_buffer_bypass_bytes < drive->request_limit_bytes &&
             drive->write_buffer_bypass_bytes < edge &&

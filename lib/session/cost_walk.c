@@ -4,8 +4,7 @@
 #include "lib/infer/stats.h"
 
 enum { LEVEL_TIMES = 256, LEVEL_TRIES = 32 };
-/* Neighbours by noise are not apart by so much. */
-static const double levels_least = 1.12;
+const double cost_levels_least = 1.12;
 
 static void begin(struct cost_walks *walks, const struct sample *sample)
 {
@@ -60,7 +59,7 @@ static void find_levels(const float ns[], uint64_t count,
         sorted[i] = (double)ns[i * count / LEVEL_TIMES];
     stats_sort(sorted, LEVEL_TIMES);
     for (size_t i = 1; i < LEVEL_TIMES && levels->count < COST_LEVELS_MAX; i++)
-        if (sorted[i] > levels_least * sorted[i - 1])
+        if (sorted[i] > cost_levels_least * sorted[i - 1])
             levels->begin_ns[levels->count++] =
                 (float)((sorted[i] + sorted[i - 1]) / 2);
 }

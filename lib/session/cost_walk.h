@@ -34,6 +34,9 @@ struct cost_walks {
 void cost_walks_learn(struct cost_walks *walks, const struct sample *sample,
                       bool in_order);
 
+/* Times of different levels are apart by this factor; neighbours by noise are not. */
+extern const double cost_levels_least;
+
 /* The times of a walk lie on levels; where each but the first begins. */
 enum { COST_LEVELS_MAX = 16 };
 struct cost_levels {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/base/units.h"
 #include "lib/session/costs.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MIB (UINT64_C(1) << 20)
 
 /* Until they are known: logs of most sticks and cards, and a few parts. */
 enum { LOGS_USUAL = 4, PARTS_USUAL = 4 };

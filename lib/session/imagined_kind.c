@@ -13,8 +13,6 @@ static const uint32_t few_times = 12, fewest_times = 4;
 static const double alike_most = 1.3, alike_most_of_fewest = 2;
 /* So many show how they vary. */
 static const size_t noise_times = 6;
-/* Levels of page times are apart by as much, and neighbours by noise are not. */
-static const double levels_least = 1.12;
 
 /* The kinds most like each. */
 static const enum cost_kind others[COST_KINDS][2] = {
@@ -253,7 +251,7 @@ static size_t level_end(const struct imagined_point *point, size_t begin)
     size_t end = begin + 1;
 
     while (end < point->count &&
-           point->share[end] < levels_least * point->share[end - 1])
+           point->share[end] < cost_levels_least * point->share[end - 1])
         end++;
     return end;
 }

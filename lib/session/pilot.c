@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/base/units.h"
 #include "lib/session/pilot.h"
 
 #include <errno.h>
 #include <math.h>
 
 #include "lib/infer/stats.h"
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
 
 enum {
     READS_SMALL = 16,
