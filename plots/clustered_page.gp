@@ -4,11 +4,12 @@
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # Cells w16384+8192-a (aligned to 16384) and -b (shifted by 8192), each write
-# with the flush behind it: KiB, us. Shifts other than half the size are proofs.
+# with the flush behind it: KiB, us; o16384+8192-a of writes that go on in order.
+# Shifts other than half the size are proofs.
 # --method=paper has cells k16: all that begin at 0 and go on in that size.
 rows(which) = sprintf("awk -F, '$3==\"clustered-page\" { \
-if ($5 ~ /^k/) { wanted = %d==0 } else { split($5, name, /[w+-]/); \
-wanted = $5 ~ /^w[0-9]+\\+/ && name[2]==2*name[3] && name[4]==(%d ? \"b\" : \"a\") } \
+if ($5 ~ /^k/) { wanted = %d==0 } else { split($5, name, /[wo+-]/); \
+wanted = $5 ~ /^[wo][0-9]+\\+/ && name[2]==2*name[3] && name[4]==(%d ? \"b\" : \"a\") } \
 if (!wanted) next; \
 if ($7==\"write\") { write_us=($11-$10)/1000; size=$9 } \
 else if ($7==\"flush\") print size/1024, write_us+($11-$10)/1000 }' %s", which, which, samples)

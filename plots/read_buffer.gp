@@ -3,10 +3,16 @@
 # gnuplot -c read_buffer.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# Rows come in pairs of one place: KiB, us; the first read or the second.
-rows(which) = sprintf("awk -F, '$3==\"read-buffer\" && $5!=\"\" { \
+# Rows come in pairs of one place: KiB, us; the first read or the second. Downwards
+# a read is all the rows that make up the size that the cell names.
+rows(which) = sprintf("awk -F, '$3==\"read-buffer\" && $4 ~ /^down/ && $5!=\"\" { \
+if ($5!=cell || $6!=round) second = bytes = us = 0; cell=$5; round=$6; \
+split($5, part, \"-\"); size = (part[1] ~ /^r/ ? substr(part[1], 2) : part[2]) + 0; \
+bytes += $9; us += ($11-$10)/1000; if (bytes < size) next; \
+if (second==%d) print size/1024, us; second = !second; bytes = us = 0; next } \
+$3==\"read-buffer\" && $5!=\"\" { \
 second = ($8==place && $5==cell && $6==round); place = second ? \"\" : $8; \
-cell=$5; round=$6; if ($4 ~ /^procedure/) second=($4==\"procedure-4\"); if (second==%d) print $9/1024, ($11-$10)/1000 }' %s", which, samples)
+cell=$5; round=$6; if ($4 ~ /^procedure/) second=($4==\"procedure-4\"); if (second==%d) print $9/1024, ($11-$10)/1000 }' %s", which, which, samples)
 # The sizes that the bisection asked for: cells q0-393216-a.
 asked = system(sprintf("awk -F, '$3==\"read-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
 if (!measured(rows(0))) { eval nothing }

@@ -73,6 +73,14 @@ for script in "$source_dir"/plots/*.gp; do
     verdict $? "$stem: without samples it is noticed that nothing is drawn"
 done
 
+# Where every write elsewhere merges a block, pages are found by writes in order.
+"$build_dir/ssdprobe" run clustered-page sim:ssd-a,mapping=block --quiet \
+    --csv=samples.csv </dev/null >said 2>&1
+(($? == 5)) # what is read before a write stays hidden there
+verdict $? "clustered_page: samples in order"
+draws "$source_dir/plots/clustered_page.gp" samples.csv
+verdict $? "clustered_page: a plot of them"
+
 ## The same figures of the papers' literal procedures.
 for stem in basic inter_request_distance content large_request \
     nand_type; do
