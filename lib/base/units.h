@@ -9,6 +9,11 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
+static inline uint64_t smaller_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * Text to quantities and back, the same everywhere: options, drive files, CSV,
  * reports. Every parser takes the whole text or none of it: trailing junk, a

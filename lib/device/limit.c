@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "lib/base/units.h"
 #include "lib/device/sysfs.h"
 
 static const uint64_t PAGE_BYTES = 4096;
@@ -17,11 +18,6 @@ enum { TRIES_MAX = 3 };
 
 /* The counters move a moment after the request has come back. */
 enum { LOOKS_MAX = 1000 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 void limit_read(const struct disk *disk, uint32_t logical_block_bytes,
                 struct limit *limit)
@@ -38,11 +34,11 @@ void limit_read(const struct disk *disk, uint32_t logical_block_bytes,
                                           ? (segments_count - 1) * segment_bytes
                                           : segment_bytes;
     const uint64_t scattered_bytes =
-        segments_count * smaller(PAGE_BYTES, segment_bytes);
+        segments_count * smaller_of(PAGE_BYTES, segment_bytes);
 
     *limit = (struct limit){
-        .assured_bytes = smaller(largest_bytes, scattered_bytes),
-        .hoped_bytes = smaller(largest_bytes, contiguous_bytes),
+        .assured_bytes = smaller_of(largest_bytes, scattered_bytes),
+        .hoped_bytes = smaller_of(largest_bytes, contiguous_bytes),
         .chunk_bytes = 512 * sysfs_number(folder, "queue/chunk_sectors", 0),
         .discard_bytes = sysfs_number(folder, "queue/discard_max_bytes", 0),
     };
@@ -91,15 +87,15 @@ uint32_t limit_prove(const struct limit *limit, const struct disk *disk,
                      const struct limit_reader *reader, uint64_t capacity_bytes,
                      const struct memory *memory)
 {
-    const uint64_t trial_bytes = smaller(
-        limit->hoped_bytes, smaller(memory->size_bytes, capacity_bytes));
+    const uint64_t trial_bytes = smaller_of(
+        limit->hoped_bytes, smaller_of(memory->size_bytes, capacity_bytes));
     uint64_t proved_bytes = limit->assured_bytes;
 
     /* A buffer too small for the largest request cannot be asked for it. */
     if (trial_bytes > limit->assured_bytes &&
         reads_in_one_piece(disk, reader, memory->base, trial_bytes))
         proved_bytes = limit->hoped_bytes;
-    return (uint32_t)smaller(proved_bytes, UINT32_MAX);
+    return (uint32_t)smaller_of(proved_bytes, UINT32_MAX);
 }
 
 static uint64_t pieces_count(uint64_t length_bytes, uint64_t piece_bytes)
@@ -121,7 +117,7 @@ uint32_t limit_parts_count(const struct limit *limit,
     uint64_t offset_bytes = io->offset_bytes, left_bytes = io->length_bytes;
     uint64_t count = 0;
     while (left_bytes > 0) {
-        const uint64_t piece_bytes = smaller(
+        const uint64_t piece_bytes = smaller_of(
             left_bytes, limit->chunk_bytes - offset_bytes % limit->chunk_bytes);
         count += pieces_count(piece_bytes, request_limit_bytes);
         offset_bytes += piece_bytes;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/state.h"
+
+#include <stdlib.h>
+
+#include "lib/session/pilot.h"
+#include "lib/session/rehearsal.h"
+#include "lib/session/skip.h"
+
+/* ---- does it keep its speed? -------------------------------------------- */
+
+static bool run_writes(const struct session *session)
+{
+    return !session->options.read_only && session->plan.bytes_written > 0;
+}
+
+/* Its pages are written where that takes nothing from the probes. */
+static int write_baseline(struct session *session, void *data)
+{
+    struct device_counters counters;
+
+    device_counters(session->device, &counters);
+    if (!run_writes(session) ||
+        counters.written_bytes + session->plan.bytes_written >
+            session->options.write_budget_bytes)
+        return 0;
+    const struct device_limits limits = {
+        .region_offset_bytes = session->baseline.begin_bytes,
+        .region_length_bytes = BASELINE_BYTES,
+        .write_budget_bytes = counters.written_bytes + BASELINE_BYTES};
+    device_limit(session->device, &limits);
+    const int error = baseline_write(&session->baseline, session->device, data);
+    session->cost.bytes_written += error ? 0 : BASELINE_BYTES;
+    return error;
+}
+
+void learn_state(struct session *session)
+{
+    const struct step step = {.operation = OPERATION_WRITE,
+                              .length_bytes = BASELINE_PIECE_BYTES};
+    struct baseline *baseline = &session->baseline;
+    void *data;
+
+    if (!session->options.baseline ||
+        payload_prepare(&session->payload, &step, &data))
+        return;
+    if (baseline->count == 0 &&
+        (!baseline_place(baseline, session->setting.region_offset_bytes,
+                         session->setting.region_length_bytes) ||
+         write_baseline(session, data)))
+        session->options.baseline = false;
+    if (!session->options.baseline ||
+        (run_writes(session) && baseline_flush(session->device) != 0))
+        return;
+    (void)baseline_measure(baseline, session->device, data);
+    (void)written_measure(&session->written, session->device, data);
+}
+
+/* ---- the pilot ---------------------------------------------------------- */
+
+/* It may write where that is little beside what the probes may. */
+bool learn_writes(const struct session *session,
+                  const struct probe *const probes[])
+{
+    const uint64_t share = 40; /* of the budget, 2.5 % */
+    bool writes = false;
+
+    for (; *probes; probes++)
+        writes = writes || (*probes)->writes;
+    return writes && !session->options.read_only &&
+           session->setting.method == METHOD_ADAPTIVE &&
+           session->options.write_budget_bytes / share >= PILOT_BYTES_MAX;
+}
+
+/* What is expected of all parts, one after the other: what one would find on the
+ * imagined drive is known to those that follow. One whose needs are not found
+ * there stays as it was planned. */
+static void foresee(struct session *session)
+{
+    struct costs *costs = malloc(sizeof(*costs));
+    struct findings *found = malloc(sizeof(*found));
+
+    if (costs && found) {
+        *costs = session->costs;
+        *found = session->findings;
+    }
+    for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
+        struct session_part *part = &session->plan.parts[i];
+        struct session_expectation expected;
+        struct setting setting;
+        session_setting(session, part->probe, &setting);
+        if (!part->fits || skip_reason(part->probe, &setting, found, NULL, 0))
+            continue;
+        costs_know(costs, found);
+        if (rehearse(part->probe, &setting, found, costs, &part->plan,
+                     &expected, found) == 0)
+            part->foreseen = part->expected = expected;
+    }
+    free(costs);
+    free(found);
+}
+
+void session_pilot(struct session *session, const struct probe *const probes[])
+{
+    const struct setting *setting = &session->setting;
+    struct pilot pilot = {.device = session->device,
+                          .payload = &session->payload,
+                          .costs = &session->costs,
+                          .written = &session->written,
+                          .setting = setting,
+                          .interrupted = session->options.interrupted};
+
+    session_plan(session, probes, &session->plan);
+    learn_state(session);
+    if (setting->method != METHOD_ADAPTIVE)
+        return;
+    const bool writes = learn_writes(session, probes);
+    if (writes) {
+        struct device_counters counters;
+        device_counters(session->device, &counters);
+        const struct device_limits limits = {
+            .region_offset_bytes = setting->region_offset_bytes,
+            .region_length_bytes = setting->region_length_bytes,
+            .write_budget_bytes = counters.written_bytes + PILOT_BYTES_MAX};
+        device_limit(session->device, &limits);
+    }
+    const uint64_t begin_ns = device_now_ns(session->device);
+    session->piloted = pilot_run(&pilot, writes) == 0;
+    const struct session_expectation sent = {
+        .bytes_written = pilot.bytes_written,
+        .bytes_read = pilot.bytes_read,
+        .requests = pilot.requests,
+        .seconds = (double)(device_now_ns(session->device) - begin_ns) / 1e9};
+    session->cost.pilot = sent;
+    if (session->piloted) {
+        session_plan(session, probes, &session->plan);
+        foresee(session);
+    }
+    session->cost.bytes_written += sent.bytes_written;
+    session->cost.bytes_read += sent.bytes_read;
+    session->cost.requests_count += sent.requests;
+    session->cost.device_seconds += sent.seconds;
+}

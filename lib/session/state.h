@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_SESSION_STATE_H
+#define SSDPROBE_SESSION_STATE_H
+
+#include "lib/base/random.h"
+#include "lib/session/costs.h"
+#include "lib/session/payload.h"
+#include "lib/session/session.h"
+
+/*
+ * What a session holds. For the session's own files only: session.c carries the
+ * run, learn.c sees how the drive is beside what the probes ask, step.c does one
+ * step, resume.c takes up a run that was interrupted.
+ */
+
+struct session {
+    struct device *device;
+    struct session_options options;
+    struct setting setting; /* of every probe, but for its parameters */
+    struct findings findings;
+    struct payload payload;
+    struct random pauses; /* before requests, where the clock has a step */
+    struct session_cost cost;
+    uint64_t begin_ns, part_begin_ns;
+    struct session_plan plan;
+    struct session_part *part; /* the one that is running */
+    struct costs costs;        /* of requests on this drive, as far as seen */
+    bool piloted;              /* they are good for a rehearsal */
+    const struct csv_rows *rows_before; /* of the run that is continued */
+    uint64_t written_before_bytes;
+    size_t turns_before_count;
+    struct baseline baseline;
+    struct written written;
+};
+
+/* learn.c: the baseline, and whether the drive is written all over, as it is now.
+ * What the device does not answer, the next probe will say. */
+void learn_state(struct session *session);
+
+/* learn.c: may the pilot of a run of `probes` write? */
+bool learn_writes(const struct session *session,
+                  const struct probe *const probes[]);
+
+/*
+ * step.c: one step of the part that runs. 0; -EINTR, -ETIME, or -EOVERFLOW where
+ * it would pass the part's plan; -ENOMEM; or -errno of the device with `why`. A
+ * request that was sent and failed has its error in the sample.
+ */
+int step_do(struct session *session, const struct step *step,
+            struct sample *sample, struct fault *why);
+
+/* step.c: tells the caller how far the run is. */
+void step_report(const struct session *session);
+
+/* resume.c: what the rows of the interrupted run have cost, part by part. */
+void resume_count(struct session *session, const struct probe *const probes[]);
+
+/* resume.c: did a probe that had its turn before not fit in the budget then? */
+bool resume_missed(struct session *session, const struct probe *probe);
+
+#endif
