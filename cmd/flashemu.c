@@ -312,6 +312,10 @@ static const struct option_row options[] = {
      "Drawing"},
     {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc",
      "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
+    {OPTION_KEYS, "keys", 0, "KEY=VALUE[,...]",
+     "Set these keys of the drive that was drawn; what a probe should find "
+     "follows from them",
+     RANDOM, "Drawing"},
     {OPTION_SCALE, "scale", 0, "X",
      "A workload X times as long, above 0 and at most 1, the default", STUDY,
      "Drawing"},

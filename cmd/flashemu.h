@@ -18,6 +18,7 @@ enum flashemu_option {
     OPTION_WITHOUT,
     OPTION_SEED,
     OPTION_KIND,
+    OPTION_KEYS,
     OPTION_SCALE,
     OPTION_PLOT,
     OPTION_FORMAT,

@@ -38,7 +38,7 @@ static bool is_kind(const char *kind)
 }
 
 static int read_options(const struct options_given *given, uint64_t *seed,
-                        const char **kind, struct fault *why)
+                        const char **kind, const char **keys, struct fault *why)
 {
     const struct option_given *option = options_find(given, OPTION_SEED);
 
@@ -52,6 +52,8 @@ static int read_options(const struct options_given *given, uint64_t *seed,
                          option->value, seed_most);
     option = options_find(given, OPTION_KIND);
     *kind = option ? option->value : NULL;
+    option = options_find(given, OPTION_KEYS);
+    *keys = option ? option->value : NULL;
     return *kind && !is_kind(*kind) ? kinds_fault(*kind, why) : 0;
 }
 
@@ -61,11 +63,11 @@ int flashemu_random(const struct options_given *given)
     static struct drive drive;
     struct fault why = {.kind = FAULT_NONE};
     struct json_object *document;
-    const char *kind = NULL;
+    const char *kind = NULL, *keys = NULL;
     uint64_t seed = 0;
 
-    if (read_options(given, &seed, &kind, &why) ||
-        draw_drive(seed, kind, &drive, &why))
+    if (read_options(given, &seed, &kind, &keys, &why) ||
+        draw_drive(seed, kind, keys, &drive, &why))
         return flashemu_fail(given, &why);
     if (draw_text(&drive, text, sizeof(text)) < 0) {
         fault_set(&why, FAULT_OPEN, -ENOSPC,

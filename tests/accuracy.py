@@ -115,7 +115,9 @@ class Drive:
             "read_buffer": number(keys["read_buffer_bytes"]) // bank * bank,
             "smallest_request":
                 number(keys["read_buffer_smallest_request_bytes"]),
-            "write_buffer": number(keys["write_buffer_bytes"]),
+            "write_buffer": sum(number(keys[name]) for name in (
+                "write_buffer_bytes", "first_level_bytes",
+                "second_level_bytes")),
             "segment_groups": int(keys["segment_groups_count"]),
             "group_switch": number(keys["group_switch_ns"]),
             "content_dependence": number(keys["content_unit_bytes"]) > 0,
@@ -133,6 +135,8 @@ def random_drive(seed, options):
     command = [options.flashemu, "random", "--seed=%d" % seed]
     if options.kind:
         command.append("--kind=" + options.kind)
+    if options.keys:
+        command.append("--keys=" + options.keys)
     status, text, error, _ = output_of(command)
     if status:
         raise RuntimeError("%s: %s" % (" ".join(command), error))
@@ -191,7 +195,7 @@ def command_for(drive, noise, options):
     if "," in drive.path:  # its own noise comes after
         name, keys = drive.path.split(",", 1)
         spec = "sim:%s,noise=%s,%s" % (name, noise, keys)
-    if options.keys:
+    if options.keys:  # noise among them too
         spec += "," + options.keys
     command = [options.ssdprobe]
     if options.probes:
@@ -408,7 +412,7 @@ def parse():
                         help="count only these")
     parser.add_argument("--keys", metavar="KEY=VALUE,...",
                         help="of the drive file, for every drive: what random "
-                             "drives never have, and what leaves the truth")
+                             "drives never have; the truth follows")
     parser.add_argument("--write-budget", default="20TB", metavar="SIZE",
                         help="of each run (20TB, so that none ends for want "
                              "of it: small drives bear less by default)")

@@ -300,7 +300,7 @@ START_TEST(pages_of_drawn_drives_are_found)
                           .probes = pages,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    ck_assert_int_eq(draw_drive(drawn_seeds[_i], NULL, &drive, &why), 0);
+    ck_assert_int_eq(draw_drive(drawn_seeds[_i], NULL, NULL, &drive, &why), 0);
     int length = draw_text(&drive, text, sizeof(text));
     ck_assert_int_gt(length, 0);
     snprintf(path, sizeof(path), "%s/kim-drawn-XXXXXX",

@@ -29,7 +29,7 @@ static char text[DRAW_TEXT_MAX], again[DRAW_TEXT_MAX];
 static void draw(uint64_t seed, const char *kind)
 {
     struct fault why = {.kind = FAULT_NONE};
-    int error = draw_drive(seed, kind, &drawn, &why);
+    int error = draw_drive(seed, kind, NULL, &drawn, &why);
 
     ck_assert_msg(error == 0, "seed %llu: %s", (unsigned long long)seed,
                   why.text);
@@ -115,8 +115,29 @@ START_TEST(every_kind_can_be_drawn)
         draw(7, kind);
         ck_assert_int_eq(strncmp(drawn.name, kind, strlen(kind)), 0);
     }
-    ck_assert_int_ne(draw_drive(7, "tape", &drawn, &why), 0);
+    ck_assert_int_ne(draw_drive(7, "tape", NULL, &drawn, &why), 0);
     ck_assert_ptr_nonnull(strstr(why.text, "tape"));
+}
+END_TEST
+
+START_TEST(truths_follow_from_keys)
+{
+    struct fault why = {.kind = FAULT_NONE};
+
+    ck_assert_int_eq(draw_drive(7, NULL,
+                                "mapping=page,read_buffer_bytes=0,"
+                                "segment_groups_count=3,group_switch_ns=2ms,"
+                                "jitter_sigma=1.5,clock_step_ns=100ms",
+                                &drawn, &why),
+                     0);
+    ck_assert_str_eq(drive_truth(&drawn, "log_list"), "absent");
+    ck_assert_str_eq(drive_truth(&drawn, "read_buffer"), "absent");
+    /* No noise is seen in them. */
+    ck_assert_str_eq(drive_truth(&drawn, "segment_groups"), "3");
+    ck_assert_str_eq(drive_truth(&drawn, "group_switch"), "2000000");
+    ck_assert(drawn.clock_step_ns == 100000000);
+    ck_assert_int_ne(draw_drive(7, NULL, "page_bytes=13", &drawn, &why), 0);
+    ck_assert_ptr_nonnull(strstr(why.text, "page_bytes"));
 }
 END_TEST
 
@@ -246,6 +267,7 @@ int main(void)
     tcase_add_test(tests, one_seed_gives_one_file);
     tcase_add_test(tests, naming_the_kind_gives_the_same_drive);
     tcase_add_test(tests, every_kind_can_be_drawn);
+    tcase_add_test(tests, truths_follow_from_keys);
 #if !defined(__SANITIZE_ADDRESS__)
     tcase_add_test(tests, truths_differ);
 #endif

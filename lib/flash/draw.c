@@ -396,8 +396,8 @@ static const struct kind *find_kind(uint64_t seed, const char *name)
     return NULL;
 }
 
-int draw_drive(uint64_t seed, const char *name, struct drive *drive,
-               struct fault *why)
+int draw_drive(uint64_t seed, const char *name, const char *keys,
+               struct drive *drive, struct fault *why)
 {
     struct random random;
 
@@ -423,7 +423,9 @@ int draw_drive(uint64_t seed, const char *name, struct drive *drive,
     draw_buffers(&random, kind, drive);
     draw_host(&random, kind, drive);
     draw_quirks(&random, kind, drive);
-    error = drive_check(drive, why);
+    error = keys ? drive_set(drive, keys, why) : 0;
+    if (!error)
+        error = drive_check(drive, why);
     return error ? error : draw_truths(drive, why);
 }
 

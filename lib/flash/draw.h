@@ -21,12 +21,14 @@ enum { DRAW_TEXT_MAX = 16384 };
 const char *draw_kind_name(size_t index);
 
 /*
- * Draws a drive of `kind` (NULL: the seed chooses one) and states its truth.
- * The same seed and kind give the same drive. -EINVAL for an unknown kind,
- * -ENOMEM, or what flash_create() says: that would be an error of draw.c.
+ * Draws a drive of `kind` (NULL: the seed chooses one), sets `keys` ("KEY=VALUE,
+ * ...", NULL: none) and states its truth. The same seed, kind and keys give the
+ * same drive. -EINVAL for an unknown kind, what drive_set() and drive_check()
+ * say of the keys, -ENOMEM, or what flash_create() says: that would be an error
+ * of draw.c.
  */
-int draw_drive(uint64_t seed, const char *kind, struct drive *drive,
-               struct fault *why);
+int draw_drive(uint64_t seed, const char *kind, const char *keys,
+               struct drive *drive, struct fault *why);
 
 /*
  * States in drive->truths what a probe should find, from the drive's keys.

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/flash/draw_seen.h"
+#include "lib/flash/drive_keys.h"
 
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 
@@ -90,7 +91,14 @@ static int state_buffers(struct drive *drive, struct fault *why)
         else
             state_number(drive, "smallest_request", smallest_seen, smallest);
     }
-    state(drive, "write_buffer_levels", "absent");
+    /* What was used lately stays in a cache of two levels, which is looked for
+     * by none. */
+    bool levels = drive->first_level_bytes > 0;
+    state(drive, "write_buffer_levels", levels ? "unidentifiable" : "absent");
+    if (levels) {
+        state(drive, "write_buffer", "unidentifiable");
+        return error;
+    }
     if (error || drive->write_buffer_bytes < 512) {
         state(drive, "write_buffer", "absent");
         return error;
@@ -158,8 +166,9 @@ int draw_truths(struct drive *drive, struct fault *why)
     *quiet = *drive;
     quiet->truths_count = 0;
     quiet->contents = 0;
-    quiet->jitter_sigma = quiet->outlier_share = quiet->drift_share = 0;
-    int error = state_page(quiet, why);
+    int error = drive_quiet(quiet, why);
+    if (!error)
+        error = state_page(quiet, why);
     if (!error)
         error = state_buffers(quiet, why);
     if (!error)

@@ -239,10 +239,15 @@ static int find_file(const char *name, const char *from, char *path,
     return data_file(DATA_DRIVES, file, path, size);
 }
 
-static int apply_overrides(char *text, struct drive *drive, struct fault *why)
+int drive_set(struct drive *drive, const char *keys, struct fault *why)
 {
-    char *rest = text, *item;
+    char text[512], *rest = text, *item;
 
+    if (strlen(keys) >= sizeof(text))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "the keys '%.60s...' are longer than %zu bytes", keys,
+                         sizeof(text) - 1);
+    snprintf(text, sizeof(text), "%s", keys);
     while ((item = strsep(&rest, ",")) != NULL) {
         struct fault fault;
         char *value = strchr(item, '=');
@@ -281,7 +286,7 @@ int drive_load(const char *spec, struct drive *drive, struct fault *why)
                          text);
     error = load_file(path, drive, 0, why);
     if (!error && overrides)
-        error = apply_overrides(overrides, drive, why);
+        error = drive_set(drive, overrides, why);
     return error ? error : drive_check(drive, why);
 }
 

@@ -163,6 +163,10 @@ struct drive {
  */
 int drive_load(const char *spec, struct drive *drive, struct fault *why);
 
+/* Sets "KEY=VALUE,...", as after a drive's name; drive_check() has still to be
+ * asked. -EINVAL, -ERANGE with the allowed range in `why`. */
+int drive_set(struct drive *drive, const char *keys, struct fault *why);
+
 /* Looks for what no single key can show: a geometry that cannot be. 0 or
  * -EINVAL. */
 int drive_check(const struct drive *drive, struct fault *why);

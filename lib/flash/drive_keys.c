@@ -497,6 +497,16 @@ int drive_key_defaults(struct drive *drive, struct fault *why)
     return error;
 }
 
+int drive_quiet(struct drive *drive, struct fault *why)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < KEYS_COUNT && !error; i++)
+        if (strcmp(keys[i].section, "noise") == 0)
+            error = set_key(drive, &keys[i], keys[i].normal, why);
+    return error;
+}
+
 bool drive_key_at(const struct drive *drive, size_t index,
                   struct drive_key *key)
 {

@@ -11,6 +11,9 @@
 /* Every key at its default. 0, or the fault of a broken table. */
 int drive_key_defaults(struct drive *drive, struct fault *why);
 
+/* The keys of noise at their defaults: none of it. As above. */
+int drive_quiet(struct drive *drive, struct fault *why);
+
 /*
  * One value. `section` is NULL for an override on the command line: any will
  * do. -EINVAL or -ERANGE with a sentence that lacks file and line.
