@@ -5,7 +5,10 @@
  * Idea, by two routes that must agree. (a) Written page by page in order, every
  * new block brings an erase or a merge: slow writes at one distance. (b) Random
  * aligned writes of a size that is no multiple of the block leave parts behind
- * that must be copied: they cost more than the same writes in order.
+ * that must be copied: they cost more than the same writes in order. (c) Asked
+ * first, for it needs the least: where whole blocks are mapped, what lies before
+ * a small write in its block is moved with it, and where that begins again a
+ * block begins.
  *
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
  * only when its spare area is used up: it is then filled that far, and only
@@ -138,6 +141,25 @@ static bool say_log_block(const struct block_probe *state,
                 "the drive collects updates in logs and merges each with its "
                 "block: what is merged and erased as one is %s (log_block)",
                 format_bytes(state->log_block_bytes, size, sizeof(size)));
+    return true;
+}
+
+/* What lies before a write in its block was moved with it, and so no drive does
+ * that maps anything smaller. */
+static bool say_borders(struct findings *findings,
+                        const struct block_borders *borders)
+{
+    char size[24];
+    struct finding *finding =
+        add_found(findings, borders->block_bytes, borders->confidence);
+
+    finding_why(
+        finding,
+        "a small write just before a multiple of %s costs %.2f times as "
+        "much as one just behind it, and so at no part of it: what lies "
+        "before a write in its block is moved with it",
+        format_bytes(borders->block_bytes, size, sizeof(size)),
+        borders->effect);
     return true;
 }
 
@@ -402,12 +424,22 @@ static bool think_without_page(struct block_probe *state,
 static bool think(struct study *study, struct findings *findings)
 {
     struct block_probe *state = (struct block_probe *)study;
+    struct block_borders borders;
 
     if (study->setting.method == METHOD_PAPER)
         return paper_clustered_block(
             study, state->page_bytes ? state->page_bytes : 4 * KIB, findings);
     if (state->log_block_bytes)
         return say_log_block(state, findings);
+    switch (block_find_borders(state, &borders)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        return say_borders(findings, &borders);
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        break;
+    }
     if (state->page_is_absent)
         return say_open(findings,
                         "there is no clustered_page, so it is not known what "

@@ -12,10 +12,17 @@
 
 /*
  * What the files of the clustered-block probe share: slow writes at a distance
- * (walk), and what random writes cost beside sequential ones (gaps).
+ * (walk), what random writes cost beside sequential ones (gaps), and where what
+ * a small write costs begins again (borders).
  */
 
 enum { BLOCK_GAPS_MAX = 8 };
+
+enum block_kind {
+    BLOCK_GAP,
+    BLOCK_PLACES, /* a small write at one place, against one at another */
+    BLOCK_BORDER  /* just behind a border, against just before it */
+};
 
 struct block_probe {
     struct study study;
@@ -87,5 +94,22 @@ enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
  */
 enum claim block_any_gap(struct block_probe *state, uint64_t block_bytes,
                          uint64_t phase_bytes, enum side *side);
+
+/* ---- borders ----------------------------------------------------------- */
+
+struct block_borders {
+    uint64_t block_bytes, phase_bytes; /* of any border */
+    double effect, confidence;         /* of what is cheap behind one */
+};
+
+/* CLAIM_HOLDS with `*borders`; FALLS: what a write costs begins nowhere again. */
+enum claim block_find_borders(struct block_probe *state,
+                              struct block_borders *borders);
+void block_emit_border(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random);
+bool block_value_border(const struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        double *ratio);
 
 #endif

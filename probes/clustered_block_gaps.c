@@ -140,6 +140,11 @@ void block_emit(struct study *study, const char *phase,
                 struct random *random)
 {
     const struct block_probe *state = (const struct block_probe *)study;
+
+    if (contrast->kind != BLOCK_GAP) {
+        block_emit_border(study, phase, contrast, round, random);
+        return;
+    }
     struct ground ground = ground_of(state, contrast);
     uint32_t group = round / (uint32_t)contrast->pitch_bytes;
 
@@ -171,6 +176,9 @@ bool block_value(const struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random, double *ratio)
 {
+    (void)random;
+    if (contrast->kind != BLOCK_GAP)
+        return block_value_border(study, phase, contrast, round, ratio);
     uint32_t units = (uint32_t)contrast->pitch_bytes, group = round / units;
     size_t i = 2 * (size_t)(round % units);
     size_t j = 2 * partner(study, phase, contrast, round);
@@ -179,7 +187,6 @@ bool block_value(const struct study *study, const char *phase,
     const struct timing *b =
         placing_rows(study, phase, contrast, 'b', group, 2 * units);
 
-    (void)random;
     if (!a || !b)
         return false;
     *ratio =

@@ -71,6 +71,9 @@ static const struct expected table[] = {
     {"ssd-a,mapping=block", NULL, pages, "clustered_page", "16384"},
     {"ssd-a,mapping=block", NULL, pages, "read_modify_write", "inconclusive"},
     {"ssd-a,mapping=block", "16384", blocks, "clustered_block", "4194304"},
+    /* Neither the page nor any order is needed where blocks are mapped. */
+    {"ssd-a,mapping=block,pages_per_block_count=44", NULL, blocks,
+     "clustered_block", "2883584"},
     {"ssd-b", NULL, pages, "clustered_page", "131072"},
     {"ssd-b", "131072", blocks, "clustered_block", "16777216"},
     {"ssd-b", "131072", blocks, "nand_type", "MLC"},

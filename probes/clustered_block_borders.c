@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block, route (c), where neither page nor order is needed: a drive
+ * that maps whole blocks moves what lies before a write in its block. So a
+ * small write is the dearer the further it is from where its block begins, and
+ * cheap again behind the border: the next two borders are searched by halves,
+ * and what lies between them is the block if that stands up at other places.
+ *
+ *   cost of a small write
+ *    |      /|      /|      /
+ *    |    /  |    /  |    /
+ *    |  /    |  /    |  /
+ *    |/      |/      |/       address ->
+ *
+ * Assumes: before each such write, one far away closes the block of the last.
+ */
+#include "probes/clustered_block.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/placing.h"
+
+enum { TRIES = 2, STEPS_MAX = 64, RESETS_PART = 4 };
+
+static const uint64_t write_bytes = 4 * KIB;
+static const uint64_t first_step_bytes = 64 * KIB;
+/* Nothing further away than a part of this is compared. */
+static const uint64_t room_most_bytes = 4 * GIB;
+/* What comes behind a border costs less by this, at the least: half a block less
+ * is moved, of two at most. */
+static const double drop_least = 0.1;
+/* And right behind it, a whole block less. */
+static const double border_least = 0.15, none_most = 0.08;
+/* A wrong step costs a second try; the certificate decides. */
+static const double step_error = 0.3;
+static const double certify_alpha = 1e-4;
+static const uint32_t step_looks[] = {5, 8, 12, 18, 0};
+static const uint32_t certify_looks[] = {24, 32, 48, 72, 108, 0};
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* Where the writes of one round go. */
+struct places {
+    uint64_t a_bytes, b_bytes, far_bytes;
+};
+
+static uint64_t room_of(const struct block_probe *state)
+{
+    uint64_t room = state->study.setting.region_length_bytes;
+
+    room = room < room_most_bytes ? room : room_most_bytes;
+    return room / write_bytes * write_bytes;
+}
+
+static uint64_t first_of(const struct block_probe *state)
+{
+    uint64_t first = state->study.setting.region_offset_bytes;
+
+    return (first + write_bytes - 1) / write_bytes * write_bytes;
+}
+
+/* Just behind a place where blocks, or a part of one, begin; and just before. */
+static struct places beside_border(const struct block_probe *state,
+                                   const struct contrast *contrast,
+                                   struct random *random)
+{
+    const uint64_t block = contrast->other_bytes, part = contrast->size_bytes;
+    const uint64_t first = first_of(state), parts = block / part;
+    uint64_t begin = first - first % block + contrast->shift_bytes;
+    struct places places;
+
+    while (begin < first + write_bytes)
+        begin += block;
+    const uint64_t blocks = (first + room_of(state) - begin) / block - 1;
+    places.a_bytes = begin + random_below(random, blocks) * block;
+    if (parts > 1)
+        places.a_bytes += (1 + random_below(random, parts - 1)) * part;
+    places.b_bytes = places.a_bytes - write_bytes;
+    return places;
+}
+
+static struct places places_of(const struct block_probe *state,
+                               const struct contrast *contrast,
+                               struct random *random)
+{
+    const uint64_t first = first_of(state), room = room_of(state);
+    struct places places = {contrast->size_bytes, contrast->other_bytes, 0};
+
+    if (contrast->kind == BLOCK_BORDER)
+        places = beside_border(state, contrast, random);
+    uint64_t far = places.a_bytes - first + room / RESETS_PART +
+                   random_below(random, room - 2 * room / RESETS_PART);
+    places.far_bytes = first + far % room / write_bytes * write_bytes;
+    return places;
+}
+
+void block_emit_border(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
+{
+    const struct block_probe *state = (const struct block_probe *)study;
+    const struct places places = places_of(state, contrast, random);
+    bool second = random_below(random, 2) == 1;
+
+    for (int i = 0; i < 2; i++, second = !second) {
+        struct step far = placing_unmeasured(OPERATION_WRITE, places.far_bytes,
+                                             write_bytes, phase, round);
+        struct step step = placing_step(
+            OPERATION_WRITE, second ? places.b_bytes : places.a_bytes,
+            write_bytes, phase, contrast, second ? 'b' : 'a', round);
+        placing_ask_flushed(study, &far);
+        placing_ask_flushed(study, &step);
+    }
+}
+
+bool block_value_border(const struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        double *ratio)
+{
+    const struct timing *a =
+        placing_rows(study, phase, contrast, 'a', round, 2);
+    const struct timing *b =
+        placing_rows(study, phase, contrast, 'b', round, 2);
+
+    if (!a || !b)
+        return false;
+    *ratio = log((double)(b[0].ns + b[1].ns) / (double)(a[0].ns + a[1].ns));
+    return true;
+}
+
+/* ---- the search -------------------------------------------------------- */
+
+/* Blocks begin at multiples of this. */
+static uint64_t grain_of(const struct block_probe *state)
+{
+    return state->page_bytes > write_bytes ? state->page_bytes : write_bytes;
+}
+
+/* Is there a border between two places, less than a block apart? BELOW: yes. */
+static enum side between(struct block_probe *state, const char *phase,
+                         uint64_t low_bytes, uint64_t high_bytes,
+                         bool *measured)
+{
+    const struct claim_rule rule = {.alpha = step_error, .looks = step_looks};
+    struct contrast contrast = {.kind = BLOCK_PLACES,
+                                .size_bytes = low_bytes,
+                                .other_bytes = high_bytes,
+                                .expected = SIDE_OPEN,
+                                .low = -drop_least,
+                                .high = -drop_least};
+
+    snprintf(contrast.name, sizeof(contrast.name), "p%u-%u",
+             (unsigned)((low_bytes - first_of(state)) / write_bytes),
+             (unsigned)((high_bytes - first_of(state)) / write_bytes));
+    *measured = study_claim(&state->study, phase, &contrast, 1, &rule) !=
+                CLAIM_MEASURING;
+    return contrast.side;
+}
+
+/*
+ * The first border behind `from_bytes`; 0: none was seen. Each step goes half as
+ * far again, so that it never passes more than half a block beyond what is known
+ * to be in one. False while it is measured.
+ */
+static bool next_border(struct block_probe *state, const char *phase,
+                        uint64_t from_bytes, uint64_t *border_bytes)
+{
+    const uint64_t grain = grain_of(state);
+    const uint64_t most =
+        from_bytes + room_of(state) / 2 / RESETS_PART / grain * grain;
+    uint64_t low = from_bytes, high = 0, step = first_step_bytes;
+    bool measured = true;
+
+    *border_bytes = 0;
+    for (; low < most; low = high, step += step / 2) {
+        high = from_bytes + (step + grain - 1) / grain * grain;
+        enum side side = between(state, phase, low, high, &measured);
+        if (!measured)
+            return false;
+        if (side == SIDE_BELOW)
+            break;
+    }
+    if (low >= most)
+        return true;
+    while (high - low > grain) {
+        uint64_t middle = low + (high - low) / 2 / grain * grain;
+        enum side side = between(state, phase, low, middle, &measured);
+        if (!measured)
+            return false;
+        if (side == SIDE_BELOW)
+            high = middle;
+        else
+            low = middle;
+    }
+    *border_bytes = high;
+    return true;
+}
+
+/* Behind any border of blocks a write is much cheaper than before it; and not so
+ * at the parts of a block, of which only the primes need be tried. */
+static enum claim certify(struct block_probe *state,
+                          struct block_borders *borders)
+{
+    const struct claim_rule rule = {.alpha = certify_alpha,
+                                    .looks = certify_looks};
+    const uint64_t block = borders->block_bytes;
+    struct contrast contrasts[BLOCK_GAPS_MAX];
+    uint64_t left = block / write_bytes;
+    char phase[LABEL_PHASE_MAX];
+    size_t count = 0;
+
+    contrasts[count++] = (struct contrast){.name = "whole",
+                                           .kind = BLOCK_BORDER,
+                                           .size_bytes = block,
+                                           .other_bytes = block,
+                                           .shift_bytes = borders->phase_bytes,
+                                           .expected = SIDE_ABOVE,
+                                           .low = border_least,
+                                           .high = border_least};
+    for (uint64_t q = 2; left > 1 && count < BLOCK_GAPS_MAX; q++) {
+        if (left % q)
+            continue;
+        while (left % q == 0)
+            left /= q;
+        struct contrast part = contrasts[0];
+        snprintf(part.name, sizeof(part.name), "part%u", (unsigned)q);
+        part.size_bytes = block / q;
+        part.expected = SIDE_BELOW;
+        part.low = part.high = none_most;
+        contrasts[count++] = part;
+    }
+    snprintf(phase, sizeof(phase), "borders-%u", (unsigned)(block / KIB));
+    enum claim claim =
+        study_claim(&state->study, phase, contrasts, count, &rule);
+    borders->effect = exp(contrasts[0].median);
+    borders->confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+enum claim block_find_borders(struct block_probe *state,
+                              struct block_borders *borders)
+{
+    const uint64_t room = room_of(state), first = first_of(state);
+    const uint64_t grain = grain_of(state);
+    struct random random;
+    uint64_t begin, end;
+    char phase[LABEL_PHASE_MAX];
+
+    for (uint32_t try = 0; try < TRIES; try++) {
+        snprintf(phase, sizeof(phase), "border-%u", (unsigned)try);
+        study_random(&state->study, phase, "from", 0, &random);
+        uint64_t from =
+            (first + random_below(&random, room / 2)) / grain * grain + grain;
+        if (!next_border(state, phase, from, &begin))
+            return CLAIM_MEASURING;
+        if (begin == 0)
+            return CLAIM_FALLS;
+        if (!next_border(state, phase, begin, &end))
+            return CLAIM_MEASURING;
+        if (end == 0)
+            continue;
+        borders->block_bytes = end - begin;
+        borders->phase_bytes = begin % borders->block_bytes;
+        enum claim claim = certify(state, borders);
+        if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
+            return claim;
+    }
+    return CLAIM_OPEN;
+}
