@@ -131,11 +131,11 @@ static int print_help(const struct options_given *given)
 static void print_probes(FILE *out)
 {
     fputs(".SH PROBES\n", out);
-    for (size_t i = 0; probes[i]; i++) {
-        const struct probe *probe = probes[i];
+    for (size_t i = 0; probes_all[i]; i++) {
+        const struct probe *probe = probes_all[i];
         describe_roff_entry(out, probe->name, probe->question);
         describe_roff(out, probe->idea);
-        fputs("\nAnswers", out);
+        fputs(probe->answers[0] ? "\nAnswers" : "\nFinds nothing itself", out);
         for (size_t k = 0; k < PROBE_NEEDS_MAX && probe->answers[k]; k++)
             fprintf(out, "%s \\fB%s\\fR", k ? "," : "", probe->answers[k]);
         fputs(probe->writes ? ". Writes.\n" : ". Only reads.\n", out);

@@ -59,6 +59,22 @@ int choice_make(const char *names, bool read_only, struct choice *choice,
     return error;
 }
 
+int choice_first(struct choice *choice, const struct probe *probe,
+                 struct fault *why)
+{
+    size_t count = 0;
+
+    while (choice->asked[count])
+        count++;
+    const int error = add(choice, &count, probe, why);
+    if (error)
+        return error;
+    memmove(&choice->asked[1], &choice->asked[0],
+            (count - 1) * sizeof(choice->asked[0]));
+    choice->asked[0] = probe;
+    return 0;
+}
+
 int choice_names(const struct choice *choice, char *text, size_t size)
 {
     size_t used = 0;

@@ -21,6 +21,11 @@ struct choice {
 int choice_make(const char *names, bool read_only, struct choice *choice,
                 struct fault *why);
 
+/* What is to run before the others. Only where there is room: -EINVAL with a
+ * sentence. */
+int choice_first(struct choice *choice, const struct probe *probe,
+                 struct fault *why);
+
 /* The names asked for, with spaces, as a recording keeps them. What does not
  * fit is an error: -ERANGE. */
 int choice_names(const struct choice *choice, char *text, size_t size);

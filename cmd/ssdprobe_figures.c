@@ -22,15 +22,15 @@ void figures_draw(struct figures *figures, const char *samples,
                   unsigned columns_count)
 {
     memset(figures, 0, sizeof(*figures));
-    for (size_t i = 0; probes[i] && figures->count < FIGURES_MAX; i++) {
+    for (size_t i = 0; probes_all[i] && figures->count < FIGURES_MAX; i++) {
         const struct gnuplot_job job = {.samples = samples,
-                                        .probe = probes[i]->name,
+                                        .probe = probes_all[i]->name,
                                         .findings = findings,
                                         .suffix = suffix,
                                         .columns_count = columns_count};
         struct gnuplot_picture *picture = &figures->pictures[figures->count];
         struct fault why = {FAULT_NONE, ""};
-        if (!has_measured(findings, job.probe))
+        if (!probes_all[i]->prepares && !has_measured(findings, job.probe))
             continue;
         int error = gnuplot_draw(&job, picture, &why);
         if (!error)

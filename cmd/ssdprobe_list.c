@@ -90,13 +90,13 @@ int command_list(const struct options_given *given)
         return invocation_fail(&invocation, error, &why);
     output->text_done = true;
     if (output->text)
-        for (size_t i = 0; probes[i]; i++)
-            print_probe(probes[i], invocation.settings.verbose,
+        for (size_t i = 0; probes_all[i]; i++)
+            print_probe(probes_all[i], invocation.settings.verbose,
                         output->style.columns_count);
     if (output->document) {
         struct json_object *array = json_object_new_array();
-        for (size_t i = 0; probes[i]; i++)
-            json_object_array_add(array, json_probe(probes[i]));
+        for (size_t i = 0; probes_all[i]; i++)
+            json_object_array_add(array, json_probe(probes_all[i]));
         json_object_object_add(output->document, "probes", array);
     }
     return invocation_end(&invocation, 0);

@@ -78,7 +78,7 @@ static int write_page(const struct run_dir *dir, const struct report *report,
 {
     const struct report_page page = {
         .report = report,
-        .probes = probes,
+        .probes = probes_all,
         .figures = figures->items,
         .figures_count = figures->count,
         .figures_missing =

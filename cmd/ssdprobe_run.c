@@ -19,6 +19,7 @@
 #include "lib/infer/sample_csv.h"
 #include "lib/report/report_read.h"
 #include "lib/session/session.h"
+#include "probes/probes.h"
 
 static int take_row(void *context, const char *probe,
                     const struct sample *sample)
@@ -170,6 +171,16 @@ static void show_device(struct run *run)
     report_hide(run->shown.path, secrets);
 }
 
+/* May it be filled without being asked? A run that goes on has been looked at. */
+static bool may_fill(const struct run *run)
+{
+    const struct settings *settings = &run->invocation.settings;
+
+    return !settings->no_fill && !settings->resume && !settings->read_only &&
+           settings->method == METHOD_ADAPTIVE &&
+           !run->choice.asked[0]->prepares;
+}
+
 int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
 {
     const struct settings *settings = &run->invocation.settings;
@@ -194,6 +205,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .time_limit_ns = settings->time_limit_ns,
         .read_only = settings->read_only,
         .baseline = true,
+        .fill = may_fill(run),
         .row = take_row,
         .spoilt = take_spoilt,
         .turned = take_turned,
@@ -376,17 +388,41 @@ static void learn_clock(struct run *run)
     output_message(&run->invocation.output, "note", text);
 }
 
+/* A drive that is new or discarded is filled, or that is offered. */
+static int consider_fill(struct run *run)
+{
+    char bytes[32], needed[32], cause[200], text[500];
+    uint64_t budget_bytes;
+
+    if (!may_fill(run) || !session_wants_fill(run->session, &budget_bytes))
+        return 0;
+    written_misses(session_written(run->session), cause, sizeof(cause));
+    format_bytes(run->plan.region_length_bytes, bytes, sizeof(bytes));
+    format_bytes(budget_bytes, needed, sizeof(needed));
+    const bool fits = budget_bytes <= run->plan.budget_bytes;
+    snprintf(text, sizeof(text),
+             fits
+                 ? "%s; so all of the region is written first (%s)"
+                 : "%s; to write all of the region first (%s) is beyond the "
+                   "write budget: allow it with --write-budget=%s, or choose a "
+                   "smaller --region",
+             cause, bytes, needed);
+    output_message(&run->invocation.output, fits ? "note" : "warning", text);
+    return fits ? choice_first(&run->choice, &probe_fill, &run->why) : 0;
+}
+
 /* Measures. Findings are there in every case; an error is the first one. */
 static int measure(struct run *run)
 {
     struct output *output = &run->invocation.output;
     uint64_t start_ns = progress_wall_ns();
     learn_clock(run);
-    int error = 0, csv_error = begin_samples(run);
+    int error = consider_fill(run);
+    int csv_error = error ? 0 : begin_samples(run);
 
     progress_begin(&run->progress, &run->invocation.settings,
                    device_info(run->device)->virtual_clock);
-    if (!csv_error)
+    if (!csv_error && !error)
         error = session_run(run->session, run->choice.asked, &run->why);
     progress_end(&run->progress);
     if (output->csv_file && !csv_error)

@@ -148,6 +148,14 @@ const struct option_row ssdprobe_options[] = {
              "64 GiB where that is less",
      .commands = PLANNING,
      .group = safety_group},
+    {.id = OPTION_FILL,
+     .name = "fill",
+     .argument = "auto|no",
+     .help = "write the region once before anything is measured: where the "
+             "drive is seen to be new or discarded and the write budget "
+             "allows it (the default), or never",
+     .commands = PLANNING,
+     .group = safety_group},
     {.id = OPTION_READ_ONLY,
      .name = "read-only",
      .help = "no writes, discards or flushes: probes that need them are "
@@ -302,6 +310,7 @@ static int read_assume(const struct option_given *option,
 static int read_words(const struct option_given *option,
                       struct settings *settings, struct fault *why)
 {
+    static const char *const fill_words[] = {"auto", "no", NULL};
     static const char *const methods[] = {"adaptive", "paper", NULL};
     static const char *const progress[] = {"auto", "bar",  "plain",
                                            "json", "none", NULL};
@@ -319,6 +328,12 @@ static int read_words(const struct option_given *option,
         if (index < 0)
             return malformed(option, index, "none, safe or max", why);
         settings->tune = (enum tune_level)index;
+        return 0;
+    case OPTION_FILL:
+        index = settings_word(option->value, fill_words);
+        if (index < 0)
+            return malformed(option, index, "auto or no", why);
+        settings->no_fill = index > 0;
         return 0;
     case OPTION_METHOD:
         index = settings_word(option->value, methods);
@@ -433,6 +448,7 @@ static int read_option(const struct option_given *option,
         return read_assume(option, settings, why);
     case OPTION_METHOD:
     case OPTION_PROGRESS:
+    case OPTION_FILL:
     case OPTION_TUNE:
     case OPTION_FLUSH:
     case OPTION_WRITE_CACHE:
@@ -450,10 +466,10 @@ static int read_option(const struct option_given *option,
 static int check_resume(const struct options_given *given, struct fault *why)
 {
     static const int settled[] = {
-        OPTION_CSV,          OPTION_SEED,      OPTION_METHOD,
-        OPTION_ASSUME,       OPTION_FLUSH,     OPTION_WRITE_CACHE,
-        OPTION_TUNE,         OPTION_PRESERVE,  OPTION_REGION,
-        OPTION_WRITE_BUDGET, OPTION_READ_ONLY, OPTION_OUTPUT_DIR};
+        OPTION_CSV,    OPTION_SEED,         OPTION_METHOD,    OPTION_ASSUME,
+        OPTION_FLUSH,  OPTION_WRITE_CACHE,  OPTION_TUNE,      OPTION_PRESERVE,
+        OPTION_REGION, OPTION_WRITE_BUDGET, OPTION_READ_ONLY, OPTION_OUTPUT_DIR,
+        OPTION_FILL};
 
     for (size_t i = 0; i < sizeof(settled) / sizeof(*settled); i++) {
         const struct option_given *option = options_find(given, settled[i]);

@@ -45,6 +45,7 @@ enum option_id {
     OPTION_OUTPUT_DIR,
     OPTION_RESUME,
     OPTION_PRESERVE,
+    OPTION_FILL,
     OPTION_TUNE,
     OPTION_STRICT,
     OPTION_DRY_RUN,
@@ -98,6 +99,7 @@ struct settings {
 
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t write_budget_bytes;
+    bool no_fill;
     bool read_only, dry_run, yes, preserve, strict;
     enum tune_level tune;
     bool allow_virtual, force_signature, force_unhealthy;

@@ -4,9 +4,10 @@
 
 #include "lib/infer/probe.h"
 
-/* A row for every probe, in the order in which a full run asks them. Reads tell
- * less once pages were written all over, so large_request comes before the other
- * writers; the block of log_list is what clustered_block begins with. */
+/* A row for every probe that finds something, in the order in which a full run asks
+ * them. Reads tell less once pages were written all over, so large_request comes
+ * before the other writers; the block of log_list is what clustered_block begins
+ * with. */
 #define PROBES(ROW)                                                            \
     ROW(basic)                                                                 \
     ROW(large_request)                                                         \
@@ -19,11 +20,16 @@
     ROW(inter_request_distance)                                                \
     ROW(content)
 
-#define PROBES_DECLARE(name) extern const struct probe probe_##name;
-PROBES(PROBES_DECLARE)
+/* Before them what makes the drive ready, where that is needed. */
+#define PROBES_ALL(ROW)                                                        \
+    ROW(fill)                                                                  \
+    PROBES(ROW)
 
-/* The same as a list; ends in NULL. */
-extern const struct probe *const probes[];
+#define PROBES_DECLARE(name) extern const struct probe probe_##name;
+PROBES_ALL(PROBES_DECLARE)
+
+/* The same as lists; they end in NULL. */
+extern const struct probe *const probes[], *const probes_all[];
 
 /* By its name ("write-buffer"), or NULL. */
 const struct probe *probe_find(const char *name);

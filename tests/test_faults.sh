@@ -80,6 +80,46 @@ unwritten() {
     "$ssdprobe" -q --json=again.json infer new/samples.csv >out 2>&1
     check "unwritten: the samples tell of it" \
         diff <(jq -c .findings new.json) <(jq -c .findings again.json)
+    check "unwritten: a fill that is beyond the budget is offered" grep -q -e \
+        '--write-budget=[0-9.]* [GKM]i*B, or choose' err
+}
+
+# The same drive, where the budget allows it to be written first: all is found, and
+# the samples say the same.
+filled() {
+    "$ssdprobe" -q --json=full.json --output-dir=full --write-budget=200GB \
+        "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "filled: everything has an answer" test "$?" -eq 0
+    says full.json >full.says
+    check "filled: as of a drive in use" test \
+        "$(grep -cE '^(clustered_page found 16384|clustered_block found 4194304|read_buffer found 262144|log_list found 8|write_buffer found 261120) ' \
+            full.says)" -eq 5
+    check "filled: once, and all of it" jq -e '[.cost.probes[] |
+        select(.probe == "fill") | .bytes_written] == [64000000000]' full.json
+    check "filled: not beyond what was planned" jq -e \
+        '.cost.bytes_written <= .plan.bytes_written_max' full.json
+    check "filled: nothing is red" jq -e \
+        '[.conditions.items[] | select(.grade == "red")] == []' full.json
+    "$ssdprobe" -q --json=again.json infer full/samples.csv >out 2>&1
+    check "filled: the samples say the same" \
+        diff <(jq -c .findings full.json) <(jq -c .findings again.json)
+    "$ssdprobe" -q --json=no.json --fill=no --write-budget=200GB \
+        "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "filled: not with --fill=no" jq -e '(.cost.bytes_written < 20e9) and
+        [.conditions.items[] | select(.name == "written").grade] == ["red"]' no.json
+    "$ssdprobe" -q --json=used.json --write-budget=200GB sim:ssd-a >out 2>err
+    check "filled: not a drive in use" jq -e '[.cost.probes[].probe] |
+        index("fill") == null' used.json
+    "$ssdprobe" -q --json=only.json run fill \
+        sim:usb-kingston-1g,initial_state=fresh >out 2>err
+    check "filled: alone, within the default budget" jq -e \
+        '.cost.bytes_written == .device.capacity_bytes and .findings == []' only.json
+    "$ssdprobe" -q --json=short.json --time-limit=60s --output-dir=short \
+        --write-budget=200GB "sim:ssd-a,initial_state=fresh" >out 2>err
+    "$ssdprobe" -q --json=rest.json --resume=short "sim:ssd-a,initial_state=fresh" \
+        >out 2>err
+    check "filled: what a time limit ended goes on" jq -e '[.findings[] |
+        select(.parameter == "clustered_page").value] == [16384]' rest.json
 }
 
 faulty() {
@@ -156,7 +196,7 @@ resume() {
         test "$status" -eq 3 -a -n "$(grep 'not the device of the run' err)"
 }
 
-for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten faulty resume}
+for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten filled faulty resume}
 do
     began=$SECONDS
     "$part"

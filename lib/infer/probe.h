@@ -76,6 +76,8 @@ struct probe {
     const char *question; /* ends in '?' */
     const char *idea;     /* a sentence or two, for `list -v` and the manual */
     bool writes;          /* overwrites user data */
+    bool prepares; /* finds nothing, but makes the drive one that others can
+                      measure: only where it is asked for, or needed */
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */

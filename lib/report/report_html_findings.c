@@ -196,7 +196,8 @@ void html_findings(FILE *out, const struct report_page *page)
     if (page->figures_missing)
         html_tag(out, "p", page->figures_missing);
     for (size_t i = 0; page->probes[i]; i++)
-        if (answers_any(report, page->probes[i]->name))
+        if (answers_any(report, page->probes[i]->name) ||
+            figure_of(page, page->probes[i]->name))
             put_probe(out, page, page->probes[i]);
     /* What no probe measured: assumed, or from a recording of another tool. */
     for (size_t i = 0; report->findings && i < report->findings->count; i++)

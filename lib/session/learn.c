@@ -34,6 +34,17 @@ static int write_baseline(struct session *session, void *data)
     return error;
 }
 
+static void look_at_places(struct session *session)
+{
+    const struct step step = {.operation = OPERATION_READ,
+                              .length_bytes = WRITTEN_READ_BYTES};
+    void *data;
+
+    if (session->options.baseline &&
+        payload_prepare(&session->payload, &step, &data) == 0)
+        (void)written_measure(&session->written, session->device, data);
+}
+
 void learn_state(struct session *session)
 {
     const struct step step = {.operation = OPERATION_WRITE,
@@ -53,7 +64,7 @@ void learn_state(struct session *session)
         (run_writes(session) && baseline_flush(session->device) != 0))
         return;
     (void)baseline_measure(baseline, session->device, data);
-    (void)written_measure(&session->written, session->device, data);
+    look_at_places(session);
 }
 
 /* ---- the pilot ---------------------------------------------------------- */
@@ -66,10 +77,17 @@ bool learn_writes(const struct session *session,
     bool writes = false;
 
     for (; *probes; probes++)
-        writes = writes || (*probes)->writes;
+        writes = writes || ((*probes)->writes && !(*probes)->prepares);
     return writes && !session->options.read_only &&
            session->setting.method == METHOD_ADAPTIVE &&
            session->options.write_budget_bytes / share >= PILOT_BYTES_MAX;
+}
+
+/* What a write costs is not known where the pilot made none. */
+bool learn_knows(const struct session *session, const struct probe *probe)
+{
+    return session->piloted &&
+           (!probe->prepares || session->cost.pilot.bytes_written > 0);
 }
 
 /* What is expected of all parts, one after the other: what one would find on the
@@ -89,7 +107,8 @@ static void foresee(struct session *session)
         struct session_expectation expected;
         struct setting setting;
         session_setting(session, part->probe, &setting);
-        if (!part->fits || skip_reason(part->probe, &setting, found, NULL, 0))
+        if (!part->fits || !learn_knows(session, part->probe) ||
+            skip_reason(part->probe, &setting, found, NULL, 0))
             continue;
         costs_know(costs, found);
         if (rehearse(part->probe, &setting, found, costs, &part->plan,
@@ -100,7 +119,7 @@ static void foresee(struct session *session)
     free(found);
 }
 
-void session_pilot(struct session *session, const struct probe *const probes[])
+static void run_pilot(struct session *session, bool writes)
 {
     const struct setting *setting = &session->setting;
     struct pilot pilot = {.device = session->device,
@@ -109,12 +128,8 @@ void session_pilot(struct session *session, const struct probe *const probes[])
                           .written = &session->written,
                           .setting = setting,
                           .interrupted = session->options.interrupted};
+    struct session_cost *cost = &session->cost;
 
-    session_plan(session, probes, &session->plan);
-    learn_state(session);
-    if (setting->method != METHOD_ADAPTIVE)
-        return;
-    const bool writes = learn_writes(session, probes);
     if (writes) {
         struct device_counters counters;
         device_counters(session->device, &counters);
@@ -126,18 +141,57 @@ void session_pilot(struct session *session, const struct probe *const probes[])
     }
     const uint64_t begin_ns = device_now_ns(session->device);
     session->piloted = pilot_run(&pilot, writes) == 0;
-    const struct session_expectation sent = {
-        .bytes_written = pilot.bytes_written,
-        .bytes_read = pilot.bytes_read,
-        .requests = pilot.requests,
-        .seconds = (double)(device_now_ns(session->device) - begin_ns) / 1e9};
-    session->cost.pilot = sent;
-    if (session->piloted) {
-        session_plan(session, probes, &session->plan);
-        foresee(session);
-    }
-    session->cost.bytes_written += sent.bytes_written;
-    session->cost.bytes_read += sent.bytes_read;
-    session->cost.requests_count += sent.requests;
-    session->cost.device_seconds += sent.seconds;
+    const double seconds =
+        (double)(device_now_ns(session->device) - begin_ns) / 1e9;
+    cost->pilot.bytes_written += pilot.bytes_written;
+    cost->pilot.bytes_read += pilot.bytes_read;
+    cost->pilot.requests += pilot.requests;
+    cost->pilot.seconds += seconds;
+    cost->bytes_written += pilot.bytes_written;
+    cost->bytes_read += pilot.bytes_read;
+    cost->requests_count += pilot.requests;
+    cost->device_seconds += seconds;
+}
+
+void session_pilot(struct session *session, const struct probe *const probes[])
+{
+    session_plan(session, probes, &session->plan);
+    learn_state(session);
+    if (session->setting.method != METHOD_ADAPTIVE)
+        return;
+    run_pilot(session, learn_writes(session, probes));
+    if (!session->piloted)
+        return;
+    session_plan(session, probes, &session->plan);
+    foresee(session);
+    look_at_places(session);
+}
+
+/* ---- a drive that was filled -------------------------------------------- */
+
+uint64_t learn_fill_bytes(const struct session *session,
+                          const struct session_plan *plan)
+{
+    return session->setting.region_length_bytes + plan->bytes_written +
+           PILOT_BYTES_MAX + BASELINE_BYTES;
+}
+
+bool session_wants_fill(const struct session *session, uint64_t *budget_bytes)
+{
+    *budget_bytes = learn_fill_bytes(session, &session->plan);
+    return session->written.misses && run_writes(session);
+}
+
+void learn_again(struct session *session)
+{
+    const bool piloted = session->piloted;
+    const struct setting *setting = &session->setting;
+
+    written_begin(&session->written, setting->region_offset_bytes,
+                  setting->region_length_bytes, setting->seed);
+    session->baseline = (struct baseline){.count = 0};
+    costs_init(&session->costs, setting);
+    if (piloted)
+        run_pilot(session, session->cost.pilot.bytes_written > 0);
+    learn_state(session);
 }

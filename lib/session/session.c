@@ -134,6 +134,10 @@ void session_plan(const struct session *session,
         plan->bytes_written += BASELINE_BYTES;
         plan->bytes_written_max += BASELINE_BYTES;
     }
+    const uint64_t filled_bytes = learn_fill_bytes(session, plan);
+    if (session->options.fill && plan->bytes_written > 0 &&
+        filled_bytes <= plan->budget_bytes)
+        plan->bytes_written_max += filled_bytes - plan->bytes_written;
     plan_end(plan);
 }
 
@@ -288,13 +292,24 @@ static void renew_plan(struct session *session, const struct setting *setting)
     struct session_part *part = session->part;
     struct session_expectation rehearsal;
 
-    if (!session->piloted)
+    if (!learn_knows(session, part->probe))
         return;
     costs_know(&session->costs, &session->findings);
     if (rehearse(part->probe, setting, &session->findings, &session->costs,
                  &part->plan, &rehearsal, NULL))
         return;
     part->expected = rehearsal;
+}
+
+/* A probe that measures nothing: whatever disturbs it, once is enough. */
+static int prepare(struct session *session, const struct setting *setting,
+                   struct fault *why)
+{
+    const int error = run_probe(session, setting, why);
+
+    if (error == 0)
+        learn_again(session);
+    return error;
 }
 
 /* One probe, or why not. `ended`: the run has, so it is only told why. */
@@ -320,7 +335,8 @@ static int take_turn(struct session *session, const struct probe *probe,
                      reason, sizeof(reason));
     if (session->part->fits && !ended) {
         renew_plan(session, &setting);
-        return run_undisturbed(session, &setting, why);
+        return probe->prepares ? prepare(session, &setting, why)
+                               : run_undisturbed(session, &setting, why);
     }
     skip_probe(probe, session->part->fits ? skip_not_begun : reason,
                &session->findings);

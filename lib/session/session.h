@@ -34,6 +34,9 @@ struct session_options {
      * told of baseline_times. Look as well whether the drive is written all
      * over (written.h), which is told as written_places. */
     bool baseline;
+    /* The caller may fill the region first (session_wants_fill()): the most that
+     * is planned holds that, where it fits. */
+    bool fill;
     /* Every row, as it is measured. 0, or -errno, which ends the run. */
     int (*row)(void *context, const char *probe, const struct sample *sample);
     /* At most every tenth of a second of wall time is for the caller to see to.
@@ -134,6 +137,13 @@ void session_learn_clock(struct session *session);
  * a device does not answer, the first probe will say.
  */
 void session_pilot(struct session *session, const struct probe *const probes[]);
+
+/*
+ * After session_pilot(): did it see places that hold nothing, and may the run
+ * write? Then a probe that fills the region (`prepares`) is to be run before the
+ * others, where *budget_bytes, which all of them are to write, are allowed.
+ */
+bool session_wants_fill(const struct session *session, uint64_t *budget_bytes);
 
 void session_close(struct session *session); /* accepts NULL */
 

@@ -37,6 +37,17 @@ struct session {
  * What the device does not answer, the next probe will say. */
 void learn_state(struct session *session);
 
+/* learn.c: the budget that is needed to fill the region first and then do what the
+ * plan holds. */
+uint64_t learn_fill_bytes(const struct session *session,
+                          const struct session_plan *plan);
+
+/* learn.c: after a fill: what was learnt before is of another drive, as it were. */
+void learn_again(struct session *session);
+
+/* learn.c: is enough known of the drive to say what a probe will cost? */
+bool learn_knows(const struct session *session, const struct probe *probe);
+
 /* learn.c: may the pilot of a run of `probes` write? */
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[]);

@@ -24,6 +24,11 @@ check_probes()
             echo "$file: its name is not ${stem//_/-}"
         [[ $text =~ \.question\ *=\ *(\"[^\"]*\"\ *)*\"[^\"]*\?\" ]] ||
             echo "$file: its question does not end in '?'"
+        if [[ $text =~ \.prepares\ *=\ *true ]]; then
+            [[ ! $text =~ \.answers ]] ||
+                echo "$file: what only prepares cannot answer"
+            continue
+        fi
         if ! [[ $text =~ \.answers\ *=\ *\{([^}]*)\} ]]; then
             echo "$file: answers nothing"
             continue
