@@ -18,6 +18,10 @@ static const uint64_t smallest_part_bytes = KIB;
  * since banks that move pages side by side take the time of the one with the
  * fewest. Of what it comes to, other parts save less than half. */
 static const double share_least = 0.25, whole_least = 0.6, part_most = 0.5;
+/* A half or a third of a unit saves nothing at all. Where banks move pages side by
+ * side and wait for the slowest, it is only a row of pages, all of them zeros,
+ * that saves what programs take; but single ones save their way over the bus. */
+static const double fraction_most = 0.1;
 
 /* What parts save when `share` of the units of a block are zeros. */
 static double saving(double ones_to_zeros, double share)
@@ -55,9 +59,9 @@ static bool search_unit(struct content_probe *state, const char *phase,
 }
 
 /* Parts of a unit save what they did in the search; those shifted by half of it
- * do not, nor do those of half of it, nor those that are next to it in size:
- * where a unit is 12 KiB, parts of 16 KiB hold some whole ones, and would pass
- * but for that. */
+ * do not, nor those that are next to it in size: where a unit is 12 KiB, parts of
+ * 16 KiB hold some whole ones, and would pass but for that. Those of half of it
+ * and, where that is one of the parts, of a third of it save nothing. */
 static enum claim certify_unit(struct content_probe *state, double saved,
                                size_t index, double *confidence)
 {
@@ -68,14 +72,20 @@ static enum claim certify_unit(struct content_probe *state, double saved,
     struct contrast contrasts[] = {
         content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
+        content_of(CONTENT_ONES_PARTS, next_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
-        content_of(CONTENT_ONES_PARTS, next_bytes, 0)};
-    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+        content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
+    const size_t fractions = 3; /* the first of them */
+    size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
 
+    if (unit_bytes % 3)
+        count--;
     for (size_t i = 0; i < count; i++) {
         contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
         contrasts[i].low = whole_least * saved;
         contrasts[i].high = part_most * saved;
+        if (i >= fractions)
+            contrasts[i].low = contrasts[i].high = fraction_most * saved;
     }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
@@ -92,7 +102,7 @@ bool content_say_unit(uint64_t unit_bytes, double confidence,
     finding_found(finding, value_integer(unit_bytes), confidence);
     finding_why(finding,
                 "one of each two %s of zeros saves half of what zeros save; "
-                "of each two %s, or shifted by that, next to nothing",
+                "of each two %s nothing, and shifted by that next to nothing",
                 format_bytes(unit_bytes, size, sizeof(size)),
                 format_bytes(unit_bytes / 2, half, sizeof(half)));
     return true;

@@ -54,6 +54,7 @@ probes/content_unit.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, pa
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
+probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic

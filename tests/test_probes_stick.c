@@ -68,7 +68,7 @@ static void run_knowing(const char *block, enum probe_method method,
     struct device *device;
     struct session *session;
     struct fault why;
-    char spec[240];
+    char spec[320];
 
     snprintf(spec, sizeof(spec), "sim:%s,noise=%s,seed=%u", drive, noise, seed);
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
@@ -312,6 +312,28 @@ START_TEST(stick_content_units_of_fifths_are_not_stated)
 }
 END_TEST
 
+/* Three banks move pages side by side, and each waits for the slowest: only a row
+ * of three pages of zeros saves what programs take. It is no unit. */
+START_TEST(stick_rows_of_pages_are_no_content_units)
+{
+    static const unsigned pages_kib[] = {2, 4, 8};
+    struct findings findings;
+    char drive[256];
+
+    snprintf(drive, sizeof(drive),
+             "usb-kingston-1g,capacity_bytes=1536MiB,page_bytes=%uKiB,"
+             "content_unit_bytes=%uKiB,clustered_page_bytes=24KiB,"
+             "pages_per_block_count=64,banks_per_channel_count=3,"
+             "stripe_banks_count=3,zero_copy_ns=21us,bus_mhz=%u,"
+             "program_ns=800us",
+             pages_kib[_i], pages_kib[_i], _i ? 200u : 1000u);
+    run(drive, "none", 5, logs_and_contents, &findings);
+    ck_assert(findings_get(&findings, "content_dependence")->value.boolean);
+    ck_assert_int_eq(findings_get(&findings, "content_unit")->verdict,
+                     VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
 /* A switch that is a tenth of a read takes more reads to be known. */
 START_TEST(stick_cost_of_a_small_switch_is_found)
 {
@@ -531,6 +553,8 @@ int main(void)
     tcase_add_loop_test(
         recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
         10);
+    tcase_add_loop_test(recovery, stick_rows_of_pages_are_no_content_units, 0,
+                        3);
     tcase_add_loop_test(recovery, stick_content_units_of_fifths_are_not_stated,
                         0, 2);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
