@@ -48,8 +48,10 @@ static const size_t piece_walk_writes = 16384;
 /* Before, writes of this size are compared (block_any_gap). */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
-/* What one route alone says is stated with less confidence. */
-static const double one_route_confidence = 0.95;
+/* What one route alone says is stated with less confidence: where blocks in front
+ * take writes with one bit a cell, slow writes come as often as one of these is
+ * full, which is a half, a third or a quarter of the block. */
+static const double one_route_confidence = 0.9;
 /* Slow writes may also come several times a block, and without the page there is
  * nothing to tell: so it was with five of twelve drives made at random. */
 static const double pieces_confidence = 0.6;
