@@ -29,6 +29,16 @@ static const double clearer = 1.25;
 /* A page more costs no more than so many short writes: else it was a merge. */
 static const double page_writes_most = 3.5;
 
+/* Where writes may go that are near to each other: the region's end. */
+static uint64_t window_of(const struct pilot *pilot)
+{
+    const struct setting *setting = pilot->setting;
+
+    return (setting->region_offset_bytes + setting->region_length_bytes -
+            2 * window_bytes) /
+           MIB * MIB;
+}
+
 /* One request; `ns`: what it took is added. */
 static int ask(struct pilot *pilot, enum operation operation,
                uint64_t offset_bytes, uint64_t length_bytes, double *ns)
@@ -60,7 +70,8 @@ static int ask(struct pilot *pilot, enum operation operation,
                                   .length_bytes = length_bytes,
                                   .submit_ns = io.submit_ns,
                                   .complete_ns = io.complete_ns};
-    if (operation == OPERATION_WRITE)
+    /* What is near was read and written over and over: a buffer may hold it. */
+    if (operation == OPERATION_WRITE && offset_bytes < window_of(pilot))
         written_note(pilot->written, offset_bytes, length_bytes);
     if (pilot->passing)
         costs_pass(pilot->costs, &sample);
@@ -90,16 +101,6 @@ static uint64_t anywhere(struct pilot *pilot, uint64_t length_bytes)
         (first + pilot->setting->region_length_bytes - length_bytes) / grain;
 
     return (low + random_below(&pilot->random, high - low)) * grain;
-}
-
-/* Where writes may go that are near to each other: the region's end. */
-static uint64_t window_of(const struct pilot *pilot)
-{
-    const struct setting *setting = pilot->setting;
-
-    return (setting->region_offset_bytes + setting->region_length_bytes -
-            2 * window_bytes) /
-           MIB * MIB;
 }
 
 static int read_all(struct pilot *pilot)

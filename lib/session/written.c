@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/written.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
 
 /* Quick is what takes clearly less than all but an eighth of the run's own places:
- * some of these may be kept in a buffer. Of places that cost alike so many come
- * before the eighth of 64 own ones once in a million looks (a hypergeometric
- * tail: of the first 39 of both, at most 7 are own). */
-enum { OWN_RANK = WRITTEN_PLACES_COUNT / 8, QUICK_LEAST = 32 };
+ * some of these may be kept in a buffer. */
+enum { OWN_LEAST = 24, OWN_EIGHTH = 8 };
 
 static const double quick_share = 0.95;
+/* A look that sees what is not there: 32 others of 64 where 64 are own. */
+static const double false_alarm = 1.2e-6;
 
 const char written_places[] = "places";
 
@@ -66,29 +67,63 @@ static int read_place(struct device *device, uint64_t offset_bytes, void *data,
     return error;
 }
 
+static double log_choose(unsigned n, unsigned k)
+{
+    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+}
+
+/* How often so many others come before that rank of the own ones, where all cost
+ * alike: of the first of both, all but rank - 1 are others (a hypergeometric
+ * tail). */
+static double chance_of(unsigned quick, unsigned rank, unsigned own_count)
+{
+    const unsigned first = quick + rank - 1;
+    double sum = 0;
+
+    for (unsigned own = 0; own < rank; own++)
+        if (first - own <= WRITTEN_PLACES_COUNT)
+            sum += exp(log_choose(own_count, own) +
+                       log_choose(WRITTEN_PLACES_COUNT, first - own) -
+                       log_choose(own_count + WRITTEN_PLACES_COUNT, first));
+    return sum;
+}
+
+static unsigned quick_least(unsigned rank, unsigned own_count)
+{
+    unsigned quick = 1;
+
+    while (quick < WRITTEN_PLACES_COUNT &&
+           chance_of(quick, rank, own_count) > false_alarm)
+        quick++;
+    return quick;
+}
+
 int written_measure(struct written *written, struct device *device, void *data)
 {
     double own[WRITTEN_PLACES_COUNT], others[WRITTEN_PLACES_COUNT];
+    const unsigned own_count =
+        (unsigned)smaller_of(written->writes_count, WRITTEN_PLACES_COUNT);
+    const unsigned rank = own_count / OWN_EIGHTH;
     unsigned quick = 0;
 
-    if (written->misses || written->writes_count < WRITTEN_PLACES_COUNT)
+    if (written->misses || own_count < OWN_LEAST)
         return 0;
-    for (int i = 0; i < WRITTEN_PLACES_COUNT; i++) {
+    for (unsigned i = 0; i < WRITTEN_PLACES_COUNT; i++) {
         const uint64_t other =
             draw_place(&written->random, written->region_offset_bytes,
                        written->region_length_bytes);
         int error = read_place(device, other, data, &others[i]);
-        if (!error)
+        if (!error && i < own_count)
             error = read_place(device, written->places_bytes[i], data, &own[i]);
         if (error)
             return error;
     }
-    stats_sort(own, WRITTEN_PLACES_COUNT);
-    for (int i = 0; i < WRITTEN_PLACES_COUNT; i++)
-        quick += others[i] < quick_share * own[OWN_RANK - 1];
-    written->misses = quick >= QUICK_LEAST;
+    stats_sort(own, own_count);
+    for (unsigned i = 0; i < WRITTEN_PLACES_COUNT; i++)
+        quick += others[i] < quick_share * own[rank - 1];
+    written->misses = quick >= quick_least(rank, own_count);
     written->quick_count = quick;
-    written->own_ns = stats_median(own, WRITTEN_PLACES_COUNT);
+    written->own_ns = stats_median(own, own_count);
     written->other_ns = stats_median(others, WRITTEN_PLACES_COUNT);
     return 0;
 }
