@@ -120,6 +120,26 @@ START_TEST(every_kind_can_be_drawn)
 }
 END_TEST
 
+/* Few drives have what few have, but some do. */
+START_TEST(rarities_are_drawn_but_seldom)
+{
+    enum { AHEAD, PARTIAL, TRANSFERRED, LEVELS, SLC, COUNT };
+    size_t drawn_count[COUNT] = {0}, seeds = 100;
+
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        draw(seed, NULL);
+        drawn_count[AHEAD] += drawn.read_ahead_bytes > 0;
+        drawn_count[PARTIAL] += drawn.partial_read;
+        drawn_count[TRANSFERRED] +=
+            drawn.write_buffer_release == RELEASE_TRANSFERRED;
+        drawn_count[LEVELS] += drawn.first_level_bytes > 0;
+        drawn_count[SLC] += drawn.slc_blocks_count > 0;
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert(drawn_count[i] > 0 && drawn_count[i] < seeds / 5);
+}
+END_TEST
+
 START_TEST(truths_follow_from_keys)
 {
     struct fault why = {.kind = FAULT_NONE};
@@ -268,6 +288,7 @@ int main(void)
     tcase_add_test(tests, naming_the_kind_gives_the_same_drive);
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
+    tcase_add_test(tests, rarities_are_drawn_but_seldom);
 #if !defined(__SANITIZE_ADDRESS__)
     tcase_add_test(tests, truths_differ);
 #endif

@@ -149,7 +149,10 @@ static const double lazy_share = 0.7, empty_share = 0.5, bank_copy_share = 0.6,
                     decimal_capacity_share = 0.5, copy_cost_share = 0.2,
                     write_command_share = 0.3, log_switch_share = 0.2,
                     recent_victim_share = 0.4, phase_share = 0.3,
-                    half_content_share = 0.5, block_share = 0.06;
+                    half_content_share = 0.5, block_share = 0.06,
+                    ahead_share = 0.1, partial_read_share = 0.05,
+                    transferred_share = 0.08, two_levels_share = 0.02,
+                    slc_cache_share = 0.05;
 
 const char *draw_kind_name(size_t index)
 {
@@ -383,6 +386,58 @@ static void draw_host(struct random *random, const struct kind *kind,
     drive->queue_depth_count = kind->queue_depth_count;
 }
 
+/* Blocks that take writes with one bit a cell; a fourth of a block may be less
+ * than a clustered page. */
+static void draw_slc_cache(struct random *random, struct drive *drive)
+{
+    uint64_t pages = drive->pages_per_block_count /
+                     drive->program_levels_count * drive->stripe_banks_count;
+
+    if (drive->program_levels_count == 1 ||
+        pages * bank_page_bytes(drive) < drive->clustered_page_bytes)
+        return;
+    drive->slc_blocks_count = spread(random, (struct range){4, 256}, 1);
+    drive->slc_full = random_below(random, 2) ? SLC_BYPASS : SLC_FOLD;
+    drive->slc_read_ns = spread(random, cells[0].read_ns, US);
+    drive->slc_program_ns = spread(random, cells[0].program_ns, US);
+    drive->idle_after_ns =
+        spread(random, (struct range){10000 * US, 5000000 * US}, 1000 * US);
+}
+
+static void draw_two_levels(struct random *random, struct drive *drive)
+{
+    uint64_t unit = drive->clustered_page_bytes;
+
+    drive->write_buffer_bytes = 0;
+    drive->first_level_bytes = unit * spread(random, (struct range){1, 32}, 1);
+    drive->second_level_bytes =
+        drive->first_level_bytes * (1 + random_below(random, 8));
+    drive->cache_idle_ns =
+        spread(random, (struct range){10000 * US, 1000000 * US}, 1000 * US);
+}
+
+/* What few drives have. From a stream of its own, so that all others are what the
+ * seed gave before these were drawn. */
+static void draw_rarities(uint64_t seed, struct drive *drive)
+{
+    const uint64_t own = UINT64_C(0x72617265);
+    uint64_t page = bank_page_bytes(drive);
+    struct random random;
+
+    random_seed(&random, random_mix(seed ^ own));
+    if (chance(&random, ahead_share) && drive->read_buffer_bytes >= 4 * page)
+        drive->read_ahead_bytes = spread(
+            &random, (struct range){page, drive->read_buffer_bytes / 2}, page);
+    if (chance(&random, partial_read_share))
+        drive->partial_read = 1;
+    if (chance(&random, transferred_share) && drive->write_buffer_bytes)
+        drive->write_buffer_release = RELEASE_TRANSFERRED;
+    if (chance(&random, two_levels_share))
+        draw_two_levels(&random, drive);
+    if (chance(&random, slc_cache_share))
+        draw_slc_cache(&random, drive);
+}
+
 /* The kind is a chance of its own: naming it gives the same drive. */
 static const struct kind *find_kind(uint64_t seed, const char *name)
 {
@@ -423,6 +478,7 @@ int draw_drive(uint64_t seed, const char *name, const char *keys,
     draw_buffers(&random, kind, drive);
     draw_host(&random, kind, drive);
     draw_quirks(&random, kind, drive);
+    draw_rarities(seed, drive);
     error = keys ? drive_set(drive, keys, why) : 0;
     if (!error)
         error = drive_check(drive, why);
