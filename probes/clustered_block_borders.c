@@ -31,7 +31,7 @@ static const uint64_t room_most_bytes = 4 * GIB;
  * is moved, of two at most. */
 static const double drop_least = 0.1;
 /* And right behind it, a whole block less. */
-static const double border_least = 0.15, none_most = 0.08;
+static const double border_least = 0.15;
 /* A wrong step costs a second try; the certificate decides. */
 static const double step_error = 0.3;
 static const double certify_alpha = 1e-4;
@@ -197,13 +197,23 @@ static bool next_border(struct block_probe *state, const char *phase,
     return true;
 }
 
+/* Were a part of it the block, it would show as much as the whole. */
+static void parts_within_half(struct contrast contrasts[], size_t count)
+{
+    double threshold = fmax(contrasts[0].median, border_least) / 2;
+
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
+
 /* Behind any border of blocks a write is much cheaper than before it; and not so
  * at the parts of a block, of which only the primes need be tried. */
 static enum claim certify(struct block_probe *state,
                           struct block_borders *borders)
 {
     const struct claim_rule rule = {.alpha = certify_alpha,
-                                    .looks = certify_looks};
+                                    .looks = certify_looks,
+                                    .adapt = parts_within_half};
     const uint64_t block = borders->block_bytes;
     struct contrast contrasts[BLOCK_GAPS_MAX];
     uint64_t left = block / write_bytes;
@@ -227,7 +237,6 @@ static enum claim certify(struct block_probe *state,
         snprintf(part.name, sizeof(part.name), "part%u", (unsigned)q);
         part.size_bytes = block / q;
         part.expected = SIDE_BELOW;
-        part.low = part.high = none_most;
         contrasts[count++] = part;
     }
     snprintf(phase, sizeof(phase), "borders-%u", (unsigned)(block / KIB));
