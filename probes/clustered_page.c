@@ -97,13 +97,17 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
     }
 }
 
-/* Is everything that is open at least on the side where it should be? */
+/*
+ * May everything that is open still be on the side where it should be? What is
+ * not free costs twice what it may cost at most, or more, and what is dear twice
+ * what it must: so halfway between is as likely to be the one as the other.
+ */
 static bool leans_right(const struct contrast contrasts[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_OPEN &&
             (contrasts[i].expected == SIDE_BELOW
-                 ? contrasts[i].median > contrasts[i].high
+                 ? contrasts[i].median > 1.5 * contrasts[i].high
                  : contrasts[i].median < contrasts[i].low))
             return false;
     return true;
@@ -131,9 +135,10 @@ static enum claim decide(struct page_probe *state, const char *phase,
         for (size_t i = 0; i < count; i++)
             if (i == 0 || contrasts[i].side == SIDE_OPEN) {
                 again[n] = contrasts[i];
-                again[n].repeats =
-                    placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS,
-                                    PAGE_REPEATS_MAX - 1, 16 * MIB);
+                if (!state->in_order)
+                    again[n].repeats = placing_repeats(
+                        contrasts[i].size_bytes, CERTIFY_REPEATS,
+                        PAGE_REPEATS_MAX - 1, 16 * MIB);
                 which[n++] = i;
             }
         snprintf(name, sizeof(name), "%s-again", phase);
@@ -180,6 +185,26 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
     return verdict->claim;
 }
 
+/*
+ * A write of some pages, shifted by one, costs no more. Where so long a write is
+ * dear, a page alone tells as well that the period is not foreign to it, and all
+ * but as well that it is no multiple: a page shifted by a part would often have
+ * stayed in one.
+ */
+static struct contrast shifted_by_page(const struct page_probe *state,
+                                       uint64_t multiple, uint64_t page_bytes)
+{
+    const uint64_t size = multiple * page_bytes;
+
+    if (size <= 2 * page_largest_bytes)
+        return shifted(state, size, page_bytes, size, SIDE_BELOW);
+    struct contrast contrast =
+        page_shifted(page_bytes, page_bytes, size, SIDE_BELOW);
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-of-%llu",
+             (unsigned long long)page_bytes, (unsigned long long)size);
+    return contrast;
+}
+
 static enum claim certify(struct page_probe *state, uint64_t page_bytes,
                           struct page_verdict *verdict)
 {
@@ -201,12 +226,16 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
         contrasts[count++] =
             shifted(state, page_bytes, page_bytes / q, page_bytes, SIDE_ABOVE);
     }
-    for (size_t i = 0; i < 3; i++) {
-        uint64_t size = multiples[i] * page_bytes;
-        contrasts[count++] = shifted(state, size, page_bytes, size, SIDE_BELOW);
-    }
+    /* In order, nothing is merged only where each write begins and ends with a
+     * page: that so little is shown by less than all multiples. */
+    for (size_t i = 0; i < 3; i++)
+        if (!state->in_order ||
+            multiples[i] * page_bytes <= 2 * page_largest_bytes)
+            contrasts[count++] =
+                shifted_by_page(state, multiples[i], page_bytes);
     enum claim claim = certify_set(state, phase, contrasts, count, verdict);
-    if (claim != CLAIM_HOLDS || 4 * page_bytes > 2 * page_largest_bytes)
+    if (claim != CLAIM_HOLDS || state->in_order ||
+        4 * page_bytes > 2 * page_largest_bytes)
         return claim;
     /* What is dear to write; so only where the rest holds. The effect that
      * decides what is free comes first again. */
@@ -310,6 +339,14 @@ static enum claim settle(struct page_probe *state, uint64_t *page_bytes,
             claim = certify(state, smaller.sizes[refuted], &other);
             if (claim == CLAIM_FALLS)
                 continue;
+            /* Were it the page, all of the candidate shifted by a part of it
+             * that is a multiple of this would have cost nothing. */
+            if (claim == CLAIM_OPEN &&
+                *page_bytes % smaller.sizes[refuted] == 0) {
+                verdict->confidence =
+                    fmin(verdict->confidence, page_small_confidence);
+                continue;
+            }
             if (claim != CLAIM_HOLDS)
                 return claim;
             *page_bytes = smaller.sizes[refuted];
@@ -641,7 +678,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests = 26000;
     plan->requests_max = 1000000;
     plan->bytes_written = 300 * MIB;
-    plan->bytes_written_max = 16000 * MIB;
+    plan->bytes_written_max = 24000 * MIB;
 }
 
 static int start(const struct setting *setting, const struct findings *known,
