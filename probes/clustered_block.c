@@ -39,6 +39,8 @@ enum {
     AGREED_LENGTHS = 3,
     AGREED_LENGTH_MIN = 16, /* of the coarsest walk, in writes */
     CANDIDATES_MAX = 3,
+    PARTS_WALK = 21, /* the first walk in parts of a page */
+    PARTS_MOST = 3,  /* of those walks */
 };
 
 static const double search_error = 0.004;
@@ -103,11 +105,12 @@ static bool say_both(struct findings *findings, uint64_t block_bytes,
 }
 
 static bool say_spikes(struct findings *findings,
-                       const struct block_spikes *spikes, const char *why_alone)
+                       const struct block_spikes *spikes, double confidence,
+                       const char *why_alone)
 {
     char size[24];
     struct finding *finding =
-        add_found(findings, spikes->block_bytes, one_route_confidence);
+        add_found(findings, spikes->block_bytes, confidence);
 
     finding_why(finding,
                 "written in order, every %s brings one slow write, %.2f times "
@@ -165,6 +168,63 @@ static bool say_borders(struct findings *findings,
     return true;
 }
 
+/*
+ * Slow writes come at one distance, of pages that the host splits: does each use
+ * up one page of the drive, or one for each part? What is written with its flush
+ * and is no more than a part uses up one: as many of them fill a block as it has
+ * pages. That is so where halves and quarters agree, say, on how many; then the
+ * block follows from them. False while it is measured.
+ */
+static bool conclude_split(struct block_probe *state,
+                           const struct block_spikes *spikes,
+                           const char *why_alone, struct findings *findings)
+{
+    const uint64_t page = state->page_bytes;
+    const uint64_t least = state->study.setting.logical_block_bytes;
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    struct block_spikes whole = *spikes, before = *spikes, parts;
+    enum claim claim = CLAIM_OPEN;
+    uint64_t count = 1;
+    int walks = 0;
+
+    for (uint64_t q = 2; walks < PARTS_MOST && page / q >= least; q++) {
+        if (page % (q * least) || page / q > limit)
+            continue;
+        state->page_bytes = page / q;
+        claim = block_walk(state, PARTS_WALK + walks++, piece_walk_bytes,
+                           piece_walk_writes, &parts);
+        if (claim != CLAIM_HOLDS || parts.period.length == before.period.length)
+            break;
+        before = parts;
+        claim = CLAIM_OPEN;
+        count = q;
+    }
+    state->page_bytes = page;
+    if (claim == CLAIM_MEASURING)
+        return false;
+    if (claim != CLAIM_HOLDS)
+        return say_spikes(findings, spikes, pieces_confidence,
+                          "but the host splits a page, and whether the drive "
+                          "writes each part by itself does not show");
+    whole.block_bytes = parts.period.length * page;
+    return say_spikes(findings, &whole, one_route_confidence,
+                      count == 1
+                          ? why_alone
+                          : "that is so many writes of a part of a page, "
+                            "each of which uses up one");
+}
+
+static bool conclude_one_route(struct block_probe *state,
+                               const struct block_spikes *spikes,
+                               const char *why_alone, struct findings *findings)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+
+    if (limit > 0 && state->page_bytes > limit)
+        return conclude_split(state, spikes, why_alone, findings);
+    return say_spikes(findings, spikes, one_route_confidence, why_alone);
+}
+
 /* Spikes were certified: what does the gap between random and sequential say?
  */
 static bool conclude_spikes(struct block_probe *state,
@@ -176,8 +236,9 @@ static bool conclude_spikes(struct block_probe *state,
     enum side side;
 
     if (!block_has_ground(state, block, phase))
-        return say_spikes(findings, spikes,
-                          "the region is too small to compare random writes");
+        return conclude_one_route(
+            state, spikes, "the region is too small to compare random writes",
+            findings);
     for (int i = 0; i < CANDIDATES_MAX; i++) {
         switch (block_certify(state, block, phase, &verdict)) {
         case CLAIM_MEASURING:
@@ -185,9 +246,11 @@ static bool conclude_spikes(struct block_probe *state,
         case CLAIM_HOLDS:
             return say_both(findings, block, spikes, &verdict);
         case CLAIM_OPEN:
-            return say_spikes(findings, spikes,
-                              "the noise is too large to compare random "
-                              "writes with sequential ones as well");
+            return conclude_one_route(
+                state, spikes,
+                "the noise is too large to compare random "
+                "writes with sequential ones as well",
+                findings);
         case CLAIM_FALLS:
             break;
         }
@@ -199,7 +262,7 @@ static bool conclude_spikes(struct block_probe *state,
         if (block_any_gap(state, block, phase, &side) == CLAIM_MEASURING)
             return false;
         if (side != SIDE_ABOVE)
-            return say_spikes(findings, spikes, no_gap_yet);
+            return conclude_one_route(state, spikes, no_gap_yet, findings);
         block = verdict.culprit->size_bytes;
     }
     return say_open(findings, "slow writes come at a fixed distance, but where "
