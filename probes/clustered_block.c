@@ -37,9 +37,8 @@ enum {
     WALKS_MAX = 2, /* as the drive was found, and after a fill */
     PIECES = 5,    /* lengths of writes where the page is not known */
     AGREED_LENGTHS = 3,
-    AGREED_LENGTH_MIN = 16, /* of the coarsest walk, in writes */
     CANDIDATES_MAX = 3,
-    PARTS_WALK = 21, /* the first walk in parts of a page */
+    PARTS_WALK = 31, /* the first walk in parts of a page */
     PARTS_MOST = 3,  /* of those walks */
 };
 
@@ -47,6 +46,10 @@ static const double search_error = 0.004;
 /* Of one walk where the page is not known. */
 static const uint64_t piece_walk_bytes = 512 * MIB;
 static const size_t piece_walk_writes = 16384;
+static const uint64_t shortest_piece_bytes = 4 * KIB;
+/* Twice as long a piece waits for more than its transfer, of less than twice the
+ * time; or it is off the line through shorter ones by a share of it. */
+static const double waits_least = 1.8, line_most = 0.05;
 /* Before, writes of this size are compared (block_any_gap). */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
@@ -373,8 +376,9 @@ static bool think_with_page(struct block_probe *state,
  * Written in pieces, a drive that maps pages uses up a page for each part of
  * one. So as long as the piece divides the page, as many pieces fill a block,
  * whatever their length; from the page on, as many bytes. The block is what some
- * lengths agree on, where no other says that pieces neither divide the page nor
- * are multiples of it.
+ * lengths agree on, where the next shorter ones agree on how many of them fill
+ * it, and no other says that pieces neither divide the page nor are multiples of
+ * it.
  */
 static bool agree(const struct block_spikes *spikes,
                   const struct block_spikes *before)
@@ -383,73 +387,138 @@ static bool agree(const struct block_spikes *spikes,
            spikes->block_bytes == before->block_bytes;
 }
 
+static bool as_many(const struct block_spikes *spikes,
+                    const struct block_spikes *before)
+{
+    return spikes->found && before->found &&
+           spikes->period.length == before->period.length;
+}
+
 static bool contradict(const struct block_spikes *spikes,
                        const struct block_spikes *before)
 {
-    return spikes->found && before->found &&
-           spikes->block_bytes != before->block_bytes &&
-           spikes->period.length != before->period.length;
+    return spikes->found && before->found && !agree(spikes, before) &&
+           !as_many(spikes, before);
 }
 
-static bool say_agreed(struct findings *findings,
-                       const struct block_spikes *spikes, uint64_t piece_bytes)
+/* Walks in pieces of one length, doubled and halved; from the first on. */
+struct pieces {
+    uint64_t first_bytes;
+    int first_number;
+    struct block_spikes half, page, twice; /* around what seems the page */
+    uint64_t page_bytes, longest_bytes;
+};
+
+static bool say_agreed(struct findings *findings, const struct pieces *pieces)
 {
-    char size[24], piece[24], least[24];
+    const struct block_spikes *spikes = &pieces->page;
+    char size[24], longest[24], page[24];
     struct finding *finding =
         add_found(findings, spikes->block_bytes, pieces_confidence);
 
     finding_why(
         finding,
-        "written in order, in pieces of %s to %s, every %s "
-        "brings one slow write, %.2f times its neighbours (%zu of %zu "
-        "fresh ones)",
-        format_bytes(piece_bytes >> (AGREED_LENGTHS - 1), least, sizeof(least)),
-        format_bytes(piece_bytes, piece, sizeof(piece)),
+        "written in order, in pieces of %s to %s, every %s brings one slow "
+        "write, %.2f times its neighbours (%zu of %zu fresh ones), and in "
+        "shorter pieces as many of them do",
+        format_bytes(pieces->page_bytes, page, sizeof(page)),
+        format_bytes(pieces->longest_bytes, longest, sizeof(longest)),
         format_bytes(spikes->block_bytes, size, sizeof(size)),
         exp(spikes->period.excess), spikes->period.hits, spikes->period.trials);
     return true;
 }
 
 /*
- * Walks in pieces of doubled length: CLAIM_HOLDS with what three of them agree
- * on. Two are too few: pieces of half a page leave blocks half valid, and as the
- * next length meets these, slow writes come twice as often. Pieces that the host
- * splits are no longer than their parts.
+ * Three lengths that agree. Two are too few: pieces of half a page leave blocks
+ * half valid, and as the next length meets these, slow writes come twice as
+ * often. Pieces that the host splits are no longer than their parts.
  */
-static enum claim compare_pieces(struct block_probe *state,
-                                 uint64_t first_bytes, int first_number,
-                                 struct block_spikes *agreed,
-                                 uint64_t *piece_bytes)
+static enum claim agree_upwards(struct block_probe *state,
+                                struct pieces *pieces)
 {
     const uint64_t limit = state->study.setting.request_limit_bytes;
-    struct block_spikes before = {.found = false}, spikes;
+    struct block_spikes spikes[PIECES];
     int lengths = 1;
 
-    for (int k = 0; k < PIECES; k++, before = spikes) {
-        state->page_bytes = first_bytes << k;
+    for (int k = 0; k < PIECES; k++) {
+        state->page_bytes = pieces->first_bytes << k;
         if (limit > 0 && state->page_bytes > limit)
             break;
-        if (block_walk(state, first_number + k, piece_walk_bytes,
-                       piece_walk_writes, &spikes) == CLAIM_MEASURING)
+        if (block_walk(state, pieces->first_number + k, piece_walk_bytes,
+                       piece_walk_writes, &spikes[k]) == CLAIM_MEASURING)
             return CLAIM_MEASURING;
-        if (contradict(&spikes, &before))
+        if (k == 0)
+            continue;
+        if (contradict(&spikes[k], &spikes[k - 1]))
             return CLAIM_FALLS;
-        lengths = agree(&spikes, &before) ? lengths + 1 : 1;
+        lengths = agree(&spikes[k], &spikes[k - 1]) ? lengths + 1 : 1;
         if (lengths < AGREED_LENGTHS)
             continue;
-        *agreed = spikes;
-        *piece_bytes = state->page_bytes;
+        pieces->half = k > 2 ? spikes[k - 3] : (struct block_spikes){0};
+        pieces->page = spikes[k - 2];
+        pieces->twice = spikes[k - 1];
+        pieces->page_bytes = state->page_bytes >> (AGREED_LENGTHS - 1);
+        pieces->longest_bytes = state->page_bytes;
         return CLAIM_HOLDS;
     }
     return CLAIM_OPEN;
+}
+
+/* Down to the shortest piece that still agrees: of the next, as many fill a
+ * block. */
+static enum claim agree_downwards(struct block_probe *state,
+                                  struct pieces *pieces)
+{
+    for (int number = pieces->first_number + PIECES;
+         pieces->page_bytes > shortest_piece_bytes; number++) {
+        if (!pieces->half.found) {
+            state->page_bytes = pieces->page_bytes / 2;
+            enum claim claim = block_walk(state, number, piece_walk_bytes,
+                                          piece_walk_writes, &pieces->half);
+            if (claim != CLAIM_HOLDS)
+                return claim;
+        }
+        if (as_many(&pieces->half, &pieces->page))
+            return CLAIM_HOLDS;
+        if (!agree(&pieces->half, &pieces->page))
+            return CLAIM_FALLS;
+        pieces->twice = pieces->page;
+        pieces->page = pieces->half;
+        pieces->page_bytes /= 2;
+        pieces->half.found = false;
+    }
+    return CLAIM_HOLDS;
+}
+
+/*
+ * A buffer shorter than a page has it written in parts, each of which uses up
+ * one: then what fits the buffer passes for the page. What is longer waits for
+ * the first part to be programmed. Where there is no buffer all that is written
+ * waits, and where there is a long one nothing does but for the transfer.
+ */
+static bool waits_beyond(const struct pieces *pieces)
+{
+    double page_ns = pieces->page.write_ns, twice_ns = pieces->twice.write_ns;
+    double line_ns = page_ns + 2 * (page_ns - pieces->half.write_ns);
+
+    return pieces->half.found && twice_ns > waits_least * page_ns &&
+           fabs(twice_ns - line_ns) > line_most * twice_ns;
+}
+
+static enum claim compare_pieces(struct block_probe *state,
+                                 struct pieces *pieces)
+{
+    enum claim claim = agree_upwards(state, pieces);
+
+    if (claim == CLAIM_HOLDS)
+        claim = agree_downwards(state, pieces);
+    return claim == CLAIM_HOLDS && waits_beyond(pieces) ? CLAIM_OPEN : claim;
 }
 
 static bool think_without_page(struct block_probe *state,
                                struct findings *findings)
 {
     static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
-    struct block_spikes agreed;
-    uint64_t piece_bytes = 0, coarse_bytes = 0;
     enum side side;
 
     state->page_bytes = 4 * KIB;
@@ -460,23 +529,19 @@ static bool think_without_page(struct block_probe *state,
     state->page_bytes = first_bytes[0];
     if (!block_filled(state))
         return false;
-    for (int i = 0; i < 2; i++)
-        switch (compare_pieces(state, first_bytes[i],
-                               WALKS_MAX + 1 + i * PIECES, &agreed,
-                               &piece_bytes)) {
+    for (int i = 0; i < 2; i++) {
+        struct pieces pieces = {.first_bytes = first_bytes[i],
+                                .first_number = WALKS_MAX + 1 + 2 * i * PIECES};
+        switch (compare_pieces(state, &pieces)) {
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            /* Few pieces fit many a length: then others must say the same. */
-            if (agreed.period.length >= AGREED_LENGTH_MIN ||
-                agreed.block_bytes == coarse_bytes)
-                return say_agreed(findings, &agreed, piece_bytes);
-            coarse_bytes = agreed.block_bytes;
-            break;
+            return say_agreed(findings, &pieces);
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;
         }
+    }
     return say_open(findings,
                     "without clustered_page it is not known what to write in "
                     "order, and too few lengths of writes agree on a distance "

@@ -38,6 +38,7 @@ struct block_spikes {
     bool found;
     struct period period;
     uint64_t block_bytes, phase_bytes; /* of the first slow write */
+    double write_ns; /* what a write took without its flush, as most did */
 };
 
 /*

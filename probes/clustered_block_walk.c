@@ -43,6 +43,7 @@ struct walk {
     size_t writes_most; /* of the search; the certificate comes on top */
     double *values;     /* log cost of each write with its flush */
     size_t count, size;
+    double writes_ns; /* without: the sum of the medians of all chunks */
 };
 
 static void ask_chunk(struct block_probe *state, const char *phase,
@@ -67,13 +68,17 @@ static bool take_chunk(struct block_probe *state, struct walk *walk,
     const struct ledger_entry *entry =
         ledger_get(&state->study.ledger, walk->phase, "page", chunk);
 
+    double writes_ns[CHUNK_WRITES];
+
     if (!entry || entry->failed || entry->count != 2 * CHUNK_WRITES)
         return false;
     for (int i = 0; i < CHUNK_WRITES; i++) {
+        writes_ns[i] = (double)entry->timings[2 * i].ns;
         double ns =
             (double)(entry->timings[2 * i].ns + entry->timings[2 * i + 1].ns);
         walk->values[walk->count++] = log(ns > 1 ? ns : 1);
     }
+    walk->writes_ns += stats_median(writes_ns, CHUNK_WRITES);
     return true;
 }
 
@@ -188,7 +193,9 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
                     .period = period,
                     .block_bytes = period.length * state->page_bytes,
                     .phase_bytes =
-                        state->base_bytes + period.phase * state->page_bytes};
+                        state->base_bytes + period.phase * state->page_bytes,
+                    .write_ns =
+                        walk->writes_ns * CHUNK_WRITES / (double)walk->count};
                 return CLAIM_HOLDS;
             case CLAIM_FALLS:
                 refute(&dead[later], failed[later], &failed_count[later],
