@@ -490,12 +490,7 @@ static enum claim agree_downwards(struct block_probe *state,
     return CLAIM_HOLDS;
 }
 
-/*
- * A buffer shorter than a page has it written in parts, each of which uses up
- * one: then what fits the buffer passes for the page. What is longer waits for
- * the first part to be programmed. Where there is no buffer all that is written
- * waits, and where there is a long one nothing does but for the transfer.
- */
+/* Does twice as long a piece wait for more than its transfer? */
 static bool waits_beyond(const struct pieces *pieces)
 {
     double page_ns = pieces->page.write_ns, twice_ns = pieces->twice.write_ns;
@@ -505,14 +500,26 @@ static bool waits_beyond(const struct pieces *pieces)
            fabs(twice_ns - line_ns) > line_most * twice_ns;
 }
 
+/*
+ * A buffer shorter than a page has it written in parts, each of which uses up
+ * one: then what fits the buffer passes for the page. What is longer waits for
+ * the first part to be programmed. Where there is no buffer all that is written
+ * waits, and where there is a long one nothing does but for the transfer.
+ */
 static enum claim compare_pieces(struct block_probe *state,
                                  struct pieces *pieces)
 {
     enum claim claim = agree_upwards(state, pieces);
+    enum side buffered;
 
     if (claim == CLAIM_HOLDS)
         claim = agree_downwards(state, pieces);
-    return claim == CLAIM_HOLDS && waits_beyond(pieces) ? CLAIM_OPEN : claim;
+    if (claim != CLAIM_HOLDS || !waits_beyond(pieces))
+        return claim;
+    state->page_bytes = pieces->page_bytes;
+    if (block_buffered(state, &buffered) == CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    return buffered == SIDE_BELOW ? CLAIM_HOLDS : CLAIM_OPEN;
 }
 
 static bool think_without_page(struct block_probe *state,

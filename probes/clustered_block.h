@@ -21,7 +21,8 @@ enum { BLOCK_GAPS_MAX = 8 };
 enum block_kind {
     BLOCK_GAP,
     BLOCK_PLACES, /* a small write at one place, against one at another */
-    BLOCK_BORDER  /* just behind a border, against just before it */
+    BLOCK_BORDER, /* just behind a border, against just before it */
+    BLOCK_FLUSH   /* after a write, against after nothing */
 };
 
 struct block_probe {
@@ -48,6 +49,16 @@ struct block_spikes {
 enum claim block_walk(struct block_probe *state, int number,
                       uint64_t most_bytes, size_t most_writes,
                       struct block_spikes *spikes);
+
+/* Does a flush take longer after a write of page_bytes than after nothing? Then
+ * a buffer takes in what is written. BELOW: it does not. */
+enum claim block_buffered(struct block_probe *state, enum side *side);
+void block_emit_flush(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random);
+bool block_value_flush(const struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       double *ratio);
 
 /* What is written to use up the spare area, at most. */
 uint64_t block_fill_bytes(const struct setting *setting);

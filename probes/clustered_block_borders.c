@@ -134,7 +134,12 @@ bool block_value_border(const struct study *study, const char *phase,
 /* Blocks begin at multiples of this. */
 static uint64_t grain_of(const struct block_probe *state)
 {
-    return state->page_bytes > write_bytes ? state->page_bytes : write_bytes;
+    const uint64_t page = state->page_bytes;
+
+    return page > write_bytes &&
+                   page % state->study.setting.logical_block_bytes == 0
+               ? page
+               : write_bytes;
 }
 
 /* Is there a border between two places, less than a block apart? BELOW: yes. */
@@ -216,10 +221,14 @@ static enum claim certify(struct block_probe *state,
                                     .adapt = parts_within_half};
     const uint64_t block = borders->block_bytes;
     struct contrast contrasts[BLOCK_GAPS_MAX];
-    uint64_t left = block / write_bytes;
+    uint64_t unit = write_bytes, left;
     char phase[LABEL_PHASE_MAX];
     size_t count = 0;
 
+    /* Pages may be no multiple of what is written here. */
+    while (block % unit)
+        unit /= 2;
+    left = block / unit;
     contrasts[count++] = (struct contrast){.name = "whole",
                                            .kind = BLOCK_BORDER,
                                            .size_bytes = block,

@@ -141,6 +141,10 @@ void block_emit(struct study *study, const char *phase,
 {
     const struct block_probe *state = (const struct block_probe *)study;
 
+    if (contrast->kind == BLOCK_FLUSH) {
+        block_emit_flush(study, phase, contrast, round, random);
+        return;
+    }
     if (contrast->kind != BLOCK_GAP) {
         block_emit_border(study, phase, contrast, round, random);
         return;
@@ -177,6 +181,8 @@ bool block_value(const struct study *study, const char *phase,
                  struct random *random, double *ratio)
 {
     (void)random;
+    if (contrast->kind == BLOCK_FLUSH)
+        return block_value_flush(study, phase, contrast, round, ratio);
     if (contrast->kind != BLOCK_GAP)
         return block_value_border(study, phase, contrast, round, ratio);
     uint32_t units = (uint32_t)contrast->pitch_bytes, group = round / units;
