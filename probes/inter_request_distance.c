@@ -93,6 +93,31 @@ enum switching {
     SWITCHING_UNCLEAR
 };
 
+/*
+ * Dearer nearby than far away? Then nearby is not what it seems. Few rounds, by
+ * which it is settled that far away costs no more, may say so by chance: then it
+ * is looked at in many. False: measure first.
+ */
+static bool look_nearby(struct distance_probe *state, const char *phase,
+                        const struct contrast contrasts[], bool *dearer)
+{
+    const uint32_t look_rounds = 256;
+    double ratios[CONTRAST_ROUNDS_MAX];
+    bool measured = true;
+
+    *dearer = false;
+    for (int i = 0; i < DISTANCES; i++) {
+        if (contrasts[i].median > -switch_low)
+            continue;
+        if (!study_ratios(&state->study, phase, &contrasts[i], look_rounds,
+                          ratios))
+            measured = false;
+        else if (stats_median(ratios, look_rounds) <= -switch_low)
+            *dearer = true;
+    }
+    return measured;
+}
+
 static enum switching look_at_distance(struct distance_probe *state,
                                        const char *phase, uint32_t repeats,
                                        struct distance_effect *effect,
@@ -101,7 +126,7 @@ static enum switching look_at_distance(struct distance_probe *state,
     const struct claim_rule rule = {
         .alpha = alpha / LOOKS, .looks = claim_long_looks, .to_the_end = true};
     struct contrast contrasts[DISTANCES];
-    bool seen = false, equal = true;
+    bool seen = false, dearer = false;
 
     for (int i = 0; i < DISTANCES; i++) {
         contrasts[i] = (struct contrast){.kind = DISTANCE_DISTANT,
@@ -116,16 +141,16 @@ static enum switching look_at_distance(struct distance_probe *state,
         study_claim(&state->study, phase, contrasts, DISTANCES, &rule);
     if (claim == CLAIM_MEASURING)
         return SWITCHING_MEASURING;
-    for (int i = 0; i < DISTANCES; i++) {
+    for (int i = 0; i < DISTANCES; i++)
         seen = seen || contrasts[i].side == SIDE_ABOVE;
-        /* Dearer nearby than far away? Then nearby is not what it seems. */
-        equal = equal && contrasts[i].median > -switch_low;
-    }
+    if (claim == CLAIM_HOLDS && !seen &&
+        !look_nearby(state, phase, contrasts, &dearer))
+        return SWITCHING_MEASURING;
     *confidence = claim_confidence(contrasts, DISTANCES, &rule);
     measure_effect(state, phase, contrasts, effect);
     if (seen)
         return SWITCHING_SEEN;
-    return claim == CLAIM_HOLDS && equal ? SWITCHING_NONE : SWITCHING_UNCLEAR;
+    return claim == CLAIM_HOLDS && !dearer ? SWITCHING_NONE : SWITCHING_UNCLEAR;
 }
 
 /* Where reads take one of a few times, or the noise is great, a few of them do
@@ -308,7 +333,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     }
     (void)setting;
     plan->requests = 4000;
-    plan->requests_max = 600000;
+    plan->requests_max = 2000000;
     plan->bytes_read = plan->requests * distance_read_bytes;
     plan->bytes_read_max = plan->requests_max * distance_read_bytes;
 }

@@ -134,11 +134,9 @@ bool distance_value(const struct study *study, const char *phase,
     if (!distance_costs(study, phase, contrast, round, 'a', near) ||
         !distance_costs(study, phase, contrast, round, 'b', far))
         return false;
-    /* From anywhere to anywhere, some switch and some do not: the lower half
-     * would see none. Between two places all do, or none. */
-    double (*cost)(const double[], size_t) = contrast->kind == DISTANCE_DISTANT
-                                                 ? stats_median
-                                                 : stats_lower_half_mean;
-    *ratio = log(cost(far, contrast->repeats) / cost(near, contrast->repeats));
+    /* Not the lower half: from anywhere to anywhere some do not switch, and
+     * between two places the drive still holds some of the pages. */
+    *ratio = log(stats_median(far, contrast->repeats) /
+                 stats_median(near, contrast->repeats));
     return true;
 }

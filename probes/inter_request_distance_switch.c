@@ -11,7 +11,7 @@
 
 /* Enough, and the most to be stated: either side of the cost of a switch. */
 static const double width_wanted = 0.07, width_most = 0.10;
-static const uint32_t switch_looks[] = {64, 128, CONTRAST_ROUNDS_MAX, 0};
+static const uint32_t switch_looks[] = {64, 128, 256, 0};
 /* Pairs of reads, nearby and across, that may be spent on it. */
 static const uint64_t crossings_most = 150000;
 

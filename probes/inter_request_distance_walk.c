@@ -9,10 +9,11 @@
 
 #include "lib/infer/stats.h"
 
-enum { ASK_BATCH = 4, ASK_MAX = 64 };
+enum { ASK_BATCH = 4, ASK_MAX = 128 };
 
-/* Odds at which two places are taken for the same or for different. */
-static const double ask_odds = 9.2; /* log 1e4 */
+/* Odds at which two places are taken for the same or for different: there are
+ * hundreds of pairs to ask about on a drive of many groups. */
+static const double ask_odds = 13.8; /* log 1e6 */
 
 /* ---- same group or another? -------------------------------------------- */
 
