@@ -37,7 +37,8 @@
 
 enum {
     SIZES_MAX = 32,
-    REPEATS_MAX = 8,
+    REPEATS_MAX = 16,
+    REPEATS_USUAL_MAX = 8, /* where the noise is not known */
     PARTS_FEW = 4,
     ATTEMPTS_MAX = 5,
     PILOT_ROUNDS = 3
@@ -87,7 +88,7 @@ static uint32_t clean_repeats(uint64_t parts)
     double clean = pow(1 - held_up, (double)parts);
     double need = ceil(log(unclean) / log1p(-clean));
 
-    return need < REPEATS_MAX ? (uint32_t)need : REPEATS_MAX;
+    return need < REPEATS_USUAL_MAX ? (uint32_t)need : REPEATS_USUAL_MAX;
 }
 
 /* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
@@ -385,17 +386,38 @@ static bool look_over(struct state *state, uint64_t *largest_bytes,
     }
 }
 
+/*
+ * As many pairs of reads in a cell as keep the noise of one below what may pass
+ * for no profit: a long read is rarely free of parts that were held up, and
+ * rounds that hold none but such say nothing however many they are.
+ */
+static uint32_t repeats_in_noise(struct state *state,
+                                 const struct contrast *looked)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t repeats = looked->repeats;
+
+    study_ratios(&state->study, "survey", looked, looked->rounds_count, ratios);
+    double spread = stats_spread(ratios, looked->rounds_count);
+    for (; 2 * repeats <= REPEATS_MAX && spread > profit_none_long;
+         repeats *= 2)
+        spread /= sqrt(2);
+    return repeats;
+}
+
 static bool conclude_none(struct state *state, const struct survey *survey,
                           struct findings *findings)
 {
     const struct claim_rule rule = {.alpha = 10 * alpha,
-                                    .looks = claim_long_looks};
+                                    .looks = claim_longest_looks};
     struct contrast contrasts[SIZES_MAX];
     char most[24];
 
-    for (size_t i = 0; i < survey->count; i++)
+    for (size_t i = 0; i < survey->count; i++) {
         contrasts[i] = twice(&state->study.setting, survey->sizes[i].size_bytes,
                              SIDE_BELOW);
+        contrasts[i].repeats = repeats_in_noise(state, &survey->sizes[i]);
+    }
     enum claim claim = study_claim(&state->study, "no-profit", contrasts,
                                    survey->count, &rule);
     if (claim == CLAIM_MEASURING)
@@ -471,7 +493,7 @@ static uint32_t repeats_for(const struct edge *edge, double clear)
 {
     double need = pow(clear * edge->spread / (edge->gain / 2), 2);
 
-    return need < REPEATS_MAX ? (uint32_t)ceil(need) : REPEATS_MAX;
+    return need < REPEATS_USUAL_MAX ? (uint32_t)ceil(need) : REPEATS_USUAL_MAX;
 }
 
 static enum claim bisect_edge(struct state *state, const struct edge *edge,
@@ -588,7 +610,7 @@ static enum claim find_edge(struct state *state, const struct edge *whole,
 {
     const struct claim_rule rule = {
         .alpha = alpha / ATTEMPTS_MAX,
-        .looks = claim_long_looks,
+        .looks = claim_longest_looks,
         .adapt = whole->profits_below ? part_of_nearest : NULL};
     struct edge edge = *whole;
     char phase[LABEL_PHASE_MAX];
@@ -710,7 +732,7 @@ static enum claim side_downwards(struct state *state, const struct edge *edge,
                                  double *gain)
 {
     const struct claim_rule rule = {.alpha = alpha / ATTEMPTS_MAX,
-                                    .looks = claim_long_looks,
+                                    .looks = claim_longest_looks,
                                     .adapt = most_of_near};
     const struct setting *setting = &state->study.setting;
     struct contrast contrasts[BOTH_SIDES] = {

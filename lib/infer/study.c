@@ -14,6 +14,8 @@
 const uint32_t claim_looks[] = {18, 22, 28, 36, 48, 64, 90, 128, 0};
 const uint32_t claim_long_looks[] = {18, 22,  28,  36,  48, 64,
                                      90, 128, 180, 256, 0};
+const uint32_t claim_longest_looks[] = {18,  22,  28,  36,  48,  64, 90,
+                                        128, 180, 256, 360, 512, 0};
 /* From 8 rounds on, an interval from least to most errs with 0.4 % a side. */
 const uint32_t search_looks[] = {8, 12, 16, 24, 32, 48, 64, 0};
 

@@ -31,7 +31,7 @@ enum side {
     SIDE_BELOW  /* the whole interval lies below `high` */
 };
 
-enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 256 };
+enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 512 };
 
 /* One comparison. The first block is the probe's; the second is filled in. */
 struct contrast {
@@ -158,8 +158,10 @@ struct claim_rule {
     bool to_the_end; /* decide every contrast even after one fell */
 };
 
-/* The looks of a claim, and those of a quick search. */
-extern const uint32_t claim_looks[], claim_long_looks[], search_looks[];
+/* The looks of a claim, of rounds that are cheaper, and those of a quick search.
+ */
+extern const uint32_t claim_looks[], claim_long_looks[], claim_longest_looks[],
+    search_looks[];
 
 /* Decides contrasts by sequential looks; all that are open are visited in a
  * fresh random order each round. */
