@@ -73,6 +73,37 @@ static const uint64_t small_bytes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
 static const uint64_t large_bytes[FLUSH_SIZES] = {256 * KIB, 512 * KIB, MIB,
                                                   4 * MIB};
 
+/*
+ * A flush was seen to have work after a write of `known`, not after one of the
+ * next smaller size. It has some all the same where that is held as well: its
+ * share by size, and rather more, since pages are written as wholes. Half of its
+ * share tells a write that is held from one that passes the buffer by.
+ */
+static enum flushing look_at_smaller(struct buffer_probe *state,
+                                     const struct contrast *known,
+                                     uint64_t smaller_bytes)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_long_looks};
+    const double share = (double)smaller_bytes / (double)known->size_bytes / 2;
+    struct contrast contrast = buffer_compare(
+        BUFFER_FLUSH_AFTER, smaller_bytes, 0,
+        placing_repeats(smaller_bytes, 1, 8, 2 * MIB), SIDE_OPEN);
+
+    contrast.low = contrast.high = log(1 + share * (exp(known->median) - 1));
+    switch (study_claim(&state->study, "smaller", &contrast, 1, &rule)) {
+    case CLAIM_MEASURING:
+        return FLUSHING_MEASURING;
+    case CLAIM_HOLDS:
+        return contrast.side == SIDE_ABOVE ? FLUSHING_BUFFERED
+                                           : FLUSHING_LARGE_ONLY;
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        break;
+    }
+    return FLUSHING_UNCLEAR;
+}
+
 /* Does a flush take longer after a write of any of these sizes? `first_bytes`
  * becomes the smallest of which that is known. */
 static enum flushing look_at_sizes(struct buffer_probe *state, const char *name,
@@ -99,7 +130,8 @@ static enum flushing look_at_sizes(struct buffer_probe *state, const char *name,
     for (int i = 0; i < FLUSH_SIZES; i++)
         if (contrasts[i].side == SIDE_ABOVE) {
             *first_bytes = sizes[i];
-            return FLUSHING_BUFFERED;
+            return i == 0 ? FLUSHING_BUFFERED
+                          : look_at_smaller(state, &contrasts[i], sizes[i - 1]);
         }
     if (claim != CLAIM_HOLDS)
         return FLUSHING_UNCLEAR;
