@@ -33,7 +33,7 @@
 #include "probes/paper.h"
 #include "probes/probes.h"
 
-enum { VOTE_LOOKS = 4, SIDES = 2, LOGS_MAX = 64 };
+enum { VOTE_LOOKS = 7, SIDES = 2, LOGS_MAX = 64 };
 
 /* Error rate of the claim that there is no difference. */
 static const double alpha_same = 1e-3;
@@ -45,8 +45,19 @@ static const double moved_least = 0.4055, moved_none = 0.2;
 /* Logs whose merges are too cheap for log-list may keep the few blocks of a trial
  * from being moved. */
 static const double without_logs_confidence = 0.9;
-/* Each comparison is a vote. */
-static const uint32_t vote_looks[VOTE_LOOKS + 1] = {32, 64, 96, 128, 0};
+/* Each comparison is a vote; where many did not tell, those of the same turns that
+ * follow each other count as one. */
+static const struct {
+    uint32_t votes, group;
+} vote_looks[VOTE_LOOKS] = {{32, 1},
+                            {64, 1},
+                            {96, 1},
+                            {128, 1},
+                            {128, CONTENT_GROUP},
+                            {256, CONTENT_GROUP},
+                            {CONTENT_VOTES_MAX, CONTENT_GROUP}};
+/* What remains to be seen may be so many times as near as it seems. */
+static const double hopeful = 2;
 /* Where neither a log nor an erase unit is known; and where writes make such a
  * drive move others: whatever block of up to half of that is around the middle
  * of a stretch lies within it. */
@@ -121,27 +132,49 @@ static enum answer judge(const struct interval *interval)
     return ANSWER_UNCLEAR;
 }
 
+/*
+ * May it still be decided by so many votes in all? The interval shrinks with the
+ * root of their number: then it must no longer reach the nearer threshold, or
+ * each further filling of the blocks is for nothing.
+ */
+static bool is_worthwhile(const struct interval *interval, double median,
+                          uint32_t votes)
+{
+    const double half = (interval->high - interval->low) / 2;
+    const double away = fabs(fabs(median) - effect_least);
+
+    return half * sqrt((double)votes / CONTENT_VOTES_MAX) < hopeful * away;
+}
+
 /* Decides by sequential looks, to both sides; fills in the median. */
 static enum answer compare(struct content_probe *state,
                            struct contrast *contrast, double *confidence)
 {
-    const double looks = VOTE_LOOKS;
-    double ratios[CONTRAST_ROUNDS_MAX];
+    static const char phase[] = "compare";
+    double ratios[CONTENT_VOTES_MAX];
     enum answer answer = ANSWER_UNCLEAR;
 
-    for (const uint32_t *look = vote_looks; *look && answer == ANSWER_UNCLEAR;
-         look++) {
-        if (!study_ratios(&state->study, "compare", contrast, *look, ratios))
+    for (int i = 0; i < VOTE_LOOKS && answer == ANSWER_UNCLEAR; i++) {
+        const uint32_t group = vote_looks[i].group;
+        uint32_t count = vote_looks[i].votes;
+        if (!study_ratios(&state->study, phase, contrast, count, ratios))
             return ANSWER_MEASURING;
-        contrast->median = stats_median(ratios, *look);
+        count /= group;
+        for (uint32_t j = 0; j < count; j++)
+            content_group_value(&state->study, phase, contrast, j * group,
+                                group, &ratios[j]);
+        contrast->median = stats_median(ratios, count);
         struct interval sure = stats_median_interval(
-            ratios, *look, content_alpha / (SIDES * looks));
-        struct interval fair =
-            stats_median_interval(ratios, *look, alpha_same / (SIDES * looks));
+            ratios, count, content_alpha / (SIDES * VOTE_LOOKS));
+        struct interval fair = stats_median_interval(
+            ratios, count, alpha_same / (SIDES * VOTE_LOOKS));
         answer = judge(&sure);
         if (answer == ANSWER_UNCLEAR && judge(&fair) == ANSWER_SAME)
             answer = ANSWER_SAME;
-        *confidence = 1 - looks * error_of(ratios, *look, answer);
+        *confidence = 1 - VOTE_LOOKS * error_of(ratios, count, answer);
+        if (group > 1 &&
+            !is_worthwhile(&fair, contrast->median, vote_looks[i].votes))
+            break;
     }
     return answer;
 }

@@ -15,7 +15,9 @@
  */
 
 enum {
-    CONTENT_VOTES = 32, /* comparisons in one trial */
+    CONTENT_VOTES = 32, /* comparisons in the first trial */
+    CONTENT_VOTES_MAX = 512,
+    CONTENT_GROUP = 4, /* of these count as one where noise is large */
     CONTENT_KINDS_MAX = 3
 };
 
@@ -54,6 +56,11 @@ void content_emit(struct study *study, const char *phase,
 bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio);
+/* As content_value, of so many votes from `round` on, at most CONTENT_GROUP: all
+ * measured, and not of CONTENT_MOVED. */
+bool content_group_value(const struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round,
+                         uint32_t votes, double *ratio);
 
 /* ---- unit --------------------------------------------------------------- */
 

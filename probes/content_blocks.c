@@ -5,6 +5,7 @@
  */
 #include "probes/content.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -83,6 +84,19 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
     return (struct filling){.content = bits[index]};
 }
 
+/* Rounds with which a trial begins. Those who must look so often have a noisy
+ * drive: one filling serves twice as many votes, and then again. */
+static const uint32_t trials[] = {0, 32, 64, 96, 128, 256, CONTENT_VOTES_MAX};
+
+/* The votes of the trial that begins with this round; 0: none does. */
+static uint32_t votes_from(uint32_t round)
+{
+    for (size_t i = 0; i + 1 < sizeof(trials) / sizeof(trials[0]); i++)
+        if (trials[i] == round)
+            return trials[i + 1] - round;
+    return 0;
+}
+
 static size_t turns_count(const struct contrast *contrast)
 {
     return contrast->repeats ? contrast->repeats : contents_count(contrast);
@@ -92,6 +106,25 @@ static size_t turns_count(const struct contrast *contrast)
 static uint64_t blocks_count(const struct content_probe *state, size_t contents)
 {
     return (state->logs_count + contents) / contents * contents;
+}
+
+/*
+ * So many of them are filled with the contents. Large ones take too long to fill,
+ * and would wear the drive: then the rest are written to all the same, so that
+ * merges come in their turn, but what those cost is not looked at.
+ */
+static uint64_t filled_count(const struct content_probe *state,
+                             const struct contrast *contrast)
+{
+    const size_t contents = contents_count(contrast);
+    const uint64_t share = contrast->kind == CONTENT_ONES_PARTS ? 96 : 16;
+    const uint64_t most_bytes =
+        state->study.setting.region_length_bytes / share;
+    uint64_t blocks = blocks_count(state, contents);
+    uint64_t most = most_bytes / state->block_bytes / contents * contents;
+
+    most = most < contents ? contents : most;
+    return blocks < most ? blocks : most;
 }
 
 /* Where the first block begins: the same for all contents, since others may be
@@ -107,9 +140,9 @@ static uint64_t blocks_base(const struct content_probe *state)
     return past ? base + block - past : base;
 }
 
-/* One turn of a trial: fills the blocks, the contents moved on by `turn`, and
- * makes small writes to them. What each makes the drive merge is the block
- * whose turn was as many writes ago as there are logs. */
+/* One turn of a trial: fills blocks, the contents moved on by `turn`, and makes
+ * small writes to all. What each makes the drive merge is the block whose turn
+ * was as many writes ago as there are logs. */
 static void ask_turn(struct study *study, const char *phase,
                      const struct contrast *contrast, size_t turn,
                      uint32_t round, struct random random)
@@ -117,12 +150,14 @@ static void ask_turn(struct study *study, const char *phase,
     const struct content_probe *state = (const struct content_probe *)study;
     size_t contents = contents_count(contrast);
     uint64_t blocks = blocks_count(state, contents), block = state->block_bytes;
+    uint64_t filled = filled_count(state, contrast);
     uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-    uint64_t writes = blocks + CONTENT_VOTES * contents;
+    uint64_t wanted = votes_from(round) * contents, measured = 0;
 
+    assert(blocks >= contents && filled >= contents);
     pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
-    for (uint64_t i = 0; i < blocks; i++) {
+    for (uint64_t i = 0; i < filled; i++) {
         struct filling filling =
             filling_of(contrast, (size_t)(i + turn) % contents);
         for (uint64_t at = 0; at < block; at += state->request_bytes)
@@ -130,18 +165,19 @@ static void ask_turn(struct study *study, const char *phase,
                 block - at < state->request_bytes ? block - at
                                                   : state->request_bytes);
     }
-    for (uint64_t i = 0, in = 0; i < writes; i++, in++) {
+    for (uint64_t i = 0; measured < wanted; i++) {
+        uint64_t in = i % blocks; /* of the blocks, one after the other */
+        uint64_t merged = (i + blocks - state->logs_count) % blocks;
         struct filling filling =
-            filling_of(contrast, (size_t)(i + turn) % contents);
-        size_t merged =
-            (size_t)(i + blocks - state->logs_count + turn) % contents;
-        in = in < blocks ? in : 0; /* of the blocks, one after the other */
+            filling_of(contrast, (size_t)(in + turn) % contents);
         uint64_t place = base + in * block + state->written_from_bytes +
                          (1 + random_below(&random, pages)) * state->page_bytes;
-        if (i >= blocks)
+        if (i >= blocks && merged < filled) {
+            size_t content = (size_t)(merged + turn) % contents;
             step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
-                                (char)('a' + merged * contents + turn),
-                                round + (uint32_t)((i - blocks) / contents));
+                                (char)('a' + content * contents + turn),
+                                round + (uint32_t)(measured++ / contents));
+        }
         ask_flushed(study, &filling, &step, place, state->page_bytes);
         /* Pages in a row differ in time: not always the same for a content. */
         step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
@@ -181,7 +217,7 @@ void content_emit(struct study *study, const char *phase,
 {
     if (contrast->kind == CONTENT_MOVED)
         ask_pages(study, phase, contrast, round, random);
-    else if (round % CONTENT_VOTES == 0)
+    else if (votes_from(round) > 0)
         for (size_t turn = 0; turn < turns_count(contrast); turn++)
             ask_turn(study, phase, contrast, turn, round, *random);
 }
@@ -204,21 +240,38 @@ static bool cell_cost(const struct study *study, const char *phase,
     return *ns > 0;
 }
 
-/* The mean logarithm of what it costs to merge one content, over the blocks. */
+/* The mean logarithm of what it costs to merge one content, over the blocks: of
+ * so many votes the lower half, that what was held up counts little. */
 static bool log_cost(const struct study *study, const char *phase,
                      const struct contrast *contrast, size_t content,
-                     uint32_t round, double *log_ns)
+                     uint32_t round, uint32_t votes, double *log_ns)
 {
     size_t contents = contents_count(contrast), turns = turns_count(contrast);
-    double ns;
+    double ns[CONTENT_GROUP];
 
     *log_ns = 0;
     for (size_t turn = 0; turn < turns; turn++) {
-        if (!cell_cost(study, phase, contrast,
-                       (char)('a' + content * contents + turn), round, &ns))
-            return false;
-        *log_ns += log(ns) / (double)turns;
+        for (uint32_t i = 0; i < votes; i++)
+            if (!cell_cost(study, phase, contrast,
+                           (char)('a' + content * contents + turn), round + i,
+                           &ns[i]))
+                return false;
+        *log_ns += log(stats_lower_half_mean(ns, votes)) / (double)turns;
     }
+    return true;
+}
+
+bool content_group_value(const struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round,
+                         uint32_t votes, double *ratio)
+{
+    size_t first = contrast->kind == CONTENT_RANDOM_ONES ? 1 : 0;
+    double a, b;
+
+    if (!log_cost(study, phase, contrast, first, round, votes, &a) ||
+        !log_cost(study, phase, contrast, first + 1, round, votes, &b))
+        return false;
+    *ratio = b - a;
     return true;
 }
 
@@ -226,20 +279,14 @@ bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio)
 {
-    size_t first = contrast->kind == CONTENT_RANDOM_ONES ? 1 : 0;
     double a, b;
 
     (void)random;
-    if (contrast->kind == CONTENT_MOVED) {
-        if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
-            !cell_cost(study, phase, contrast, 'b', round, &b))
-            return false;
-        *ratio = log(b / a);
-        return true;
-    }
-    if (!log_cost(study, phase, contrast, first, round, &a) ||
-        !log_cost(study, phase, contrast, first + 1, round, &b))
+    if (contrast->kind != CONTENT_MOVED)
+        return content_group_value(study, phase, contrast, round, 1, ratio);
+    if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
+        !cell_cost(study, phase, contrast, 'b', round, &b))
         return false;
-    *ratio = b - a;
+    *ratio = log(b / a);
     return true;
 }

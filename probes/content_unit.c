@@ -12,16 +12,20 @@
 
 enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
 
-static const uint32_t unit_looks[] = {32, 64, 96, 128, 192, 256, 0};
+static const uint32_t unit_looks[] = {32, 64, 128, 256, CONTENT_VOTES_MAX, 0};
 static const uint64_t smallest_part_bytes = KIB;
-/* Half of the units are zeros where parts are units: half of that is looked for,
- * since banks that move pages side by side take the time of the one with the
- * fewest. Of what it comes to, other parts save less than half. */
-static const double share_least = 0.25, whole_least = 0.6, part_most = 0.5;
+/* Half of the units are zeros where parts are units: half of that is looked for.
+ * Of two banks that move pages side by side both must be, which a quarter is, and
+ * of more fewer: a second search also takes less, where it is no noise. Of what it
+ * comes to, other parts save less than half. */
+static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
+                    part_most = 0.5;
 /* A half or a third of a unit saves nothing at all. Where banks move pages side by
  * side and wait for the slowest, it is only a row of pages, all of them zeros,
  * that saves what programs take; but single ones save their way over the bus. */
 static const double fraction_most = 0.1;
+/* So many standard errors are no noise. */
+static const double clear_errors = 5;
 
 /* What parts save when `share` of the units of a block are zeros. */
 static double saving(double ones_to_zeros, double share)
@@ -36,11 +40,25 @@ static uint64_t part_of(size_t index)
                      : smallest_part_bytes << (index / 2);
 }
 
+/* More than this is a saving: by what whole blocks of zeros save, and of a second
+ * search by how well the median of these is known. */
+static double saving_least(double ones_to_zeros, bool again,
+                           const double ratios[])
+{
+    const double usual = saving(ones_to_zeros, share_least);
+    const double error = 1.2533 * stats_spread(ratios, CONTENT_VOTES) /
+                         sqrt((double)CONTENT_VOTES);
+
+    return again ? fmax(saving(ones_to_zeros, share_of_banks),
+                        fmin(usual, clear_errors * error))
+                 : usual;
+}
+
 /* The smallest parts that save anything: those below hold no whole unit. As
  * many as there are: none do. One after the other: larger parts may save less
  * again, where they leave out some of the banks that move pages side by side. */
 static bool search_unit(struct content_probe *state, const char *phase,
-                        uint32_t turns, double least, size_t *index,
+                        uint32_t turns, double ones_to_zeros, size_t *index,
                         double *saved)
 {
     for (*index = 0; *index < PARTS_COUNT; ++*index) {
@@ -52,7 +70,7 @@ static bool search_unit(struct content_probe *state, const char *phase,
                           ratios))
             return false;
         *saved = stats_median(ratios, CONTENT_VOTES);
-        if (*saved > least)
+        if (*saved > saving_least(ones_to_zeros, turns == 0, ratios))
             break;
     }
     return true;
@@ -112,12 +130,13 @@ enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
                              uint64_t *unit_bytes, double *confidence)
 {
     static const char *const searches[] = {"search", "again"};
-    double least = saving(ones_to_zeros, share_least), saved = 0;
+    double saved = 0;
     size_t first = PARTS_COUNT, index;
     enum claim claim = CLAIM_OPEN;
 
     for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
-        if (!search_unit(state, searches[i], i == 0, least, &index, &saved))
+        if (!search_unit(state, searches[i], i == 0, ones_to_zeros, &index,
+                         &saved))
             return CLAIM_MEASURING;
         if (index == first || index == PARTS_COUNT)
             continue;

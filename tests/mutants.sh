@@ -55,6 +55,9 @@ probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
+probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_stick|recovery
+probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
+probes/write_buffer.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic
