@@ -35,21 +35,12 @@
 
 enum {
     WALKS_MAX = 2, /* as the drive was found, and after a fill */
-    PIECES = 5,    /* lengths of writes where the page is not known */
-    AGREED_LENGTHS = 3,
     CANDIDATES_MAX = 3,
     PARTS_WALK = 31, /* the first walk in parts of a page */
     PARTS_MOST = 3,  /* of those walks */
 };
 
 static const double search_error = 0.004;
-/* Of one walk where the page is not known. */
-static const uint64_t piece_walk_bytes = 512 * MIB;
-static const size_t piece_walk_writes = 16384;
-static const uint64_t shortest_piece_bytes = 4 * KIB;
-/* Twice as long a piece waits for more than its transfer, of less than twice the
- * time; or it is off the line through shorter ones by a share of it. */
-static const double waits_least = 1.8, line_most = 0.05;
 /* Before, writes of this size are compared (block_any_gap). */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
@@ -194,8 +185,8 @@ static bool conclude_split(struct block_probe *state,
         if (page % (q * least) || page / q > limit)
             continue;
         state->page_bytes = page / q;
-        claim = block_walk(state, PARTS_WALK + walks++, piece_walk_bytes,
-                           piece_walk_writes, &parts);
+        claim = block_walk(state, PARTS_WALK + walks++, block_piece_bytes,
+                           block_piece_writes, &parts);
         if (claim != CLAIM_HOLDS || parts.period.length == before.period.length)
             break;
         before = parts;
@@ -206,15 +197,16 @@ static bool conclude_split(struct block_probe *state,
     if (claim == CLAIM_MEASURING)
         return false;
     if (claim != CLAIM_HOLDS)
-        return say_spikes(findings, spikes, pieces_confidence,
+        return say_spikes(findings, spikes,
+                          fmin(pieces_confidence, state->page_confidence),
                           "but the host splits a page, and whether the drive "
                           "writes each part by itself does not show");
     whole.block_bytes = parts.period.length * page;
-    return say_spikes(findings, &whole, one_route_confidence,
-                      count == 1
-                          ? why_alone
-                          : "that is so many writes of a part of a page, "
-                            "each of which uses up one");
+    return say_spikes(
+        findings, &whole, fmin(one_route_confidence, state->page_confidence),
+        count == 1 ? why_alone
+                   : "that is so many writes of a part of a page, "
+                     "each of which uses up one");
 }
 
 static bool conclude_one_route(struct block_probe *state,
@@ -225,7 +217,9 @@ static bool conclude_one_route(struct block_probe *state,
 
     if (limit > 0 && state->page_bytes > limit)
         return conclude_split(state, spikes, why_alone, findings);
-    return say_spikes(findings, spikes, one_route_confidence, why_alone);
+    return say_spikes(findings, spikes,
+                      fmin(one_route_confidence, state->page_confidence),
+                      why_alone);
 }
 
 /* Spikes were certified: what does the gap between random and sequential say?
@@ -372,44 +366,8 @@ static bool think_with_page(struct block_probe *state,
 
 /* ---- where the page is not known --------------------------------------- */
 
-/*
- * Written in pieces, a drive that maps pages uses up a page for each part of
- * one. So as long as the piece divides the page, as many pieces fill a block,
- * whatever their length; from the page on, as many bytes. The block is what some
- * lengths agree on, where the next shorter ones agree on how many of them fill
- * it, and no other says that pieces neither divide the page nor are multiples of
- * it.
- */
-static bool agree(const struct block_spikes *spikes,
-                  const struct block_spikes *before)
-{
-    return spikes->found && before->found &&
-           spikes->block_bytes == before->block_bytes;
-}
-
-static bool as_many(const struct block_spikes *spikes,
-                    const struct block_spikes *before)
-{
-    return spikes->found && before->found &&
-           spikes->period.length == before->period.length;
-}
-
-static bool contradict(const struct block_spikes *spikes,
-                       const struct block_spikes *before)
-{
-    return spikes->found && before->found && !agree(spikes, before) &&
-           !as_many(spikes, before);
-}
-
-/* Walks in pieces of one length, doubled and halved; from the first on. */
-struct pieces {
-    uint64_t first_bytes;
-    int first_number;
-    struct block_spikes half, page, twice; /* around what seems the page */
-    uint64_t page_bytes, longest_bytes;
-};
-
-static bool say_agreed(struct findings *findings, const struct pieces *pieces)
+static bool say_agreed(struct findings *findings,
+                       const struct block_pieces *pieces)
 {
     const struct block_spikes *spikes = &pieces->page;
     char size[24], longest[24], page[24];
@@ -428,104 +386,10 @@ static bool say_agreed(struct findings *findings, const struct pieces *pieces)
     return true;
 }
 
-/*
- * Three lengths that agree. Two are too few: pieces of half a page leave blocks
- * half valid, and as the next length meets these, slow writes come twice as
- * often. Pieces that the host splits are no longer than their parts.
- */
-static enum claim agree_upwards(struct block_probe *state,
-                                struct pieces *pieces)
-{
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    struct block_spikes spikes[PIECES];
-    int lengths = 1;
-
-    for (int k = 0; k < PIECES; k++) {
-        state->page_bytes = pieces->first_bytes << k;
-        if (limit > 0 && state->page_bytes > limit)
-            break;
-        if (block_walk(state, pieces->first_number + k, piece_walk_bytes,
-                       piece_walk_writes, &spikes[k]) == CLAIM_MEASURING)
-            return CLAIM_MEASURING;
-        if (k == 0)
-            continue;
-        if (contradict(&spikes[k], &spikes[k - 1]))
-            return CLAIM_FALLS;
-        lengths = agree(&spikes[k], &spikes[k - 1]) ? lengths + 1 : 1;
-        if (lengths < AGREED_LENGTHS)
-            continue;
-        pieces->half = k > 2 ? spikes[k - 3] : (struct block_spikes){0};
-        pieces->page = spikes[k - 2];
-        pieces->twice = spikes[k - 1];
-        pieces->page_bytes = state->page_bytes >> (AGREED_LENGTHS - 1);
-        pieces->longest_bytes = state->page_bytes;
-        return CLAIM_HOLDS;
-    }
-    return CLAIM_OPEN;
-}
-
-/* Down to the shortest piece that still agrees: of the next, as many fill a
- * block. */
-static enum claim agree_downwards(struct block_probe *state,
-                                  struct pieces *pieces)
-{
-    for (int number = pieces->first_number + PIECES;
-         pieces->page_bytes > shortest_piece_bytes; number++) {
-        if (!pieces->half.found) {
-            state->page_bytes = pieces->page_bytes / 2;
-            enum claim claim = block_walk(state, number, piece_walk_bytes,
-                                          piece_walk_writes, &pieces->half);
-            if (claim != CLAIM_HOLDS)
-                return claim;
-        }
-        if (as_many(&pieces->half, &pieces->page))
-            return CLAIM_HOLDS;
-        if (!agree(&pieces->half, &pieces->page))
-            return CLAIM_FALLS;
-        pieces->twice = pieces->page;
-        pieces->page = pieces->half;
-        pieces->page_bytes /= 2;
-        pieces->half.found = false;
-    }
-    return CLAIM_HOLDS;
-}
-
-/* Does twice as long a piece wait for more than its transfer? */
-static bool waits_beyond(const struct pieces *pieces)
-{
-    double page_ns = pieces->page.write_ns, twice_ns = pieces->twice.write_ns;
-    double line_ns = page_ns + 2 * (page_ns - pieces->half.write_ns);
-
-    return pieces->half.found && twice_ns > waits_least * page_ns &&
-           fabs(twice_ns - line_ns) > line_most * twice_ns;
-}
-
-/*
- * A buffer shorter than a page has it written in parts, each of which uses up
- * one: then what fits the buffer passes for the page. What is longer waits for
- * the first part to be programmed. Where there is no buffer all that is written
- * waits, and where there is a long one nothing does but for the transfer.
- */
-static enum claim compare_pieces(struct block_probe *state,
-                                 struct pieces *pieces)
-{
-    enum claim claim = agree_upwards(state, pieces);
-    enum side buffered;
-
-    if (claim == CLAIM_HOLDS)
-        claim = agree_downwards(state, pieces);
-    if (claim != CLAIM_HOLDS || !waits_beyond(pieces))
-        return claim;
-    state->page_bytes = pieces->page_bytes;
-    if (block_buffered(state, &buffered) == CLAIM_MEASURING)
-        return CLAIM_MEASURING;
-    return buffered == SIDE_BELOW ? CLAIM_HOLDS : CLAIM_OPEN;
-}
-
 static bool think_without_page(struct block_probe *state,
                                struct findings *findings)
 {
-    static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
+    struct block_pieces pieces;
     enum side side;
 
     state->page_bytes = 4 * KIB;
@@ -533,21 +397,14 @@ static bool think_without_page(struct block_probe *state,
         return false;
     if (side == SIDE_ABOVE)
         return conclude_ladder(state, findings);
-    state->page_bytes = first_bytes[0];
-    if (!block_filled(state))
+    switch (block_compare_pieces(state, &pieces)) {
+    case CLAIM_MEASURING:
         return false;
-    for (int i = 0; i < 2; i++) {
-        struct pieces pieces = {.first_bytes = first_bytes[i],
-                                .first_number = WALKS_MAX + 1 + 2 * i * PIECES};
-        switch (compare_pieces(state, &pieces)) {
-        case CLAIM_MEASURING:
-            return false;
-        case CLAIM_HOLDS:
-            return say_agreed(findings, &pieces);
-        case CLAIM_FALLS:
-        case CLAIM_OPEN:
-            break;
-        }
+    case CLAIM_HOLDS:
+        return say_agreed(findings, &pieces);
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        break;
     }
     return say_open(findings,
                     "without clustered_page it is not known what to write in "
@@ -616,6 +473,7 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     state->page_bytes = page;
+    state->page_confidence = known_page ? known_page->confidence : 0;
     state->page_is_absent = known_page && known_page->verdict == VERDICT_ABSENT;
     state->log_block_bytes = findings_integer(known, "log_block");
     state->log_block_confidence =

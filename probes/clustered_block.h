@@ -28,6 +28,7 @@ enum block_kind {
 struct block_probe {
     struct study study;
     uint64_t page_bytes, base_bytes, room_bytes;
+    double page_confidence;
     bool page_is_absent;      /* there is none: not the same as not known */
     uint64_t log_block_bytes; /* where it is known; else 0 */
     double log_block_confidence;
@@ -59,6 +60,10 @@ void block_emit_flush(struct study *study, const char *phase,
 bool block_value_flush(const struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        double *ratio);
+
+/* Of one walk in pieces that are no page. */
+static const uint64_t block_piece_bytes = 512 * MIB;
+static const size_t block_piece_writes = 16384;
 
 /* What is written to use up the spare area, at most. */
 uint64_t block_fill_bytes(const struct setting *setting);
@@ -106,6 +111,21 @@ enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
  */
 enum claim block_any_gap(struct block_probe *state, uint64_t block_bytes,
                          uint64_t phase_bytes, enum side *side);
+
+/* ---- pieces ------------------------------------------------------------ */
+
+/* Walks in pieces of one length, doubled and halved; from the first on. */
+struct block_pieces {
+    uint64_t first_bytes;
+    int first_number;
+    struct block_spikes half, page, twice; /* around what seems the page */
+    uint64_t page_bytes, longest_bytes;
+};
+
+/* CLAIM_HOLDS with `*pieces`: writes of page_bytes and longer ones agree on the
+ * distance of slow ones, and shorter ones on how many it has. */
+enum claim block_compare_pieces(struct block_probe *state,
+                                struct block_pieces *pieces);
 
 /* ---- borders ----------------------------------------------------------- */
 
