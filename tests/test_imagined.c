@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/base/units.h"
 #include "lib/session/imagined.h"
 
 enum { PLACES = 64 };
@@ -157,6 +156,61 @@ START_TEST(what_was_seen_once_is_no_difference)
 }
 END_TEST
 
+/* A read that was held up makes the next one no faster than usual. */
+START_TEST(a_held_up_read_shows_no_cache)
+{
+    double first_ns = 0, again_ns = 0;
+
+    for (uint64_t i = 0; i < 20; i++) {
+        see(OPERATION_READ, i * 8 * MIB, 64 * KIB, i % 4 ? 1e6 : 30e6);
+        see(OPERATION_READ, i * 8 * MIB, 64 * KIB, 1e6);
+    }
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 0; i < 20; i++) {
+        first_ns += imagine(OPERATION_READ, i * 8 * MIB, 64 * KIB);
+        again_ns += imagine(OPERATION_READ, i * 8 * MIB, 64 * KIB);
+    }
+    ck_assert_double_gt(again_ns, 0.95 * first_ns);
+}
+END_TEST
+
+/* What is held up now and then takes longer on average, and no read waits for
+ * blocks: so writes are held up as much. */
+START_TEST(all_are_held_up_alike)
+{
+    for (uint64_t i = 0; i < 2000; i++)
+        see(OPERATION_READ, i % 500 * MIB, page_bytes, i % 50 ? 1e5 : 26e5);
+    for (uint64_t i = 0; i < 100; i++)
+        see_write(i / 2 * 8 * MIB + (2 - i % 2) * MIB, page_bytes, 1e6);
+    imagined_init(drive, seen, 1);
+    const double ns = imagine(OPERATION_WRITE, 3 * MIB, page_bytes);
+    ck_assert_double_gt(ns, 1.4e6);
+    ck_assert_double_lt(ns, 1.6e6);
+}
+END_TEST
+
+/* Each write far away that follows another one without a flush waits for its merge,
+ * however long it is itself; one that follows a flush does not. */
+START_TEST(writes_wait_for_what_is_not_flushed)
+{
+    uint64_t i = 0;
+
+    for (; i < 30; i++)
+        see_write(i * 8 * MIB, page_bytes, 1e6);
+    for (; i < 34; i++)
+        see_write(i * 8 * MIB, MIB, 5e6);
+    for (; i < 65; i++)
+        see(OPERATION_WRITE, i * 8 * MIB, page_bytes, 20e6);
+    imagined_init(drive, seen, 1);
+    const double more_ns = imagine(OPERATION_WRITE, GIB / 2 + 64 * MIB, MIB);
+    (void)imagine(OPERATION_FLUSH, 0, 0);
+    const double ns = imagine(OPERATION_WRITE, GIB - 64 * MIB, MIB);
+    ck_assert_double_gt(more_ns, 20e6);
+    ck_assert_double_lt(more_ns, 35e6);
+    ck_assert_double_lt(ns, 10e6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -166,6 +220,9 @@ int main(void)
     tcase_add_test(all, spare_area_is_used_up);
     tcase_add_test(all, merges_are_not_cleaning);
     tcase_add_test(all, what_was_seen_once_is_no_difference);
+    tcase_add_test(all, a_held_up_read_shows_no_cache);
+    tcase_add_test(all, all_are_held_up_alike);
+    tcase_add_test(all, writes_wait_for_what_is_not_flushed);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -96,6 +96,7 @@ static enum cost_kind write_kind(const struct costs *costs,
 {
     const bool order = offset_bytes == place->write_end_bytes;
     const bool near = touch(costs, place, offset_bytes / costs->block_bytes);
+    const bool more = place->flush != COST_FLUSH_NOTHING;
 
     place->scattered_bytes += order || near ? 0 : length_bytes;
     place->unflushed_bytes += length_bytes;
@@ -104,7 +105,11 @@ static enum cost_kind write_kind(const struct costs *costs,
     place->flush = order  ? COST_FLUSH_ORDER
                    : near ? COST_FLUSH_NEAR
                           : COST_FLUSH_FAR;
-    return order ? COST_WRITE_ORDER : near ? COST_WRITE_NEAR : COST_WRITE_FAR;
+    if (order)
+        return more ? COST_MORE_ORDER : COST_WRITE_ORDER;
+    if (near)
+        return more ? COST_MORE_NEAR : COST_WRITE_NEAR;
+    return more ? COST_MORE_FAR : COST_WRITE_FAR;
 }
 
 enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
@@ -159,12 +164,12 @@ void costs_pass(struct costs *costs, const struct sample *sample)
                      sample->offset_bytes, &bytes);
 }
 
-/* How much of the last read's time the same one takes: a running mean. */
+/* How much of the last read's time the same one takes. */
 static void learn_again(struct costs *costs, uint64_t bytes, double ratio)
 {
-    double *again = &costs->again[costs_class((double)bytes)];
+    struct cost_again *again = &costs->again[costs_class((double)bytes)];
 
-    *again = *again > 0 ? *again + (ratio - *again) / 4 : ratio;
+    again->ratios[again->count++ % COST_AGAINS] = ratio;
 }
 
 void costs_learn(struct costs *costs, const struct sample *sample)
@@ -184,7 +189,8 @@ void costs_learn(struct costs *costs, const struct sample *sample)
         costs, &costs->place, sample->operation, sample->offset_bytes, &bytes);
     costs->place.read_ns =
         sample->operation == OPERATION_READ ? ns : costs->place.read_ns;
-    cost_walks_learn(&costs->walks, sample, kind == COST_WRITE_ORDER);
+    cost_walks_learn(&costs->walks, sample,
+                     kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER);
     if (sample->operation == OPERATION_WRITE &&
         costs_straddles(costs, sample->offset_bytes, sample->length_bytes))
         return; /* what it costs more is known apart */

@@ -26,6 +26,9 @@ enum cost_kind {
     COST_WRITE_ORDER,
     COST_WRITE_NEAR, /* in one of the blocks that were written last */
     COST_WRITE_FAR,
+    COST_MORE_ORDER, /* the same while what was written before is not flushed: */
+    COST_MORE_NEAR,  /* they wait for what that has left to do */
+    COST_MORE_FAR,
     COST_FLUSH_ORDER, /* after such a write */
     COST_FLUSH_NEAR,
     COST_FLUSH_FAR,
@@ -33,7 +36,12 @@ enum cost_kind {
     COST_KINDS
 };
 
-enum { COST_SIZES = 16, COST_TIMES = 32, COST_BLOCKS_MAX = 16 };
+enum {
+    COST_SIZES = 16,
+    COST_TIMES = 32,
+    COST_BLOCKS_MAX = 16,
+    COST_AGAINS = 15
+};
 
 /* The times of one kind and of one size, the first that was seen of its power
  * of two (from 512 bytes on): sizes that are mixed would look like noise. */
@@ -58,8 +66,10 @@ struct cost_place {
 
 struct costs {
     struct cost_class classes[COST_KINDS][COST_SIZES];
-    double again[COST_SIZES]; /* a read of what was read last, over that;
-                                 0: never seen */
+    struct cost_again {
+        double ratios[COST_AGAINS]; /* the last of them */
+        uint32_t count;
+    } again[COST_SIZES]; /* reads of what was read last, over that */
     uint64_t region_offset_bytes, region_length_bytes;
     uint64_t parts_count;             /* of the drive, for reads */
     uint64_t block_bytes, logs_count; /* for writes */

@@ -2,8 +2,10 @@
 #include "lib/session/imagined.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/stats.h"
 
 /* Of the region; and a write that cleans relative to one that does not. */
 static const double spare_usual = 0.11, cleaning_usual = 5.5;
@@ -18,7 +20,7 @@ static double sustained_ns(const struct imagined *drive)
 {
     double least_ns = INFINITY;
 
-    for (int i = 0; i < COST_FLUSH_ORDER - COST_WRITE_ORDER; i++) {
+    for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++) {
         const struct imagined_kind *write = &drive->kinds[COST_WRITE_ORDER + i];
         const struct imagined_kind *flush = &drive->kinds[COST_FLUSH_ORDER + i];
         if (!write->count || !flush->count)
@@ -41,6 +43,39 @@ static double short_ns(const struct imagined *drive, enum cost_kind kind)
     return imagined_ns(write, bytes) + imagined_ns(flush, bytes);
 }
 
+/* The middle one: either read may have been held up. 0: none was seen. */
+static double middle_again(const struct cost_again *again)
+{
+    const size_t count =
+        again->count < COST_AGAINS ? again->count : COST_AGAINS;
+    double ratios[COST_AGAINS];
+
+    memcpy(ratios, again->ratios, count * sizeof(*ratios));
+    stats_sort(ratios, count);
+    return count ? stats_median(ratios, count) : 0;
+}
+
+/* The same read again, relative to the first, of each size: as that of the nearest
+ * one that was seen. */
+static void set_again(struct imagined *drive)
+{
+    const double none = 0.97; /* what differs by less is the same */
+    double seen[COST_SIZES];
+
+    for (size_t i = 0; i < COST_SIZES; i++)
+        seen[i] = middle_again(&drive->costs->again[i]);
+    for (size_t i = 0; i < COST_SIZES; i++) {
+        double ratio = 1;
+        for (size_t apart = COST_SIZES; apart-- > 0;) {
+            if (i >= apart && seen[i - apart] > 0)
+                ratio = seen[i - apart];
+            else if (i + apart < COST_SIZES && seen[i + apart] > 0)
+                ratio = seen[i + apart];
+        }
+        drive->again[i] = ratio < none ? ratio : 1;
+    }
+}
+
 void imagined_init(struct imagined *drive, const struct costs *costs,
                    uint64_t seed)
 {
@@ -52,26 +87,10 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     drive->sustained_ns = sustained_ns(drive);
+    set_again(drive);
     drive->merges =
         costs->merges || short_ns(drive, COST_WRITE_FAR) >
                              merge_least * short_ns(drive, COST_WRITE_NEAR);
-}
-
-/* The same read again, relative to the first: as that of the nearest size. */
-static double again_of(const struct costs *costs, uint64_t bytes)
-{
-    const double none = 0.97; /* what differs by less is the same */
-    const size_t wanted = costs_class((double)bytes);
-    double ratio = 1;
-
-    for (size_t apart = COST_SIZES; apart-- > 0;) {
-        if (wanted >= apart && costs->again[wanted - apart] > 0)
-            ratio = costs->again[wanted - apart];
-        else if (wanted + apart < COST_SIZES &&
-                 costs->again[wanted + apart] > 0)
-            ratio = costs->again[wanted + apart];
-    }
-    return ratio < none ? ratio : 1;
 }
 
 /*
@@ -123,12 +142,13 @@ static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
     const uint64_t erase_bytes = costs->erase_bytes;
     const struct sample like = {
         .operation =
-            kind == COST_WRITE_ORDER ? OPERATION_WRITE : OPERATION_FLUSH,
+            kind == COST_FLUSH_ORDER ? OPERATION_FLUSH : OPERATION_WRITE,
         .offset_bytes = drive->place.write_end_bytes - bytes,
         .length_bytes = bytes};
     double ns;
 
-    if (cost_walks_get(&costs->walks, drive->levels, erase_bytes, &like,
+    if (kind != COST_MORE_ORDER &&
+        cost_walks_get(&costs->walks, drive->levels, erase_bytes, &like,
                        &drive->random, &ns))
         return (struct cost){.ns = ns, .mean_ns = ns};
     return imagined_draw_level(imagined_kind(drive->kinds, kind), (double)bytes,
@@ -151,13 +171,14 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
     const enum cost_kind kind =
         costs_kind(costs, place, step->operation, step->offset_bytes, &bytes);
     struct cost cost =
-        kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER
+        kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
+                kind == COST_FLUSH_ORDER
             ? draw_in_order(drive, kind, bytes)
             : imagined_draw(imagined_kind(drive->kinds, kind), (double)bytes,
                             random_u64(&drive->random));
     if (again) {
-        cost.ns *= again_of(costs, bytes);
-        cost.mean_ns *= again_of(costs, bytes);
+        cost.ns *= drive->again[costs_class((double)bytes)];
+        cost.mean_ns *= drive->again[costs_class((double)bytes)];
     }
     if (step->operation == OPERATION_WRITE &&
         costs_straddles(costs, step->offset_bytes, step->length_bytes)) {

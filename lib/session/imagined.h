@@ -18,8 +18,9 @@ struct imagined {
     struct random random;
     struct imagined_kind kinds[COST_KINDS];
     struct cost_levels
-        levels[2];       /* of the writes in order, and their flushes */
-    bool merges;         /* logs with their blocks */
+        levels[2];            /* of the writes in order, and their flushes */
+    double again[COST_SIZES]; /* a read of what was just read, over that */
+    bool merges;              /* logs with their blocks */
     double sustained_ns; /* a byte of long writes, when no buffer is left */
     double uncleaned_ns; /* that writes took for which no block was cleaned */
     uint64_t uncleaned_bytes; /* so many */

@@ -21,10 +21,25 @@ static const enum cost_kind others[COST_KINDS][2] = {
     [COST_WRITE_ORDER] = {COST_WRITE_NEAR, COST_WRITE_FAR},
     [COST_WRITE_NEAR] = {COST_WRITE_ORDER, COST_WRITE_FAR},
     [COST_WRITE_FAR] = {COST_WRITE_NEAR, COST_WRITE_ORDER},
+    [COST_MORE_ORDER] = {COST_WRITE_ORDER, COST_MORE_NEAR},
+    [COST_MORE_NEAR] = {COST_WRITE_NEAR, COST_MORE_FAR},
+    [COST_MORE_FAR] = {COST_WRITE_FAR, COST_MORE_NEAR},
     [COST_FLUSH_ORDER] = {COST_FLUSH_NEAR, COST_FLUSH_FAR},
     [COST_FLUSH_NEAR] = {COST_FLUSH_ORDER, COST_FLUSH_FAR},
     [COST_FLUSH_FAR] = {COST_FLUSH_NEAR, COST_FLUSH_ORDER},
     [COST_FLUSH_NOTHING] = {COST_FLUSH_NEAR, COST_FLUSH_ORDER}};
+
+static bool is_far(enum cost_kind kind)
+{
+    return kind == COST_WRITE_FAR || kind == COST_MORE_FAR ||
+           kind == COST_FLUSH_FAR;
+}
+
+static bool is_in_order(enum cost_kind kind)
+{
+    return kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
+           kind == COST_FLUSH_ORDER;
+}
 
 /* ---- what was seen ------------------------------------------------------ */
 
@@ -44,12 +59,41 @@ static void typical(enum cost_kind kind, size_t count, size_t *begin,
 {
     size_t out = count / 8;
 
-    if (kind == COST_WRITE_FAR || kind == COST_FLUSH_FAR)
+    if (is_far(kind))
         out = 3 * count / 8;
-    else if (kind == COST_WRITE_ORDER || kind == COST_FLUSH_ORDER)
+    else if (is_in_order(kind))
         out = count / 4;
     *begin = count < few_times ? 0 : out;
     *end = count < few_times ? (count + 1) / 2 : count - out;
+}
+
+/* How far times spread, as sigma of their logarithm: by the middle quarter, for
+ * half of all may be another mode. Of few it is not known. */
+static double spread(const struct cost_class *class)
+{
+    const double quarter_sigmas = 0.637;
+    const size_t count = held(class);
+    double ns[COST_TIMES];
+
+    memcpy(ns, class->ns, count * sizeof(*ns));
+    stats_sort(ns, count);
+    return ns[3 * count / 8] > 0
+               ? log(ns[5 * count / 8] / ns[3 * count / 8]) / quarter_sigmas
+               : 0;
+}
+
+/* What the middle leaves out of that, by which looks decide. Where it is more than
+ * of reads, pages differ. */
+static double cut_off(const struct cost_class *class,
+                      const struct imagined_point *point, double most)
+{
+    const double sigma =
+        held(class) < few_times ? most : fmin(spread(class), most);
+    double kept = 0;
+
+    for (size_t i = 0; i < point->count; i++)
+        kept += pow(point->share[i] - 1, 2) / (double)point->count;
+    return sqrt(fmax(sigma * sigma - kept, 0));
 }
 
 static void set_point(struct imagined_point *point,
@@ -71,27 +115,55 @@ static void set_point(struct imagined_point *point,
         point->share[i] = point->ns > 0 ? ns[begin + i] / point->ns : 1;
 }
 
-/* How much more a request takes on average than is typical is one number for
- * all up to a size: rare ones are slow, whatever their size, and no one size has
- * been seen often enough; but what much longer ones wait for, while the drive
- * cleans, short ones do not. */
 static void set_kind(struct imagined_kind *imagined,
                      const struct cost_class classes[COST_SIZES],
                      enum cost_kind kind)
 {
-    double excess_ns = 0, weights = 0;
-
     imagined->count = 0;
     for (size_t i = 0; i < COST_SIZES; i++) {
         if (classes[i].count == 0)
             continue;
         struct imagined_point *point = &imagined->points[imagined->count++];
-        const double weight = costs_weight(&classes[i]);
         set_point(point, &classes[i], kind);
-        excess_ns += weight * (classes[i].mean_ns - point->ns);
-        weights += weight;
-        point->excess_ns = fmax(excess_ns / weights, 0);
+        point->weight = costs_weight(&classes[i]);
+        point->excess_ns = classes[i].mean_ns - point->ns;
     }
+}
+
+/*
+ * Rare requests are held up while the drive, or the machine, does something else,
+ * whatever they are: for how much of their time on average, reads show, since none
+ * of them waits for blocks to be cleaned. A few that were not held up say little.
+ */
+static double held_up(const struct imagined_kind kinds[COST_KINDS])
+{
+    const double doubt = 100; /* so many reads, as if none was */
+    double shares = 0, weights = doubt;
+
+    for (enum cost_kind kind = COST_READ_FAR; kind <= COST_READ_NEAR; kind++)
+        for (size_t i = 0; i < kinds[kind].count; i++) {
+            const struct imagined_point *point = &kinds[kind].points[i];
+            shares += point->ns > 0
+                          ? point->weight * point->excess_ns / point->ns
+                          : 0;
+            weights += point->weight;
+        }
+    return fmax(shares / weights, 0);
+}
+
+/* The middle one of those that were seen often enough, or of two the lower: what
+ * buffers and parts of the drive do to reads only adds to it. */
+static double spread_of_reads(const struct costs *costs)
+{
+    double sigmas[2 * COST_SIZES];
+    size_t count = 0;
+
+    for (enum cost_kind kind = COST_READ_FAR; kind <= COST_READ_NEAR; kind++)
+        for (size_t i = 0; i < COST_SIZES; i++)
+            if (costs->classes[kind][i].count >= few_times)
+                sigmas[count++] = spread(&costs->classes[kind][i]);
+    stats_sort(sigmas, count);
+    return count ? sigmas[(count - 1) / 2] : 0;
 }
 
 /* Are times of the same size, one seen `count` times, the same but for chance? */
@@ -121,19 +193,62 @@ static void lean(struct imagined_point *point, const struct costs *costs,
         if (!alike(point->ns, count, like.ns))
             continue;
         like.excess_ns = point->excess_ns;
+        like.weight = point->weight;
         *point = like;
         return;
+    }
+}
+
+/*
+ * While others are not flushed, what was not seen of a size is as it is else; a
+ * write far away waits besides for what the one before it has left to do, which
+ * does not depend on its own size.
+ */
+static void fill(struct imagined_kind *more, const struct imagined_kind *other,
+                 bool far)
+{
+    const struct imagined_kind seen = *more;
+    double extra_ns = 0;
+    size_t s = 0, o = 0;
+
+    if (seen.count == 0)
+        return;
+    if (far && other->count)
+        extra_ns = fmax(
+            seen.points[0].ns - imagined_ns(other, seen.points[0].bytes), 0);
+    for (more->count = 0; s < seen.count || o < other->count;) {
+        const size_t seen_size =
+            s < seen.count ? costs_class(seen.points[s].bytes) : COST_SIZES;
+        const size_t other_size =
+            o < other->count ? costs_class(other->points[o].bytes) : COST_SIZES;
+        struct imagined_point *point = &more->points[more->count++];
+        *point = seen_size <= other_size ? seen.points[s] : other->points[o];
+        point->ns += seen_size <= other_size ? 0 : extra_ns;
+        s += seen_size <= other_size;
+        o += other_size <= seen_size;
     }
 }
 
 void imagined_kinds(const struct costs *costs,
                     struct imagined_kind kinds[COST_KINDS])
 {
-    for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
+    for (enum cost_kind kind = 0; kind < COST_KINDS; kind++)
         set_kind(&kinds[kind], costs->classes[kind], kind);
-        for (size_t i = 0; i < kinds[kind].count; i++)
-            lean(&kinds[kind].points[i], costs, kind);
+    const double share = held_up(kinds), most = spread_of_reads(costs);
+    for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
+        kinds[kind].held_up = share;
+        kinds[kind].each = is_far(kind);
+        for (size_t i = 0; i < kinds[kind].count; i++) {
+            struct imagined_point *point = &kinds[kind].points[i];
+            point->excess_ns -= share * point->ns;
+            lean(point, costs, kind);
+            point->cut_off = cut_off(
+                &costs->classes[kind][costs_class(point->bytes)], point, most);
+        }
     }
+    for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++)
+        fill(&kinds[COST_MORE_ORDER + i], &kinds[COST_WRITE_ORDER + i],
+             is_far(COST_WRITE_ORDER + i));
 }
 
 const struct imagined_kind *
@@ -215,25 +330,42 @@ nearest_point(const struct imagined_kind *kind, double bytes)
     return nearest;
 }
 
-static double excess(const struct imagined_kind *kind, double bytes)
+/*
+ * How much more a request takes on average than is typical: what it is held up,
+ * and what it waits while blocks are merged or cleaned: as was seen of its size
+ * and, the less the farther off, of others. A write far away makes the drive do
+ * that once, whatever its length; others do so the more often the longer they are.
+ */
+static double excess(const struct imagined_kind *kind, double bytes,
+                     double usual_ns)
 {
-    const double most_bytes = 8 * bytes; /* of what is alike */
-    const struct imagined_point *point = kind->points;
-    size_t i = 1;
+    const double farther = 0.5; /* a size twice as large, or half as large */
+    const double least_bytes = 512; /* a flush may be of none */
+    const double doubt = 12; /* so many requests, as if none had waited */
+    double wait_ns = 0, weights = doubt;
 
-    while (i < kind->count && kind->points[i].bytes <= most_bytes)
-        point = &kind->points[i++];
-    return point->excess_ns * fmin(most_bytes / point->bytes, 1);
+    bytes = fmax(bytes, least_bytes);
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct imagined_point *point = &kind->points[i];
+        const double longer = bytes / fmax(point->bytes, least_bytes);
+        const double weight = point->weight * pow(farther, fabs(log2(longer)));
+        wait_ns += weight * point->excess_ns * (kind->each ? 1 : longer);
+        weights += weight;
+    }
+    return kind->held_up * usual_ns + fmax(wait_ns / weights, 0);
 }
 
 static struct cost drawn(const struct imagined_kind *kind,
                          const struct imagined_point *point, double bytes,
-                         size_t index)
+                         size_t index, uint64_t chance)
 {
     const double usual_ns = imagined_ns(kind, bytes);
+    struct random random;
 
-    return (struct cost){.ns = usual_ns * point->share[index],
-                         .mean_ns = usual_ns + excess(kind, bytes)};
+    random_seed(&random, chance);
+    return (struct cost){.ns = usual_ns * point->share[index] *
+                               exp(point->cut_off * random_normal(&random)),
+                         .mean_ns = usual_ns + excess(kind, bytes, usual_ns)};
 }
 
 struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
@@ -242,7 +374,7 @@ struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
     if (kind->count == 0)
         return (struct cost){.ns = 0};
     const struct imagined_point *point = nearest_point(kind, bytes);
-    return drawn(kind, point, bytes, (size_t)(chance % point->count));
+    return drawn(kind, point, bytes, (size_t)(chance % point->count), chance);
 }
 
 /* Where the level ends that begins there. */
@@ -273,5 +405,6 @@ struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
         begin = end;
         end = level_end(point, begin);
     }
-    return drawn(kind, point, bytes, begin + (size_t)(chance % (end - begin)));
+    return drawn(kind, point, bytes, begin + (size_t)(chance % (end - begin)),
+                 chance);
 }

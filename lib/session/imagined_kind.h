@@ -14,12 +14,17 @@ struct imagined_point {
     double bytes, ns;
     double share[COST_TIMES]; /* of `ns`, in rising order */
     size_t count;
-    double excess_ns; /* on average over what is typical, of all up to here */
+    double
+        cut_off;   /* how much more times spread, as sigma of their logarithm */
+    double weight; /* of what it says of the mean */
+    double excess_ns; /* on average over what is typical, and held up */
 };
 
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
     size_t count;
+    double held_up; /* any request, on average, for this share of its time */
+    bool each;      /* a request waits as such, not for each of its bytes */
 };
 
 /* What a request would take; 0 where no kind like it was seen. */

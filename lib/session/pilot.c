@@ -13,6 +13,7 @@ enum {
     WRITES_NEAR = 4, /* of each size, where it fits and where it does not */
     WRITES_LARGE = 2,
     WRITES_FAR = 24,
+    WRITES_MORE = 8,
     WRITES_ORDER = 12
 };
 
@@ -185,6 +186,9 @@ static int write_all(struct pilot *pilot)
         error = ask(pilot, OPERATION_WRITE, at, 4 * KIB, NULL);
     for (int i = 0; !error && i < WRITES_FAR; i++)
         error = ask_flushed(pilot, anywhere(pilot, 4 * KIB), 4 * KIB, NULL);
+    for (int i = 0; !error && i < WRITES_MORE; i++)
+        error = ask(pilot, OPERATION_WRITE, anywhere(pilot, 4 * KIB), 4 * KIB,
+                    NULL);
     for (size_t s = 0; s < sizeof(far_sizes) / sizeof(*far_sizes); s++)
         for (int i = 0; !error && i < WRITES_LARGE; i++)
             error = ask_flushed(pilot, anywhere(pilot, far_sizes[s]),
