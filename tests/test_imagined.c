@@ -156,6 +156,53 @@ START_TEST(what_was_seen_once_is_no_difference)
 }
 END_TEST
 
+/* Short writes here and there, in blocks of 4 MiB of which the three that were
+ * written last have a log; or slow by chance. A few are held up. */
+static void see_logs(bool logs)
+{
+    const uint64_t spreads[] = {2 * MIB, 16 * MIB, 64 * MIB, GIB};
+    uint64_t held[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+    for (uint64_t i = 0; i < 160; i++) {
+        const uint64_t spread = spreads[i / 8 % 4];
+        const uint64_t offset =
+            i / 32 * 100 * MIB +
+            random_below(&chance, spread / page_bytes) / 2 * page_bytes;
+        const uint64_t block = offset / (4 * MIB);
+        const bool slow =
+            logs ? block != held[0] && block != held[1] && block != held[2]
+                 : random_below(&chance, 3) == 0;
+        if (block != held[0]) {
+            held[2] = block == held[1] ? held[2] : held[1];
+            held[1] = held[0];
+            held[0] = block;
+        }
+        see_write(offset, page_bytes,
+                  (slow ? 30e6 : 1e6) + (i % 50 ? 0 : 40e6));
+    }
+}
+
+START_TEST(logs_show_by_slow_writes)
+{
+    uint64_t block_bytes = MIB, logs_count = 4;
+
+    see_logs(true);
+    ck_assert(cost_reach_find(&seen->reach, &block_bytes, &logs_count));
+    ck_assert_uint_eq(block_bytes, 4 * MIB);
+    ck_assert_uint_eq(logs_count, 3);
+}
+END_TEST
+
+START_TEST(slow_by_chance_is_no_log)
+{
+    uint64_t block_bytes = MIB, logs_count = 4;
+
+    see_logs(false);
+    ck_assert(!cost_reach_find(&seen->reach, &block_bytes, &logs_count));
+    ck_assert(block_bytes == MIB && logs_count == 4);
+}
+END_TEST
+
 /* A read that was held up makes the next one no faster than usual. */
 START_TEST(a_held_up_read_shows_no_cache)
 {
@@ -220,6 +267,8 @@ int main(void)
     tcase_add_test(all, spare_area_is_used_up);
     tcase_add_test(all, merges_are_not_cleaning);
     tcase_add_test(all, what_was_seen_once_is_no_difference);
+    tcase_add_test(all, logs_show_by_slow_writes);
+    tcase_add_test(all, slow_by_chance_is_no_log);
     tcase_add_test(all, a_held_up_read_shows_no_cache);
     tcase_add_test(all, all_are_held_up_alike);
     tcase_add_test(all, writes_wait_for_what_is_not_flushed);

@@ -31,6 +31,8 @@ void costs_know(struct costs *costs, const struct findings *known)
     costs->erase_bytes = findings_integer(known, "clustered_block");
     costs->parts_count = parts ? parts : costs->parts_count;
     costs->merges = logs || block;
+    if (!logs && !block)
+        cost_reach_find(&costs->reach, &costs->block_bytes, &costs->logs_count);
     if (block)
         costs->block_bytes = block;
     if (logs)
@@ -160,6 +162,7 @@ void costs_pass(struct costs *costs, const struct sample *sample)
 {
     uint64_t bytes = sample->length_bytes;
 
+    cost_reach_learn(&costs->reach, sample);
     (void)costs_kind(costs, &costs->place, sample->operation,
                      sample->offset_bytes, &bytes);
 }
@@ -179,6 +182,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
 
     if (sample->error || sample->operation == OPERATION_IDLE)
         return;
+    cost_reach_learn(&costs->reach, sample);
     if (costs_again(&costs->place, sample->operation, sample->offset_bytes,
                     bytes)) {
         if (costs->place.read_ns > 0)

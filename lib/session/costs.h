@@ -9,6 +9,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
 #include "lib/infer/sample.h"
+#include "lib/session/cost_reach.h"
 #include "lib/session/cost_walk.h"
 
 /*
@@ -78,6 +79,7 @@ struct costs {
     double page_extra_ns;             /* a page more than needed */
     uint64_t erase_bytes;             /* clustered_block; 0: not known */
     struct cost_walks walks;
+    struct cost_reach reach;
     struct cost_place place;
 };
 

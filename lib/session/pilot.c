@@ -14,6 +14,8 @@ enum {
     WRITES_LARGE = 2,
     WRITES_FAR = 24,
     WRITES_MORE = 8,
+    PLACES_MAX = 8, /* written in turn, twice */
+    WRITES_SPREAD = 6,
     WRITES_ORDER = 12
 };
 
@@ -22,6 +24,7 @@ static const uint64_t far_sizes[] = {64 * KIB, MIB};
 static const uint64_t near_least_bytes = KIB, near_most_bytes = MIB;
 static const uint64_t near_large_bytes = 512 * KIB; /* fewer of these */
 static const uint64_t window_least_bytes = 256 * KIB, window_bytes = 4 * MIB;
+static const uint64_t spreads_bytes[] = {8 * MIB, 32 * MIB, 128 * MIB};
 static const uint64_t region_least_bytes = 64 * MIB;
 /* A shift that costs less is none, or too little to be seen by a few writes. */
 static const double shift_least = 1.12;
@@ -169,6 +172,41 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
     return 0;
 }
 
+/*
+ * Short writes to more and more places in turn, far from each other, and spread
+ * over more and more of the drive: until then it is not known which are near, so
+ * only that is learnt from them.
+ */
+static int write_spread(struct pilot *pilot)
+{
+    const struct setting *setting = pilot->setting;
+    const uint64_t bytes = 4 * KIB;
+    uint64_t places[PLACES_MAX];
+    int error = 0;
+
+    pilot->passing = true;
+    for (int count = 2; !error && count <= PLACES_MAX; count *= 2) {
+        for (int i = 0; i < count; i++)
+            places[i] = anywhere(pilot, bytes);
+        for (int i = 0; !error && i < 2 * count; i++)
+            error = ask_flushed(pilot, places[i % count], bytes, NULL);
+    }
+    for (size_t s = 0; s < sizeof(spreads_bytes) / sizeof(*spreads_bytes);
+         s++) {
+        const uint64_t spread = spreads_bytes[s];
+        if (spread > setting->region_length_bytes / 4)
+            break;
+        const uint64_t begin = anywhere(pilot, spread);
+        for (int i = 0; !error && i < WRITES_SPREAD; i++)
+            error = ask_flushed(
+                pilot,
+                begin + random_below(&pilot->random, spread / bytes) * bytes,
+                bytes, NULL);
+    }
+    pilot->passing = false;
+    return error;
+}
+
 static int write_all(struct pilot *pilot)
 {
     const uint64_t block = pilot->setting->logical_block_bytes;
@@ -186,6 +224,8 @@ static int write_all(struct pilot *pilot)
         error = ask(pilot, OPERATION_WRITE, at, 4 * KIB, NULL);
     for (int i = 0; !error && i < WRITES_FAR; i++)
         error = ask_flushed(pilot, anywhere(pilot, 4 * KIB), 4 * KIB, NULL);
+    if (!error)
+        error = write_spread(pilot);
     for (int i = 0; !error && i < WRITES_MORE; i++)
         error = ask(pilot, OPERATION_WRITE, anywhere(pilot, 4 * KIB), 4 * KIB,
                     NULL);
