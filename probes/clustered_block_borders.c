@@ -30,8 +30,9 @@ static const uint64_t room_most_bytes = 4 * GIB;
 /* What comes behind a border costs less by this, at the least: half a block less
  * is moved, of two at most. */
 static const double drop_least = 0.1;
-/* And right behind it, a whole block less. */
-static const double border_least = 0.15;
+/* And right behind it, a whole block less; but where the bank is still busy with
+ * an erase, what is moved may hardly take longer than that. */
+static const double border_least = 0.05;
 /* A wrong step costs a second try; the certificate decides. */
 static const double step_error = 0.3;
 static const double certify_alpha = 1e-4;
