@@ -36,6 +36,7 @@
 enum {
     WALKS_MAX = 2, /* as the drive was found, and after a fill */
     CANDIDATES_MAX = 3,
+    MULTIPLE = 12,   /* of each block two, three, four or six times as long */
     PARTS_WALK = 31, /* the first walk in parts of a page */
     PARTS_MOST = 3,  /* of those walks */
 };
@@ -252,10 +253,12 @@ static bool conclude_spikes(struct block_probe *state,
             break;
         }
         if (verdict.culprit->expected == SIDE_BELOW)
-            return say_open(findings,
-                            "slow writes come at a fixed distance, but random "
-                            "writes of that size still cost more than "
-                            "sequential ones, so the two disagree");
+            return say_spikes(
+                findings, spikes, pieces_confidence,
+                "but random writes of that size still cost more "
+                "than sequential ones, as of a part of the block, "
+                "or on a page-mapped drive with little spare "
+                "area");
         if (block_any_gap(state, block, phase, &side) == CLAIM_MEASURING)
             return false;
         if (side != SIDE_ABOVE)
@@ -334,14 +337,16 @@ static bool think_with_page(struct block_probe *state,
                             struct findings *findings)
 {
     struct block_spikes spikes;
-    enum side side;
+    enum side side = SIDE_OPEN;
 
     for (int number = 1; number <= WALKS_MAX; number++) {
-        bool first = number == 1;
-        if (!first && !block_filled(state))
+        bool first = number == 1, cleans = side == SIDE_ABOVE;
+        /* What random writes cost more, a drive that maps pages pays for
+         * cleaning: then no more need be filled. */
+        if (!first && !cleans && !block_filled(state))
             return false;
-        switch (block_walk(state, number, first ? 512 * MIB : GIB,
-                           first ? 16384 : 65536, &spikes)) {
+        switch (block_walk(state, number, first || cleans ? 512 * MIB : GIB,
+                           first || cleans ? 16384 : 65536, &spikes)) {
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
@@ -350,14 +355,12 @@ static bool think_with_page(struct block_probe *state,
         case CLAIM_OPEN:
             break;
         }
-        if (!first)
-            continue;
-        if (block_any_gap(state, unknown_block(state), 0, &side) ==
-            CLAIM_MEASURING)
+        if (first && block_any_gap(state, unknown_block(state), 0, &side) ==
+                         CLAIM_MEASURING)
             return false;
-        if (side == SIDE_ABOVE)
-            return conclude_ladder(state, findings);
     }
+    if (side == SIDE_ABOVE)
+        return conclude_ladder(state, findings);
     return say_open(findings,
                     "no slow write comes at a fixed distance, also after many "
                     "writes, and random writes cost no more than sequential "

@@ -17,6 +17,10 @@ static const double alpha = 1e-4, gap_most = 0.5;
 /* A write of half a block finds the other half beside it every fourth time or so,
  * and then costs no more: the median of what it costs takes many. */
 static const uint32_t gap_looks[] = {18, 26, 36, 54, 72, 108, 144, 0};
+/* A round of the whole writes five blocks or so: of long ones, no more of them
+ * than the probe may write. */
+static const uint32_t few_gap_looks[] = {18, 36, 54, 0};
+static const uint64_t long_block_bytes = 24 * MIB;
 
 /* ---- route (b): random against sequential ------------------------------ */
 
@@ -209,6 +213,11 @@ bool block_has_ground(const struct block_probe *state, uint64_t block_bytes,
     return ground_of(state, &contrast).blocks >= 4 * gap_looks[0];
 }
 
+static const uint32_t *looks_at(uint64_t block_bytes)
+{
+    return block_bytes < long_block_bytes ? gap_looks : few_gap_looks;
+}
+
 /* ---- reasoning --------------------------------------------------------- */
 
 /*
@@ -244,8 +253,9 @@ static void closed_by_time_lost(struct contrast contrasts[], size_t count)
 enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
                          uint64_t phase_bytes, struct block_verdict *verdict)
 {
-    const struct claim_rule rule = {
-        .alpha = alpha, .looks = gap_looks, .adapt = closed_by_time_lost};
+    const struct claim_rule rule = {.alpha = alpha,
+                                    .looks = looks_at(block_bytes),
+                                    .adapt = closed_by_time_lost};
     uint64_t pages = block_bytes / state->page_bytes;
     char phase[LABEL_PHASE_MAX];
 
@@ -275,7 +285,8 @@ enum claim block_certify(struct block_probe *state, uint64_t block_bytes,
 enum claim block_any_gap(struct block_probe *state, uint64_t block_bytes,
                          uint64_t phase_bytes, enum side *side)
 {
-    const struct claim_rule rule = {.alpha = alpha, .looks = gap_looks};
+    const struct claim_rule rule = {.alpha = alpha,
+                                    .looks = looks_at(block_bytes)};
     uint64_t size = block_bytes / 8 / state->page_bytes * state->page_bytes;
     char phase[LABEL_PHASE_MAX];
 

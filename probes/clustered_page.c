@@ -590,7 +590,7 @@ static enum claim no_effect(struct page_probe *state,
 /*
  * Do merges hide what a shift costs? Where a write to another place merges a
  * block whatever is written, 4 KiB take about as long as 64 KiB; so they do where
- * both are part of a page. HOLDS: they may.
+ * both are part of a page. FALLS: they do not.
  */
 static enum claim merges_hide(struct page_probe *state)
 {
@@ -619,7 +619,7 @@ static enum outcome try_all(struct page_probe *state, struct findings *findings)
     const enum claim hidden = merges_hide(state);
     if (hidden == CLAIM_MEASURING)
         return OUTCOME_MEASURING;
-    if (hidden == CLAIM_HOLDS) {
+    if (hidden != CLAIM_FALLS) {
         state->in_order = true;
         outcome = try_stage(state, multiples[0], first_looks, findings);
         state->in_order = false;
