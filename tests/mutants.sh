@@ -50,6 +50,7 @@ lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|
 lib/session/written.c|s/own\[rank - 1\]/own[own_count - 1]/|test_session|
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
+probes/clustered_block.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/content_unit.c|s/whole_least = 0.6, part_most = 0.5/whole_least = 1.2, part_most = 0.5/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|

@@ -348,6 +348,24 @@ START_TEST(a_block_is_found_without_its_page)
 }
 END_TEST
 
+/* What comes after as many requests, whatever their length, is no block. */
+START_TEST(requests_that_stall_by_number_are_no_block)
+{
+    static const struct probe *const both[] = {&probe_clustered_page,
+                                               &probe_clustered_block, NULL};
+    static struct findings findings;
+    struct asked asked = {.drive = "ssd-c,stall_every_count=64,stall_ns=2ms",
+                          .noise = "realistic",
+                          .seed = 5,
+                          .probes = both,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_page", "4096");
+    check_stated(&asked, &findings, "clustered_block", "inconclusive");
+}
+END_TEST
+
 /* Nothing but what pages cost can tell levels apart: what a kernel or a drive's
  * tables add to some of them is no level, and what may be one is not denied. */
 START_TEST(levels_that_are_near_are_none_or_left_open)
@@ -512,6 +530,7 @@ int main(void)
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
+    tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);

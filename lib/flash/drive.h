@@ -142,6 +142,7 @@ struct drive {
     uint64_t sleep_after_ns, wake_ns;
     double bridge_share;
     uint64_t bridge_ns, clock_step_ns;
+    uint64_t stall_every_count, stall_ns; /* 0: never */
 
     /* [faults] */
     double read_error_share, write_error_share;

@@ -63,7 +63,7 @@ static int check_striped(const struct drive *drive, struct fault *why)
                       drive->drift_share > 0 || drive->background_share > 0 ||
                       drive->burst_share > 0 || drive->throttle_heat_ns > 0 ||
                       drive->sleep_after_ns > 0 || drive->bridge_share > 0 ||
-                      drive->clock_step_ns > 0},
+                      drive->clock_step_ns > 0 || drive->stall_every_count > 0},
     };
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)

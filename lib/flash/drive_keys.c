@@ -270,6 +270,10 @@ static const struct key_row keys[] = {
     REAL("noise", bridge_share, 0, 1, "0",
          "share of requests that a bridge delays"),
     NS("noise", bridge_ns, 0, 10 * SECOND, "1ms", "by how much, at most"),
+    COUNT("noise", stall_every_count, 0, 1e6, "0",
+          "one of so many requests waits while the drive keeps its books; 0: "
+          "none"),
+    NS("noise", stall_ns, 0, 10 * SECOND, "10ms", "how long it waits"),
     NS("noise", clock_step_ns, 0, SECOND, "0",
        "completions are seen at multiples of this; 0: at once"),
 

@@ -25,11 +25,13 @@ void noise_init(struct noise *noise, const struct drive *drive)
     noise->bridge_share = drive->bridge_share;
     noise->bridge_ns = drive->bridge_ns;
     noise->clock_step_ns = drive->clock_step_ns;
+    noise->stall_every_count = drive->stall_every_count;
+    noise->stall_ns = drive->stall_ns;
     noise->on = drive->jitter_sigma > 0 || drive->drift_share > 0 ||
                 drive->outlier_share > 0 || drive->background_share > 0 ||
                 drive->burst_share > 0 || drive->throttle_heat_ns ||
                 drive->sleep_after_ns || drive->bridge_share > 0 ||
-                drive->clock_step_ns;
+                drive->clock_step_ns || drive->stall_every_count;
     random_seed(&noise->random, drive->seed);
     noise->drift_phase = two_pi * random_unit(&noise->random);
 }
@@ -80,6 +82,10 @@ uint64_t noise_seen(struct noise *noise, uint64_t begin_ns,
     uint64_t from =
         begin_ns > noise->worked_until_ns ? begin_ns : noise->worked_until_ns;
 
+    noise->requests_count++;
+    if (noise->stall_every_count &&
+        noise->requests_count % noise->stall_every_count == 0)
+        complete_ns += noise->stall_ns;
     if (complete_ns > from)
         noise->heat_ns += complete_ns - from;
     if (complete_ns > noise->worked_until_ns)

@@ -13,7 +13,8 @@
  * request's durations, a slow drift of all, rare requests that take many times
  * as long while the drive does something else; a second mode while it works in
  * the background, bursts of cleaning, throttling when it has worked too much,
- * sleep when too little, a bridge in front of it. Seeded, repeatable.
+ * sleep when too little, books that it keeps, a bridge in front of it. Seeded,
+ * repeatable.
  */
 
 /* A state that comes by chance and lasts for some requests. */
@@ -36,6 +37,7 @@ struct noise {
     uint64_t sleep_after_ns, wake_ns; /* 0: never sleeps */
     double bridge_share;
     uint64_t bridge_ns, clock_step_ns;
+    uint64_t stall_every_count, stall_ns, requests_count;
     bool on;
     struct random random;
 };
