@@ -33,11 +33,17 @@
 #include "probes/probes.h"
 #include "probes/times.h"
 
-enum { SIZES = LINE_SIZES, RESAMPLES = 200, BATCH_ROUNDS = 9 };
+enum {
+    SIZES = LINE_SIZES,
+    RESAMPLES = 200,
+    BATCH_ROUNDS = 9,
+    ROUNDS_MAX = 480
+};
 
 static const uint64_t small_bytes = 4 * KIB, place_pitch_bytes = 2 * MIB;
 /* A write may cost a merge first, so there are fewer of them. */
-static const uint32_t looks[] = {16, 24, 36, 54, 80, 120, 180, 240, 0};
+static const uint32_t looks[] = {16,  24,  36,  54,         80, 120,
+                                 180, 240, 360, ROUNDS_MAX, 0};
 /* Enough, and the most to be stated: either side of slope and beginning. */
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
@@ -54,6 +60,8 @@ static const uint32_t least_rounds_of_writes = 54;
 static const double depends_most = 0.08;
 /* A standard error, as a share of the slope: the interval has 2.6 of them. */
 static const double batch_error_most = 0.03;
+/* Of writes that vary where reads do not. */
+static const double of_pages_confidence = 0.8;
 /* Of the interval, on each side. */
 static const double error_rate = 0.005;
 
@@ -75,6 +83,7 @@ struct result {
     double spread; /* of the times of one size, as a share of them */
     bool depends;  /* on the place */
     double batch_error; /* of the slope, as a share */
+    double confidence;  /* that times are the drive's; 0: they say nothing */
     uint32_t rounds_count;
 };
 
@@ -471,7 +480,7 @@ static struct finding *say_ns(struct findings *findings, const char *parameter,
     struct finding *finding = add(findings, parameter);
 
     finding_found(finding, value_integer((uint64_t)llround(ns)),
-                  times_confidence(result->spread));
+                  result->confidence);
     finding->low = value_integer((uint64_t)floor(interval->low));
     finding->high = value_integer((uint64_t)ceil(interval->high));
     return finding;
@@ -487,8 +496,7 @@ static void say_overhead(const struct state *state, const struct result *result,
                     100 * (exp(result->off) - 1));
         return;
     }
-    if (times_confidence(result->spread) <= 0 ||
-        overhead_share(state, result) < part_least ||
+    if (result->confidence <= 0 || overhead_share(state, result) < part_least ||
         !times_narrow(&result->intercept, result->line.intercept, width_most)) {
         finding_why(add(findings, "request_overhead"),
                     "where the line of the reads begins is not known well: "
@@ -519,7 +527,7 @@ static void say_slope(const struct state *state, const struct result *result,
                     what);
         return;
     }
-    if (times_confidence(result->spread) <= 0 || !enough_rounds(kind, result) ||
+    if (result->confidence <= 0 || !enough_rounds(kind, result) ||
         data_share(state, result) < part_least ||
         !times_narrow(&result->slope, slope, width_most)) {
         finding_why(add(findings, parameter),
@@ -546,6 +554,19 @@ static void say_slope(const struct state *state, const struct result *result,
                 what, size, format_bytes(most, enough, sizeof(enough)));
 }
 
+/*
+ * Pages that take several times to program make writes vary however quiet the
+ * host is. That it is, reads show; and how well the middle of the writes is known,
+ * their interval.
+ */
+static double confidence_of_writes(const struct result *writes,
+                                   const struct result *reads)
+{
+    const double own = times_confidence(writes->spread);
+
+    return own > 0 ? own : fmin(of_pages_confidence, reads->confidence);
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     struct state *state = (struct state *)study;
@@ -555,10 +576,12 @@ static bool think(struct study *study, struct findings *findings)
         return paper_large_request(study, findings);
     if (!find_line(state, READS, &reads))
         return false;
+    reads.confidence = times_confidence(reads.spread);
     say_overhead(state, &reads, findings);
     say_slope(state, &reads, READS, findings);
     if (!find_line(state, WRITES, &writes))
         return false;
+    writes.confidence = confidence_of_writes(&writes, &reads);
     say_slope(state, &writes, WRITES, findings);
     return true;
 }
@@ -577,9 +600,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     for (int i = 0; i < SIZES; i++)
         round += sizes[i] + 4 * small_bytes;
     plan->requests = 6 * SIZES * 42;
-    plan->requests_max = 6 * SIZES * 240;
+    plan->requests_max = 6 * SIZES * ROUNDS_MAX;
     plan->bytes_read = plan->bytes_written = 42 * round;
-    plan->bytes_read_max = plan->bytes_written_max = 240 * round;
+    plan->bytes_read_max = plan->bytes_written_max = ROUNDS_MAX * round;
 }
 
 static int start(const struct setting *setting, const struct findings *known,
