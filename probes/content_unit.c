@@ -24,6 +24,8 @@ static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
  * side and wait for the slowest, it is only a row of pages, all of them zeros,
  * that saves what programs take; but single ones save their way over the bus. */
 static const double fraction_most = 0.1;
+/* So little is nothing, whatever it is a share of: more looks would not tell. */
+static const double saving_none = 0.015;
 /* So many standard errors are no noise. */
 static const double clear_errors = 5;
 
@@ -103,7 +105,8 @@ static enum claim certify_unit(struct content_probe *state, double saved,
         contrasts[i].low = whole_least * saved;
         contrasts[i].high = part_most * saved;
         if (i >= fractions)
-            contrasts[i].low = contrasts[i].high = fraction_most * saved;
+            contrasts[i].low = contrasts[i].high =
+                fmax(fraction_most * saved, saving_none);
     }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
