@@ -366,6 +366,36 @@ START_TEST(requests_that_stall_by_number_are_no_block)
 }
 END_TEST
 
+/* Where a page is written in parts, each of which uses up one, slow writes come
+ * twice a block: the host's parts can be written by themselves, and then as many
+ * of them fill a block; those of a short buffer pass for pages, and are none. */
+START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
+{
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    static const struct {
+        const char *key, *assume, *block;
+    } rows[] = {
+        {"request_limit_bytes=32KiB", "49152", "4718592"},
+        {"write_buffer_bytes=24KiB", NULL, "inconclusive"},
+    };
+    static struct findings findings;
+    const struct made drive = {48, 16, 3};
+    char path[256], spec[300];
+    struct asked asked = {.drive = spec,
+                          .noise = "realistic",
+                          .assume = rows[_i].assume,
+                          .seed = 5,
+                          .probes = block,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    make_drive(&drive, path, sizeof(path));
+    snprintf(spec, sizeof(spec), "%s,%s", path, rows[_i].key);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", rows[_i].block);
+    unlink(path);
+}
+END_TEST
+
 /* Nothing but what pages cost can tell levels apart: what a kernel or a drive's
  * tables add to some of them is no level, and what may be one is not denied. */
 START_TEST(levels_that_are_near_are_none_or_left_open)
@@ -531,6 +561,8 @@ int main(void)
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
+    tcase_add_loop_test(
+        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 2);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);
