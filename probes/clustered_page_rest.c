@@ -2,6 +2,7 @@
 /* clustered-page: is the rest of a page read before a part of it is written? */
 #include "probes/clustered_page.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "lib/base/units.h"
@@ -70,6 +71,10 @@ void page_say_rest(struct findings *findings, uint64_t page_bytes,
     char size[24];
 
     format_bytes(page_bytes, size, sizeof(size));
+    /* A buffer shorter than the page has it written in parts, and then the rest
+     * is read for all of it as well. */
+    if (side == SIDE_BELOW)
+        confidence = fmin(confidence, page_small_confidence);
     if (side != SIDE_OPEN)
         finding_found(rest, value_boolean(side == SIDE_ABOVE), confidence);
     if (side == SIDE_ABOVE)
