@@ -151,7 +151,7 @@ static double held_up(const struct imagined_kind kinds[COST_KINDS])
     return fmax(shares / weights, 0);
 }
 
-/* The middle one of those that were seen often enough, or of two the lower: what
+/* The middle one of those that were seen often, or of two the lower: what
  * buffers and parts of the drive do to reads only adds to it. */
 static double spread_of_reads(const struct costs *costs)
 {
@@ -160,7 +160,7 @@ static double spread_of_reads(const struct costs *costs)
 
     for (enum cost_kind kind = COST_READ_FAR; kind <= COST_READ_NEAR; kind++)
         for (size_t i = 0; i < COST_SIZES; i++)
-            if (costs->classes[kind][i].count >= few_times)
+            if (costs->classes[kind][i].count >= COST_TIMES)
                 sigmas[count++] = spread(&costs->classes[kind][i]);
     stats_sort(sigmas, count);
     return count ? sigmas[(count - 1) / 2] : 0;
