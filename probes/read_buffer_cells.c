@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* read-buffer: pairs of reads of one place, and what they cost. */
+#include "probes/read_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/stats.h"
+#include "probes/placing.h"
+
+enum { PARTS_FEW = 4 };
+
+/* A second read 5 % faster is a profit. So much may pass for none. */
+static const double profit_low = 0.05, profit_none = 0.06;
+
+static uint64_t parts_in(uint64_t size_bytes, uint64_t part_bytes)
+{
+    return (size_bytes + part_bytes - 1) / part_bytes;
+}
+
+/* The host's requests that a read becomes. */
+uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes)
+{
+    uint64_t limit = setting->request_limit_bytes;
+
+    return limit ? parts_in(size_bytes, limit) : 1;
+}
+
+/* A read in many parts is rarely free of one that was held up. Repeats so that
+ * one mostly is, where one part in so many is not. */
+static uint32_t clean_repeats(uint64_t parts)
+{
+    const double held_up = 0.015, unclean = 0.15;
+    double clean = pow(1 - held_up, (double)parts);
+    double need = ceil(log(unclean) / log1p(-clean));
+
+    return need < READ_REPEATS_USUAL_MAX ? (uint32_t)need
+                                         : READ_REPEATS_USUAL_MAX;
+}
+
+/* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
+ * that is set. */
+struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
+                           enum side expected)
+{
+    uint32_t least = clean_repeats(read_parts_of(setting, size_bytes));
+    struct contrast contrast = {
+        .size_bytes = size_bytes,
+        .repeats = placing_repeats(size_bytes, least, 6, 4 * MIB),
+        .expected = expected,
+        .low = profit_low,
+        .high = size_bytes > MIB ? read_none_long : profit_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "r%llu",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+/* No size above this is looked at. */
+uint64_t read_size_limit(const struct setting *setting)
+{
+    uint64_t sixteenth = setting->region_length_bytes / 16;
+
+    return sixteenth < 16 * MIB ? sixteenth : 16 * MIB;
+}
+
+/* A place for a read of that size: where a page begins, also one of three
+ * chips, or the read would touch a page more than it has to. Of so many that it
+ * is rarely one whose data is still kept: a buffer holds hundreds of small reads.
+ */
+static uint64_t place(const struct setting *setting, uint64_t size_bytes,
+                      struct random *random)
+{
+    static const struct {
+        uint64_t pitch_bytes, places_least;
+    } choices[] = {
+        {105 * MIB, 1000}, {15 * MIB, 1000}, {3 * MIB, 200}, {MIB, 32}};
+    uint64_t first = setting->region_offset_bytes, pitch = MIB;
+
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        pitch = choices[i].pitch_bytes;
+        if (setting->region_length_bytes / pitch >= choices[i].places_least)
+            break;
+    }
+    while (pitch < size_bytes)
+        pitch *= 2;
+    uint64_t low = (first + pitch - 1) / pitch;
+    uint64_t high = (first + setting->region_length_bytes) / pitch;
+    return (low + random_below(random, high > low ? high - low : 1)) * pitch;
+}
+
+/* Somewhere else, so that nothing of the place is in the buffer or ahead of it;
+ * but near enough to lie in the same segment group (Sun & Zhang 4.1): the way back
+ * from another one would make the first read slow, and look like a buffer. */
+static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
+{
+    const uint64_t away = 32 * MIB + MIB / 2; /* and no place of another read */
+    uint64_t first = setting->region_offset_bytes;
+    uint64_t end = first + setting->region_length_bytes;
+
+    if (offset_bytes >= first + away)
+        return offset_bytes - away;
+    return offset_bytes + away + 4 * KIB <= end ? offset_bytes + away : first;
+}
+
+/* There must be three: the first of
+ * two would continue the last of the read before. */
+uint64_t read_part_for(uint64_t length_bytes, uint64_t most_bytes)
+{
+    if (length_bytes <= most_bytes)
+        return most_bytes / 4;
+    return length_bytes <= 2 * most_bytes ? most_bytes / 2 : most_bytes;
+}
+
+static uint64_t part_of(const struct contrast *contrast)
+{
+    uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+
+    return contrast->other_bytes ? read_part_for(length, contrast->other_bytes)
+                                 : length;
+}
+
+static uint32_t parts_count(const struct contrast *contrast)
+{
+    return (uint32_t)parts_in(contrast->size_bytes + contrast->shift_bytes,
+                              part_of(contrast));
+}
+
+/* One read of a place; all its requests are of the same cell. Parts end at
+ * multiples of a part, which pages divide: one that two parts share would be read
+ * twice, and kept for longer. Only where the last part would be too short for the
+ * buffer (`pitch_bytes`) it begins half a part earlier. */
+static void ask_read(struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     uint64_t offset_bytes)
+{
+    const uint64_t part = part_of(contrast);
+    uint64_t end = contrast->size_bytes + contrast->shift_bytes;
+
+    while (end > 0) {
+        uint64_t begin = (end - 1) / part * part;
+        if (begin > 0 && end - begin < contrast->pitch_bytes)
+            begin -= part / 2;
+        struct step read =
+            placing_step(OPERATION_READ, offset_bytes + begin, end - begin,
+                         phase, contrast, 'a', round);
+        study_ask(study, &read);
+        end = begin;
+    }
+}
+
+void read_emit(struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random)
+{
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t lead = contrast->shift_bytes;
+        uint64_t length = contrast->size_bytes + lead;
+        uint64_t offset = place(&study->setting, length, random);
+        if (offset >= study->setting.region_offset_bytes + lead)
+            offset -= lead;
+        struct step away = placing_unmeasured(
+            OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
+            round);
+        study_ask(study, &away);
+        ask_read(study, phase, contrast, round, offset);
+        ask_read(study, phase, contrast, round, offset);
+    }
+}
+
+static double sum_ns(const struct timing rows[], uint64_t count)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < count; i++)
+        sum += (double)rows[i].ns;
+    return sum;
+}
+
+bool read_costs(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                double *first_ns, double *second_ns)
+{
+    double first[READ_REPEATS_MAX], second[READ_REPEATS_MAX];
+    uint32_t repeats = contrast->repeats;
+    const uint32_t parts = parts_count(contrast);
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, 'a', round, 2 * parts * repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < repeats; i++, rows += 2 * parts) {
+        first[i] = sum_ns(rows, parts);
+        second[i] = sum_ns(rows + parts, parts);
+    }
+    if (read_parts_of(&study->setting, contrast->size_bytes +
+                                           contrast->shift_bytes) > PARTS_FEW) {
+        stats_sort(first, repeats);
+        stats_sort(second, repeats);
+        *first_ns = first[0];
+        *second_ns = second[0];
+        return true;
+    }
+    *first_ns = stats_lower_half_mean(first, repeats);
+    *second_ns = stats_lower_half_mean(second, repeats);
+    return true;
+}
+
+bool read_value(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random, double *ratio)
+{
+    double first, second;
+
+    (void)random;
+    if (!read_costs(study, phase, contrast, round, &first, &second))
+        return false;
+    *ratio = log(first / second);
+    return true;
+}
