@@ -3,10 +3,15 @@
 
 #include <math.h>
 
+#include "lib/base/units.h"
 #include "lib/session/imagined.h"
 
 /* When a probe has seen enough is a matter of chance: the middle one counts. */
 enum { TRIES = 3 };
+
+/* A probe that finds no end on the imagined drive may find one on the real one, and
+ * to wait for it costs more time than the number is worth. */
+static const uint64_t longer_most = 3, requests_least = 20000;
 
 static void imagine(struct imagined *drive, const struct step *step,
                     uint64_t *now_ns, double *mean_ns, struct sample *sample)
@@ -40,6 +45,8 @@ rehearse_once(const struct probe *probe, const struct setting *setting,
               const struct probe_plan *most, uint64_t seed,
               struct session_expectation *expected, struct findings *found)
 {
+    const uint64_t requests_most = smaller_of(
+        most->requests_max, longer_most * most->requests + requests_least);
     struct imagined drive;
     struct sample sample;
     struct step step;
@@ -52,7 +59,7 @@ rehearse_once(const struct probe *probe, const struct setting *setting,
     if (error)
         return error;
     imagined_init(&drive, costs, seed);
-    while (!error && expected->requests < most->requests_max &&
+    while (!error && expected->requests < requests_most &&
            expected->bytes_written <
                most->bytes_written_max + !most->bytes_written_max &&
            probe->next(state, &step) == PROBE_STEP) {
