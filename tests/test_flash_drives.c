@@ -557,6 +557,8 @@ static const struct effect {
     {"bridge_share", "0.5", ""},
     {"bridge_ns", "3ms", ",bridge_share=0.5"},
     {"clock_step_ns", "100us", ""},
+    {"stall_every_count", "3", ""},
+    {"stall_ns", "5ms", ",stall_every_count=3"},
     {"read_error_share", "0.1", ""},
     {"write_error_share", "0.1", ""},
     {"flush_lies", "on", ""},
