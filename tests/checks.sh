@@ -31,6 +31,19 @@ $(tail -n 20 -- "$checks_log")"
     fi
 }
 
+# Becomes true within some seconds?
+soon() # SECONDS COMMAND...
+{
+    local tries=$(($1 * 20))
+    shift
+    while [ "$tries" -gt 0 ]; do
+        "$@" >/dev/null 2>&1 && return 0
+        tries=$((tries - 1))
+        sleep 0.05
+    done
+    "$@"
+}
+
 # For suites that measure on the machine's own clock: ctest runs nothing beside
 # them (tests.cmake), and where it is allowed they come before all other work.
 measures_time()

@@ -49,17 +49,6 @@ serve() { # SPEC [OPTION...]
     pass "serve $*"
 }
 
-# Becomes true within some seconds?
-soon() { # SECONDS COMMAND...
-    local tries=$(($1 * 20))
-    shift
-    while [ "$tries" -gt 0 ]; do
-        "$@" >/dev/null 2>&1 && return 0
-        tries=$((tries - 1))
-        sleep 0.05
-    done
-    "$@"
-}
 # A dead process that nobody has waited for yet is dead all the same.
 is_dead() { ! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 # Other servers may be at work on this machine: only what is PID's counts.

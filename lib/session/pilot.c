@@ -75,7 +75,8 @@ static int ask(struct pilot *pilot, enum operation operation,
                                   .submit_ns = io.submit_ns,
                                   .complete_ns = io.complete_ns};
     /* What is near was read and written over and over: a buffer may hold it. */
-    if (operation == OPERATION_WRITE && offset_bytes < window_of(pilot))
+    if (operation == OPERATION_WRITE && !pilot->passing &&
+        offset_bytes < window_of(pilot))
         written_note(pilot->written, offset_bytes, length_bytes);
     if (pilot->passing)
         costs_pass(pilot->costs, &sample);
