@@ -21,7 +21,11 @@ set yrange [0:STATS_max*1.15]
 set xrange [begin/unit:end/unit]
 set xlabel "place (".(gib ? "GiB" : "MiB").")"
 set ylabel "MB/s"
-plot "< ".sprintf("%s | awk '{ $1 /= %.9g; print }'", single, unit).once using 1:2 @third title "one write", \
+# Marks nearer to each other than they are wide are one.
+column = (end - begin)/unit/250.
+row = STATS_max/120.
+marks = sprintf("%s | awk '{ print int($1/%.9g)*%.9g, int($2/%.9g)*%.9g }'", single, unit*column, column, row, row)
+plot "< ".marks.once using 1:2 @third title "one write", \
      "< ".whole using ((begin + ($1 + 0.5)*(end - begin)/parts)/unit):2 @first_fit title "a 64th of the region"
 set output
 set terminal pop
