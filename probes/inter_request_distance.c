@@ -171,7 +171,8 @@ static enum switching look_for_switch(struct distance_probe *state,
 /* ---- certifying -------------------------------------------------------- */
 
 /* On both sides of each border, two windows off: reads from anywhere in the
- * group are fast, and those across are slow, in both directions. */
+ * group are fast, and those across are slow, in both directions. 0: a run is too
+ * narrow for that, so it is no group but a place that was misjudged. */
 static size_t certificates(const struct distance_probe *state,
                            const struct distance_effect *effect,
                            const struct distance_walk *walk,
@@ -189,6 +190,8 @@ static size_t certificates(const struct distance_probe *state,
         uint64_t end = run + 2 < walk->count
                            ? borders[run + 1].low_bytes - window
                            : state->first_bytes + state->length_bytes;
+        if (borders[run].low_bytes < begin + window || right > end)
+            return 0;
         struct contrast four[DISTANCE_BORDER_CONTRASTS] = {
             distance_between(state, effect, begin, left - begin, left),
             distance_between(state, effect, right, end - right, right),
@@ -243,7 +246,8 @@ static bool conclude_groups(struct distance_probe *state,
     for (size_t i = 0; i < count; i++)
         contrasts[i].low = contrasts[i].high = 0.5 * effect->gap;
     enum claim claim =
-        study_claim(&state->study, "certify", contrasts, count, &rule);
+        count ? study_claim(&state->study, "certify", contrasts, count, &rule)
+              : CLAIM_OPEN;
     if (claim == CLAIM_MEASURING)
         return false;
     if (claim != CLAIM_HOLDS)

@@ -9,7 +9,7 @@
 
 #include "lib/infer/stats.h"
 
-enum { ASK_BATCH = 4, ASK_MAX = 128 };
+enum { ASK_BATCH = 4, ASK_MAX = 128, LONG_RUN = 3 };
 
 /* Odds at which two places are taken for the same or for different: there are
  * hundreds of pairs to ask about on a drive of many groups. */
@@ -73,6 +73,18 @@ static void choose_walk(const struct distance_probe *state,
     }
 }
 
+/* Is the last run, which ends at place `i`, one place behind a long run? Then a
+ * border goes through it, and it tells of neither side: it is left to the run
+ * before it. (Were it a group of its own, the certificate of the border would
+ * fail.) */
+static bool lies_across(const struct distance_walk *walk, int i)
+{
+    const int run = walk->count - 1;
+
+    return run > 0 && i - walk->first[run] == 1 &&
+           walk->first[run] - walk->first[run - 1] >= LONG_RUN;
+}
+
 enum distance_answer distance_take_walk(struct distance_probe *state,
                                         const struct distance_effect *effect,
                                         struct distance_walk *walk)
@@ -88,6 +100,10 @@ enum distance_answer distance_take_walk(struct distance_probe *state,
             continue;
         if (answer != DISTANCE_OTHER)
             return answer;
+        if (lies_across(walk, i)) {
+            walk->first[walk->count - 1] = i;
+            continue;
+        }
         if (walk->count == DISTANCE_GROUPS_MAX)
             return DISTANCE_UNSURE;
         walk->first[walk->count++] = i;

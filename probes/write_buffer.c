@@ -43,6 +43,9 @@ static const double doubled = 2;
  * how fast the drive empties its buffer. */
 static const double one_sign_confidence = 0.95;
 static const double unseen_confidence = 0.9;
+/* A step may be so much and yet another's than the buffer's: a page more that is
+ * begun, or a level of a cache behind it. Of ten such, two were. */
+static const double step_clear = 1.25, small_step_confidence = 0.85;
 
 /* ---- what is said ------------------------------------------------------ */
 
@@ -165,6 +168,8 @@ static bool say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
 
     if (state->flush_unseen)
         confidence = fmin(confidence, unseen_confidence);
+    if (edge->step < step_clear)
+        confidence = fmin(confidence, small_step_confidence);
     finding_found(finding, value_integer(edge->bytes), confidence);
     finding->high = value_integer(edge->bytes + state->grain_bytes -
                                   state->study.setting.logical_block_bytes);
