@@ -189,7 +189,7 @@ static const struct exception {
      "a block that no log belongs to is not known before its walk"},
     {"sim:qlc", 0.5, 1.25, 0.5, 1.25,
      "four times a page look like noise until pages are written in order"},
-    {"sim:tlc-pseudo-slc", 0.5, 1.25, 0.75, 1.75,
+    {"sim:tlc-pseudo-slc", 0.35, 1.25, 0.75, 1.75,
      "three times a page look like noise until pages are written in order"},
     {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.5,
      "that contents matter shows only by them, and then it has parts to find"},

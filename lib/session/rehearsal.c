@@ -11,7 +11,7 @@ enum { TRIES = 3 };
 
 /* A probe that finds no end on the imagined drive may find one on the real one, and
  * to wait for it costs more time than the number is worth. */
-static const uint64_t longer_most = 3, requests_least = 20000;
+static const uint64_t longer_most = 10, requests_least = 20000;
 
 static void imagine(struct imagined *drive, const struct step *step,
                     uint64_t *now_ns, double *mean_ns, struct sample *sample)
