@@ -176,9 +176,11 @@ static bool may_fill(const struct run *run)
 {
     const struct settings *settings = &run->invocation.settings;
 
+    for (size_t i = 0; run->choice.asked[i]; i++)
+        if (run->choice.asked[i]->prepares)
+            return false; /* it is asked for */
     return !settings->no_fill && !settings->resume && !settings->read_only &&
-           settings->method == METHOD_ADAPTIVE &&
-           !run->choice.asked[0]->prepares;
+           settings->method == METHOD_ADAPTIVE;
 }
 
 int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)

@@ -114,6 +114,10 @@ filled() {
         sim:usb-kingston-1g,initial_state=fresh >out 2>err
     check "filled: alone, within the default budget" jq -e \
         '.cost.bytes_written == .device.capacity_bytes and .findings == []' only.json
+    "$ssdprobe" -q --json=named.json --write-budget=200GB run basic,fill \
+        "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "filled: where it is named, not before that" jq -e \
+        '[.cost.probes[].probe] == ["basic", "fill"]' named.json
     "$ssdprobe" -q --json=short.json --time-limit=60s --output-dir=short \
         --write-budget=200GB "sim:ssd-a,initial_state=fresh" >out 2>err
     "$ssdprobe" -q --json=rest.json --resume=short "sim:ssd-a,initial_state=fresh" \
