@@ -51,16 +51,6 @@ enum claim block_walk(struct block_probe *state, int number,
                       uint64_t most_bytes, size_t most_writes,
                       struct block_spikes *spikes);
 
-/* Does a flush take longer after a write of page_bytes than after nothing? Then
- * a buffer takes in what is written. BELOW: it does not. */
-enum claim block_buffered(struct block_probe *state, enum side *side);
-void block_emit_flush(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random);
-bool block_value_flush(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio);
-
 /* Of one walk in pieces that are no page. */
 static const uint64_t block_piece_bytes = 512 * MIB;
 static const size_t block_piece_writes = 16384;
@@ -87,12 +77,13 @@ struct block_verdict {
  * a block of this length and phase begins. */
 struct contrast block_gap(uint64_t size_bytes, uint64_t block_bytes,
                           uint64_t phase_bytes, enum side expected);
-void block_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random);
-bool block_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio);
+/* What struct study_ops asks for, of BLOCK_GAP. */
+void block_emit_gap(struct study *study, const char *phase,
+                    const struct contrast *contrast, uint32_t round,
+                    struct random *random);
+bool block_value_gap(const struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     double *ratio);
 
 /* Is there room for runs of whole blocks at random places? */
 bool block_has_ground(const struct block_probe *state, uint64_t block_bytes,
@@ -126,6 +117,9 @@ struct block_pieces {
  * distance of slow ones, and shorter ones on how many it has. */
 enum claim block_compare_pieces(struct block_probe *state,
                                 struct block_pieces *pieces);
+void block_emit_flush(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random);
 
 /* ---- borders ----------------------------------------------------------- */
 
@@ -140,8 +134,5 @@ enum claim block_find_borders(struct block_probe *state,
 void block_emit_border(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random);
-bool block_value_border(const struct study *study, const char *phase,
-                        const struct contrast *contrast, uint32_t round,
-                        double *ratio);
 
 #endif

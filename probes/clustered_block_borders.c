@@ -115,21 +115,6 @@ void block_emit_border(struct study *study, const char *phase,
     }
 }
 
-bool block_value_border(const struct study *study, const char *phase,
-                        const struct contrast *contrast, uint32_t round,
-                        double *ratio)
-{
-    const struct timing *a =
-        placing_rows(study, phase, contrast, 'a', round, 2);
-    const struct timing *b =
-        placing_rows(study, phase, contrast, 'b', round, 2);
-
-    if (!a || !b)
-        return false;
-    *ratio = log((double)(b[0].ns + b[1].ns) / (double)(a[0].ns + a[1].ns));
-    return true;
-}
-
 /* ---- the search -------------------------------------------------------- */
 
 /* Blocks begin at multiples of this. */

@@ -139,20 +139,11 @@ static void ask_random(struct study *study, const struct contrast *contrast,
     }
 }
 
-void block_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random)
+void block_emit_gap(struct study *study, const char *phase,
+                    const struct contrast *contrast, uint32_t round,
+                    struct random *random)
 {
     const struct block_probe *state = (const struct block_probe *)study;
-
-    if (contrast->kind == BLOCK_FLUSH) {
-        block_emit_flush(study, phase, contrast, round, random);
-        return;
-    }
-    if (contrast->kind != BLOCK_GAP) {
-        block_emit_border(study, phase, contrast, round, random);
-        return;
-    }
     struct ground ground = ground_of(state, contrast);
     uint32_t group = round / (uint32_t)contrast->pitch_bytes;
 
@@ -180,15 +171,10 @@ static size_t partner(const struct study *study, const char *phase,
     return order[round % units];
 }
 
-bool block_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio)
+bool block_value_gap(const struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     double *ratio)
 {
-    (void)random;
-    if (contrast->kind == BLOCK_FLUSH)
-        return block_value_flush(study, phase, contrast, round, ratio);
-    if (contrast->kind != BLOCK_GAP)
-        return block_value_border(study, phase, contrast, round, ratio);
     uint32_t units = (uint32_t)contrast->pitch_bytes, group = round / units;
     size_t i = 2 * (size_t)(round % units);
     size_t j = 2 * partner(study, phase, contrast, round);

@@ -6,6 +6,9 @@
 #include "probes/clustered_block.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "probes/placing.h"
 
 enum {
     PIECES = 5, /* lengths, each twice the one before */
@@ -18,6 +21,8 @@ static const uint64_t shortest_piece_bytes = 4 * KIB;
  * than twice the time, and is off the line through shorter ones by a share of
  * that. */
 static const double waits_least = 1.8, line_most = 0.05;
+/* Of what a flush takes after a write beside after nothing. */
+static const double flush_error = 0.01, flush_least = 0.05;
 
 /*
  * Written in pieces, a drive that maps pages uses up a page for each part of
@@ -110,6 +115,43 @@ static enum claim agree_downwards(struct block_probe *state,
     return CLAIM_HOLDS;
 }
 
+void block_emit_flush(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random)
+{
+    const struct block_probe *state = (const struct block_probe *)study;
+    const uint64_t size = contrast->size_bytes;
+    const uint64_t at = state->base_bytes +
+                        size * random_below(random, state->room_bytes / size);
+    struct step write =
+        placing_unmeasured(OPERATION_WRITE, at, size, phase, round);
+    struct step flush =
+        placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'b', round);
+
+    study_ask(study, &write);
+    study_ask(study, &flush);
+    flush = placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'a', round);
+    study_ask(study, &flush);
+}
+
+/* Does a flush take longer after a write of a page? ABOVE: it does. */
+static enum claim buffered_side(struct block_probe *state, enum side *side)
+{
+    const struct claim_rule rule = {.alpha = flush_error,
+                                    .looks = search_looks};
+    struct contrast contrast = {.kind = BLOCK_FLUSH,
+                                .size_bytes = state->page_bytes,
+                                .expected = SIDE_OPEN,
+                                .low = flush_least,
+                                .high = flush_least};
+
+    snprintf(contrast.name, sizeof(contrast.name), "f%llu",
+             (unsigned long long)state->page_bytes);
+    enum claim claim = study_claim(&state->study, "flush", &contrast, 1, &rule);
+    *side = contrast.side;
+    return claim;
+}
+
 /* Does twice as long a piece wait for more than its transfer? */
 static bool waits_beyond(const struct block_pieces *pieces)
 {
@@ -137,7 +179,7 @@ static enum claim compare_lengths(struct block_probe *state,
     if (claim != CLAIM_HOLDS || !waits_beyond(pieces))
         return claim;
     state->page_bytes = pieces->page_bytes;
-    if (block_buffered(state, &buffered) == CLAIM_MEASURING)
+    if (buffered_side(state, &buffered) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
     return buffered == SIDE_BELOW ? CLAIM_HOLDS : CLAIM_OPEN;
 }

@@ -36,8 +36,6 @@ static const uint64_t fill_most_bytes = 20 * GIB;
 /* Writes that wait for a block to be cleaned cost so many times as much. */
 static const double cleaning_least = 2;
 
-static const double flush_error = 0.01, flush_least = 0.05;
-
 /* ---- the walk ---------------------------------------------------------- */
 
 struct walk {
@@ -225,59 +223,6 @@ enum claim block_walk(struct block_probe *state, int number,
     walk.writes_most = (size_t)(writes < room ? writes : room);
     enum claim claim = follow(state, &walk, spikes);
     free(walk.values);
-    return claim;
-}
-
-/* ---- the buffer -------------------------------------------------------- */
-
-void block_emit_flush(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
-{
-    const struct block_probe *state = (const struct block_probe *)study;
-    const uint64_t size = contrast->size_bytes;
-    const uint64_t at = state->base_bytes +
-                        size * random_below(random, state->room_bytes / size);
-    struct step write =
-        placing_unmeasured(OPERATION_WRITE, at, size, phase, round);
-    struct step flush =
-        placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'b', round);
-
-    study_ask(study, &write);
-    study_ask(study, &flush);
-    flush = placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'a', round);
-    study_ask(study, &flush);
-}
-
-bool block_value_flush(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       double *ratio)
-{
-    const struct timing *a =
-        placing_rows(study, phase, contrast, 'a', round, 1);
-    const struct timing *b =
-        placing_rows(study, phase, contrast, 'b', round, 1);
-
-    if (!a || !b)
-        return false;
-    *ratio = log(((double)b->ns + 1) / ((double)a->ns + 1));
-    return true;
-}
-
-enum claim block_buffered(struct block_probe *state, enum side *side)
-{
-    const struct claim_rule rule = {.alpha = flush_error,
-                                    .looks = search_looks};
-    struct contrast contrast = {.kind = BLOCK_FLUSH,
-                                .size_bytes = state->page_bytes,
-                                .expected = SIDE_OPEN,
-                                .low = flush_least,
-                                .high = flush_least};
-
-    snprintf(contrast.name, sizeof(contrast.name), "f%llu",
-             (unsigned long long)state->page_bytes);
-    enum claim claim = study_claim(&state->study, "flush", &contrast, 1, &rule);
-    *side = contrast.side;
     return claim;
 }
 
