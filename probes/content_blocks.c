@@ -85,7 +85,8 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
 }
 
 /* Rounds with which a trial begins. Those who must look so often have a noisy
- * drive: one filling serves twice as many votes, and then again. */
+ * drive: one filling serves twice as many votes, and then again. Each number of
+ * votes that is looked at (content.c, content_unit.c) is one of these. */
 static const uint32_t trials[] = {0, 32, 64, 96, 128, 256, CONTENT_VOTES_MAX};
 
 /* The votes of the trial that begins with this round; 0: none does. */

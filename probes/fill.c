@@ -77,8 +77,10 @@ static enum probe_next next(void *data, struct step *step)
         .length_bytes =
             smaller_of(state->piece_bytes, state->end_bytes - state->at_bytes),
         .label = {.phase = "fill"}};
-    if (step->length_bytes == 0)
-        step->operation = OPERATION_FLUSH, step->offset_bytes = 0;
+    if (step->length_bytes == 0) {
+        step->operation = OPERATION_FLUSH;
+        step->offset_bytes = 0;
+    }
     return state->flushed ? PROBE_DONE : PROBE_STEP;
 }
 

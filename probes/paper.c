@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/units.h"
 #include "probes/paper.h"
 
 #include <stdio.h>
+
+#include "lib/base/units.h"
 
 const double paper_confidence = 0.8;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/units.h"
 #include "probes/placing.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/base/units.h"
 
 uint64_t placing_base(const struct setting *setting, uint64_t seed,
                       uint64_t window_bytes)

@@ -618,7 +618,8 @@ START_TEST(places_that_were_never_written_are_noticed)
     written_begin(&written, 0, capacity, 1);
     for (uint64_t i = 0; i < 100; i++) {
         ck_assert_int_eq(written_measure(&written, device, data), 0);
-        ck_assert(i >= 24 || !written_misses(&written, cause, sizeof(cause)));
+        ck_assert(i >= WRITTEN_PLACES_LEAST ||
+                  !written_misses(&written, cause, sizeof(cause)));
         const uint64_t at = capacity / 101 * i / 8192 * 8192;
         ck_assert_int_eq(transfer(device, IO_WRITE, at, 8192, data), 0);
         written_note(&written, at, 8192);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/units.h"
 #include "lib/session/costs.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "lib/base/units.h"
 
 /* Until they are known: logs of most sticks and cards, and a few parts. */
 enum { LOGS_USUAL = 4, PARTS_USUAL = 4 };

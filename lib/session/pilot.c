@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/units.h"
 #include "lib/session/pilot.h"
 
 #include <errno.h>
 #include <math.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/stats.h"
 
 enum {

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "lib/base/units.h"
+
 /* Before anything was measured: a request of a slow drive, and its rate. */
 static double guess_seconds(const struct probe_plan *plan)
 {
@@ -75,11 +77,6 @@ void plan_pass(struct session_plan *plan, const struct probe *probe)
             plan->parts[i].passed = true;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -119,6 +116,6 @@ uint64_t plan_allowance(const struct session_plan *plan,
      * is no more than expected. */
     const uint64_t wanted_bytes = running->expected.bytes_written / 4 * 5;
     if (running->fits && share_bytes < wanted_bytes)
-        share_bytes = smaller(left_bytes, wanted_bytes);
-    return smaller(running->plan.bytes_written_max, share_bytes);
+        share_bytes = smaller_of(left_bytes, wanted_bytes);
+    return smaller_of(running->plan.bytes_written_max, share_bytes);
 }

@@ -193,7 +193,8 @@ void skip_unwritten(struct findings *findings,
             continue;
         withdraw(finding);
         finding_why(finding,
-                    "%s; write all of the drive once, and measure again",
+                    "%s; write all of it once ('ssdprobe run fill DEVICE' "
+                    "does), and measure again",
                     cause);
     }
 }

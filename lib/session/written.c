@@ -9,7 +9,7 @@
 
 /* Quick is what takes clearly less than all but an eighth of the run's own places:
  * some of these may be kept in a buffer. */
-enum { OWN_LEAST = 24, OWN_EIGHTH = 8 };
+enum { OWN_EIGHTH = 8 };
 
 static const double quick_share = 0.95;
 /* A look that sees what is not there: 32 others of 64 where 64 are own. */
@@ -106,7 +106,7 @@ int written_measure(struct written *written, struct device *device, void *data)
     const unsigned rank = own_count / OWN_EIGHTH;
     unsigned quick = 0;
 
-    if (written->misses || own_count < OWN_LEAST)
+    if (written->misses || own_count < WRITTEN_PLACES_LEAST)
         return 0;
     for (unsigned i = 0; i < WRITTEN_PLACES_COUNT; i++) {
         const uint64_t other =

@@ -20,7 +20,11 @@
  * the run's own ones faster, and hide the difference for a time.
  */
 
-enum { WRITTEN_PLACES_COUNT = 64, WRITTEN_READ_BYTES = 4096 };
+enum {
+    WRITTEN_PLACES_COUNT = 64,
+    WRITTEN_PLACES_LEAST = 24, /* of its own, before it looks */
+    WRITTEN_READ_BYTES = 4096
+};
 
 struct written {
     uint64_t region_offset_bytes, region_length_bytes;
@@ -42,7 +46,7 @@ void written_begin(struct written *written, uint64_t region_offset_bytes,
 void written_note(struct written *written, uint64_t offset_bytes,
                   uint64_t length_bytes);
 
-/* Looks once more, when enough was written (24 places); `data`: WRITTEN_READ_BYTES of the
+/* Looks once more, when enough was written; `data`: WRITTEN_READ_BYTES of the
  * device's buffer. 0 or -errno. */
 int written_measure(struct written *written, struct device *device, void *data);
 
