@@ -79,7 +79,7 @@ bool paper_write_buffer(struct study *study, struct findings *findings);
 void paper_write_buffer_plan(const struct setting *setting,
                              struct probe_plan *plan);
 
-/* ---- Sun & Zhang (paper_sun.c) ----------------------------------------- */
+/* ---- Sun & Zhang (paper_sun.c, paper_sun_merges.c) --------------------- */
 
 /* 3.2: a thousand reads and writes of 4 KiB, at random and in order. */
 bool paper_basic(struct study *study, struct findings *findings);
