@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The emulated drive's times: closed forms to the nanosecond, published
- * throughput, what buffers hold, and what noise does. */
+ * throughput, and what buffers hold. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -401,84 +401,6 @@ START_TEST(an_eager_buffer_empties_itself_and_a_lazy_one_does_not)
 }
 END_TEST
 
-/* ---- noise ------------------------------------------------------------- */
-
-enum { NOISY_READS = 20000 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Times of single reads over what they would be without noise, sorted. */
-static void noisy_reads(const char *spec, double ratios[NOISY_READS])
-{
-    const uint64_t quiet_ns = COMMAND_NS + PAGE_READ_NS + PAGE_LINK_NS;
-    struct bench bench = bench_on(spec);
-
-    for (uint64_t i = 0; i < NOISY_READS; i++)
-        ratios[i] = (double)bench_read(&bench, i * 3 * PAGE_BYTES, PAGE_BYTES) /
-                    (double)quiet_ns;
-    qsort(ratios, NOISY_READS, sizeof(ratios[0]), compare);
-    bench_close(&bench);
-}
-
-START_TEST(without_noise_every_read_is_exact)
-{
-    static double ratios[NOISY_READS];
-
-    noisy_reads("ssd-a,noise=none", ratios);
-    ck_assert_double_eq(ratios[0], 1);
-    ck_assert_double_eq(ratios[NOISY_READS - 1], 1);
-}
-END_TEST
-
-START_TEST(jitter_is_log_normal_about_one)
-{
-    static double ratios[NOISY_READS];
-
-    noisy_reads("ssd-a,jitter_sigma=0.1", ratios);
-    /* Median 1, quartiles at exp(+-0.6745 sigma); a standard error of either
-     * is below 0.1 % x 1.4. */
-    ck_assert_double_eq_tol(ratios[NOISY_READS / 2], 1, 0.005);
-    ck_assert_double_eq_tol(ratios[NOISY_READS / 4], 0.93478, 0.005);
-    ck_assert_double_eq_tol(ratios[NOISY_READS / 4 * 3], 1.06977, 0.005);
-}
-END_TEST
-
-START_TEST(outliers_are_as_many_and_as_long_as_set)
-{
-    static double ratios[NOISY_READS];
-    const double share = 0.05;
-    size_t quiet = 0;
-
-    noisy_reads("ssd-a,outlier_share=0.05,outlier_factor_low=10,"
-                "outlier_factor_high=50",
-                ratios);
-    while (quiet < NOISY_READS && ratios[quiet] < 2)
-        quiet++;
-    /* 1,000 expected, with a deviation of 31. */
-    ck_assert_double_eq_tol((double)(NOISY_READS - quiet), share * NOISY_READS,
-                            125);
-    ck_assert_double_eq(ratios[quiet - 1], 1);
-    ck_assert_double_ge(ratios[quiet], 9.999);
-    ck_assert_double_le(ratios[NOISY_READS - 1], 50.001);
-    /* Log-uniform: the middle one is at sqrt(10 x 50). */
-    ck_assert_double_eq_tol(ratios[(quiet + NOISY_READS) / 2], 22.36, 2.5);
-}
-END_TEST
-
-START_TEST(drift_swings_by_its_share)
-{
-    static double ratios[NOISY_READS];
-
-    noisy_reads("ssd-a,drift_share=0.2,drift_period_ns=1s", ratios);
-    ck_assert_double_eq_tol(ratios[0], 0.8187, 0.002);
-    ck_assert_double_eq_tol(ratios[NOISY_READS - 1], 1.2214, 0.002);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("flash");
@@ -506,10 +428,6 @@ int main(void)
     tcase_add_test(cases, overflow_drains_one_page_or_everything);
     tcase_add_test(cases,
                    an_eager_buffer_empties_itself_and_a_lazy_one_does_not);
-    tcase_add_test(cases, without_noise_every_read_is_exact);
-    tcase_add_test(cases, jitter_is_log_normal_about_one);
-    tcase_add_test(cases, outliers_are_as_many_and_as_long_as_set);
-    tcase_add_test(cases, drift_swings_by_its_share);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -143,6 +143,11 @@ struct drive {
     double bridge_share;
     uint64_t bridge_ns, clock_step_ns;
     uint64_t stall_every_count, stall_ns; /* 0: never */
+    uint64_t pace_run_ns;                 /* 0: always the same */
+    double pace_factor;
+    uint64_t pause_every_ns, pause_ns;            /* 0: never */
+    uint64_t neighbour_every_ns, neighbour_bytes; /* 0: nobody */
+    double neighbour_write_share;
 
     /* [faults] */
     double read_error_share, write_error_share;

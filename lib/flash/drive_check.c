@@ -63,7 +63,10 @@ static int check_striped(const struct drive *drive, struct fault *why)
                       drive->drift_share > 0 || drive->background_share > 0 ||
                       drive->burst_share > 0 || drive->throttle_heat_ns > 0 ||
                       drive->sleep_after_ns > 0 || drive->bridge_share > 0 ||
-                      drive->clock_step_ns > 0 || drive->stall_every_count > 0},
+                      drive->clock_step_ns > 0 ||
+                      drive->stall_every_count > 0 || drive->pace_run_ns > 0 ||
+                      drive->pause_every_ns > 0},
+        {"neighbour_every_ns", drive->neighbour_every_ns > 0},
     };
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -71,6 +74,23 @@ static int check_striped(const struct drive *drive, struct fault *why)
             return fault_set(why, FAULT_OPEN, -EINVAL,
                              "%s: mapping = page-striped does not go with %s",
                              drive->name, others[i].name);
+    return 0;
+}
+
+static int check_noise(const struct drive *drive, struct fault *why)
+{
+    if (drive->pause_every_ns && drive->pause_every_ns <= drive->pause_ns)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: pause_ns (%" PRIu64
+                         ") leaves no time of pause_every_ns (%" PRIu64 ")",
+                         drive->name, drive->pause_ns, drive->pause_every_ns);
+    if (drive->neighbour_every_ns &&
+        (drive->neighbour_bytes % 512 ||
+         drive->neighbour_bytes > drive->capacity_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: neighbour_bytes (%" PRIu64
+                         ") is no number of sectors that the drive has",
+                         drive->name, drive->neighbour_bytes);
     return 0;
 }
 
@@ -147,6 +167,8 @@ int drive_check(const struct drive *drive, struct fault *why)
 {
     int error = check_sizes(drive, why);
 
+    if (!error)
+        error = check_noise(drive, why);
     if (error || drive->mapping == MAPPING_DIRECT)
         return error;
     if (drive->mapping == MAPPING_STRIPED)

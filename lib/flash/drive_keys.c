@@ -274,8 +274,23 @@ static const struct key_row keys[] = {
           "one of so many requests waits while the drive keeps its books; 0: "
           "none"),
     NS("noise", stall_ns, 0, 10 * SECOND, "10ms", "how long it waits"),
+    NS("noise", pace_run_ns, 0, 3600 * SECOND, "0",
+       "a clock steps between two paces, each lasting so long on average; 0: "
+       "never"),
+    REAL("noise", pace_factor, 1, 100, "1.5", "how much slower one of them is"),
+    NS("noise", pause_every_ns, 0, 3600 * SECOND, "0",
+       "from one pause, in which nothing is served, to the next; 0: none"),
+    NS("noise", pause_ns, 0, 10 * SECOND, "1ms", "how long a pause is"),
     NS("noise", clock_step_ns, 0, SECOND, "0",
        "completions are seen at multiples of this; 0: at once"),
+
+    NS("noise", neighbour_every_ns, 0, 3600 * SECOND, "0",
+       "how long another user waits between its requests, on average; 0: there "
+       "is none"),
+    BYTES("noise", neighbour_bytes, 512, GIB, "4KiB",
+          "length of its requests, at random places of the drive"),
+    REAL("noise", neighbour_write_share, 0, 1, "0.5",
+         "share of writes among them"),
 
     REAL("faults", read_error_share, 0, 1, "0", "share of reads that fail"),
     REAL("faults", write_error_share, 0, 1, "0", "share of writes that fail"),

@@ -46,6 +46,23 @@ static uint64_t serve_noisy(struct flash *flash,
     return complete;
 }
 
+/* What another user asked for before a request of the host's begins; when that
+ * can begin: a drive without a queue does one thing at a time. */
+static uint64_t serve_neighbour(struct flash *flash, uint64_t begin_ns)
+{
+    struct neighbour *neighbour = &flash->neighbour;
+
+    while (neighbour->next_ns < begin_ns) {
+        struct flash_request request = neighbour_request(neighbour);
+        uint64_t complete = serve_request(flash, &request, neighbour->next_ns);
+        flash->busy_until_ns = later(flash->busy_until_ns, complete);
+        if (flash->drive.queue_depth_count == 1)
+            begin_ns = later(begin_ns, complete);
+        neighbour_done(neighbour, complete);
+    }
+    return begin_ns;
+}
+
 /* The power goes: what is under way fails, what was not flushed is lost. */
 static uint64_t cut_power(struct flash *flash, int *error)
 {
@@ -98,6 +115,8 @@ static void dispatch(struct flash *flash, const struct waiting *waiting,
         .begin_ns = faults_begin_ns(&flash->faults,
                                     later(now_ns, flash->held_until_ns))};
 
+    if (flash->neighbour.every_ns && flash->drive.timing)
+        done.begin_ns = serve_neighbour(flash, done.begin_ns);
     serve_count(flash, request);
     flash->why = (struct flash_why){0};
     if (flash->under_way) {
@@ -346,6 +365,7 @@ int flash_create(const struct drive *drive, struct flash **result,
     flash->drive = *drive;
     flash->scheduler = scheduler_of(drive);
     noise_init(&flash->noise, drive);
+    neighbour_init(&flash->neighbour, drive);
     faults_init(&flash->faults, drive);
     error = working_create(&flash->working, (uint32_t)drive->queue_depth_count);
     if (!error)

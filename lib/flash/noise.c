@@ -27,11 +27,18 @@ void noise_init(struct noise *noise, const struct drive *drive)
     noise->clock_step_ns = drive->clock_step_ns;
     noise->stall_every_count = drive->stall_every_count;
     noise->stall_ns = drive->stall_ns;
+    noise->pace_run_ns = drive->pace_run_ns;
+    noise->pace_factor = drive->pace_factor;
+    noise->pause_every_ns = drive->pause_every_ns;
+    noise->pause_ns = drive->pause_ns;
+    if (noise->pause_every_ns)
+        noise->pause_phase_ns = random_mix(drive->seed) % noise->pause_every_ns;
     noise->on = drive->jitter_sigma > 0 || drive->drift_share > 0 ||
                 drive->outlier_share > 0 || drive->background_share > 0 ||
                 drive->burst_share > 0 || drive->throttle_heat_ns ||
                 drive->sleep_after_ns || drive->bridge_share > 0 ||
-                drive->clock_step_ns || drive->stall_every_count;
+                drive->clock_step_ns || drive->stall_every_count ||
+                drive->pace_run_ns || drive->pause_every_ns;
     random_seed(&noise->random, drive->seed);
     noise->drift_phase = two_pi * random_unit(&noise->random);
 }
@@ -68,12 +75,48 @@ static double throttle_factor(struct noise *noise, uint64_t now_ns)
     return noise->throttled ? noise->throttle_factor : 1;
 }
 
+/* Two states that last equally long: how likely it is that an odd number of
+ * changes fell in the time since the last request. */
+static double pace_factor(struct noise *noise, uint64_t now_ns)
+{
+    if (noise->pace_run_ns == 0)
+        return 1;
+    double runs =
+        now_ns > noise->paced_at_ns
+            ? (double)(now_ns - noise->paced_at_ns) / (double)noise->pace_run_ns
+            : 0;
+    noise->paced_at_ns = now_ns;
+    if (random_unit(&noise->random) < (1 - exp(-2 * runs)) / 2)
+        noise->slow_pace = !noise->slow_pace;
+    return noise->slow_pace ? noise->pace_factor : 1;
+}
+
+/* How far into its period, which begins with the pause, a moment is. */
+static uint64_t since_pause_ns(const struct noise *noise, uint64_t now_ns)
+{
+    return (now_ns + noise->pause_phase_ns) % noise->pause_every_ns;
+}
+
+/* What is under way when a pause begins goes on when it ends. */
+static uint64_t paused_ns(const struct noise *noise, uint64_t begin_ns,
+                          uint64_t complete_ns)
+{
+    if (noise->pause_every_ns == 0 || complete_ns <= begin_ns)
+        return 0;
+    uint64_t into_ns = since_pause_ns(noise, begin_ns) - noise->pause_ns;
+    return (into_ns + complete_ns - begin_ns) /
+           (noise->pause_every_ns - noise->pause_ns) * noise->pause_ns;
+}
+
 uint64_t noise_wake(struct noise *noise, uint64_t begin_ns)
 {
-    if (noise->sleep_after_ns == 0 ||
-        begin_ns <= noise->worked_until_ns + noise->sleep_after_ns)
-        return begin_ns;
-    return begin_ns + noise->wake_ns;
+    if (noise->sleep_after_ns &&
+        begin_ns > noise->worked_until_ns + noise->sleep_after_ns)
+        begin_ns += noise->wake_ns;
+    if (noise->pause_every_ns &&
+        since_pause_ns(noise, begin_ns) < noise->pause_ns)
+        begin_ns += noise->pause_ns - since_pause_ns(noise, begin_ns);
+    return begin_ns;
 }
 
 uint64_t noise_seen(struct noise *noise, uint64_t begin_ns,
@@ -86,6 +129,7 @@ uint64_t noise_seen(struct noise *noise, uint64_t begin_ns,
     if (noise->stall_every_count &&
         noise->requests_count % noise->stall_every_count == 0)
         complete_ns += noise->stall_ns;
+    complete_ns += paused_ns(noise, begin_ns, complete_ns);
     if (complete_ns > from)
         noise->heat_ns += complete_ns - from;
     if (complete_ns > noise->worked_until_ns)
@@ -114,7 +158,7 @@ double noise_slowness(struct noise *noise, uint64_t now_ns)
     }
     double factor = mode_factor(noise, &noise->background) *
                     mode_factor(noise, &noise->burst) *
-                    throttle_factor(noise, now_ns);
+                    throttle_factor(noise, now_ns) * pace_factor(noise, now_ns);
     return exponent == 0 && factor == 1 ? 1 : exp(exponent) * factor;
 }
 

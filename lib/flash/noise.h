@@ -13,8 +13,8 @@
  * request's durations, a slow drift of all, rare requests that take many times
  * as long while the drive does something else; a second mode while it works in
  * the background, bursts of cleaning, throttling when it has worked too much,
- * sleep when too little, books that it keeps, a bridge in front of it. Seeded,
- * repeatable.
+ * sleep when too little, books that it keeps, a clock of two paces, pauses in
+ * which nothing is served, a bridge in front of it. Seeded, repeatable.
  */
 
 /* A state that comes by chance and lasts for some requests. */
@@ -38,13 +38,18 @@ struct noise {
     double bridge_share;
     uint64_t bridge_ns, clock_step_ns;
     uint64_t stall_every_count, stall_ns, requests_count;
+    uint64_t pace_run_ns, paced_at_ns; /* 0: one pace */
+    double pace_factor;
+    bool slow_pace;
+    uint64_t pause_every_ns, pause_ns, pause_phase_ns;
     bool on;
     struct random random;
 };
 
 void noise_init(struct noise *noise, const struct drive *drive);
 
-/* When a request that could begin at `begin_ns` does: the drive may sleep. */
+/* When a request that could begin at `begin_ns` does: the drive may sleep, or
+ * pause. */
 uint64_t noise_wake(struct noise *noise, uint64_t begin_ns);
 
 /* By how much every duration of the next request is to be multiplied. */

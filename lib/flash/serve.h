@@ -12,6 +12,7 @@
 #include "lib/flash/flash.h"
 #include "lib/flash/faults.h"
 #include "lib/flash/mapping.h"
+#include "lib/flash/neighbour.h"
 #include "lib/flash/noise.h"
 #include "lib/flash/read_buffer.h"
 #include "lib/flash/scheduler.h"
@@ -38,6 +39,7 @@ struct flash {
     struct store *store;               /* NULL: contents off */
     struct content *content;           /* NULL: contents do not matter */
     struct noise noise;
+    struct neighbour neighbour;
     struct faults faults;
     struct flash_statistics statistics;
 
