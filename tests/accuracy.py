@@ -138,6 +138,9 @@ def random_drive(seed, options):
     if options.keys:
         command.append("--keys=" + options.keys)
     status, text, error, _ = output_of(command)
+    if status and options.keys:  # do not fit this drive
+        print("left out: %s" % error.strip(), file=sys.stderr)
+        return None
     if status:
         raise RuntimeError("%s: %s" % (" ".join(command), error))
     with open(path, "w", encoding="ascii") as file:
@@ -449,7 +452,9 @@ def drives_of(options):
         return [drive for name in NAMES
                 for drive in seeded(name, options, seeds)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        drives = list(pool.map(lambda seed: random_drive(seed, options), seeds))
+        drives = [drive for drive in
+                  pool.map(lambda seed: random_drive(seed, options), seeds)
+                  if drive]
     for name in CONTROLS:
         drives += seeded(name, options, range(1, options.controls + 1))
     return drives
