@@ -44,6 +44,13 @@ lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_per
 lib/infer/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
 lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
+probes/write_buffer.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
+probes/clustered_page.c|s/effect_confidence = 0.85/effect_confidence = 0.999/|test_probes_kim|recovery
+probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
+lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
+lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 3/|test_imagined|
+lib/session/imagined_kind.c|s/return fmax(shares \/ weights, 0)/return 0/|test_imagined|
+lib/session/rehearsal.c|s/longer_most = 10, requests_least = 20000/longer_most = 1, requests_least = 0/|test_budget|
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 0.9/|test_session|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|

@@ -286,6 +286,38 @@ START_TEST(pages_of_thirds_and_many_levels_are_found)
 }
 END_TEST
 
+/* What another mechanism could show as well is stated with less: small steps, and
+ * writes of a part that cost no more. */
+static const struct {
+    const char *drive;
+    const struct probe *const *probes;
+    const char *parameter, *value;
+    double most;
+} unsure[] = {
+    {"ssd-c", pages, "clustered_page", "4096", 0.9},
+    {"ssd-b,sector_update=on", pages, "clustered_page", "131072", 0.95},
+    {"usb-kingston-1g,sector_update=on", pages, "read_modify_write", "false",
+     0.95},
+    {"ssd-a,interface_bytes_per_second=10MB", buffers, "write_buffer", "261120",
+     0.9},
+};
+
+START_TEST(what_may_be_otherwise_is_stated_with_less)
+{
+    static struct findings findings;
+    const struct asked asked = {.drive = unsure[_i].drive,
+                                .noise = "none",
+                                .seed = 1,
+                                .probes = unsure[_i].probes};
+
+    run(&asked, &findings);
+    check_stated(&asked, &findings, unsure[_i].parameter, unsure[_i].value);
+    ck_assert_double_le(
+        findings_get(&findings, unsure[_i].parameter)->confidence,
+        unsure[_i].most);
+}
+END_TEST
+
 /* Drives made at random whose pages were left open once: a few writes varied more
  * than the effect, by their levels; blocks of few pages, at the beginning of
  * which writes are cheap; a page so long that its certificate used up the budget.
@@ -557,6 +589,8 @@ int main(void)
     tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
                         sizeof(made) / sizeof(made[0]));
+    tcase_add_loop_test(sweeps, what_may_be_otherwise_is_stated_with_less, 0,
+                        sizeof(unsure) / sizeof(unsure[0]));
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
