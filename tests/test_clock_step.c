@@ -57,6 +57,23 @@ START_TEST(a_tick_is_seen_and_no_tick_is_not)
 }
 END_TEST
 
+/* Reads that take longer than the pauses differ by lie between one and two of
+ * the shortest, whatever the clock. */
+START_TEST(slow_reads_make_no_tick)
+{
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        uint64_t times_ns[CLOCK_READS_COUNT], now_ns = 12345;
+        struct random random;
+        random_seed(&random, seed);
+        for (int i = 0; i < CLOCK_READS_COUNT; i++) {
+            now_ns += 3000000 + seed * 10000 + random_below(&random, 2000000);
+            times_ns[i] = now_ns;
+        }
+        ck_assert_uint_eq(clock_step_of(times_ns, CLOCK_READS_COUNT), 0);
+    }
+}
+END_TEST
+
 START_TEST(a_drive_has_the_step_that_it_was_given)
 {
     static const struct {
@@ -66,6 +83,8 @@ START_TEST(a_drive_has_the_step_that_it_was_given)
         {"sim:ssd-a", 0},
         {"sim:ram-disk", 0},
         {"sim:ssd-a,noise=realistic", 0},
+        {"sim:usb-pny-2g,interface_bytes_per_second=1000000", 0},
+        {"sim:usb-pny-2g,clock_step_ns=10ms", 10000000},
         {"sim:ssd-a,clock_step_ns=125us", 125000},
         {"sim:usb-unknown-1g,noise=realistic,clock_step_ns=1ms", 1000000},
     };
@@ -154,6 +173,7 @@ int main(void)
     tcase_set_timeout(cases, 120);
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, a_tick_is_seen_and_no_tick_is_not);
+    tcase_add_test(cases, slow_reads_make_no_tick);
     tcase_add_test(cases, a_drive_has_the_step_that_it_was_given);
     tcase_add_test(cases, a_coarse_clock_makes_no_other_buffer);
     tcase_add_test(cases, what_a_coarse_clock_hides_is_not_absent);

@@ -10,18 +10,30 @@
 
 enum { PAUSE_MOST_NS = 2 * 1000 * 1000, TICKS_MOST = 400, STEP_LEAST_NS = 200 };
 
+/* Is it a multiple of the step, but for a twelfth of that? And for little beside
+ * the pauses, which would else explain how times differ that are shorter than
+ * twice the step. */
+static bool is_multiple(double gap_ns, double step_ns)
+{
+    const double ticks = round(gap_ns / step_ns);
+    const double off_most_ns = fmin(step_ns / 12, PAUSE_MOST_NS / 24.0);
+
+    return ticks >= 1 && fabs(gap_ns - ticks * step_ns) <= off_most_ns;
+}
+
 /* Are all of them multiples of about `*step_ns`? Sharpens it, the shortest ones
- * first: an error of the step grows with the number of ticks. */
+ * first: an error of the step grows with the number of ticks. What it is then
+ * must fit all. */
 static bool fits(const double rising_ns[], size_t count, double *step_ns)
 {
-    const double off_most = 1.0 / 12;
-
     for (size_t i = 0; i < count; i++) {
-        const double ticks = round(rising_ns[i] / *step_ns);
-        if (ticks < 1 || fabs(rising_ns[i] / *step_ns - ticks) > off_most)
+        if (!is_multiple(rising_ns[i], *step_ns))
             return false;
-        *step_ns = rising_ns[i] / ticks;
+        *step_ns = rising_ns[i] / round(rising_ns[i] / *step_ns);
     }
+    for (size_t i = 0; i < count; i++)
+        if (!is_multiple(rising_ns[i], *step_ns))
+            return false;
     return true;
 }
 

@@ -17,8 +17,8 @@
 enum { CLOCK_READS_COUNT = 40, CLOCK_READ_BYTES = 4096 };
 
 /* The largest step of which all distances between these times (rising) are
- * multiples, but for a twelfth of it; 0: none above 200 ns. count >= 8, no more
- * than CLOCK_READS_COUNT. */
+ * multiples, but for a twelfth of it and far less than the pauses differ; 0:
+ * none above 200 ns. count >= 8, no more than CLOCK_READS_COUNT. */
 uint64_t clock_step_of(const uint64_t times_ns[], size_t count);
 
 /*
