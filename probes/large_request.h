@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_LARGE_REQUEST_H
+#define SSDPROBE_PROBES_LARGE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/line.h"
+#include "lib/base/units.h"
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the large-request probe share: reads and writes of each size
+ * in turn (cells), and the line through what they took (line).
+ */
+
+static const uint64_t request_unit_bytes = 4 * KIB;
+
+enum request_kind { REQUEST_READS, REQUEST_WRITES };
+
+struct request_probe {
+    struct study study;
+    uint64_t sizes[LINE_SIZES];
+};
+
+/* ---- cells -------------------------------------------------------------- */
+
+/* Its rounds hold each size once. */
+struct contrast request_contrast(enum request_kind kind);
+
+/* What struct study_ops asks for; a value says no more than that its round is
+ * whole. */
+void request_emit(struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random);
+bool request_value(const struct study *study, const char *phase,
+                   const struct contrast *contrast, uint32_t round,
+                   struct random *random, double *ratio);
+
+/* The time of one size in one round, a write's with its flush. False when it is
+ * not there. */
+bool request_ns(const struct study *study, const char *phase,
+                const struct contrast *contrast, size_t size, uint32_t round,
+                double *ns);
+
+/* Times of `rounds_count` rounds, by size. */
+struct request_times {
+    double ns[LINE_SIZES][CONTRAST_ROUNDS_MAX];
+    uint32_t rounds_count;
+};
+
+/* How long these rounds of writes took: most of it may be what came before those
+ * that are measured. */
+double request_writes_ns(const struct request_probe *state,
+                         const struct request_times *times,
+                         const struct contrast *contrast);
+
+/* ---- line --------------------------------------------------------------- */
+
+/* The line, with what resampling the rounds leaves open. */
+struct request_line {
+    struct line line;
+    struct interval intercept, slope;
+    double off;    /* of the point farthest from the line, beyond its error */
+    double spread; /* of the times of one size, as a share of them */
+    bool depends;  /* on the place */
+    double batch_error; /* of the slope, as a share */
+    double confidence;  /* that times are the drive's; 0: they say nothing */
+    uint32_t rounds_count;
+};
+
+/* All of it but the confidence. times->rounds_count >= 1. */
+void request_fit(const struct request_probe *state,
+                 const struct request_times *times,
+                 struct request_line *result);
+
+#endif
