@@ -38,6 +38,9 @@ static const uint32_t looks[] = {16,  24,  36,  54,         80, 120,
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
 static const double longest_writes_ns = 150e9;
+/* Of slow drift, of a minute or so, a shorter measurement sees a part only: where
+ * times vary much, it lasts as long as this. */
+static const double drift_ns = 120e9;
 /* A point may lie so far off the line, besides its own error. */
 static const double off_most = 0.10;
 /* Less of the smallest request's time, or of the largest one's, is lost beside
@@ -46,8 +49,9 @@ static const double part_least = 0.20;
 /* Some writes take another time because of where they are: of kinds that one in
  * ten belongs to, fewer rounds of writes may meet none. */
 static const uint32_t least_rounds_of_writes = 54;
-/* A standard error, as a share of the slope: the interval has 2.6 of them. */
-static const double batch_error_most = 0.03;
+/* A standard error, as a share of the slope, of what is stated as certain, and
+ * of what varies and is stated as likely. */
+static const double batch_error_most = 0.03, vary_batch_error_most = 0.045;
 /* Of writes that vary where reads do not. */
 static const double of_pages_confidence = 0.8;
 
@@ -97,9 +101,12 @@ static bool enough_rounds(enum request_kind kind,
            result->rounds_count >= least_rounds_of_writes;
 }
 
-static bool is_one_number(const struct request_line *result)
+static bool is_one_number(const struct request_probe *state,
+                          const struct request_line *result)
 {
-    return !result->depends && result->batch_error <= batch_error_most;
+    return !result->depends &&
+           result->batch_error <=
+               (state->vary ? vary_batch_error_most : batch_error_most);
 }
 
 /* Is all known that is stated of it, or that nothing can be? That times depend on
@@ -107,7 +114,7 @@ static bool is_one_number(const struct request_line *result)
 static bool is_done(const struct request_probe *state, enum request_kind kind,
                     const struct request_line *result)
 {
-    if (kind == REQUEST_READS && !is_one_number(result))
+    if (kind == REQUEST_READS && !is_one_number(state, result))
         return false;
     bool slope_is_known =
         (enough_rounds(kind, result) &&
@@ -120,30 +127,58 @@ static bool is_done(const struct request_probe *state, enum request_kind kind,
                          width_wanted));
 }
 
+/* Spreads what is left of the rounds over the time of a drift. */
+static uint64_t pause_after(double rounds_ns, uint32_t rounds_count)
+{
+    double round_ns = rounds_ns / rounds_count;
+
+    return (uint64_t)fmax(drift_ns / ROUNDS_MAX - round_ns, 0);
+}
+
+/* The times of so many rounds. False: measure first. */
+static bool take_times(struct request_probe *state,
+                       const struct contrast *contrast, uint32_t rounds,
+                       struct request_times *times)
+{
+    /* What is seen at ticks only is half of one late on average. */
+    const double late_ns = (double)state->study.setting.clock_step_ns / 2;
+    double whole[CONTRAST_ROUNDS_MAX];
+
+    if (!study_ratios(&state->study, "line", contrast, rounds, whole))
+        return false;
+    times->rounds_count = rounds;
+    for (size_t i = 0; i < LINE_SIZES; i++)
+        for (uint32_t round = 0; round < rounds; round++) {
+            double ns = 0;
+            request_ns(&state->study, "line", contrast, i, round, &ns);
+            times->ns[i][round] = fmax(ns - late_ns, 1);
+        }
+    return true;
+}
+
 /* Measures until the line is known well. False: measure first. */
 static bool find_line(struct request_probe *state, enum request_kind kind,
                       struct request_line *result)
 {
-    /* What is seen at ticks only is half of one late on average. */
-    const double late_ns = (double)state->study.setting.clock_step_ns / 2;
     struct contrast contrast = request_contrast(kind);
-    double whole[CONTRAST_ROUNDS_MAX];
     struct request_times times;
 
+    state->pause_ns = 0;
     for (const uint32_t *look = looks; *look; look++) {
-        if (!study_ratios(&state->study, "line", &contrast, *look, whole))
+        if (!take_times(state, &contrast, *look, &times))
             return false;
-        times.rounds_count = *look;
-        for (size_t i = 0; i < LINE_SIZES; i++)
-            for (uint32_t round = 0; round < *look; round++) {
-                double ns = 0;
-                request_ns(&state->study, "line", &contrast, i, round, &ns);
-                times.ns[i][round] = fmax(ns - late_ns, 1);
-            }
         request_fit(state, &times, result);
-        if (is_done(state, kind, result) ||
-            (kind == REQUEST_WRITES &&
-             request_writes_ns(state, &times, &contrast) > longest_writes_ns))
+        double rounds_ns = request_rounds_ns(state, &times, &contrast);
+        if (look == looks && kind == REQUEST_READS)
+            state->vary = !times_quiet(result->spread);
+        if (look == looks && state->vary)
+            state->pause_ns = pause_after(rounds_ns, *look);
+        double lasted_ns =
+            rounds_ns + (double)((*look - looks[0]) * state->pause_ns);
+        if (is_done(state, kind, result) &&
+            (!state->vary || lasted_ns >= drift_ns))
+            break;
+        if (kind == REQUEST_WRITES && rounds_ns > longest_writes_ns)
             break;
     }
     return true;
@@ -206,7 +241,7 @@ static void say_slope(const struct request_probe *state,
     double intercept = result->line.intercept, slope = result->line.slope;
     char size[24], enough[24];
 
-    if (!is_one_number(result)) {
+    if (!is_one_number(state, result)) {
         finding_why(add(findings, parameter),
                     "the times of %s depend so much on the place, or on what "
                     "was written before, that what data adds is no one number",
@@ -286,7 +321,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     for (int i = 0; i < LINE_SIZES; i++)
         round += sizes[i] + 4 * request_unit_bytes;
     plan->requests = 6 * LINE_SIZES * 42;
-    plan->requests_max = 6 * LINE_SIZES * ROUNDS_MAX;
+    /* With a pause before each round. */
+    plan->requests_max = (6 * LINE_SIZES + 2) * ROUNDS_MAX;
     plan->bytes_read = plan->bytes_written = 42 * round;
     plan->bytes_read_max = plan->bytes_written_max = ROUNDS_MAX * round;
 }

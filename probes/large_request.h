@@ -21,6 +21,8 @@ enum request_kind { REQUEST_READS, REQUEST_WRITES };
 struct request_probe {
     struct study study;
     uint64_t sizes[LINE_SIZES];
+    bool vary;         /* reads, so much that drift is to be expected */
+    uint64_t pause_ns; /* before each round */
 };
 
 /* ---- cells -------------------------------------------------------------- */
@@ -49,9 +51,9 @@ struct request_times {
     uint32_t rounds_count;
 };
 
-/* How long these rounds of writes took: most of it may be what came before those
- * that are measured. */
-double request_writes_ns(const struct request_probe *state,
+/* How long the requests of these rounds took: of writes most of it may be what
+ * came before those that are measured. */
+double request_rounds_ns(const struct request_probe *state,
                          const struct request_times *times,
                          const struct contrast *contrast);
 

@@ -72,6 +72,12 @@ void request_emit(struct study *study, const char *phase,
     size_t order[LINE_SIZES];
 
     random_order(random, order, LINE_SIZES);
+    if (state->pause_ns) {
+        struct step pause =
+            placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+        pause.idle_ns = state->pause_ns;
+        study_ask(study, &pause);
+    }
     for (size_t i = 0; i < LINE_SIZES; i++) {
         uint64_t place = somewhere(&study->setting, random);
         struct step step =
@@ -112,8 +118,7 @@ bool request_value(const struct study *study, const char *phase,
     return true;
 }
 
-/* How long these rounds of writes took: most of it may be the openings. */
-double request_writes_ns(const struct request_probe *state,
+double request_rounds_ns(const struct request_probe *state,
                          const struct request_times *times,
                          const struct contrast *contrast)
 {

@@ -8,7 +8,7 @@
 
 #include "lib/infer/stats.h"
 
-enum { RESAMPLES = 200, BATCH_ROUNDS = 9 };
+enum { RESAMPLES = 200, BATCH_ROUNDS_LEAST = 9, BATCHES_MAX = 16 };
 
 /* A slope may depend by so much on what is left out, see line.h. */
 static const double depends_most = 0.08;
@@ -146,13 +146,17 @@ static double batch_error(const struct request_probe *state,
                           const struct request_times *times,
                           const struct line *line)
 {
-    uint32_t batches = times->rounds_count / BATCH_ROUNDS;
+    /* Of more rounds, fewer batches have more outliers than a middle half
+     * leaves out. */
+    uint32_t rounds = times->rounds_count / BATCHES_MAX;
+    rounds = rounds > BATCH_ROUNDS_LEAST ? rounds : BATCH_ROUNDS_LEAST;
+    uint32_t batches = times->rounds_count / rounds;
     double mean = 0, sum = 0;
 
     if (batches < 2)
         return 0;
     for (uint32_t i = 0; i < batches; i++) {
-        double slope = slope_of(state, times, i * BATCH_ROUNDS, BATCH_ROUNDS);
+        double slope = slope_of(state, times, i * rounds, rounds);
         mean += slope / batches;
         sum += slope * slope;
     }

@@ -17,6 +17,9 @@
  */
 double times_confidence(double spread);
 
+/* Do single requests vary so little that nothing else is to be expected? */
+bool times_quiet(double spread);
+
 /* Does the interval reach no farther than this share of `value` on each side? */
 bool times_narrow(const struct interval *interval, double value, double share);
 

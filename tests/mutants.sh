@@ -94,6 +94,7 @@ probes/inter_request_distance_walk.c|s/return run > 0 \&\& i/return false \&\& i
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
 probes/large_request_line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
+probes/large_request.c|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|
 END
 }
 
