@@ -51,6 +51,10 @@ lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 3/|test_imagined|
 lib/session/imagined_kind.c|s/return fmax(shares \/ weights, 0)/return 0/|test_imagined|
 lib/session/rehearsal.c|s/longer_most = 10, requests_least = 20000/longer_most = 1, requests_least = 0/|test_budget|
+lib/session/imagined_kind.c|s/far_more = 3;/far_more = 3e9;/|test_imagined|
+lib/session/imagined_kind.c|s/longest->ns < other_ns ?/longest->ns < 0 ?/|test_imagined|
+lib/session/imagined_kind.c|s/weight \* (kind->each ? 1 : shorter)/weight/|test_imagined|
+lib/session/imagined_kind.c|s/fill(&kinds\[COST_WRITE_ORDER\], &kinds\[COST_WRITE_NEAR\]/fill(\&kinds[COST_WRITE_ORDER], \&kinds[COST_WRITE_ORDER]/|test_imagined|
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 0.9/|test_session|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|

@@ -258,6 +258,67 @@ START_TEST(writes_wait_for_what_is_not_flushed)
 }
 END_TEST
 
+/* Writes near to each other, of so many bytes. */
+static void see_near(uint64_t length_bytes, int count, double ns)
+{
+    for (int i = 0; i < count; i++)
+        see_write(64 * MIB + (uint64_t)(i % 2 ? 0 : 2 * length_bytes),
+                  length_bytes, ns);
+}
+
+static double imagine_near(uint64_t length_bytes)
+{
+    double ns = imagine(OPERATION_WRITE, 64 * MIB, length_bytes);
+
+    return ns + imagine(OPERATION_FLUSH, 0, 0);
+}
+
+/* One long write that met a merge: the next one will take but a share of it more. */
+START_TEST(a_merge_is_no_time_of_a_size)
+{
+    seen->block_bytes = 8 * MIB;
+    see_near(page_bytes, 20, 1e6);
+    see_near(512 * KIB, 6, 6e6);
+    see_near(MIB, 1, 400e6);
+    imagined_init(drive, seen, 1);
+    const double ns = imagine_near(MIB);
+    ck_assert_double_gt(ns, 10e6);
+    ck_assert_double_lt(ns, 60e6);
+}
+END_TEST
+
+/* What is seen of short writes in order does not tell how long longer ones take:
+ * those near to each other do, of which these take a share. */
+START_TEST(long_writes_in_order_are_like_those_near)
+{
+    see_near(page_bytes, 20, 2e6);
+    see_near(512 * KIB, 20, 8e6);
+    for (uint64_t i = 0; i < 20; i++)
+        see_write(128 * MIB + i * page_bytes, page_bytes, 1e6);
+    imagined_init(drive, seen, 1);
+    (void)imagine(OPERATION_WRITE, 32 * MIB, 512 * KIB);
+    (void)imagine(OPERATION_FLUSH, 0, 0);
+    const double ns = imagine(OPERATION_WRITE, 32 * MIB + 512 * KIB, 512 * KIB);
+    ck_assert_double_gt(ns, 3.5e6);
+    ck_assert_double_lt(ns, 5e6);
+}
+END_TEST
+
+/* A merge every so many bytes: the many bytes that long writes were seen to take
+ * without one count for more than a short one that met it. */
+START_TEST(merges_come_by_what_is_written)
+{
+    see_near(8 * KIB, 40, 1e6);
+    see_near(8 * KIB, 2, 500e6);
+    see_near(128 * KIB, 100, 2e6);
+    imagined_init(drive, seen, 1);
+    ck_assert_double_lt(imagine_near(128 * KIB), 10e6);
+    const double ns = imagine_near(8 * KIB);
+    ck_assert_double_gt(ns, 5e6);
+    ck_assert_double_lt(ns, 12e6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -272,6 +333,9 @@ int main(void)
     tcase_add_test(all, a_held_up_read_shows_no_cache);
     tcase_add_test(all, all_are_held_up_alike);
     tcase_add_test(all, writes_wait_for_what_is_not_flushed);
+    tcase_add_test(all, a_merge_is_no_time_of_a_size);
+    tcase_add_test(all, long_writes_in_order_are_like_those_near);
+    tcase_add_test(all, merges_come_by_what_is_written);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -166,6 +166,50 @@ static double spread_of_reads(const struct costs *costs)
     return count ? sigmas[(count - 1) / 2] : 0;
 }
 
+static size_t point_of(const struct imagined_kind *kind, double bytes)
+{
+    size_t i = 0;
+
+    while (i < kind->count &&
+           costs_class(kind->points[i].bytes) != costs_class(bytes))
+        i++;
+    return i;
+}
+
+/*
+ * A write that is longer takes longer in proportion, at most, with its flush. One
+ * of a few that took far more met a merge: that is no time which its size takes,
+ * but something that comes on top of it now and then.
+ */
+static void set_merges_apart(struct imagined_kind *write,
+                             struct imagined_kind *flush,
+                             const struct cost_class classes[COST_SIZES])
+{
+    const double far_more = 3;
+    double usual_ns = 0, usual_bytes = 0;
+
+    for (size_t i = 0; i < write->count; i++) {
+        struct imagined_point *point = &write->points[i];
+        const size_t f = point_of(flush, point->bytes);
+        if (f == flush->count)
+            continue;
+        struct imagined_point *rest = &flush->points[f];
+        const double both_ns = point->ns + rest->ns;
+        const double most_ns =
+            usual_bytes > 0 ? usual_ns / usual_bytes * point->bytes : both_ns;
+        double share = 1;
+        if (classes[costs_class(point->bytes)].count < fewest_times &&
+            both_ns > far_more * most_ns)
+            share = most_ns / both_ns;
+        point->excess_ns += (1 - share) * point->ns;
+        rest->excess_ns += (1 - share) * rest->ns;
+        point->ns *= share;
+        rest->ns *= share;
+        usual_ns = share * both_ns;
+        usual_bytes = point->bytes;
+    }
+}
+
 /* Are times of the same size, one seen `count` times, the same but for chance? */
 static bool alike(double ns, uint32_t count, double other_ns)
 {
@@ -199,31 +243,45 @@ static void lean(struct imagined_point *point, const struct costs *costs,
     }
 }
 
+/* How much of the other's time the kind takes, at most as much: by the longest
+ * that was seen, for what is filled in is mostly longer. */
+static double share_of(const struct imagined_kind *kind,
+                       const struct imagined_kind *other)
+{
+    const struct imagined_point *longest = &kind->points[kind->count - 1];
+    const double other_ns = imagined_ns(other, longest->bytes);
+
+    return longest->ns < other_ns ? longest->ns / other_ns : 1;
+}
+
 /*
- * While others are not flushed, what was not seen of a size is as it is else; a
- * write far away waits besides for what the one before it has left to do, which
- * does not depend on its own size.
+ * What was not seen of a size is as it is of another kind, but for what tells the
+ * kinds apart. A write far away, or while others are not flushed, waits besides for
+ * what the one before it has left to do, which does not depend on its own size;
+ * writes in order are spared a part of what others take.
  */
-static void fill(struct imagined_kind *more, const struct imagined_kind *other,
+static void fill(struct imagined_kind *kind, const struct imagined_kind *other,
                  bool far)
 {
-    const struct imagined_kind seen = *more;
+    const struct imagined_kind seen = *kind;
     double extra_ns = 0;
     size_t s = 0, o = 0;
 
     if (seen.count == 0)
         return;
+    const double share = far ? 1 : share_of(kind, other);
     if (far && other->count)
         extra_ns = fmax(
             seen.points[0].ns - imagined_ns(other, seen.points[0].bytes), 0);
-    for (more->count = 0; s < seen.count || o < other->count;) {
+    for (kind->count = 0; s < seen.count || o < other->count;) {
         const size_t seen_size =
             s < seen.count ? costs_class(seen.points[s].bytes) : COST_SIZES;
         const size_t other_size =
             o < other->count ? costs_class(other->points[o].bytes) : COST_SIZES;
-        struct imagined_point *point = &more->points[more->count++];
+        struct imagined_point *point = &kind->points[kind->count++];
         *point = seen_size <= other_size ? seen.points[s] : other->points[o];
-        point->ns += seen_size <= other_size ? 0 : extra_ns;
+        if (seen_size > other_size)
+            point->ns = share * point->ns + extra_ns;
         s += seen_size <= other_size;
         o += other_size <= seen_size;
     }
@@ -234,6 +292,11 @@ void imagined_kinds(const struct costs *costs,
 {
     for (enum cost_kind kind = 0; kind < COST_KINDS; kind++)
         set_kind(&kinds[kind], costs->classes[kind], kind);
+    for (enum cost_kind kind = COST_WRITE_ORDER; kind <= COST_WRITE_NEAR;
+         kind++)
+        set_merges_apart(&kinds[kind],
+                         &kinds[kind - COST_WRITE_ORDER + COST_FLUSH_ORDER],
+                         costs->classes[kind]);
     const double share = held_up(kinds), most = spread_of_reads(costs);
     for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
         kinds[kind].held_up = share;
@@ -246,6 +309,8 @@ void imagined_kinds(const struct costs *costs,
                 &costs->classes[kind][costs_class(point->bytes)], point, most);
         }
     }
+    fill(&kinds[COST_WRITE_ORDER], &kinds[COST_WRITE_NEAR], false);
+    fill(&kinds[COST_FLUSH_ORDER], &kinds[COST_FLUSH_NEAR], false);
     for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++)
         fill(&kinds[COST_MORE_ORDER + i], &kinds[COST_WRITE_ORDER + i],
              is_far(COST_WRITE_ORDER + i));
@@ -347,10 +412,10 @@ static double excess(const struct imagined_kind *kind, double bytes,
     bytes = fmax(bytes, least_bytes);
     for (size_t i = 0; i < kind->count; i++) {
         const struct imagined_point *point = &kind->points[i];
-        const double longer = bytes / fmax(point->bytes, least_bytes);
-        const double weight = point->weight * pow(farther, fabs(log2(longer)));
-        wait_ns += weight * point->excess_ns * (kind->each ? 1 : longer);
-        weights += weight;
+        const double shorter = fmax(point->bytes, least_bytes) / bytes;
+        const double weight = point->weight * pow(farther, fabs(log2(shorter)));
+        wait_ns += weight * point->excess_ns;
+        weights += weight * (kind->each ? 1 : shorter);
     }
     return kind->held_up * usual_ns + fmax(wait_ns / weights, 0);
 }
