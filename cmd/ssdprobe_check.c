@@ -6,7 +6,7 @@
 
 #include "cmd/common_json.h"
 #include "cmd/ssdprobe_confirm.h"
-#include "cmd/ssdprobe_run.h"
+#include "cmd/ssdprobe_run_cost.h"
 #include "lib/device/disk.h"
 
 /* Adds a row; the text is the caller's to fill. */

@@ -59,10 +59,6 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose);
  * number away. */
 void run_device_hash(const struct device_info *info, char *text, size_t size);
 
-/* A run of which nothing fits in the budget is refused before it begins. 0, or
- * -EDQUOT with run->why. */
-int run_check_budget(struct run *run);
-
 /* Nothing is open: before anything else. */
 void run_none(struct run *run);
 void run_close(struct run *run);
