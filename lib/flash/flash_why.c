@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/flash/flash.h"
-#include "lib/flash/serve.h"
+#include "lib/flash/serve_parts.h"
 
 #define PART(part)                                                             \
     {                                                                          \
@@ -58,4 +58,27 @@ void flash_why_fit(struct flash_why *why, uint64_t total_ns)
     keep(&why->erase_ns, &left_ns);
     keep(&why->wait_ns, &left_ns);
     why->host_ns = left_ns;
+}
+
+void serve_unit_begin(struct flash *flash)
+{
+    flash->unit_why = (struct flash_why){0};
+    array_part_begin(&flash->array);
+}
+
+/* Merges and cleaning come one after the other, so that all count; of the rest
+ * only what the last unit went through. */
+void serve_unit_end(struct flash *flash, bool last)
+{
+    struct flash_why *why = &flash->why;
+    const struct flash_why *unit = &flash->unit_why;
+    uint64_t merge_ns = why->merge_ns + unit->merge_ns;
+    uint64_t clean_ns = why->clean_ns + unit->clean_ns;
+    uint64_t buffer_ns = why->buffer_ns + unit->buffer_ns;
+
+    if (last)
+        *why = *unit;
+    why->merge_ns = merge_ns;
+    why->clean_ns = clean_ns;
+    why->buffer_ns = buffer_ns;
 }

@@ -24,7 +24,7 @@
 
 /*
  * The inside of a drive, shared by its two halves: flash.c decides when a
- * request's turn has come, serve.c what it then costs.
+ * request's turn has come, serve*.c what it then costs.
  */
 
 enum { SECTOR_BYTES = 512 };
