@@ -48,7 +48,9 @@ static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* What one route alone says is stated with less confidence: where blocks in front
  * take writes with one bit a cell, slow writes come as often as one of these is
- * full, which is a half, a third or a quarter of the block. */
+ * full, which is a half, a third or a quarter of the block; and where there are
+ * more logs than random writes before those that are measured, nothing of half a
+ * block is merged yet. */
 static const double one_route_confidence = 0.9;
 /* Slow writes may also come several times a block, and without the page there is
  * nothing to tell: so it was with five of twelve drives made at random. */
@@ -72,19 +74,19 @@ static struct finding *add_found(struct findings *findings, uint64_t bytes,
     return finding;
 }
 
-static bool say_both(struct findings *findings, uint64_t block_bytes,
+static bool say_gap(struct findings *findings, uint64_t block_bytes,
                      const struct block_spikes *spikes,
                      const struct block_verdict *verdict)
 {
     char size[24];
+    bool both = spikes->found && spikes->block_bytes == block_bytes;
     double confidence =
-        spikes->found && 1 - spikes->period.error < verdict->confidence
-            ? 1 - spikes->period.error
-            : verdict->confidence;
+        fmin(verdict->confidence,
+             both ? 1 - spikes->period.error : one_route_confidence);
     struct finding *finding = add_found(findings, block_bytes, confidence);
 
     format_bytes(block_bytes, size, sizeof(size));
-    if (spikes->found && spikes->block_bytes == block_bytes)
+    if (both)
         finding_why(finding,
                     "written in order, every %s brings one slow write (%zu of "
                     "%zu fresh ones); random writes of a part of it cost %.2f "
@@ -272,7 +274,7 @@ static bool conclude_spikes(struct block_probe *state,
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return say_both(findings, block, spikes, &verdict);
+            return say_gap(findings, block, spikes, &verdict);
         case CLAIM_OPEN:
             return conclude_one_route(
                 state, spikes,
@@ -342,7 +344,7 @@ static bool conclude_ladder(struct block_probe *state,
         case CLAIM_MEASURING:
             return false;
         case CLAIM_HOLDS:
-            return say_both(findings, size, &none, &verdict);
+            return say_gap(findings, size, &none, &verdict);
         case CLAIM_FALLS:
         case CLAIM_OPEN:
             break;

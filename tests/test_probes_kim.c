@@ -318,6 +318,32 @@ START_TEST(what_may_be_otherwise_is_stated_with_less)
 }
 END_TEST
 
+/* More logs than random writes before those that are measured, and no slow write
+ * in order: then random writes alone speak for a block, and not the right one. */
+START_TEST(random_writes_alone_are_not_sure_of_a_block)
+{
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    static struct findings findings;
+    const struct asked asked = {
+        .drive = "ssd-a,channels_count=1,banks_per_channel_count=1,"
+                 "stripe_banks_count=1,superblock_chips_count=2,"
+                 "page_bytes=8KiB,pages_per_block_count=96,erase_ns=100us,"
+                 "clustered_page_bytes=48KiB,log_blocks_count=27,"
+                 "write_buffer_bytes=0",
+        .noise = "none",
+        .seed = 1,
+        .assume = "49152",
+        .probes = block};
+
+    run(&asked, &findings);
+    const struct finding *finding = findings_get(&findings, "clustered_block");
+    ck_assert_ptr_nonnull(finding);
+    if (finding->verdict == VERDICT_FOUND &&
+        finding->value.integer != 96 * 16384)
+        ck_assert_double_le(finding->confidence, 0.9);
+}
+END_TEST
+
 /* Drives made at random whose pages were left open once: a few writes varied more
  * than the effect, by their levels; blocks of few pages, at the beginning of
  * which writes are cheap; a page so long that its certificate used up the budget.
@@ -591,6 +617,7 @@ int main(void)
                         sizeof(made) / sizeof(made[0]));
     tcase_add_loop_test(sweeps, what_may_be_otherwise_is_stated_with_less, 0,
                         sizeof(unsure) / sizeof(unsure[0]));
+    tcase_add_test(sweeps, random_writes_alone_are_not_sure_of_a_block);
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
