@@ -75,8 +75,8 @@ static struct finding *add_found(struct findings *findings, uint64_t bytes,
 }
 
 static bool say_gap(struct findings *findings, uint64_t block_bytes,
-                     const struct block_spikes *spikes,
-                     const struct block_verdict *verdict)
+                    const struct block_spikes *spikes,
+                    const struct block_verdict *verdict)
 {
     char size[24];
     bool both = spikes->found && spikes->block_bytes == block_bytes;
