@@ -119,7 +119,8 @@ static int try_once(struct ublk_control *control, const struct command *command,
     return error;
 }
 
-static int run(struct ublk_control *control, const struct command *command)
+static int send_command(struct ublk_control *control,
+                        const struct command *command)
 {
     int error, plain_error;
     if (control->encoding != ENCODING_UNKNOWN)
@@ -143,7 +144,7 @@ static int run_simple(struct ublk_control *control, enum ublk_command number,
 {
     struct command command = {
         .number = number, .device = device, .value = value};
-    return run(control, &command);
+    return send_command(control, &command);
 }
 
 int ublk_add(struct ublk_control *control, struct ublksrv_ctrl_dev_info *info)
@@ -154,7 +155,7 @@ int ublk_add(struct ublk_control *control, struct ublksrv_ctrl_dev_info *info)
                               .length = sizeof(*info)};
     info->dev_id = ANY_DEVICE;
     info->flags &= ~control->without;
-    return run(control, &command);
+    return send_command(control, &command);
 }
 
 int ublk_set_params(struct ublk_control *control, uint32_t device,
@@ -165,7 +166,7 @@ int ublk_set_params(struct ublk_control *control, uint32_t device,
                               .buffer = params,
                               .length = sizeof(*params)};
     params->len = sizeof(*params);
-    return run(control, &command);
+    return send_command(control, &command);
 }
 
 int ublk_get_params(struct ublk_control *control, uint32_t device,
@@ -176,7 +177,7 @@ int ublk_get_params(struct ublk_control *control, uint32_t device,
                               .buffer = params,
                               .length = sizeof(*params)};
     params->len = sizeof(*params);
-    return run(control, &command);
+    return send_command(control, &command);
 }
 
 int ublk_get_info(struct ublk_control *control, uint32_t device,
@@ -186,7 +187,7 @@ int ublk_get_info(struct ublk_control *control, uint32_t device,
                               .device = device,
                               .buffer = info,
                               .length = sizeof(*info)};
-    return run(control, &command);
+    return send_command(control, &command);
 }
 
 int ublk_start_device(struct ublk_control *control, uint32_t device)

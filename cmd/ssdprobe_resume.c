@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <json-c/json.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -260,7 +261,7 @@ int resume_check_device(struct run *run)
     const struct device_info *info = device_info(run->device);
     char hash[sizeof(header->device)];
 
-    run_device_hash(info, hash, sizeof(hash));
+    snprintf(hash, sizeof(hash), "%016" PRIx64, device_hash(info));
     if (strcmp(hash, header->device) != 0)
         return fault_set(&run->why, FAULT_REFUSED, -ENODEV,
                          "%.100s is not the device of the run in %.200s: name "

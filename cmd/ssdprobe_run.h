@@ -55,10 +55,6 @@ enum run_purpose { RUN_TO_READ, RUN_TO_WRITE, JUDGE_READING, JUDGE_WRITING };
  * with run->why; run->outcomes are filled in as far as it came. */
 int run_prepare(struct run *run, const char *spec, enum run_purpose purpose);
 
-/* The same device gives the same text, and the text does not give the serial
- * number away. */
-void run_device_hash(const struct device_info *info, char *text, size_t size);
-
 /* Nothing is open: before anything else. */
 void run_none(struct run *run);
 void run_close(struct run *run);

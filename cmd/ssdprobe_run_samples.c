@@ -63,20 +63,6 @@ int run_rewind_rows(void *context, bool back)
 
 /* ---- the files that they go to ----------------------------------------- */
 
-static uint64_t device_hash(const struct device_info *info)
-{
-    char identity[256];
-
-    snprintf(identity, sizeof(identity), "%s|%s|%" PRIu64, info->model,
-             info->serial[0] ? info->serial : info->path, info->capacity_bytes);
-    return random_hash(identity);
-}
-
-void run_device_hash(const struct device_info *info, char *text, size_t size)
-{
-    snprintf(text, size, "%016" PRIx64, device_hash(info));
-}
-
 static void describe(struct run *run, struct csv_header *header)
 {
     const struct settings *settings = &run->invocation.settings;
@@ -91,7 +77,7 @@ static void describe(struct run *run, struct csv_header *header)
                         (uint64_t)getpid());
     snprintf(header->run, sizeof(header->run), "%s-%016" PRIx64,
              info->virtual_clock ? "sim" : "run", id);
-    run_device_hash(info, header->device, sizeof(header->device));
+    snprintf(header->device, sizeof(header->device), "%016" PRIx64, hash);
     snprintf(header->flush, sizeof(header->flush), "%s", info->flush);
     snprintf(header->assume, sizeof(header->assume), "%s",
              settings->assume_text);

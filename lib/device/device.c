@@ -3,9 +3,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/random.h"
 #include "lib/device/backend.h"
 
 static const char SIM_PREFIX[] = "sim:";
@@ -90,6 +92,15 @@ void device_close(struct device *device)
 const struct device_info *device_info(const struct device *device)
 {
     return &device->info;
+}
+
+uint64_t device_hash(const struct device_info *info)
+{
+    char identity[256];
+
+    snprintf(identity, sizeof(identity), "%s|%s|%" PRIu64, info->model,
+             info->serial[0] ? info->serial : info->path, info->capacity_bytes);
+    return random_hash(identity);
 }
 
 void device_health(struct device *device, struct device_health *health)

@@ -138,6 +138,9 @@ int device_open(const char *spec, const struct device_options *options,
 void device_close(struct device *device); /* accepts NULL; waits for requests */
 
 const struct device_info *device_info(const struct device *device);
+/* The same device gives the same number, which does not give the serial number
+ * away. */
+uint64_t device_hash(const struct device_info *info);
 
 /* Asks the drive for its health, now. No request may be outstanding, unless the
  * device counts as gone. */

@@ -109,8 +109,8 @@ static int write_findings(const struct findings *findings, const char *path)
 }
 
 /* Runs gnuplot in `folder`; its exit status, or -errno. */
-static int run(const char *folder, char *script, char *picture,
-               unsigned columns_count)
+static int run_gnuplot(const char *folder, char *script, char *picture,
+                       unsigned columns_count)
 {
     static char program[] = "gnuplot", command[] = "-c";
     static char samples[] = "samples.csv", findings[] = "findings.tsv";
@@ -213,7 +213,8 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
     error = copy_rows(job, samples);
     if (!error)
         error = write_findings(job->findings, table);
-    status = error ? error : run(folder, script, name, job->columns_count);
+    status =
+        error ? error : run_gnuplot(folder, script, name, job->columns_count);
     if (status == EXIT_NOT_FOUND || status == -ENOENT)
         error = fault_set(why, FAULT_OPEN, -ENOENT,
                           "gnuplot is not installed, so there are no figures; "
