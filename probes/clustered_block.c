@@ -12,9 +12,10 @@
  *
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
  * only when its spare area is used up: it is then filled that far, and only
- * route (a) speaks, at lower confidence. Where the page is not known, walks in
- * writes of several lengths must agree. Where log-list has found the block that
- * a log belongs to, that is the block, and nothing is written.
+ * route (a) speaks, at lower confidence, in writes that may go anywhere. Where
+ * the page is not known, one block must explain at which distances writes of
+ * several lengths are slow. Where log-list has found the block that a log
+ * belongs to, that is the block, and nothing is written.
  *
  *   cost                      cost of random over sequential writes of s
  *    |    x         x           |  o  o
@@ -34,12 +35,12 @@
 #include "probes/probes.h"
 
 enum {
-    WALKS_MAX = 2, /* as the drive was found, and after a fill */
     CANDIDATES_MAX = 3,
-    MULTIPLE = 12,   /* of each block two, three, four or six times as long */
-    PARTS_WALK = 31, /* the first walk in parts of a page */
-    PARTS_MOST = 3,  /* of those walks */
-    DOUBLED_WALK = PARTS_WALK + PARTS_MOST,
+    /* Numbers of walks; those in pieces are between. */
+    WALK_AS_FOUND = 1,
+    WALK_LATER = 2,
+    WALK_DOUBLED = 34,
+    WALK_SCATTERED = 35
 };
 
 static const double search_error = 0.004;
@@ -52,9 +53,14 @@ static const uint64_t largest_block_bytes = 64 * MIB;
  * more logs than random writes before those that are measured, nothing of half a
  * block is merged yet. */
 static const double one_route_confidence = 0.9;
-/* Slow writes may also come several times a block, and without the page there is
- * nothing to tell: so it was with five of twelve drives made at random. */
-static const double pieces_confidence = 0.6;
+/* Random writes that cost more may be of a part of a block, and pages that are
+ * split may use up more than one: both were often so. */
+static const double doubtful_confidence = 0.6;
+/* Where one block explains the distances of several lengths it was right for 15
+ * of 15 drives made at random. */
+static const double pieces_confidence = 0.8;
+/* Of writes that use up the spare area, where the page is not known. */
+static const uint64_t shortest_fill_bytes = 32 * KIB;
 
 static const uint32_t quick_looks[] = {9, 12, 18, 0};
 
@@ -111,11 +117,34 @@ static bool say_spikes(struct findings *findings,
         add_found(findings, spikes->block_bytes, confidence);
 
     finding_why(finding,
-                "written in order, every %s brings one slow write, %.2f times "
-                "its neighbours (%zu of %zu fresh ones); %s",
+                "written %s, every %s brings one slow write, %.2f times its "
+                "neighbours (%zu of %zu fresh ones); %s",
+                spikes->scattered ? "anywhere" : "in order",
                 format_bytes(spikes->block_bytes, size, sizeof(size)),
                 exp(spikes->period.excess), spikes->period.hits,
                 spikes->period.trials, why_alone);
+    return true;
+}
+
+static bool say_agreed(struct findings *findings,
+                       const struct block_pieces *pieces, double confidence)
+{
+    const struct block_walked *first = &pieces->walked[0];
+    const struct period *period = &first->spikes.period;
+    char size[24], piece[24];
+    struct finding *finding =
+        add_found(findings, pieces->block_bytes, confidence);
+
+    finding_why(finding,
+                "in writes of %s anywhere one of %zu is slow, %.2f times its "
+                "neighbours (%zu of %zu fresh ones); of the blocks that would "
+                "explain this only %s explains as well how often writes of %zu "
+                "other lengths are",
+                format_bytes(first->piece_bytes, piece, sizeof(piece)),
+                period->length, exp(period->excess), period->hits,
+                period->trials,
+                format_bytes(pieces->block_bytes, size, sizeof(size)),
+                pieces->count - 1);
     return true;
 }
 
@@ -167,53 +196,6 @@ static bool say_borders(struct findings *findings,
 }
 
 /*
- * Slow writes come at one distance, of pages that the host splits: does each use
- * up one page of the drive, or one for each part? What is written with its flush
- * and is no more than a part uses up one: as many of them fill a block as it has
- * pages. That is so where halves and quarters agree, say, on how many; then the
- * block follows from them. False while it is measured.
- */
-static bool conclude_split(struct block_probe *state,
-                           const struct block_spikes *spikes,
-                           const char *why_alone, struct findings *findings)
-{
-    const uint64_t page = state->page_bytes;
-    const uint64_t least = state->study.setting.logical_block_bytes;
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    struct block_spikes whole = *spikes, before = *spikes, parts;
-    enum claim claim = CLAIM_OPEN;
-    uint64_t count = 1;
-    int walks = 0;
-
-    for (uint64_t q = 2; walks < PARTS_MOST && page / q >= least; q++) {
-        if (page % (q * least) || page / q > limit)
-            continue;
-        state->page_bytes = page / q;
-        claim = block_walk(state, PARTS_WALK + walks++, block_piece_bytes,
-                           block_piece_writes, &parts);
-        if (claim != CLAIM_HOLDS || parts.period.length == before.period.length)
-            break;
-        before = parts;
-        claim = CLAIM_OPEN;
-        count = q;
-    }
-    state->page_bytes = page;
-    if (claim == CLAIM_MEASURING)
-        return false;
-    if (claim != CLAIM_HOLDS)
-        return say_spikes(findings, spikes,
-                          fmin(pieces_confidence, state->page_confidence),
-                          "but the host splits a page, and whether the drive "
-                          "writes each part by itself does not show");
-    whole.block_bytes = parts.period.length * page;
-    return say_spikes(
-        findings, &whole, fmin(one_route_confidence, state->page_confidence),
-        count == 1 ? why_alone
-                   : "that is so many writes of a part of a page, "
-                     "each of which uses up one");
-}
-
-/*
  * In writes of two pages, do slow ones come at the same distance? After as many
  * writes as before, it is not how much was written that makes one slow: the drive
  * keeps its books every so many requests, or the page is not the whole one. False:
@@ -222,35 +204,60 @@ static bool conclude_split(struct block_probe *state,
 static bool doubled_walk(struct block_probe *state,
                          const struct block_spikes *spikes, bool *agrees)
 {
+    const struct block_course course = {.number = WALK_DOUBLED,
+                                        .scattered = spikes->scattered,
+                                        .most_bytes = block_piece_bytes,
+                                        .most_writes = block_piece_writes};
     const uint64_t page = state->page_bytes;
     struct block_spikes doubled;
 
     state->page_bytes = 2 * page;
-    enum claim claim = block_walk(state, DOUBLED_WALK, block_piece_bytes,
-                                  block_piece_writes, &doubled);
+    enum claim claim = block_walk(state, &course, &doubled);
     state->page_bytes = page;
     *agrees = !doubled.found || doubled.block_bytes == spikes->block_bytes;
     return claim != CLAIM_MEASURING;
 }
 
+/*
+ * Where the host splits a page, or a buffer that is shorter, the drive may write
+ * each part by itself, so that each uses up a page: what is written with its
+ * flush and is no longer than a part does, and as many of these fill a block as
+ * it has pages.
+ */
 static bool conclude_one_route(struct block_probe *state,
                                const struct block_spikes *spikes,
                                const char *why_alone, struct findings *findings)
 {
     const uint64_t limit = state->study.setting.request_limit_bytes;
+    const uint64_t page = state->page_bytes;
+    struct block_pieces pieces = {.scattered = spikes->scattered};
+    struct block_spikes whole = *spikes;
     bool agrees = true;
+    enum claim claim =
+        block_compare_parts(state, page, spikes->period.length, &pieces);
 
-    if (limit > 0 && state->page_bytes > limit)
-        return conclude_split(state, spikes, why_alone, findings);
-    if ((limit == 0 || 2 * state->page_bytes <= limit) &&
-        !doubled_walk(state, spikes, &agrees))
+    state->page_bytes = page;
+    if (claim == CLAIM_MEASURING)
         return false;
+    if (claim == CLAIM_HOLDS && pieces.block_bytes != spikes->block_bytes) {
+        whole.block_bytes = pieces.block_bytes;
+        why_alone = "that is so many writes of a part of a page, each of which "
+                    "uses up one";
+    } else if (limit == 0 || 2 * page <= limit) {
+        if (!doubled_walk(state, spikes, &agrees))
+            return false;
+    } else if (claim != CLAIM_HOLDS && page > limit) {
+        return say_spikes(findings, spikes,
+                          fmin(doubtful_confidence, state->page_confidence),
+                          "but the host splits a page, and whether the drive "
+                          "writes each part by itself does not show");
+    }
     if (!agrees)
         return say_open(findings,
                         "slow writes come at a fixed distance, but at another "
                         "one in writes of two pages, so it is not what was "
                         "written that makes them slow");
-    return say_spikes(findings, spikes,
+    return say_spikes(findings, &whole,
                       fmin(one_route_confidence, state->page_confidence),
                       why_alone);
 }
@@ -286,7 +293,7 @@ static bool conclude_spikes(struct block_probe *state,
         }
         if (verdict.culprit->expected == SIDE_BELOW)
             return say_spikes(
-                findings, spikes, pieces_confidence,
+                findings, spikes, doubtful_confidence,
                 "but random writes of that size still cost more "
                 "than sequential ones, as of a part of the block, "
                 "or on a page-mapped drive with little spare "
@@ -365,32 +372,74 @@ static uint64_t unknown_block(const struct block_probe *state)
     return 8 * (eighth ? eighth : state->page_bytes);
 }
 
+/*
+ * A drive that maps pages and has used up its spare area: slow writes come at one
+ * distance, wherever they go. Where the host or a buffer splits a page, it uses up
+ * several, so that the distance need not be a number of writes: then parts of a
+ * page tell. HOLDS: it was said.
+ */
+static enum claim say_scattered(struct block_probe *state, bool cleans,
+                                struct findings *findings)
+{
+    const struct block_course course = {.number = WALK_SCATTERED,
+                                        .scattered = true,
+                                        .most_bytes = cleans ? 512 * MIB : GIB,
+                                        .most_writes = cleans ? 4096 : 16384};
+    const uint64_t page = state->page_bytes;
+    struct block_pieces pieces = {.scattered = true};
+    struct block_spikes spikes;
+    enum claim claim = block_walk(state, &course, &spikes);
+
+    if (claim == CLAIM_HOLDS)
+        return conclude_one_route(
+                   state, &spikes,
+                   "so it is on a drive that maps pages and has to clean for a "
+                   "new block",
+                   findings)
+                   ? CLAIM_HOLDS
+                   : CLAIM_MEASURING;
+    if (claim == CLAIM_MEASURING || cleans)
+        return claim;
+    claim = block_compare_parts(state, page, 0, &pieces);
+    state->page_bytes = page;
+    if (claim == CLAIM_HOLDS)
+        say_agreed(findings, &pieces,
+                   fmin(one_route_confidence, state->page_confidence));
+    return claim;
+}
+
 static bool think_with_page(struct block_probe *state,
                             struct findings *findings)
 {
+    const struct block_course as_found = {
+        .number = WALK_AS_FOUND, .most_bytes = 512 * MIB, .most_writes = 16384};
+    struct block_course later = {
+        .number = WALK_LATER, .most_bytes = 512 * MIB, .most_writes = 16384};
     struct block_spikes spikes;
-    enum side side = SIDE_OPEN;
+    enum side side;
+    enum claim claim = block_walk(state, &as_found, &spikes);
 
-    for (int number = 1; number <= WALKS_MAX; number++) {
-        bool first = number == 1, cleans = side == SIDE_ABOVE;
-        /* What random writes cost more, a drive that maps pages pays for
-         * cleaning: then no more need be filled. */
-        if (!first && !cleans && !block_filled(state))
-            return false;
-        switch (block_walk(state, number, first || cleans ? 512 * MIB : GIB,
-                           first || cleans ? 16384 : 65536, &spikes)) {
-        case CLAIM_MEASURING:
-            return false;
-        case CLAIM_HOLDS:
-            return conclude_spikes(state, &spikes, findings);
-        case CLAIM_FALLS:
-        case CLAIM_OPEN:
-            break;
-        }
-        if (first && block_any_gap(state, unknown_block(state), 0, &side) ==
-                         CLAIM_MEASURING)
+    if (claim == CLAIM_HOLDS)
+        return conclude_spikes(state, &spikes, findings);
+    if (claim == CLAIM_MEASURING ||
+        block_any_gap(state, unknown_block(state), 0, &side) == CLAIM_MEASURING)
+        return false;
+    /* What random writes cost more, a drive that maps pages pays for cleaning:
+     * then no more need be filled. */
+    if (side != SIDE_ABOVE) {
+        later.most_bytes = GIB;
+        later.most_writes = 65536;
+        if (!block_filled(state))
             return false;
     }
+    claim = say_scattered(state, side == SIDE_ABOVE, findings);
+    if (claim == CLAIM_HOLDS || claim == CLAIM_MEASURING)
+        return claim == CLAIM_HOLDS;
+    claim = block_walk(state, &later, &spikes);
+    if (claim == CLAIM_HOLDS)
+        return conclude_spikes(state, &spikes, findings);
+    if (claim == CLAIM_MEASURING)
+        return false;
     if (side == SIDE_ABOVE)
         return conclude_ladder(state, findings);
     return say_open(findings,
@@ -401,30 +450,10 @@ static bool think_with_page(struct block_probe *state,
 
 /* ---- where the page is not known --------------------------------------- */
 
-static bool say_agreed(struct findings *findings,
-                       const struct block_pieces *pieces)
-{
-    const struct block_spikes *spikes = &pieces->page;
-    char size[24], longest[24], page[24];
-    struct finding *finding =
-        add_found(findings, spikes->block_bytes, pieces_confidence);
-
-    finding_why(
-        finding,
-        "written in order, in pieces of %s to %s, every %s brings one slow "
-        "write, %.2f times its neighbours (%zu of %zu fresh ones), and in "
-        "shorter pieces as many of them do",
-        format_bytes(pieces->page_bytes, page, sizeof(page)),
-        format_bytes(pieces->longest_bytes, longest, sizeof(longest)),
-        format_bytes(spikes->block_bytes, size, sizeof(size)),
-        exp(spikes->period.excess), spikes->period.hits, spikes->period.trials);
-    return true;
-}
-
 static bool think_without_page(struct block_probe *state,
                                struct findings *findings)
 {
-    struct block_pieces pieces;
+    struct block_pieces pieces = {.scattered = true};
     enum side side;
 
     state->page_bytes = 4 * KIB;
@@ -432,11 +461,14 @@ static bool think_without_page(struct block_probe *state,
         return false;
     if (side == SIDE_ABOVE)
         return conclude_ladder(state, findings);
+    state->page_bytes = shortest_fill_bytes;
+    if (!block_filled(state))
+        return false;
     switch (block_compare_pieces(state, &pieces)) {
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_agreed(findings, &pieces);
+        return say_agreed(findings, &pieces, pieces_confidence);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;

@@ -37,18 +37,28 @@ struct block_probe {
 /* ---- walk -------------------------------------------------------------- */
 
 struct block_spikes {
-    bool found;
+    bool found, scattered;
     struct period period;
-    uint64_t block_bytes, phase_bytes; /* of the first slow write */
-    double write_ns; /* what a write took without its flush, as most did */
+    uint64_t block_bytes;
+    uint64_t phase_bytes; /* of the first slow write, of those in order */
+    double write_ns;      /* what a write took without its flush, as most did */
 };
 
-/*
- * Writes page by page in order, at most so much, under a number of its own: does
- * one write at a distance of its own take longer? CLAIM_HOLDS with `*spikes`.
- */
-enum claim block_walk(struct block_probe *state, int number,
-                      uint64_t most_bytes, size_t most_writes,
+/* Which writes a walk makes: of a page each, or of what is set for one. */
+struct block_course {
+    int number; /* its own */
+    /* Anywhere in the region, and not in order: what maps pages fills a block
+     * with any of them, and what is cleaned for the next one then always has
+     * pages that are still valid. */
+    bool scattered;
+    uint64_t most_bytes;
+    size_t most_writes;
+};
+
+/* Does one write at a distance of its own take longer? CLAIM_HOLDS with
+ * `*spikes`. */
+enum claim block_walk(struct block_probe *state,
+                      const struct block_course *course,
                       struct block_spikes *spikes);
 
 /* Of one walk in pieces that are no page. */
@@ -105,18 +115,33 @@ enum claim block_any_gap(struct block_probe *state, uint64_t block_bytes,
 
 /* ---- pieces ------------------------------------------------------------ */
 
-/* Walks in pieces of one length, doubled and halved; from the first on. */
-struct block_pieces {
-    uint64_t first_bytes;
-    int first_number;
-    struct block_spikes half, page, twice; /* around what seems the page */
-    uint64_t page_bytes, longest_bytes;
+/* A walk in pieces that showed a distance. */
+struct block_walked {
+    uint64_t piece_bytes;
+    struct block_spikes spikes;
 };
 
-/* CLAIM_HOLDS with `*pieces`: writes of page_bytes and longer ones agree on the
- * distance of slow ones, and shorter ones on how many it has. */
+enum { BLOCK_WALKED_MAX = 32 };
+
+/* Walks in pieces of several lengths, and what explains their distances. */
+struct block_pieces {
+    bool scattered; /* of the caller */
+    struct block_walked walked[BLOCK_WALKED_MAX];
+    size_t count;
+    uint64_t page_bytes, block_bytes;
+};
+
+/* CLAIM_HOLDS with `*pieces`: one block alone explains at which distances pieces
+ * of all these lengths are slow to write. */
 enum claim block_compare_pieces(struct block_probe *state,
                                 struct block_pieces *pieces);
+/*
+ * The same in pieces that divide a page which is known: as long as the drive
+ * takes each at once, it uses up a page, and as many of each length fill a block
+ * as it has pages. Of whole pages so many do, or 0 where that is not known.
+ */
+enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
+                               size_t pages_count, struct block_pieces *pieces);
 void block_emit_flush(struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round,
                       struct random *random);

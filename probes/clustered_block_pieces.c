@@ -11,11 +11,22 @@
 #include "probes/placing.h"
 
 enum {
-    PIECES = 5, /* lengths, each twice the one before */
-    AGREED_LENGTHS = 3,
-    FIRST_NUMBER = 3 /* of the walks; those with the page come before */
+    LENGTHS = 14,
+    AGREED_LENGTHS = 4,
+    AGREED_LEAST = 3, /* where there are no more; and of parts of a page */
+    FIRST_NUMBER = 3  /* of the walks; those with the page come before */
 };
 
+/* Each but the shortest has neighbours half and twice as long. The last are
+ * walked where the host's limit, or what shows nothing, leaves too few. */
+static const uint64_t lengths_bytes[LENGTHS] = {
+    32 * KIB,  48 * KIB,  64 * KIB,  96 * KIB, 128 * KIB, 192 * KIB, 256 * KIB,
+    384 * KIB, 512 * KIB, 768 * KIB, 1 * MIB,  16 * KIB,  24 * KIB,  8 * KIB};
+/* Pages are multiples of the first; those longer than the second of the third;
+ * and none is longer than the last. */
+static const uint64_t sector_bytes = 512, short_page_bytes = 64 * KIB,
+                      long_page_grain_bytes = 4 * KIB,
+                      page_most_bytes = 4 * MIB;
 static const uint64_t shortest_piece_bytes = 4 * KIB;
 /* Twice as long a piece waits for more than its transfer: it takes not much less
  * than twice the time, and is off the line through shorter ones by a share of
@@ -24,96 +35,144 @@ static const double waits_least = 1.8, line_most = 0.05;
 /* Of what a flush takes after a write beside after nothing. */
 static const double flush_error = 0.01, flush_least = 0.05;
 
-/*
- * Written in pieces, a drive that maps pages uses up a page for each part of
- * one. So as long as the piece divides the page, as many pieces fill a block,
- * whatever their length; from the page on, as many bytes. The block is what some
- * lengths agree on, where the next shorter ones agree on how many of them fill
- * it, and no other says that pieces neither divide the page nor are multiples of
- * it.
- */
-static bool agree(const struct block_spikes *spikes,
-                  const struct block_spikes *before)
-{
-    return spikes->found && before->found &&
-           spikes->block_bytes == before->block_bytes;
-}
+/* ---- what explains the distances --------------------------------------- */
 
-static bool as_many(const struct block_spikes *spikes,
-                    const struct block_spikes *before)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-    return spikes->found && before->found &&
-           spikes->period.length == before->period.length;
-}
-
-static bool contradict(const struct block_spikes *spikes,
-                       const struct block_spikes *before)
-{
-    return spikes->found && before->found && !agree(spikes, before) &&
-           !as_many(spikes, before);
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 /*
- * Three lengths that agree. Two are too few: pieces of half a page leave blocks
- * half valid, and as the next length meets these, slow writes come twice as
- * often. Pieces that the host splits are no longer than their parts.
+ * What one piece uses up of a block, on average: a drive that maps pages writes
+ * each page anew that a piece touches, be it in part. Pieces in order begin at
+ * all multiples of the common divisor within a page, as often at each.
  */
-static enum claim agree_upwards(struct block_probe *state,
-                                struct block_pieces *pieces)
+static uint64_t used_up_bytes(uint64_t piece_bytes, uint64_t page_bytes)
+{
+    return piece_bytes + page_bytes - common_divisor(piece_bytes, page_bytes);
+}
+
+/* The block that all distances follow from, were this the page; 0: none. */
+static uint64_t block_of(const struct block_pieces *pieces, uint64_t page_bytes)
+{
+    uint64_t block = 0;
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct block_walked *walked = &pieces->walked[i];
+        uint64_t bytes = walked->spikes.period.length *
+                         used_up_bytes(walked->piece_bytes, page_bytes);
+        if (bytes % page_bytes || (block && bytes != block))
+            return 0;
+        block = bytes;
+    }
+    return block;
+}
+
+static uint64_t longest_bytes(const struct block_pieces *pieces)
+{
+    uint64_t longest = 0;
+
+    for (size_t i = 0; i < pieces->count; i++)
+        if (pieces->walked[i].piece_bytes > longest)
+            longest = pieces->walked[i].piece_bytes;
+    return longest;
+}
+
+/*
+ * The one block that explains all distances, whichever the page is; of several
+ * pages that do, which then divide all pieces, the longest. OPEN: several blocks
+ * would, or no piece is as long as the page; FALLS: none.
+ */
+static enum claim explain(struct block_pieces *pieces)
+{
+    uint64_t grain = sector_bytes;
+
+    pieces->block_bytes = 0;
+    for (uint64_t page = grain; page <= page_most_bytes; page += grain) {
+        if (page == short_page_bytes)
+            grain = long_page_grain_bytes;
+        uint64_t block = block_of(pieces, page);
+        if (block == 0)
+            continue;
+        if (pieces->block_bytes && block != pieces->block_bytes)
+            return CLAIM_OPEN;
+        pieces->block_bytes = block;
+        pieces->page_bytes = page;
+    }
+    if (pieces->block_bytes == 0)
+        return CLAIM_FALLS;
+    return pieces->page_bytes <= longest_bytes(pieces) ? CLAIM_HOLDS
+                                                       : CLAIM_OPEN;
+}
+
+static const struct block_walked *find_walk(const struct block_pieces *pieces,
+                                            uint64_t piece_bytes)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        if (pieces->walked[i].piece_bytes == piece_bytes)
+            return &pieces->walked[i];
+    return NULL;
+}
+
+/* A walk in pieces of this length, if there was none; OPEN: no distance. */
+static enum claim add_walk(struct block_probe *state,
+                           struct block_pieces *pieces, uint64_t piece_bytes,
+                           int number)
+{
+    const struct block_course course = {.number = number,
+                                        .scattered = pieces->scattered,
+                                        .most_bytes = block_piece_bytes,
+                                        .most_writes = block_piece_writes};
+    struct block_walked *walked = &pieces->walked[pieces->count];
+
+    if (find_walk(pieces, piece_bytes))
+        return CLAIM_HOLDS;
+    walked->piece_bytes = state->page_bytes = piece_bytes;
+    enum claim claim = block_walk(state, &course, &walked->spikes);
+    pieces->count += claim == CLAIM_HOLDS;
+    return claim;
+}
+
+/*
+ * Walks in pieces of one length after another, until some lengths show a
+ * distance and one block explains them. Fewer are too few: pieces of half a page
+ * leave blocks half valid, and as the next length meets these, slow writes come
+ * twice as often.
+ */
+static enum claim walk_lengths(struct block_probe *state,
+                               struct block_pieces *pieces)
 {
     const uint64_t limit = state->study.setting.request_limit_bytes;
-    struct block_spikes spikes[PIECES];
-    int lengths = 1;
+    enum claim claim = CLAIM_OPEN;
 
-    for (int k = 0; k < PIECES; k++) {
-        state->page_bytes = pieces->first_bytes << k;
-        if (limit > 0 && state->page_bytes > limit)
+    pieces->count = 0;
+    for (size_t i = 0; i < LENGTHS; i++) {
+        /* What the host splits is no longer than its parts. */
+        if (limit > 0 && lengths_bytes[i] > limit)
+            continue;
+        if (lengths_bytes[i] < lengths_bytes[0] &&
+            pieces->count >= AGREED_LEAST && claim != CLAIM_OPEN)
             break;
-        if (block_walk(state, pieces->first_number + k, block_piece_bytes,
-                       block_piece_writes, &spikes[k]) == CLAIM_MEASURING)
+        enum claim distance =
+            add_walk(state, pieces, lengths_bytes[i], FIRST_NUMBER + (int)i);
+        if (distance == CLAIM_MEASURING)
             return CLAIM_MEASURING;
-        if (k == 0)
+        if (distance != CLAIM_HOLDS)
             continue;
-        if (contradict(&spikes[k], &spikes[k - 1]))
-            return CLAIM_FALLS;
-        lengths = agree(&spikes[k], &spikes[k - 1]) ? lengths + 1 : 1;
-        if (lengths < AGREED_LENGTHS)
-            continue;
-        pieces->half = k > 2 ? spikes[k - 3] : (struct block_spikes){0};
-        pieces->page = spikes[k - 2];
-        pieces->twice = spikes[k - 1];
-        pieces->page_bytes = state->page_bytes >> (AGREED_LENGTHS - 1);
-        pieces->longest_bytes = state->page_bytes;
-        return CLAIM_HOLDS;
+        claim = explain(pieces);
+        if (claim == CLAIM_FALLS ||
+            (claim == CLAIM_HOLDS && pieces->count == AGREED_LENGTHS))
+            return claim;
     }
-    return CLAIM_OPEN;
+    return pieces->count < AGREED_LEAST ? CLAIM_OPEN : claim;
 }
 
-/* Down to the shortest piece that still agrees: of the next, as many fill a
- * block. */
-static enum claim agree_downwards(struct block_probe *state,
-                                  struct block_pieces *pieces)
-{
-    for (int number = pieces->first_number + PIECES;
-         pieces->page_bytes > shortest_piece_bytes; number++) {
-        if (!pieces->half.found) {
-            state->page_bytes = pieces->page_bytes / 2;
-            enum claim claim = block_walk(state, number, block_piece_bytes,
-                                          block_piece_writes, &pieces->half);
-            if (claim != CLAIM_HOLDS)
-                return claim;
-        }
-        if (as_many(&pieces->half, &pieces->page))
-            return CLAIM_HOLDS;
-        if (!agree(&pieces->half, &pieces->page))
-            return CLAIM_FALLS;
-        pieces->twice = pieces->page;
-        pieces->page = pieces->half;
-        pieces->page_bytes /= 2;
-        pieces->half.found = false;
-    }
-    return CLAIM_HOLDS;
-}
+/* ---- parts of pages that pass for pages --------------------------------- */
 
 void block_emit_flush(struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round,
@@ -152,13 +211,51 @@ static enum claim buffered_side(struct block_probe *state, enum side *side)
     return claim;
 }
 
-/* Does twice as long a piece wait for more than its transfer? */
+/*
+ * In pieces of half of what seems the page, of all of it and of twice as much.
+ * So far all pieces may be multiples of it, and then it may be any that divides
+ * them: so down to pieces that are shorter.
+ */
+static enum claim walk_around(struct block_probe *state,
+                              struct block_pieces *pieces)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    enum claim claim = CLAIM_HOLDS;
+    uint64_t page;
+    int number = FIRST_NUMBER + LENGTHS;
+
+    do {
+        page = pieces->page_bytes;
+        if (page <= shortest_piece_bytes)
+            return CLAIM_HOLDS;
+        claim = add_walk(state, pieces, page / 2, number++);
+        if (claim == CLAIM_HOLDS)
+            claim = explain(pieces);
+    } while (claim == CLAIM_HOLDS && pieces->page_bytes < page);
+    for (uint64_t times = 1; times <= 2 && claim == CLAIM_HOLDS; times++) {
+        if (limit > 0 && times * page > limit)
+            break;
+        claim = add_walk(state, pieces, times * page, number++);
+        if (claim == CLAIM_HOLDS)
+            claim = explain(pieces);
+    }
+    return claim;
+}
+
+/* Does twice as long a piece as what seems the page wait for more than its
+ * transfer? */
 static bool waits_beyond(const struct block_pieces *pieces)
 {
-    double page_ns = pieces->page.write_ns, twice_ns = pieces->twice.write_ns;
-    double line_ns = page_ns + 2 * (page_ns - pieces->half.write_ns);
+    const struct block_walked *half = find_walk(pieces, pieces->page_bytes / 2);
+    const struct block_walked *page = find_walk(pieces, pieces->page_bytes);
+    const struct block_walked *twice =
+        find_walk(pieces, 2 * pieces->page_bytes);
 
-    return pieces->half.found && twice_ns > waits_least * page_ns &&
+    if (!half || !page || !twice)
+        return false;
+    double page_ns = page->spikes.write_ns, twice_ns = twice->spikes.write_ns;
+    double line_ns = page_ns + 2 * (page_ns - half->spikes.write_ns);
+    return twice_ns > waits_least * page_ns &&
            fabs(twice_ns - line_ns) > line_most * twice_ns;
 }
 
@@ -168,14 +265,14 @@ static bool waits_beyond(const struct block_pieces *pieces)
  * the first part to be programmed. Where there is no buffer all that is written
  * waits, and where there is a long one nothing does but for the transfer.
  */
-static enum claim compare_lengths(struct block_probe *state,
-                                  struct block_pieces *pieces)
+enum claim block_compare_pieces(struct block_probe *state,
+                                struct block_pieces *pieces)
 {
-    enum claim claim = agree_upwards(state, pieces);
     enum side buffered;
+    enum claim claim = walk_lengths(state, pieces);
 
     if (claim == CLAIM_HOLDS)
-        claim = agree_downwards(state, pieces);
+        claim = walk_around(state, pieces);
     if (claim != CLAIM_HOLDS || !waits_beyond(pieces))
         return claim;
     state->page_bytes = pieces->page_bytes;
@@ -184,21 +281,32 @@ static enum claim compare_lengths(struct block_probe *state,
     return buffered == SIDE_BELOW ? CLAIM_HOLDS : CLAIM_OPEN;
 }
 
-enum claim block_compare_pieces(struct block_probe *state,
-                                struct block_pieces *pieces)
-{
-    static const uint64_t first_bytes[] = {32 * KIB, 48 * KIB};
+/* ---- where the page is known -------------------------------------------- */
 
-    state->page_bytes = first_bytes[0];
-    if (!block_filled(state))
-        return CLAIM_MEASURING;
-    for (int i = 0; i < 2; i++) {
-        *pieces = (struct block_pieces){.first_bytes = first_bytes[i],
-                                        .first_number =
-                                            FIRST_NUMBER + 2 * i * PIECES};
-        enum claim claim = compare_lengths(state, pieces);
-        if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
-            return claim;
+enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
+                               size_t pages_count, struct block_pieces *pieces)
+{
+    static const uint64_t parts[] = {32, 24, 16, 12, 8, 6, 4, 3, 2};
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    bool agreed = false;
+
+    pieces->count = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !agreed; i++) {
+        const uint64_t piece = page_bytes / parts[i];
+        if (piece * parts[i] != page_bytes ||
+            piece % state->study.setting.logical_block_bytes ||
+            (limit > 0 && piece > limit))
+            continue;
+        if (add_walk(state, pieces, piece, FIRST_NUMBER + (int)i) ==
+            CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        agreed = pieces->count == AGREED_LEAST ||
+                 (pieces->count == 1 &&
+                  pieces->walked[0].spikes.period.length == pages_count);
     }
-    return CLAIM_OPEN;
+    pieces->page_bytes = page_bytes;
+    pieces->block_bytes = block_of(pieces, page_bytes);
+    return agreed && pieces->block_bytes >= pages_count * page_bytes
+               ? CLAIM_HOLDS
+               : CLAIM_OPEN;
 }

@@ -2,7 +2,7 @@
 /*
  * clustered-block, route (a): written page by page in order, every new block
  * brings an erase or a merge, at one distance; on a page-mapped drive, once its
- * spare area is used up.
+ * spare area is used up, and then in any order.
  */
 #include "probes/clustered_block.h"
 
@@ -40,13 +40,27 @@ static const double cleaning_least = 2;
 
 struct walk {
     char phase[LABEL_PHASE_MAX];
+    bool scattered;
     size_t writes_most; /* of the search; the certificate comes on top */
+    size_t room_writes; /* of both */
     double *values;     /* log cost of each write with its flush */
     size_t count, size;
     double writes_ns; /* without: the sum of the medians of all chunks */
 };
 
-static void ask_chunk(struct block_probe *state, const char *phase,
+/* Any multiple of the page in the region. */
+static uint64_t anywhere(const struct block_probe *state, struct random *random)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t page = state->page_bytes;
+    const uint64_t first = (setting->region_offset_bytes + page - 1) / page;
+    const uint64_t end =
+        (setting->region_offset_bytes + setting->region_length_bytes) / page;
+
+    return (first + random_below(random, end - first)) * page;
+}
+
+static void ask_chunk(struct block_probe *state, const struct walk *walk,
                       uint32_t chunk)
 {
     uint64_t at =
@@ -54,10 +68,12 @@ static void ask_chunk(struct block_probe *state, const char *phase,
     struct step step = {.operation = OPERATION_WRITE,
                         .length_bytes = state->page_bytes,
                         .label = {.cell = "page", .round = chunk}};
+    struct random random;
 
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
+    study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
     for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
-        step.offset_bytes = at;
+        step.offset_bytes = walk->scattered ? anywhere(state, &random) : at;
         placing_ask_flushed(&state->study, &step);
     }
 }
@@ -102,7 +118,7 @@ static bool walk_to(struct block_probe *state, struct walk *walk, size_t writes)
         if (all && take_chunk(state, walk, i))
             continue;
         all = false;
-        ask_chunk(state, walk->phase, i);
+        ask_chunk(state, walk, i);
     }
     return all;
 }
@@ -148,7 +164,6 @@ static enum claim look_from(struct block_probe *state, struct walk *walk,
                             size_t from, size_t count, struct period_dead *dead,
                             struct period *period)
 {
-    size_t room = (size_t)(state->room_bytes / state->page_bytes);
     struct period_rule rule;
     bool certified = false;
     int error =
@@ -156,7 +171,7 @@ static enum claim look_from(struct block_probe *state, struct walk *walk,
     size_t end = count + CERTIFY_PERIODS * period->length;
 
     period->phase += from;
-    if (!error && end + CHUNK_WRITES <= room) {
+    if (!error && end + CHUNK_WRITES <= walk->room_writes) {
         if (!walk_to(state, walk, end))
             return CLAIM_MEASURING;
         error = certify_on(walk, count, end, &rule, period, &certified);
@@ -190,6 +205,7 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
             case CLAIM_HOLDS:
                 *spikes = (struct block_spikes){
                     .found = true,
+                    .scattered = walk->scattered,
                     .period = period,
                     .block_bytes = period.length * state->page_bytes,
                     .phase_bytes =
@@ -209,18 +225,26 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
     return CLAIM_OPEN;
 }
 
-enum claim block_walk(struct block_probe *state, int number,
-                      uint64_t most_bytes, size_t most_writes,
+enum claim block_walk(struct block_probe *state,
+                      const struct block_course *course,
                       struct block_spikes *spikes)
 {
-    struct walk walk = {.count = 0};
-    uint64_t writes = most_bytes / state->page_bytes;
-    uint64_t room = state->room_bytes / state->page_bytes / 2;
+    const uint64_t page = state->page_bytes;
+    struct walk walk = {.scattered = course->scattered,
+                        .room_writes = SIZE_MAX};
+    uint64_t writes = course->most_bytes / page;
 
     *spikes = (struct block_spikes){.found = false};
-    snprintf(walk.phase, sizeof(walk.phase), "walk-%d", number);
-    writes = writes < most_writes ? writes : most_writes;
-    walk.writes_most = (size_t)(writes < room ? writes : room);
+    snprintf(walk.phase, sizeof(walk.phase), "walk-%d", course->number);
+    writes = writes < course->most_writes ? writes : course->most_writes;
+    if (walk.scattered && writes < FIRST_CHUNKS * CHUNK_WRITES)
+        writes = FIRST_CHUNKS * CHUNK_WRITES;
+    if (!walk.scattered) {
+        walk.room_writes = (size_t)(state->room_bytes / page);
+        if (writes > walk.room_writes / 2)
+            writes = walk.room_writes / 2;
+    }
+    walk.writes_most = (size_t)writes;
     enum claim claim = follow(state, &walk, spikes);
     free(walk.values);
     return claim;

@@ -64,7 +64,10 @@ probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SI
 probes/clustered_block.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
 probes/clustered_block.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_kim|recovery
-probes/clustered_block.c|s/page_bytes > limit)$/page_bytes > 9 * limit)/|test_probes_kim|recovery
+probes/clustered_block.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST ||/false ||/|test_probes_kim|recovery
+probes/clustered_block_walk.c|s/{.scattered = course->scattered/{.scattered = false/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|

@@ -425,8 +425,9 @@ START_TEST(requests_that_stall_by_number_are_no_block)
 END_TEST
 
 /* Where a page is written in parts, each of which uses up one, slow writes come
- * twice a block: the host's parts can be written by themselves, and then as many
- * of them fill a block; those of a short buffer pass for pages, and are none. */
+ * several times a block, or at a distance that is no number of pages: parts can
+ * be written by themselves, and then as many of them fill a block; but where the
+ * page is not known, those of a short buffer pass for pages, and are none. */
 START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
 {
     static const struct probe *const block[] = {&probe_clustered_block, NULL};
@@ -435,6 +436,8 @@ START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
     } rows[] = {
         {"request_limit_bytes=32KiB", "49152", "4718592"},
         {"write_buffer_bytes=24KiB", NULL, "inconclusive"},
+        {"write_buffer_bytes=20KiB", "49152", "4718592"},
+        {"write_buffer_bytes=10KiB", "49152", "4718592"},
     };
     static struct findings findings;
     const struct made drive = {48, 16, 3};
@@ -623,7 +626,7 @@ int main(void)
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_loop_test(
-        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 2);
+        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 4);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);
