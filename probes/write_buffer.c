@@ -46,6 +46,8 @@ static const double unseen_confidence = 0.9;
 /* A step may be so much and yet another's than the buffer's: a page more that is
  * begun, or a level of a cache behind it. Of ten such, two were. */
 static const double step_clear = 1.25, small_step_confidence = 0.85;
+/* Longer writes are too dear to tell a step below that from the line. */
+static const uint64_t dear_bytes = 4 * MIB;
 
 /* ---- what is said ------------------------------------------------------ */
 
@@ -183,7 +185,7 @@ static bool say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
     return true;
 }
 
-/* What the step adds, in times of a write of buffer_reference_bytes. */
+/* What the step adds, in times of a write of reference_bytes. */
 static double step_time(const struct buffer_probe *state,
                         const struct buffer_edge *edge,
                         const struct buffer_fit *fit)
@@ -217,19 +219,24 @@ static bool is_of_host(const struct buffer_probe *state,
     return true;
 }
 
+/*
+ * `*moves`: what the drive takes in depends on where the write goes, or on how
+ * fast it comes.
+ */
 static bool conclude_edge(struct buffer_probe *state,
                           const struct buffer_edge *edge,
                           const struct buffer_fit *fit,
-                          struct findings *findings)
+                          struct findings *findings, bool *moves)
 {
+    const uint64_t limit = state->study.setting.request_limit_bytes;
     char size[24];
 
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    if (fit->bypass && limit > 0 && edge->bytes >= limit)
+    /* A buffer that is filled anew each time makes steps at its multiples. */
+    if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
         return say_open(findings,
-                        "writes leave their line where the host sends more "
-                        "than one request, and the last may be so small that "
-                        "it passes the buffer by, or just no longer");
+                        "small writes bypass the buffer (a flush has nothing "
+                        "to do after them), and the smallest that does not may "
+                        "already be more than it holds");
     enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
     enum claim waits = stops == CLAIM_MEASURING
                            ? CLAIM_MEASURING
@@ -240,6 +247,22 @@ static bool conclude_edge(struct buffer_probe *state,
         stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
     if (waits == CLAIM_MEASURING || stops == CLAIM_MEASURING)
         return false;
+    /* Between requests it does so for sure. */
+    *moves = (waits != CLAIM_HOLDS || state->flush_unseen) &&
+             buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
+    if (*moves && state->everywhere) {
+        enum claim stands = buffer_stands_slowly(state, edge);
+        if (stands == CLAIM_MEASURING)
+            return false;
+        if (stands != CLAIM_HOLDS) {
+            finding_why(add(findings),
+                        "writes of up to %s fit, but more does where they come "
+                        "more slowly: the drive writes out what it holds "
+                        "while it is filled, so how much it holds stays hidden",
+                        format_bytes(edge->bytes, size, sizeof(size)));
+            return true;
+        }
+    }
     if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
         return say_edge(state, edge, edge->confidence,
                         "the flush that follows costs no more beyond that size",
@@ -287,10 +310,17 @@ static bool say_no_step(struct findings *findings,
 static bool conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
                               struct findings *findings);
 
-/* Follows the line to where writes leave it, twice if it is the host's doing.
+static const char held_unsure[] =
+    "small writes bypass the buffer (a flush has nothing to do after them) "
+    "while larger ones are buffered, and the times of those follow no line, so "
+    "no empty buffer can be filled in steps";
+
+/*
+ * Follows the line to where writes leave it, twice if it is the host's doing.
+ * `*elsewhere`: nothing was found, or what depends on where writes go.
  */
-static bool follow_line(struct buffer_probe *state, struct buffer_fit *fit,
-                        struct findings *findings)
+static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
+                        struct findings *findings, bool *elsewhere)
 {
     struct buffer_bracket bracket = {0, 0};
     double excess = 0;
@@ -303,8 +333,13 @@ static bool follow_line(struct buffer_probe *state, struct buffer_fit *fit,
         case BUFFER_MEASURING:
             return false;
         case BUFFER_SLOW:
+            *elsewhere = !state->everywhere && excess < log(step_clear) &&
+                         bracket.high_bytes > dear_bytes;
+            if (*elsewhere)
+                return say_no_step(findings, &bracket);
             break;
         case BUFFER_FAST:
+            *elsewhere = true;
             finding_why(
                 add(findings),
                 "writes follow one line up to the largest size tried, %s; "
@@ -312,6 +347,8 @@ static bool follow_line(struct buffer_probe *state, struct buffer_fit *fit,
                 format_bytes(bracket.high_bytes, most, sizeof(most)));
             return true;
         case BUFFER_BELOW:
+            if (fit->bypass)
+                return say_open(findings, held_unsure);
             return conclude_bypassed(state, bracket.high_bytes, findings);
         case BUFFER_UNSURE:
             return say_open(findings, "the noise is too large to see where "
@@ -322,46 +359,143 @@ static bool follow_line(struct buffer_probe *state, struct buffer_fit *fit,
             return false;
         case CLAIM_FALLS:
         case CLAIM_OPEN:
+            *elsewhere = true;
             return say_no_step(findings, &bracket);
         case CLAIM_HOLDS:
             if (!is_of_host(state, &edge, fit))
-                return conclude_edge(state, &edge, fit, findings);
+                return conclude_edge(state, &edge, fit, findings, elsewhere);
         }
         fit->count = fit->small_count;
         buffer_refit(fit);
     }
 }
 
+/*
+ * Near to each other, writes may overflow for next to nothing; where they go
+ * anywhere, what they wait for stands out.
+ */
+static bool follow_line(struct buffer_probe *state,
+                        const struct buffer_fit *fit, struct findings *findings)
+{
+    const size_t said_count = findings->count;
+    struct buffer_fit own = *fit;
+    bool elsewhere = false;
+
+    if (!follow_here(state, &own, findings, &elsewhere))
+        return false;
+    if (!elsewhere || state->everywhere)
+        return true;
+    findings->count = said_count;
+    state->everywhere = state->second = true;
+    own = *fit;
+    return follow_here(state, &own, findings, &elsewhere);
+}
+
 static const char no_line[] = "the times of writes of neighbouring sizes "
                               "follow no line, so the end of one cannot be "
                               "seen";
 
+struct held_query {
+    struct buffer_probe *state;
+    double threshold;
+};
+
+static struct contrast flush_after(uint64_t size_bytes)
+{
+    return buffer_compare(BUFFER_FLUSH_AFTER, size_bytes, 0,
+                          placing_repeats(size_bytes, 1, 8, 2 * MIB),
+                          SIDE_OPEN);
+}
+
+/* Does a write of this size pass the buffer by? */
+static bool ask_bypassed(void *context, const char *phase, uint32_t index,
+                         uint64_t place_bytes, bool *holds)
+{
+    const struct held_query *query = context;
+    struct contrast contrast = flush_after(place_bytes);
+    double ratio;
+
+    snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
+             (unsigned long long)place_bytes);
+    if (!study_ratios(&query->state->study, phase, &contrast, 1, &ratio))
+        return false;
+    *holds = ratio < query->threshold;
+    return true;
+}
+
+/* The smallest write that is held: `*first_bytes` is, and a quarter of it is
+ * not. False: measuring. */
+static bool search_first_held(struct buffer_probe *state, uint64_t *first_bytes)
+{
+    enum { ROUNDS = 12 };
+    static const char phase[] = "first-held";
+    struct contrast held = flush_after(*first_bytes);
+    const uint64_t grain = state->grain_bytes;
+    double ratios[ROUNDS];
+    uint64_t last_bytes;
+
+    if (!study_ratios(&state->study, phase, &held, ROUNDS, ratios))
+        return false;
+    struct held_query query = {
+        .state = state,
+        /* As in look_at_smaller(), for one that is a quarter as long. */
+        .threshold = log(1 + (exp(stats_median(ratios, ROUNDS)) - 1) / 8)};
+    const struct threshold_search search = {.low_bytes = *first_bytes / 4 /
+                                                         grain * grain,
+                                            .high_bytes = *first_bytes,
+                                            .step_bytes = grain,
+                                            .reliability = 0.9,
+                                            .answer = ask_bypassed,
+                                            .context = &query};
+    if (study_search(&state->study, phase, &search, &last_bytes) != CLAIM_HOLDS)
+        return false;
+    *first_bytes = last_bytes + grain;
+    return true;
+}
+
 /*
  * Writes below `first_bytes` pass the buffer by: the line begins there. A write
  * that the host splits has a last part that may be small, and pass it by too: so
- * what leaves the line there says nothing.
+ * longer ones go in even parts. Their line costs what it costs to begin one.
  */
+static bool follow_held(struct buffer_probe *state, uint64_t first_bytes,
+                        uint64_t step_bytes, struct findings *findings,
+                        bool *straight)
+{
+    struct buffer_fit fit = {.bypass = true};
+    uint64_t sizes[BUFFER_SMALL_SIZES];
+
+    for (uint64_t i = 0; i < BUFFER_SMALL_SIZES; i++)
+        sizes[i] = first_bytes + i * step_bytes;
+    state->reference_bytes = first_bytes;
+    if (!buffer_fit_small(state, sizes, &fit))
+        return false;
+    *straight = buffer_is_straight(&fit);
+    if (!*straight)
+        return true;
+    fit.part_bytes = state->part_bytes;
+    fit.part_time = fmax(fit.line.intercept, 0);
+    return follow_line(state, &fit, findings);
+}
+
 static bool conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
                               struct findings *findings)
 {
-    static const uint64_t sixteenths[2][BUFFER_SMALL_SIZES] = {
-        {16, 18, 20, 22, 24, 26}, {16, 17, 18, 19, 20, 21}};
-    uint64_t sizes[BUFFER_SMALL_SIZES];
+    const uint64_t grain = state->grain_bytes;
+    bool straight = false;
 
-    for (int narrow = 0; narrow < 2; narrow++) {
-        struct buffer_fit fit = {.bypass = true};
-        for (int i = 0; i < BUFFER_SMALL_SIZES; i++)
-            sizes[i] = first_bytes / 16 * sixteenths[narrow][i];
-        if (!buffer_fit_small(state, sizes, &fit))
+    if (!state->flush_unseen && !search_first_held(state, &first_bytes))
+        return false;
+    state->part_bytes = state->study.setting.request_limit_bytes;
+    /* Closely, where the buffer ends among these. */
+    for (uint64_t share = 8; share <= 64 && !straight; share *= 2) {
+        uint64_t step = (first_bytes / share + grain - 1) / grain * grain;
+        if (!follow_held(state, first_bytes, step, findings, &straight))
             return false;
-        if (buffer_is_straight(&fit))
-            return follow_line(state, &fit, findings);
     }
-    return say_open(findings,
-                    "small writes bypass the buffer (a flush has nothing to do "
-                    "after them) while larger ones are buffered, and the times "
-                    "of those follow no line, so no empty buffer can be filled "
-                    "in steps");
+    if (straight)
+        return true;
+    return say_open(findings, held_unsure);
 }
 
 /*
@@ -377,7 +511,7 @@ static bool look_at_waiting(struct buffer_probe *state, uint64_t first_bytes)
     double flush_ns = 0;
 
     state->everywhere = true;
-    if (state->flush_unseen)
+    if (state->flush_unseen || state->unwaiting)
         return true;
     state->everywhere = false;
     buffer_cell_cost(&state->study, "flush", &after, true, 0, &flush_ns);
@@ -487,6 +621,35 @@ static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
     return true;
 }
 
+/*
+ * Small writes leave nothing to do for a flush: they pass the buffer by, or what
+ * is held of them is soon written out. That takes longer where they go anywhere,
+ * so that then the flush is seen to do it.
+ */
+static bool conclude_large_only(struct buffer_probe *state,
+                                uint64_t first_bytes, struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    const uint64_t small =
+        first_bytes / 4 < small_bytes[0] ? small_bytes[0] : first_bytes / 4;
+    struct contrast contrast =
+        buffer_compare(BUFFER_FLUSH_FAR, small, 0, 4, SIDE_ABOVE);
+
+    contrast.low = contrast.high = flush_effect;
+    switch (study_claim(&state->study, "smaller-far", &contrast, 1, &rule)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        state->unwaiting = true;
+        return conclude_buffered(state, small, findings);
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        break;
+    }
+    return conclude_bypassed(state, first_bytes, findings);
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     struct buffer_probe *state = (struct buffer_probe *)study;
@@ -494,6 +657,10 @@ static bool think(struct study *study, struct findings *findings)
 
     if (study->setting.method == METHOD_PAPER)
         return paper_write_buffer(study, findings);
+    state->flush_unseen = state->unwaiting = false;
+    state->everywhere = state->second = false;
+    state->part_bytes = 0;
+    state->reference_bytes = 8 * KIB;
     enum flushing flushing = look_at_flush(state, &first_bytes);
     switch (flushing) {
     case FLUSHING_MEASURING:
@@ -505,7 +672,7 @@ static bool think(struct study *study, struct findings *findings)
         return conclude_unbuffered(state, flushing == FLUSHING_NOTHING,
                                    findings);
     case FLUSHING_LARGE_ONLY:
-        return conclude_bypassed(state, first_bytes, findings);
+        return conclude_large_only(state, first_bytes, findings);
     }
     return false;
 }

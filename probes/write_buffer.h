@@ -19,13 +19,14 @@
 enum { BUFFER_FAST_MAX = 24, BUFFER_SMALL_SIZES = 6, BUFFER_DEAR_REPEATS = 2 };
 
 static const double buffer_alpha = 1e-4;
-static const uint64_t buffer_reference_bytes = 8 * KIB;
 static const uint64_t buffer_reserved_bytes = 32 * MIB; /* from base_bytes on */
 
 enum buffer_kind {
-    BUFFER_FLUSH_AFTER, /* flush after nothing : flush after a write of size */
-    BUFFER_WRITE_TIME,  /* write of other : write of size */
-    BUFFER_FLUSH_TIME,  /* flush after a write of other : after one of size */
+    BUFFER_FLUSH_AFTER,  /* flush after nothing : flush after a write of size */
+    BUFFER_FLUSH_FAR,    /* the same, where writes go anywhere */
+    BUFFER_WRITE_TIME,   /* write of other : write of size */
+    BUFFER_WRITE_SLOWLY, /* the same, with pauses between the host's requests */
+    BUFFER_FLUSH_TIME,   /* flush after a write of other : after one of size */
     BUFFER_FLUSH_LATE, /* flush after a write of size : the same after a pause */
     BUFFER_WRITE_READ  /* read of size : write of size */
 };
@@ -33,13 +34,17 @@ enum buffer_kind {
 struct buffer_probe {
     struct study study;
     uint64_t base_bytes, grain_bytes;
-    uint64_t pause_ns;   /* before a late flush */
+    uint64_t pause_ns;   /* before a late flush, or in a write */
     bool flush_unseen;   /* nothing shows that a flush empties the buffer */
+    bool unwaiting;      /* what is held is written out before a flush asks */
     bool everywhere;     /* writes go all over the region */
-    uint64_t page_bytes; /* that they begin with then */
+    bool second;         /* they did not, but nothing was found so */
+    uint64_t part_bytes; /* longer writes go in parts of that; 0: as wholes */
+    uint64_t reference_bytes; /* a write that all others are compared to */
+    uint64_t page_bytes;      /* that they begin with then */
 };
 
-/* The time of a write that fits, relative to one of buffer_reference_bytes. */
+/* The time of a write that fits, relative to one of reference_bytes. */
 struct buffer_fit {
     double sizes[BUFFER_FAST_MAX], times[BUFFER_FAST_MAX];
     size_t count, small_count; /* of these, where it begins */
@@ -62,6 +67,12 @@ struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
 bool buffer_is_dear(const struct buffer_probe *state, uint64_t size_bytes);
 /* How often a write of the size is repeated in a cell. */
 uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes);
+/* The name of a phase, of its own for each way to write. */
+void buffer_phase(const struct buffer_probe *state, const char *what,
+                  char phase[LABEL_PHASE_MAX]);
+/* How many requests a write becomes, of at most `part_bytes` (0: of any length).
+ */
+uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes);
 /* What a cell took, in ns. False when it is not there. */
 bool buffer_cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, bool second,
@@ -92,7 +103,7 @@ bool buffer_fit_small(struct buffer_probe *state,
 void buffer_refit(struct buffer_fit *fit);
 /* Does any of the small sizes already leave the line? */
 bool buffer_is_straight(const struct buffer_fit *fit);
-/* Log of what the line says of a size, in times of buffer_reference_bytes. */
+/* Log of what the line says of a size, in times of one of reference_bytes. */
 double buffer_expected_log(const struct buffer_fit *fit, uint64_t size_bytes);
 /* Gallops along the line. BUFFER_SLOW: *low_bytes is fast and *high_bytes slow;
  * BUFFER_BELOW: *high_bytes is faster than the line. */
@@ -109,6 +120,7 @@ struct buffer_bracket {
 struct buffer_edge {
     uint64_t bytes;          /* the longest write that fits */
     double step, confidence; /* how many times as long one grain more takes */
+    double write_ns;         /* what it takes itself */
 };
 
 /* Searches the edge in a bracket and certifies it: CLAIM_HOLDS with `*edge`,
@@ -134,6 +146,13 @@ enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
  */
 enum claim buffer_waits_for_flush(struct buffer_probe *state,
                                   uint64_t edge_bytes);
+/*
+ * Such a drive takes in more the more slowly it is written to. HOLDS: this edge
+ * stays where it is though the parts that the host makes of a write come at half
+ * the speed (or there is but one, and no speed to choose).
+ */
+enum claim buffer_stands_slowly(struct buffer_probe *state,
+                                const struct buffer_edge *edge);
 /* Does the host send one more request just there? Then the step is its. */
 bool buffer_host_splits_at(const struct buffer_probe *state,
                            uint64_t edge_bytes);

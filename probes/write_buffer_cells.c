@@ -19,8 +19,8 @@ struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes, uint32_t repeats,
                                enum side expected)
 {
-    static const char *const prefixes[] = {"flush", "write", "drain", "late",
-                                           "read"};
+    static const char *const prefixes[] = {"flush", "flush", "write", "slow",
+                                           "drain", "late",  "read"};
     struct contrast contrast = {.kind = (int)kind,
                                 .size_bytes = size_bytes,
                                 .other_bytes = other_bytes,
@@ -51,13 +51,14 @@ uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes)
  * how fast it does, and so how much more it takes: then a write that may not fit
  * goes anywhere, where all are alike, and what it waits for is long.
  */
-static uint64_t somewhere(const struct buffer_probe *state, uint64_t size_bytes,
+static uint64_t somewhere(const struct buffer_probe *state,
+                          enum buffer_kind kind, uint64_t size_bytes,
                           struct random *random)
 {
     const struct setting *setting = &state->study.setting;
     uint64_t pitch = 4 * KIB;
 
-    if (buffer_is_dear(state, size_bytes)) {
+    if (kind == BUFFER_FLUSH_FAR || buffer_is_dear(state, size_bytes)) {
         const uint64_t page = state->page_bytes;
         uint64_t first = (setting->region_offset_bytes + page - 1) / page;
         uint64_t pages = (setting->region_length_bytes - size_bytes) / page;
@@ -69,6 +70,62 @@ static uint64_t somewhere(const struct buffer_probe *state, uint64_t size_bytes,
     /* What exceeds the window fits in what was set aside: at its beginning. */
     return state->base_bytes +
            (slots ? pitch * random_below(random, slots) : 0);
+}
+
+void buffer_phase(const struct buffer_probe *state, const char *what,
+                  char phase[LABEL_PHASE_MAX])
+{
+    snprintf(phase, LABEL_PHASE_MAX, "%s%s%s", state->second ? "far-" : "",
+             state->part_bytes ? "large-" : "", what);
+}
+
+uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes)
+{
+    return part_bytes ? (size_bytes + part_bytes - 1) / part_bytes : 1;
+}
+
+/* In how many requests of ours a write of a cell goes. */
+static uint64_t requests_of(const struct buffer_probe *state,
+                            enum buffer_kind kind, uint64_t size_bytes)
+{
+    return buffer_parts(size_bytes,
+                        kind == BUFFER_WRITE_SLOWLY
+                            ? state->study.setting.request_limit_bytes
+                            : state->part_bytes);
+}
+
+/*
+ * A write of `step`, in several requests if need be: as the host would make
+ * them, with pauses, or in parts of about one length, so that none is so small
+ * that it would pass the buffer by where the whole does not.
+ */
+static void ask_write(struct study *study, const struct step *step,
+                      enum buffer_kind kind, const char *phase, uint32_t round)
+{
+    const struct buffer_probe *state = (const struct buffer_probe *)study;
+    const uint64_t size = step->length_bytes, grain = state->grain_bytes;
+    const uint64_t parts = requests_of(state, kind, size);
+    const bool slowly = kind == BUFFER_WRITE_SLOWLY;
+    const bool as_host = slowly && !state->part_bytes;
+    uint64_t begin = 0;
+
+    for (uint64_t i = 1; i <= parts; i++) {
+        struct step part = *step;
+        uint64_t end = as_host ? i * state->study.setting.request_limit_bytes
+                               : size * i / parts / grain * grain;
+        if (i == parts)
+            end = size;
+        if (slowly && i > 1 && state->pause_ns > 0) {
+            struct step pause =
+                placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+            pause.idle_ns = state->pause_ns;
+            study_ask(study, &pause);
+        }
+        part.offset_bytes += begin;
+        part.length_bytes = end - begin;
+        study_ask(study, &part);
+        begin = end;
+    }
 }
 
 /* One cell: writes into an empty buffer, each followed by a flush. A size of 0
@@ -84,8 +141,8 @@ static void emit_cell(struct study *study, const char *phase,
 
     for (uint32_t i = 0; i < contrast->repeats; i++) {
         struct step step =
-            placing_step(OPERATION_WRITE, somewhere(state, size, random), size,
-                         phase, contrast, suffix, round);
+            placing_step(OPERATION_WRITE, somewhere(state, kind, size, random),
+                         size, phase, contrast, suffix, round);
         if (kind == BUFFER_WRITE_READ && !second) {
             step.operation = OPERATION_READ;
             step.length_bytes = contrast->size_bytes;
@@ -93,7 +150,7 @@ static void emit_cell(struct study *study, const char *phase,
             continue;
         }
         if (size)
-            study_ask(study, &step);
+            ask_write(study, &step, kind, phase, round);
         if (kind == BUFFER_FLUSH_LATE && second) {
             struct step pause =
                 placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
@@ -123,32 +180,37 @@ static enum operation measured_in(enum buffer_kind kind, bool second)
 {
     switch (kind) {
     case BUFFER_FLUSH_AFTER:
+    case BUFFER_FLUSH_FAR:
     case BUFFER_FLUSH_TIME:
     case BUFFER_FLUSH_LATE:
         return OPERATION_FLUSH;
     case BUFFER_WRITE_READ:
         return second ? OPERATION_WRITE : OPERATION_READ;
     case BUFFER_WRITE_TIME:
+    case BUFFER_WRITE_SLOWLY:
         break;
     }
     return OPERATION_WRITE;
 }
 
-static uint32_t rows_each(const struct contrast *contrast, bool second)
+static uint32_t rows_each(const struct buffer_probe *state,
+                          const struct contrast *contrast, bool second)
 {
+    enum buffer_kind kind = (enum buffer_kind)contrast->kind;
     uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
 
-    if (contrast->kind == BUFFER_WRITE_READ && !second)
+    if ((kind == BUFFER_WRITE_READ && !second) || !size)
         return 1;
-    return size ? 2 : 1;
+    return (uint32_t)requests_of(state, kind, size) + 1;
 }
 
 bool buffer_cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, bool second,
                       uint32_t round, double *cost)
 {
-    double costs[REPEATS_MAX];
-    uint32_t each = rows_each(contrast, second), n = 0;
+    const struct buffer_probe *state = (const struct buffer_probe *)study;
+    double costs[REPEATS_MAX] = {0};
+    uint32_t each = rows_each(state, contrast, second);
     enum operation wanted =
         measured_in((enum buffer_kind)contrast->kind, second);
     const struct timing *rows =
@@ -158,11 +220,9 @@ bool buffer_cell_cost(const struct study *study, const char *phase,
     if (!rows)
         return false;
     for (uint32_t i = 0; i < each * contrast->repeats; i++)
-        if (rows[i].operation == wanted && n < REPEATS_MAX)
-            costs[n++] = (double)rows[i].ns;
-    if (n == 0)
-        return false;
-    *cost = stats_lower_half_mean(costs, n);
+        if (rows[i].operation == wanted)
+            costs[i / each] += (double)rows[i].ns;
+    *cost = stats_lower_half_mean(costs, contrast->repeats);
     return true;
 }
 

@@ -30,9 +30,9 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
     const struct edge_query *query = context;
-    struct contrast contrast =
-        buffer_compare(BUFFER_WRITE_TIME, place_bytes, buffer_reference_bytes,
-                       query->repeats, SIDE_OPEN);
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_TIME, place_bytes,
+                                              query->state->reference_bytes,
+                                              query->repeats, SIDE_OPEN);
     double ratio;
 
     snprintf(contrast.name, sizeof(contrast.name), "q%u-%llu", index,
@@ -114,7 +114,7 @@ enum claim buffer_find_edge(struct buffer_probe *state,
                             const struct buffer_bracket *whole, double excess,
                             struct buffer_edge *edge)
 {
-    const char *further = fit->part_bytes ? "further-" : "";
+    const char *further = fit->part_bytes && !fit->bypass ? "further-" : "";
     /* Long writes are dear to repeat. */
     const struct claim_rule rule = {
         .alpha = buffer_alpha / ATTEMPTS_MAX,
@@ -126,7 +126,7 @@ enum claim buffer_find_edge(struct buffer_probe *state,
 
     for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         struct contrast contrasts[EDGE_CONTRASTS];
-        char phase[LABEL_PHASE_MAX];
+        char phase[LABEL_PHASE_MAX], what[LABEL_PHASE_MAX];
         double spread = fit->spread * sqrt(8.0 / repeats);
         struct edge_query query = {.state = state,
                                    .fit = fit,
@@ -141,17 +141,22 @@ enum claim buffer_find_edge(struct buffer_probe *state,
             .reliability = stats_normal_cdf(query.threshold / spread) - 0.03,
             .answer = ask_edge,
             .context = &query};
-        snprintf(phase, sizeof(phase), "%sbisect-%d", further, attempt);
+        snprintf(what, sizeof(what), "%sbisect-%d", further, attempt);
+        buffer_phase(state, what, phase);
         if (study_search(&state->study, phase, &search, &edge->bytes) !=
             CLAIM_HOLDS)
             return CLAIM_MEASURING;
         size_t count =
             edge_contrasts(state, fit, edge->bytes, repeats, contrasts);
-        snprintf(phase, sizeof(phase), "%scertify-%d", further, attempt);
+        snprintf(what, sizeof(what), "%scertify-%d", further, attempt);
+        buffer_phase(state, what, phase);
         enum claim claim =
             study_claim(&state->study, phase, contrasts, count, &rule);
         edge->step = exp(contrasts[0].median);
         edge->confidence = claim_confidence(contrasts, count, &rule);
+        edge->write_ns = 0;
+        buffer_cell_cost(&state->study, phase, &contrasts[0], false, 0,
+                         &edge->write_ns);
         if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
             return claim;
         reopen(&bracket, contrasts, count, edge->bytes, state->grain_bytes,
@@ -174,6 +179,15 @@ static struct contrast growth_from(uint64_t from_bytes)
 }
 
 static const char growth_phase[] = "growth";
+static const uint64_t pause_least_ns = UINT64_C(2000000);
+static const uint64_t pause_most_ns = UINT64_C(500000000);
+
+/* A pause of so long, within reason. */
+static uint64_t pause_of(double ns)
+{
+    return (uint64_t)fmax((double)pause_least_ns,
+                          fmin(ns, (double)pause_most_ns));
+}
 
 enum claim buffer_flush_stops_growing(struct buffer_probe *state,
                                       uint64_t from_bytes)
@@ -181,8 +195,10 @@ enum claim buffer_flush_stops_growing(struct buffer_probe *state,
     const struct claim_rule rule = {.alpha = buffer_alpha / 4,
                                     .looks = claim_looks};
     struct contrast contrast = growth_from(from_bytes);
+    char phase[LABEL_PHASE_MAX];
 
-    return study_claim(&state->study, growth_phase, &contrast, 1, &rule);
+    buffer_phase(state, growth_phase, phase);
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
 }
 
 enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
@@ -191,14 +207,10 @@ enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
 {
     const struct claim_rule rule = {.alpha = buffer_alpha / 4,
                                     .looks = claim_looks};
-    const uint64_t pause_least_ns = UINT64_C(2000000);
-    const uint64_t pause_most_ns = UINT64_C(500000000);
     struct contrast contrast = buffer_compare(BUFFER_FLUSH_LATE, size_bytes,
                                               size_bytes, repeats, SIDE_ABOVE);
 
-    state->pause_ns = (uint64_t)fmin(2 * flush_ns, (double)pause_most_ns);
-    if (state->pause_ns < pause_least_ns)
-        state->pause_ns = pause_least_ns;
+    state->pause_ns = pause_of(2 * flush_ns);
     contrast.low = contrast.high = -late_effect;
     return study_claim(&state->study, phase, &contrast, 1, &rule);
 }
@@ -208,9 +220,50 @@ enum claim buffer_waits_for_flush(struct buffer_probe *state,
 {
     struct contrast growth = growth_from(edge_bytes);
     double flush_ns = 0;
+    char phase[LABEL_PHASE_MAX];
 
-    buffer_cell_cost(&state->study, growth_phase, &growth, false, 0, &flush_ns);
-    return buffer_as_long_later(state, "late", edge_bytes, 4, flush_ns);
+    buffer_phase(state, growth_phase, phase);
+    buffer_cell_cost(&state->study, phase, &growth, false, 0, &flush_ns);
+    buffer_phase(state, "late", phase);
+    return buffer_as_long_later(state, phase, edge_bytes, 4, flush_ns);
+}
+
+/* Is it still too long where its parts come one by one, with such pauses? */
+static enum claim stays_too_long(struct buffer_probe *state,
+                                 const struct buffer_edge *edge,
+                                 const char *what, uint64_t pause_ns)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast =
+        buffer_compare(BUFFER_WRITE_SLOWLY, edge->bytes + state->grain_bytes,
+                       edge->bytes, BUFFER_DEAR_REPEATS, SIDE_ABOVE);
+    char phase[LABEL_PHASE_MAX];
+
+    contrast.low = contrast.high = fmax(log(edge->step) / 2, step_least);
+    state->pause_ns = pause_ns;
+    buffer_phase(state, what, phase);
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
+enum claim buffer_stands_slowly(struct buffer_probe *state,
+                                const struct buffer_edge *edge)
+{
+    uint64_t parts = buffer_parts(edge->bytes + state->grain_bytes,
+                                  state->study.setting.request_limit_bytes);
+
+    if (parts < 2)
+        return CLAIM_HOLDS;
+    /* If the host sends them all at once, there is no speed to choose. */
+    enum claim claim = state->part_bytes
+                           ? CLAIM_HOLDS
+                           : stays_too_long(state, edge, "one-by-one", 0);
+    if (claim == CLAIM_FALLS)
+        return CLAIM_HOLDS;
+    if (claim != CLAIM_HOLDS)
+        return claim;
+    return stays_too_long(state, edge, "slowly",
+                          (uint64_t)(edge->write_ns / (double)(parts - 1)));
 }
 
 bool buffer_host_splits_at(const struct buffer_probe *state,
@@ -219,6 +272,5 @@ bool buffer_host_splits_at(const struct buffer_probe *state,
     uint64_t limit = state->study.setting.request_limit_bytes;
     uint64_t next = edge_bytes + state->grain_bytes;
 
-    return limit > 0 &&
-           (edge_bytes + limit - 1) / limit != (next + limit - 1) / limit;
+    return buffer_parts(edge_bytes, limit) != buffer_parts(next, limit);
 }

@@ -21,10 +21,12 @@ static bool measure_size(struct buffer_probe *state, uint64_t size_bytes,
                          uint32_t rounds, double ratios[])
 {
     struct contrast contrast =
-        buffer_compare(BUFFER_WRITE_TIME, size_bytes, buffer_reference_bytes,
+        buffer_compare(BUFFER_WRITE_TIME, size_bytes, state->reference_bytes,
                        buffer_repeats(state, size_bytes), SIDE_OPEN);
+    char phase[LABEL_PHASE_MAX];
 
-    return study_ratios(&state->study, "line", &contrast, rounds, ratios);
+    buffer_phase(state, "line", phase);
+    return study_ratios(&state->study, phase, &contrast, rounds, ratios);
 }
 
 void buffer_refit(struct buffer_fit *fit)
@@ -35,9 +37,8 @@ void buffer_refit(struct buffer_fit *fit)
 /* What the host's further requests add. */
 static double parts_time(const struct buffer_fit *fit, uint64_t size_bytes)
 {
-    uint64_t further = fit->part_bytes ? (size_bytes - 1) / fit->part_bytes : 0;
-
-    return fit->part_time * (double)further;
+    return fit->part_time *
+           (double)(buffer_parts(size_bytes, fit->part_bytes) - 1);
 }
 
 static void add_fast(struct buffer_fit *fit, uint64_t size_bytes,
@@ -155,6 +156,13 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
 
     most = most < largest_bytes ? most : largest_bytes;
     *low_bytes = fit->largest_small_bytes;
+    *high_bytes = most;
+    /* Each of these is dear: is there an edge at all? */
+    if (state->second) {
+        enum buffer_stay stay = stays(state, fit, most, excess, &median);
+        if (stay != BUFFER_SLOW)
+            return stay == BUFFER_BELOW ? BUFFER_UNSURE : stay;
+    }
     for (uint64_t size = 2 * *low_bytes; size <= most; size *= 2) {
         enum buffer_stay stay = stays(state, fit, size, excess, &median);
         if (stay == BUFFER_MEASURING)
