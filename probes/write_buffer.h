@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/finding.h"
 #include "lib/infer/stats.h"
 #include "lib/infer/study.h"
 
 /*
  * What the files of the write-buffer probe share: the writes and flushes that it
- * compares (cells), the line that writes follow while they fit (line), and the
- * edge where they leave it (edge).
+ * compares (cells), what a flush has to do after them (flush), the line that they
+ * follow while they fit (line), the edge where they leave it (edge), and what is
+ * said of that (follow).
  */
 
 enum { BUFFER_FAST_MAX = 24, BUFFER_SMALL_SIZES = 6, BUFFER_DEAR_REPEATS = 2 };
@@ -84,6 +86,30 @@ void buffer_emit(struct study *study, const char *phase,
 bool buffer_value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio);
+
+/* ---- flush -------------------------------------------------------------- */
+
+enum buffer_flushing {
+    FLUSHING_MEASURING,
+    FLUSHING_BUFFERED,
+    FLUSHING_LARGE_ONLY, /* small writes pass the buffer by */
+    FLUSHING_NOTHING,
+    FLUSHING_UNCLEAR
+};
+
+/* Is there a buffer that a flush empties? `*first_bytes`: after a write of that
+ * size it takes longer. */
+enum buffer_flushing buffer_look_at_flush(struct buffer_probe *state,
+                                          uint64_t *first_bytes);
+/* Sets `everywhere` if what is held is written out before a flush asks for it.
+ * False: measuring. */
+bool buffer_look_at_waiting(struct buffer_probe *state, uint64_t first_bytes);
+/* The smallest write that is held: `*first_bytes` is, and a quarter of it is
+ * not. False: measuring. */
+bool buffer_search_first_held(struct buffer_probe *state,
+                              uint64_t *first_bytes);
+/* Does a flush take longer after writes of a size that go anywhere? */
+enum claim buffer_is_held_far(struct buffer_probe *state, uint64_t size_bytes);
 
 /* ---- line --------------------------------------------------------------- */
 
@@ -156,5 +182,20 @@ enum claim buffer_stands_slowly(struct buffer_probe *state,
 /* Does the host send one more request just there? Then the step is its. */
 bool buffer_host_splits_at(const struct buffer_probe *state,
                            uint64_t edge_bytes);
+
+/* ---- follow: false while measuring, else a finding was added -------------- */
+
+struct finding *buffer_add(struct findings *findings);
+/* True: what is found is that, for this reason, nothing is. */
+bool buffer_say_open(struct findings *findings, const char *reason);
+/* Follows the line to where writes leave it; writes that go near to each other
+ * may overflow for next to nothing: if nothing is found so, they go anywhere. */
+bool buffer_follow_line(struct buffer_probe *state,
+                        const struct buffer_fit *fit,
+                        struct findings *findings);
+/* A write of `first_bytes` is held, those of a quarter of it pass the buffer by.
+ */
+bool buffer_conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
+                              struct findings *findings);
 
 #endif

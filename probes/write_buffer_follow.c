@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: where writes leave the line, and what that says of the buffer.
+ */
+#include "probes/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* One request more of the host costs no more than so many small writes. */
+static const double split_most = 2;
+/* One request more, of a grain, never takes as long as all before it. */
+static const double doubled = 2;
+/* A step that only one sign tells from the host's, or whose place may depend on
+ * how fast the drive empties its buffer. */
+static const double one_sign_confidence = 0.95;
+static const double unseen_confidence = 0.9;
+/* A step may be so much and yet another's than the buffer's: a page more that is
+ * begun, or a level of a cache behind it. Of ten such, two were. */
+static const double step_clear = 1.25, small_step_confidence = 0.85;
+/* Longer writes are too dear to tell a step below that from the line. */
+static const uint64_t dear_bytes = 4 * MIB;
+
+struct finding *buffer_add(struct findings *findings)
+{
+    return findings_add(findings, "write-buffer", "write_buffer");
+}
+
+bool buffer_say_open(struct findings *findings, const char *reason)
+{
+    finding_why(buffer_add(findings), "%s", reason);
+    return true;
+}
+
+static bool say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
+                     double confidence, const char *why_not_host,
+                     struct findings *findings)
+{
+    struct finding *finding = buffer_add(findings);
+    char size[24], next[24];
+
+    if (state->flush_unseen)
+        confidence = fmin(confidence, unseen_confidence);
+    if (edge->step < step_clear)
+        confidence = fmin(confidence, small_step_confidence);
+    finding_found(finding, value_integer(edge->bytes), confidence);
+    finding->high = value_integer(edge->bytes + state->grain_bytes -
+                                  state->study.setting.logical_block_bytes);
+    finding_why(
+        finding,
+        "writes of up to %s into an empty buffer follow one line, and "
+        "one of %s takes %.2f times as long; %s",
+        format_bytes(edge->bytes, size, sizeof(size)),
+        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        edge->step, why_not_host);
+    return true;
+}
+
+/* What the step adds, in times of a write of reference_bytes. */
+static double step_time(const struct buffer_probe *state,
+                        const struct buffer_edge *edge,
+                        const struct buffer_fit *fit)
+{
+    return exp(buffer_expected_log(fit, edge->bytes)) * edge->step -
+           exp(buffer_expected_log(fit, edge->bytes + state->grain_bytes));
+}
+
+static bool is_more_than_request(const struct buffer_probe *state,
+                                 const struct buffer_edge *edge,
+                                 const struct buffer_fit *fit)
+{
+    return step_time(state, edge, fit) >
+           split_most * exp(buffer_expected_log(fit, state->grain_bytes));
+}
+
+/*
+ * Where the host begins to send one request more, a step may be that request's
+ * and no more: it then takes no longer than a small write would. What it takes
+ * is `part_time`, and the line goes on beyond it.
+ */
+static bool is_of_host(const struct buffer_probe *state,
+                       const struct buffer_edge *edge, struct buffer_fit *fit)
+{
+    if (fit->part_bytes || fit->bypass ||
+        !buffer_host_splits_at(state, edge->bytes) ||
+        is_more_than_request(state, edge, fit))
+        return false;
+    fit->part_bytes = state->study.setting.request_limit_bytes;
+    fit->part_time = step_time(state, edge, fit);
+    return true;
+}
+
+/*
+ * `*moves`: what the drive takes in depends on where the write goes, or on how
+ * fast it comes.
+ */
+static bool conclude_edge(struct buffer_probe *state,
+                          const struct buffer_edge *edge,
+                          const struct buffer_fit *fit,
+                          struct findings *findings, bool *moves)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    char size[24];
+
+    /* A buffer that is filled anew each time makes steps at its multiples. */
+    if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
+        return buffer_say_open(
+            findings, "small writes bypass the buffer (a flush has nothing "
+                      "to do after them), and the smallest that does not may "
+                      "already be more than it holds");
+    enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
+    enum claim waits = stops == CLAIM_MEASURING
+                           ? CLAIM_MEASURING
+                           : buffer_waits_for_flush(state, edge->bytes);
+    /* Of what just fits, much was written out meanwhile: so it is looked at where
+     * the buffer is full in the end. */
+    if (waits == CLAIM_FALLS && stops != CLAIM_HOLDS)
+        stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
+    if (waits == CLAIM_MEASURING || stops == CLAIM_MEASURING)
+        return false;
+    /* Between requests it does so for sure. */
+    *moves = (waits != CLAIM_HOLDS || state->flush_unseen) &&
+             buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
+    if (*moves && state->everywhere) {
+        enum claim stands = buffer_stands_slowly(state, edge);
+        if (stands == CLAIM_MEASURING)
+            return false;
+        if (stands != CLAIM_HOLDS) {
+            finding_why(buffer_add(findings),
+                        "writes of up to %s fit, but more does where they come "
+                        "more slowly: the drive writes out what it holds "
+                        "while it is filled, so how much it holds stays hidden",
+                        format_bytes(edge->bytes, size, sizeof(size)));
+            return true;
+        }
+    }
+    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
+        return say_edge(state, edge, edge->confidence,
+                        "the flush that follows costs no more beyond that size",
+                        findings);
+    if (stops == CLAIM_HOLDS)
+        return say_edge(state, edge,
+                        fmin(edge->confidence, one_sign_confidence),
+                        "the flush that follows costs no more beyond that "
+                        "size; what the drive writes out meanwhile counts as "
+                        "well",
+                        findings);
+    /* A drive that cleans has more to do the more is written. A little was seen
+     * to wait, though of this much it cannot be told. */
+    if (waits == CLAIM_OPEN && !state->everywhere)
+        waits = CLAIM_HOLDS;
+    if (waits == CLAIM_HOLDS && is_more_than_request(state, edge, fit) &&
+        (!buffer_host_splits_at(state, edge->bytes) || edge->step > doubled))
+        return say_edge(state, edge,
+                        fmin(edge->confidence, one_sign_confidence),
+                        "that is more than another request of the host would "
+                        "take, though the flush that follows goes on growing",
+                        findings);
+    finding_why(
+        buffer_add(findings),
+        "there is a step at %s, but the flush goes on growing beyond it, "
+        "so it may be the host that splits requests there",
+        format_bytes(edge->bytes, size, sizeof(size)));
+    return true;
+}
+
+static bool say_no_step(struct findings *findings,
+                        const struct buffer_bracket *bracket)
+{
+    char low[24], high[24];
+
+    finding_why(buffer_add(findings),
+                "writes leave their line between %s and %s, but no single "
+                "step stands up to fresh data: the buffer drains while it "
+                "fills, or the noise is too large",
+                format_bytes(bracket->low_bytes, low, sizeof(low)),
+                format_bytes(bracket->high_bytes, high, sizeof(high)));
+    return true;
+}
+
+static const char held_unsure[] =
+    "small writes bypass the buffer (a flush has nothing to do after them) "
+    "while larger ones are buffered, and the times of those follow no line, so "
+    "no empty buffer can be filled in steps";
+
+/*
+ * Follows the line to where writes leave it, twice if it is the host's doing.
+ * `*elsewhere`: nothing was found, or what depends on where writes go.
+ */
+static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
+                        struct findings *findings, bool *elsewhere)
+{
+    struct buffer_bracket bracket = {0, 0};
+    double excess = 0;
+    char most[24];
+
+    for (;;) {
+        struct buffer_edge edge = {0};
+        switch (buffer_gallop(state, fit, &bracket.low_bytes,
+                              &bracket.high_bytes, &excess)) {
+        case BUFFER_MEASURING:
+            return false;
+        case BUFFER_SLOW:
+            *elsewhere = !state->everywhere && excess < log(step_clear) &&
+                         bracket.high_bytes > dear_bytes;
+            if (*elsewhere)
+                return say_no_step(findings, &bracket);
+            break;
+        case BUFFER_FAST:
+            *elsewhere = true;
+            finding_why(
+                buffer_add(findings),
+                "writes follow one line up to the largest size tried, %s; "
+                "a buffer may be larger, or it may be the host's memory",
+                format_bytes(bracket.high_bytes, most, sizeof(most)));
+            return true;
+        case BUFFER_BELOW:
+            if (fit->bypass)
+                return buffer_say_open(findings, held_unsure);
+            return buffer_conclude_bypassed(state, bracket.high_bytes,
+                                            findings);
+        case BUFFER_UNSURE:
+            return buffer_say_open(findings,
+                                   "the noise is too large to see where "
+                                   "writes leave their line");
+        }
+        switch (buffer_find_edge(state, fit, &bracket, excess, &edge)) {
+        case CLAIM_MEASURING:
+            return false;
+        case CLAIM_FALLS:
+        case CLAIM_OPEN:
+            *elsewhere = true;
+            return say_no_step(findings, &bracket);
+        case CLAIM_HOLDS:
+            if (!is_of_host(state, &edge, fit))
+                return conclude_edge(state, &edge, fit, findings, elsewhere);
+        }
+        fit->count = fit->small_count;
+        buffer_refit(fit);
+    }
+}
+
+/*
+ * Near to each other, writes may overflow for next to nothing; where they go
+ * anywhere, what they wait for stands out.
+ */
+bool buffer_follow_line(struct buffer_probe *state,
+                        const struct buffer_fit *fit, struct findings *findings)
+{
+    const size_t said_count = findings->count;
+    struct buffer_fit own = *fit;
+    bool elsewhere = false;
+
+    if (!follow_here(state, &own, findings, &elsewhere))
+        return false;
+    if (!elsewhere || state->everywhere)
+        return true;
+    findings->count = said_count;
+    state->everywhere = state->second = true;
+    own = *fit;
+    return follow_here(state, &own, findings, &elsewhere);
+}
+
+/*
+ * Writes below `first_bytes` pass the buffer by: the line begins there. A write
+ * that the host splits has a last part that may be small, and pass it by too: so
+ * longer ones go in even parts. Their line costs what it costs to begin one.
+ */
+static bool follow_held(struct buffer_probe *state, uint64_t first_bytes,
+                        uint64_t step_bytes, struct findings *findings,
+                        bool *straight)
+{
+    struct buffer_fit fit = {.bypass = true};
+    uint64_t sizes[BUFFER_SMALL_SIZES];
+
+    for (uint64_t i = 0; i < BUFFER_SMALL_SIZES; i++)
+        sizes[i] = first_bytes + i * step_bytes;
+    state->reference_bytes = first_bytes;
+    if (!buffer_fit_small(state, sizes, &fit))
+        return false;
+    *straight = buffer_is_straight(&fit);
+    if (!*straight)
+        return true;
+    fit.part_bytes = state->part_bytes;
+    fit.part_time = fmax(fit.line.intercept, 0);
+    return buffer_follow_line(state, &fit, findings);
+}
+
+bool buffer_conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
+                              struct findings *findings)
+{
+    const uint64_t grain = state->grain_bytes;
+    bool straight = false;
+
+    if (!state->flush_unseen && !buffer_search_first_held(state, &first_bytes))
+        return false;
+    state->part_bytes = state->study.setting.request_limit_bytes;
+    /* Closely, where the buffer ends among these. */
+    for (uint64_t share = 8; share <= 64 && !straight; share *= 2) {
+        uint64_t step = (first_bytes / share + grain - 1) / grain * grain;
+        if (!follow_held(state, first_bytes, step, findings, &straight))
+            return false;
+    }
+    if (straight)
+        return true;
+    return buffer_say_open(findings, held_unsure);
+}
