@@ -324,9 +324,9 @@ static int start(const struct setting *setting, const struct findings *known,
     struct read_probe *state =
         study_create(sizeof(*state), &probe_read_buffer, &ops, setting);
 
-    (void)known;
     if (!state)
         return -ENOMEM;
+    state->page_bytes = findings_integer(known, "clustered_page");
     state->grain_bytes = placing_grain(setting);
     *result = state;
     return 0;

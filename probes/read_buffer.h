@@ -32,6 +32,7 @@ static const double read_round_clear = 2;
 struct read_probe {
     struct study study;
     uint64_t grain_bytes;
+    uint64_t page_bytes; /* 0: not known */
 };
 
 /* ---- cells -------------------------------------------------------------- */

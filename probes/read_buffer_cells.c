@@ -68,9 +68,10 @@ uint64_t read_size_limit(const struct setting *setting)
  * chips, or the read would touch a page more than it has to. Of so many that it
  * is rarely one whose data is still kept: a buffer holds hundreds of small reads.
  */
-static uint64_t place(const struct setting *setting, uint64_t size_bytes,
+static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
                       struct random *random)
 {
+    const struct setting *setting = &state->study.setting;
     static const struct {
         uint64_t pitch_bytes, places_least;
     } choices[] = {
@@ -84,6 +85,9 @@ static uint64_t place(const struct setting *setting, uint64_t size_bytes,
     }
     while (pitch < size_bytes)
         pitch *= 2;
+    /* A page of five chips or seven, on a small drive. */
+    if (state->page_bytes && pitch % state->page_bytes)
+        pitch += state->page_bytes - pitch % state->page_bytes;
     uint64_t low = (first + pitch - 1) / pitch;
     uint64_t high = (first + setting->region_length_bytes) / pitch;
     return (low + random_below(random, high > low ? high - low : 1)) * pitch;
@@ -156,7 +160,8 @@ void read_emit(struct study *study, const char *phase,
     for (uint32_t i = 0; i < contrast->repeats; i++) {
         uint64_t lead = contrast->shift_bytes;
         uint64_t length = contrast->size_bytes + lead;
-        uint64_t offset = place(&study->setting, length, random);
+        uint64_t offset =
+            place((const struct read_probe *)study, length, random);
         if (offset >= study->setting.region_offset_bytes + lead)
             offset -= lead;
         struct step away = placing_unmeasured(

@@ -61,6 +61,7 @@ lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|
 lib/session/written.c|s/own\[rank - 1\]/own[own_count - 1]/|test_session|
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
+probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
 probes/clustered_block.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_kim|recovery

@@ -70,6 +70,13 @@ static const struct expected table[] = {
      "pages_per_block_count=24",
      NULL, buffers, "read_buffer", "589824"},
     /* Few places, of which many small reads are kept. */
+    /* Pages of five chips and of seven, on a small drive. */
+    {"usb-pny-2g,superblock_chips_count=5,page_bytes=4KiB,"
+     "clustered_page_bytes=20KiB,read_buffer_bytes=60KiB",
+     "20480", buffers, "read_buffer", "61440"},
+    {"usb-pny-2g,superblock_chips_count=7,page_bytes=4KiB,"
+     "clustered_page_bytes=28KiB,read_buffer_bytes=84KiB",
+     "28672", buffers, "read_buffer", "86016"},
     {"usb-kingston-1g,read_buffer_bytes=512KiB", NULL, buffers, "read_buffer",
      "524288"},
     /* Each write to another place merges a block. */
