@@ -26,17 +26,26 @@
 #include "probes/paper.h"
 #include "probes/probes.h"
 
-enum {
-    REPEATS = 4, /* pairs of reads in one cell, where noise is small */
-    LOOKS = 2,   /* the second with cells of the most pairs */
-    DISTANCES = 3
-};
+enum { LOOKS = 3, DISTANCES = 3 };
 
 static const double alpha = 1e-4;
+
+/* Where reads take one of a few times, or the noise is great, a few pairs of them
+ * in a cell do not tell: then more. */
+static const struct look {
+    const char *phase;
+    uint32_t repeats;
+    const uint32_t *rounds;
+} looks[LOOKS] = {
+    {"distance", 4, claim_long_looks},
+    {"distance-closer", 16, claim_long_looks},
+    {"distance-closest", DISTANCE_REPEATS_MAX, claim_longest_looks}};
 /* A switch of 5 % of a read matters; from 3 % on it is looked for. */
 static const double switch_low = 0.03, switch_none = 0.05;
 /* So many times the spread makes one cell tell a switch nearly always. */
 static const double gap_wanted = 3;
+/* With fewer, one of the many places of the walk is left undecided. */
+static const double gap_least = 1.2;
 /* The wider a slot, the fewer of its pages does the drive still hold when the
  * window is read again. */
 static const uint64_t widest_slot_bytes = MIB;
@@ -119,18 +128,18 @@ static bool look_nearby(struct distance_probe *state, const char *phase,
 }
 
 static enum switching look_at_distance(struct distance_probe *state,
-                                       const char *phase, uint32_t repeats,
+                                       const struct look *look,
                                        struct distance_effect *effect,
                                        double *confidence)
 {
     const struct claim_rule rule = {
-        .alpha = alpha / LOOKS, .looks = claim_long_looks, .to_the_end = true};
+        .alpha = alpha / LOOKS, .looks = look->rounds, .to_the_end = true};
     struct contrast contrasts[DISTANCES];
     bool seen = false, dearer = false;
 
     for (int i = 0; i < DISTANCES; i++) {
         contrasts[i] = (struct contrast){.kind = DISTANCE_DISTANT,
-                                         .repeats = repeats,
+                                         .repeats = look->repeats,
                                          .shift_bytes = state->length_bytes /
                                                         (uint64_t)(i + 2),
                                          .low = switch_low,
@@ -138,34 +147,30 @@ static enum switching look_at_distance(struct distance_probe *state,
         snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
     }
     enum claim claim =
-        study_claim(&state->study, phase, contrasts, DISTANCES, &rule);
+        study_claim(&state->study, look->phase, contrasts, DISTANCES, &rule);
     if (claim == CLAIM_MEASURING)
         return SWITCHING_MEASURING;
     for (int i = 0; i < DISTANCES; i++)
         seen = seen || contrasts[i].side == SIDE_ABOVE;
     if (claim == CLAIM_HOLDS && !seen &&
-        !look_nearby(state, phase, contrasts, &dearer))
+        !look_nearby(state, look->phase, contrasts, &dearer))
         return SWITCHING_MEASURING;
     *confidence = claim_confidence(contrasts, DISTANCES, &rule);
-    measure_effect(state, phase, contrasts, effect);
+    measure_effect(state, look->phase, contrasts, effect);
     if (seen)
         return SWITCHING_SEEN;
     return claim == CLAIM_HOLDS && !dearer ? SWITCHING_NONE : SWITCHING_UNCLEAR;
 }
 
-/* Where reads take one of a few times, or the noise is great, a few of them do
- * not tell: then more. */
 static enum switching look_for_switch(struct distance_probe *state,
                                       struct distance_effect *effect,
                                       double *confidence)
 {
-    enum switching switching =
-        look_at_distance(state, "distance", REPEATS, effect, confidence);
+    enum switching switching = SWITCHING_UNCLEAR;
 
-    if (switching != SWITCHING_UNCLEAR)
-        return switching;
-    return look_at_distance(state, "distance-closer", DISTANCE_REPEATS_MAX,
-                            effect, confidence);
+    for (int i = 0; i < LOOKS && switching == SWITCHING_UNCLEAR; i++)
+        switching = look_at_distance(state, &looks[i], effect, confidence);
+    return switching;
 }
 
 /* ---- certifying -------------------------------------------------------- */
@@ -269,6 +274,11 @@ static bool conclude_switching(struct distance_probe *state,
 {
     struct distance_walk walk;
 
+    if (effect->gap < gap_least * effect->spread)
+        return study_say_open(
+            &probe_inter_request_distance, findings,
+            "some reads far away cost more, but by less than the noise: too "
+            "little to follow where groups begin and end");
     switch (distance_take_walk(state, effect, &walk)) {
     case DISTANCE_MEASURING:
         return false;

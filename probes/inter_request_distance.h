@@ -16,10 +16,11 @@
  */
 
 enum {
-    DISTANCE_SLOTS = 32, /* of a window: what counts as one place */
-    DISTANCE_REPEATS_MAX = DISTANCE_SLOTS / 2, /* pairs of reads in one cell */
-    DISTANCE_WALK = 80,                        /* places of the walk */
+    DISTANCE_SLOTS = 32,       /* of a window: what counts as one place */
+    DISTANCE_REPEATS_MAX = 64, /* pairs of reads in one cell */
+    DISTANCE_WALK = 80,        /* places of the walk */
     DISTANCE_GROUPS_MAX = 20,
+    DISTANCE_ANSWERED_MAX = 1024, /* a power of two, and half of them asked */
     DISTANCE_BORDER_CONTRASTS = 4,
     DISTANCE_CONTRASTS_MAX = DISTANCE_BORDER_CONTRASTS * DISTANCE_GROUPS_MAX
 };
@@ -31,8 +32,23 @@ enum distance_kind {
     DISTANCE_BETWEEN /* from somewhere in [size, size + shift) to a place `other` */
 };
 
+enum distance_answer {
+    DISTANCE_MEASURING,
+    DISTANCE_SAME,
+    DISTANCE_OTHER,
+    DISTANCE_UNSURE
+};
+
+/* Questions whose rows have answered them: there are hundreds, and to weigh all
+ * of their rows again for each next one takes long. */
+struct distance_answered {
+    uint64_t key; /* 0: free */
+    enum distance_answer answer;
+};
+
 struct distance_probe {
     struct study study;
+    struct distance_answered answered[DISTANCE_ANSWERED_MAX];
     uint64_t first_bytes, length_bytes; /* where windows may begin */
     uint64_t slot_bytes;
     uint64_t window_bytes;
@@ -68,13 +84,6 @@ bool distance_costs(const struct study *study, const char *phase,
                     char suffix, double ns[DISTANCE_REPEATS_MAX]);
 
 /* ---- walk --------------------------------------------------------------- */
-
-enum distance_answer {
-    DISTANCE_MEASURING,
-    DISTANCE_SAME,
-    DISTANCE_OTHER,
-    DISTANCE_UNSURE
-};
 
 /* Runs of places that belong together: run i begins at places[first[i]]. */
 struct distance_walk {

@@ -82,6 +82,21 @@ static uint64_t in_slot(const struct distance_probe *state, size_t slot,
            random_below(random, pages) * distance_read_bytes;
 }
 
+/* Nearby is a few slots back: what was read ahead is not met. After all slots
+ * they come once more, in another order. */
+static uint32_t next_with_room(size_t slots[DISTANCE_SLOTS], uint32_t at,
+                               struct random *random)
+{
+    for (;; at++) {
+        if (at >= DISTANCE_SLOTS) {
+            random_order(random, slots, DISTANCE_SLOTS);
+            at = 0;
+        }
+        if (slots[at] >= NEAR_SLOTS)
+            return at;
+    }
+}
+
 void distance_emit(struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random)
@@ -94,13 +109,13 @@ void distance_emit(struct study *study, const char *phase,
     random_order(random, near, DISTANCE_SLOTS);
     random_order(random, far, DISTANCE_SLOTS);
     for (uint32_t i = 0, at = 0; i < contrast->repeats; i++, at++) {
-        /* Nearby is a few slots back: what was read ahead is not met. */
-        while (near[at] < NEAR_SLOTS)
-            at++;
+        if (i > 0 && i % DISTANCE_SLOTS == 0)
+            random_order(random, far, DISTANCE_SLOTS);
+        at = next_with_room(near, at, random);
         size_t back = 1 + random_below(random, NEAR_SLOTS);
         uint64_t here = from + in_slot(state, near[at], random);
         uint64_t next = from + in_slot(state, near[at] - back, random);
-        uint64_t there = to + in_slot(state, far[i], random);
+        uint64_t there = to + in_slot(state, far[i % DISTANCE_SLOTS], random);
         bool far_first = random_below(random, 2) == 1;
         if (far_first)
             ask_pair(study, phase, contrast, 'b', round, here, there);

@@ -9,9 +9,11 @@
 #include "lib/infer/stats.h"
 #include "probes/times.h"
 
+enum { ROUNDS_LEAST = 12 };
+
 /* Enough, and the most to be stated: either side of the cost of a switch. */
 static const double width_wanted = 0.07, width_most = 0.10;
-static const uint32_t switch_looks[] = {64, 128, 256, 0};
+static const uint32_t switch_looks[] = {64, 128, 256, 512, 0};
 /* Pairs of reads, nearby and across, that may be spent on it. */
 static const uint64_t crossings_most = 150000;
 
@@ -66,6 +68,55 @@ static double spread_nearby(const struct distance_probe *state,
     return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
 }
 
+/* The reads of the cells that cross a border, and those before them, took so
+ * long. */
+static double lasted_ns(const struct distance_probe *state,
+                        const struct contrast contrasts[], size_t count)
+{
+    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX], sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t round = 0; round < contrasts[i].rounds_count; round++) {
+            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'a', near) ||
+                !distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'b', far))
+                continue;
+            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
+                sum += near[j] + far[j];
+        }
+    return 2 * sum;
+}
+
+/*
+ * How far off what reads nearby cost may be, as a share of it, by drift: from all
+ * that is seen of it; or once it has come and gone, by what its parts leave open of
+ * their mean.
+ */
+static double drift_of(const double near[], size_t rounds, bool long_enough)
+{
+    /* Rounds over which drift is averaged: the more parts, the further apart
+     * are their extremes by noise alone. */
+    enum { PARTS = 8, PARTS_LONG = 16, PART_LEAST = 6 };
+    const double errors = 2;
+    double least = INFINITY, most = 0, sum = 0, squares = 0;
+    size_t part = rounds / (long_enough ? PARTS_LONG : PARTS), parts = 0;
+
+    part = part > PART_LEAST ? part : PART_LEAST;
+    for (size_t i = 0; i + part <= rounds; i += part, parts++) {
+        double level = stats_median(near + i, part);
+        least = level < least ? level : least;
+        most = level > most ? level : most;
+        sum += level;
+        squares += level * level;
+    }
+    if (!long_enough)
+        return most / least - 1;
+    double mean = sum / (double)parts;
+    double variance = (squares - sum * mean) / (double)(parts - 1);
+    return errors * sqrt(fmax(variance, 0) / (double)parts) / mean;
+}
+
 /* What a switch adds to a read nearby, as a share of it: what slows the drive down
  * for a while slows both. All costs drift together, slowly: the interval is widened
  * by what those of reads nearby have drifted meanwhile. */
@@ -73,11 +124,7 @@ static void measure_switch(const struct distance_probe *state,
                            const struct contrast contrasts[], size_t count,
                            struct distance_cost *cost)
 {
-    /* Rounds over which drift is averaged: the more parts, the further apart
-     * are their extremes by noise alone. */
-    enum { PARTS = 8, PART_LEAST = 6 };
     double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
-    double least = INFINITY, most = 0;
     size_t n = 0;
 
     for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
@@ -87,19 +134,15 @@ static void measure_switch(const struct distance_probe *state,
         }
     cost->interval = (struct interval){0, 0};
     cost->ns = 0;
-    if (n < 2 * PART_LEAST)
+    if (n < ROUNDS_LEAST)
         return;
-    size_t part = n / PARTS > PART_LEAST ? n / PARTS : PART_LEAST;
-    for (size_t i = 0; i + part <= n; i += part) {
-        double level = stats_median(near + i, part);
-        least = level < least ? level : least;
-        most = level > most ? level : most;
-    }
+    bool long_enough = lasted_ns(state, contrasts, count) >= times_drift_ns;
+    double drift = 1 + drift_of(near, n, long_enough);
     double near_ns = stats_median(near, n);
     cost->ns = stats_median(shares, n) * near_ns;
     cost->interval = stats_median_interval(shares, n, 5e-4);
-    cost->interval.low *= near_ns * least / most;
-    cost->interval.high *= near_ns * most / least;
+    cost->interval.low *= near_ns / drift;
+    cost->interval.high *= near_ns * drift;
 }
 
 static bool is_narrow(const struct distance_cost *cost, double share)

@@ -38,9 +38,6 @@ static const uint32_t looks[] = {16,  24,  36,  54,         80, 120,
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
 static const double longest_writes_ns = 150e9;
-/* Of slow drift, of a minute or so, a shorter measurement sees a part only: where
- * times vary much, it lasts as long as this. */
-static const double drift_ns = 120e9;
 /* A point may lie so far off the line, besides its own error. */
 static const double off_most = 0.10;
 /* Less of the smallest request's time, or of the largest one's, is lost beside
@@ -132,7 +129,7 @@ static uint64_t pause_after(double rounds_ns, uint32_t rounds_count)
 {
     double round_ns = rounds_ns / rounds_count;
 
-    return (uint64_t)fmax(drift_ns / ROUNDS_MAX - round_ns, 0);
+    return (uint64_t)fmax(times_drift_ns / ROUNDS_MAX - round_ns, 0);
 }
 
 /* The times of so many rounds. False: measure first. */
@@ -176,7 +173,7 @@ static bool find_line(struct request_probe *state, enum request_kind kind,
         double lasted_ns =
             rounds_ns + (double)((*look - looks[0]) * state->pause_ns);
         if (is_done(state, kind, result) &&
-            (!state->vary || lasted_ns >= drift_ns))
+            (!state->vary || lasted_ns >= times_drift_ns))
             break;
         if (kind == REQUEST_WRITES && rounds_ns > longest_writes_ns)
             break;

@@ -17,6 +17,10 @@
  */
 double times_confidence(double spread);
 
+/* Of slow drift, of a minute or so, a shorter measurement sees a part only: where
+ * times vary much, it lasts as long as this. */
+static const double times_drift_ns = 120e9;
+
 /* Do single requests vary so little that nothing else is to be expected? */
 bool times_quiet(double spread);
 

@@ -98,12 +98,14 @@ probes/log_list_blocks.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : 
 probes/log_list_writes.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
 probes/log_list_blocks.c|s/each = log_votes_of(contrast)/each = 1/|test_probes_stick|recovery
 probes/log_list_blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probes_stick|recovery
+probes/inter_request_distance.h|s/DISTANCE_REPEATS_MAX = 64/DISTANCE_REPEATS_MAX = 16/|test_probes_stick|recovery
+probes/inter_request_distance_switch.c|s/if (!long_enough)/if (true)/|test_probes_stick|recovery
 probes/inter_request_distance_switch.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
 probes/inter_request_distance_walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
 probes/large_request_line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
-probes/large_request.c|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|
+probes/times.h|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|
 END
 }
 

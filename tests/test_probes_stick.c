@@ -381,6 +381,29 @@ START_TEST(stick_rows_of_pages_are_no_content_units)
 }
 END_TEST
 
+/* Single reads vary by half, and one in ten is held up: that there is one group
+ * shows in many of them. */
+START_TEST(stick_one_group_shows_in_great_noise)
+{
+    struct findings findings;
+
+    run("ram-disk", "hostile", (unsigned)_i, distance, &findings);
+    ck_assert_int_eq(findings_get(&findings, "segment_groups")->verdict,
+                     VERDICT_ABSENT);
+}
+END_TEST
+
+/* Drift by a tenth to either side has come and gone after minutes: it leaves the
+ * mean of the reads known well. */
+START_TEST(stick_cost_of_a_switch_is_found_where_times_drift)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g", "heavy", (unsigned)_i, distance, &findings);
+    ck_assert_double_eq_tol(number(&findings, "group_switch"), 25e4, 25e3);
+}
+END_TEST
+
 /* A switch that is a tenth of a read takes more reads to be known. */
 START_TEST(stick_cost_of_a_small_switch_is_found)
 {
@@ -607,6 +630,9 @@ int main(void)
                         2);
     tcase_add_loop_test(recovery, stick_content_units_of_fifths_are_not_stated,
                         0, 2);
+    tcase_add_loop_test(recovery, stick_one_group_shows_in_great_noise, 1, 5);
+    tcase_add_loop_test(
+        recovery, stick_cost_of_a_switch_is_found_where_times_drift, 1, 5);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
