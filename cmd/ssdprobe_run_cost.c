@@ -37,7 +37,8 @@ static struct report_part part_of(const struct session_part *part)
                                 .done_requests = part->requests_count,
                                 .done_seconds = part->device_seconds,
                                 .foreseen = expectation_of(&part->foreseen),
-                                .expected = expectation_of(&part->expected)};
+                                .expected = expectation_of(&part->expected),
+                                .by_stage = expectation_of(&part->by_stage)};
 }
 
 static_assert((int)SESSION_PARTS_MAX == (int)REPORT_PARTS_MAX,

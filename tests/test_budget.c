@@ -219,7 +219,7 @@ START_TEST(what_is_expected_is_about_what_is_done)
 {
     const char *spec = drives.names[_i];
     const struct exception bounds = bounds_of(spec);
-    struct session_expectation expected = {0}, done = {0};
+    struct session_expectation expected = {0}, done = {0}, by_stage = {0};
     struct ledger_of_rows rows;
     struct session_plan plan;
     int error;
@@ -231,6 +231,8 @@ START_TEST(what_is_expected_is_about_what_is_done)
             continue;
         expected.bytes_written += part->expected.bytes_written;
         expected.seconds += part->expected.seconds;
+        by_stage.bytes_written += part->by_stage.bytes_written;
+        by_stage.seconds += part->by_stage.seconds;
         done.bytes_written += part->bytes_written;
         done.seconds += part->device_seconds;
     }
@@ -238,16 +240,132 @@ START_TEST(what_is_expected_is_about_what_is_done)
         ratio((double)done.bytes_written, (double)expected.bytes_written);
     const double seconds = ratio(done.seconds, expected.seconds);
     printf("%-20s written %6.0f MiB of %6.0f expected: %.2f; %6.0f s of %6.0f: "
-           "%.2f%s%s\n",
+           "%.2f (by stage %.2f, %.2f)%s%s\n",
            spec, (double)done.bytes_written / (double)MIB,
            (double)expected.bytes_written / (double)MIB, bytes, done.seconds,
-           expected.seconds, seconds, bounds.why ? "; exception: " : "",
-           bounds.why ? bounds.why : "");
+           expected.seconds, seconds,
+           ratio((double)done.bytes_written, (double)by_stage.bytes_written),
+           ratio(done.seconds, by_stage.seconds),
+           bounds.why ? "; exception: " : "", bounds.why ? bounds.why : "");
     ck_assert_msg(bytes > bounds.bytes_low && bytes < bounds.bytes_high,
                   "%s: writes %.2f times what was expected", spec, bytes);
     ck_assert_msg(seconds > bounds.seconds_low && seconds < bounds.seconds_high,
                   "%s: takes %.2f times as long as was expected", spec,
                   seconds);
+}
+END_TEST
+
+/* A probe of two stages. It comes to the second only where a request was really
+ * made, which no rehearsal before it begins can know. */
+enum { FIRST_STAGE = 5, SECOND_STAGE = 100 };
+static uint64_t rows_done;
+
+struct staged {
+    uint64_t asked;
+};
+
+static int count_row(void *context, const char *probe,
+                     const struct sample *sample)
+{
+    (void)context;
+    (void)probe;
+    (void)sample;
+    rows_done++;
+    return 0;
+}
+
+static void staged_plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    *plan = (struct probe_plan){.requests = 1000, .requests_max = 1000};
+}
+
+static int staged_start(const struct setting *setting,
+                        const struct findings *known, void **state)
+{
+    (void)setting;
+    (void)known;
+    *state = calloc(1, sizeof(struct staged));
+    ck_assert_ptr_nonnull(*state);
+    return 0;
+}
+
+static enum probe_next staged_next(void *state, struct step *step)
+{
+    struct staged *staged = state;
+    const bool first = staged->asked < FIRST_STAGE;
+
+    *step = (struct step){.operation = OPERATION_READ,
+                          .offset_bytes = MIB * staged->asked,
+                          .length_bytes = 4096,
+                          .label = {.cell = "c"}};
+    snprintf(step->label.phase, sizeof(step->label.phase),
+             first ? "first" : "second");
+    if (staged->asked >= (rows_done ? FIRST_STAGE + SECOND_STAGE : FIRST_STAGE))
+        return PROBE_DONE;
+    staged->asked++;
+    return PROBE_STEP;
+}
+
+static int staged_feed(void *state, const struct sample *sample)
+{
+    (void)state;
+    (void)sample;
+    return 0;
+}
+
+static void *staged_copy(const void *state)
+{
+    struct staged *copy = malloc(sizeof(*copy));
+
+    ck_assert_ptr_nonnull(copy);
+    *copy = *(const struct staged *)state;
+    return copy;
+}
+
+static void staged_conclude(void *state, struct findings *findings)
+{
+    (void)state;
+    (void)findings;
+}
+
+static const struct probe staged = {.name = "staged",
+                                    .question = "And then?",
+                                    .plan = staged_plan,
+                                    .start = staged_start,
+                                    .next = staged_next,
+                                    .feed = staged_feed,
+                                    .conclude = staged_conclude,
+                                    .finish = free,
+                                    .copy = staged_copy};
+
+/* Each stage is expected as it begins, and only once. */
+START_TEST(a_stage_is_expected_when_it_begins)
+{
+    static const struct probe *const asked[] = {&staged, NULL};
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {.seed = 1,
+                                                    .row = count_row};
+    struct fault why = {FAULT_NONE, ""};
+    struct session_plan plan;
+    struct session *session;
+    struct device *device;
+
+    rows_done = 0;
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    session_pilot(session, asked);
+    ck_assert_int_eq(session_run(session, asked, &why), 0);
+    session_parts(session, &plan);
+    const struct session_part *part = &plan.parts[0];
+    ck_assert_uint_eq(part->requests_count, FIRST_STAGE + SECOND_STAGE);
+    ck_assert_uint_eq(part->foreseen.requests, FIRST_STAGE);
+    ck_assert_uint_eq(part->expected.requests, FIRST_STAGE);
+    ck_assert_uint_eq(part->by_stage.requests, FIRST_STAGE + SECOND_STAGE);
+    ck_assert_uint_eq(part->by_stage.bytes_read, part->bytes_read);
+    ck_assert_double_gt(part->by_stage.seconds, 5 * part->expected.seconds);
+    session_close(session);
+    device_close(device);
 }
 END_TEST
 
@@ -490,6 +608,7 @@ int main(void)
     tcase_add_loop_test(all, the_default_budget_is_enough, 0, drives.count);
     tcase_add_loop_test(all, what_is_expected_is_about_what_is_done, 0,
                         drives.count);
+    tcase_add_test(all, a_stage_is_expected_when_it_begins);
     tcase_add_test(all, a_fill_ends_when_the_drive_cleans);
     tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);

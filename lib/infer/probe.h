@@ -97,6 +97,9 @@ struct probe {
      * time: an interrupted run concludes what its rows carry. */
     void (*conclude)(void *state, struct findings *findings);
     void (*finish)(void *state); /* frees; accepts NULL */
+    /* A second state that stands where this one does and goes on by itself; NULL
+     * when there is no memory. A probe without stages need not have this. */
+    void *(*copy)(const void *state);
     /* Share of the work done, 0 to 1, for a progress bar. */
     double (*progress)(const void *state);
 };

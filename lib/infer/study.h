@@ -76,6 +76,7 @@ struct study_ops {
 };
 
 struct study {
+    size_t size; /* of the probe's state, which this begins */
     struct setting setting;
     const struct probe *probe;
     const struct study_ops *ops;
@@ -117,12 +118,13 @@ enum probe_next study_probe_next(void *state, struct step *step);
 int study_probe_feed(void *state, const struct sample *sample);
 void study_probe_conclude(void *state, struct findings *findings);
 void study_probe_finish(void *state);
+void *study_probe_copy(const void *state);
 double study_probe_progress(const void *state);
 
 #define STUDY_PROBE_FUNCTIONS                                                  \
     .next = study_probe_next, .feed = study_probe_feed,                        \
     .conclude = study_probe_conclude, .finish = study_probe_finish,            \
-    .progress = study_probe_progress
+    .copy = study_probe_copy, .progress = study_probe_progress
 
 /* Each parameter that the probe answers is inconclusive, for this reason.
  * Returns true: what `think` returns when it has concluded. */

@@ -32,8 +32,8 @@ struct report_part {
     bool began;
     uint64_t done_bytes_written, done_bytes_read, done_requests;
     double done_seconds;
-    /* When the run began, and just before the probe did. */
-    struct report_expectation foreseen, expected;
+    /* When the run began, just before the probe did, and each of its stages. */
+    struct report_expectation foreseen, expected, by_stage;
 };
 enum { REPORT_PARTS_MAX = 32 };
 

@@ -104,7 +104,7 @@ static void foresee(struct session *session)
     }
     for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
         struct session_part *part = &session->plan.parts[i];
-        struct session_expectation expected;
+        struct rehearsal expected;
         struct setting setting;
         session_setting(session, part->probe, &setting);
         if (!part->fits || !learn_knows(session, part->probe) ||
@@ -113,7 +113,7 @@ static void foresee(struct session *session)
         costs_know(costs, found);
         if (rehearse(part->probe, &setting, found, costs, &part->plan,
                      &expected, found) == 0)
-            part->foreseen = part->expected = expected;
+            part->foreseen = part->expected = expected.all;
     }
     free(costs);
     free(found);

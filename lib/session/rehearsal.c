@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/rehearsal.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/session/imagined.h"
@@ -39,38 +41,76 @@ static void count(const struct step *step, struct session_expectation *expected)
         expected->bytes_written += step->length_bytes;
 }
 
-static int
-rehearse_once(const struct probe *probe, const struct setting *setting,
-              const struct findings *known, const struct costs *costs,
-              const struct probe_plan *most, uint64_t seed,
-              struct session_expectation *expected, struct findings *found)
+/* Goes on from the step that `state` has just asked for until it is done, or has
+ * done `most`, or, where no more is wanted, to the end of its stage. */
+static int play(const struct probe *probe, void *state, struct step step,
+                const struct costs *costs, const struct probe_plan *most,
+                uint64_t seed, bool stage_only, struct rehearsal *expected)
 {
     const uint64_t requests_most = smaller_of(
         most->requests_max, longer_most * most->requests + requests_least);
+    struct session_expectation *all = &expected->all;
+    const struct step first = step;
     struct imagined drive;
     struct sample sample;
-    struct step step;
+    bool another = false, more = true;
     uint64_t now_ns = 0;
     double mean_ns = 0;
+    int error = 0;
+
+    *expected = (struct rehearsal){.all = {.requests = 0}};
+    imagined_init(&drive, costs, seed);
+    while (!error && more && !(another && stage_only) &&
+           all->requests < requests_most &&
+           all->bytes_written <
+               most->bytes_written_max + !most->bytes_written_max) {
+        imagine(&drive, &step, &now_ns, &mean_ns, &sample);
+        count(&step, all);
+        all->seconds = mean_ns / 1e9;
+        if (!another)
+            expected->stage = *all;
+        error = probe->feed(state, &sample);
+        more = probe->next(state, &step) == PROBE_STEP;
+        another = another || strcmp(step.label.phase, first.label.phase) != 0;
+    }
+    return error;
+}
+
+static int rehearse_once(const struct probe *probe,
+                         const struct setting *setting,
+                         const struct findings *known,
+                         const struct costs *costs,
+                         const struct probe_plan *most, uint64_t seed,
+                         struct rehearsal *expected, struct findings *found)
+{
+    struct step step;
     void *state;
 
-    *expected = (struct session_expectation){.requests = 0};
+    *expected = (struct rehearsal){.all = {.requests = 0}};
     int error = probe->start(setting, known, &state);
     if (error)
         return error;
-    imagined_init(&drive, costs, seed);
-    while (!error && expected->requests < requests_most &&
-           expected->bytes_written <
-               most->bytes_written_max + !most->bytes_written_max &&
-           probe->next(state, &step) == PROBE_STEP) {
-        imagine(&drive, &step, &now_ns, &mean_ns, &sample);
-        count(&step, expected);
-        error = probe->feed(state, &sample);
-    }
+    if (probe->next(state, &step) == PROBE_STEP)
+        error = play(probe, state, step, costs, most, seed, false, expected);
     if (found)
         probe->conclude(state, found);
     probe->finish(state);
-    expected->seconds = mean_ns / 1e9;
+    return error;
+}
+
+int rehearse_stage(const struct probe *probe, const void *state,
+                   const struct step *next, const struct costs *costs,
+                   const struct probe_plan *most, uint64_t seed,
+                   struct session_expectation *expected)
+{
+    void *copy = probe->copy(state);
+    struct rehearsal rest;
+
+    if (!copy)
+        return -ENOMEM;
+    const int error = play(probe, copy, *next, costs, most, seed, true, &rest);
+    probe->finish(copy);
+    *expected = rest.stage;
     return error;
 }
 
@@ -81,10 +121,10 @@ static bool is_between(double a, double b, double c)
 
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
-             const struct probe_plan *most,
-             struct session_expectation *expected, struct findings *found)
+             const struct probe_plan *most, struct rehearsal *expected,
+             struct findings *found)
 {
-    struct session_expectation tries[TRIES];
+    struct rehearsal tries[TRIES];
     const uint64_t seed = setting->seed ^ random_hash("rehearsal");
     int error = 0, middle = 0;
 
@@ -94,16 +134,17 @@ int rehearse(const struct probe *probe, const struct setting *setting,
     for (int i = 0; !error && i < TRIES; i++) {
         error = rehearse_once(probe, setting, known, costs, most,
                               seed + (uint64_t)i, &tries[i], NULL);
-        if (!error && i == 1 && tries[0].requests == tries[1].requests) {
+        if (!error && i == 1 &&
+            tries[0].all.requests == tries[1].all.requests) {
             *expected = tries[0]; /* a third would not change that */
             return 0;
         }
     }
     if (error)
         return error;
-    while (!is_between(tries[(middle + 1) % TRIES].seconds,
-                       tries[middle].seconds,
-                       tries[(middle + 2) % TRIES].seconds))
+    while (!is_between(tries[(middle + 1) % TRIES].all.seconds,
+                       tries[middle].all.seconds,
+                       tries[(middle + 2) % TRIES].all.seconds))
         middle++;
     *expected = tries[middle];
     return 0;

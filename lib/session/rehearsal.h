@@ -6,6 +6,12 @@
 #include "lib/session/costs.h"
 #include "lib/session/session.h"
 
+/* What is expected of a probe, and of its first stage alone: all that it asks for
+ * before it comes to another phase. */
+struct rehearsal {
+    struct session_expectation all, stage;
+};
+
 /*
  * Runs the probe on a drive that is imagined from `costs`, without a request to
  * any: what it would ask, and how long that would take, given what is known so
@@ -16,7 +22,17 @@
  */
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
-             const struct probe_plan *most,
-             struct session_expectation *expected, struct findings *found);
+             const struct probe_plan *most, struct rehearsal *expected,
+             struct findings *found);
+
+/*
+ * The stage that a probe begins whose `state`, which stays as it is, has just asked
+ * for `next`: once, by chance of `seed`. `most` is what the probe may still do. It
+ * must be one that can be copied. 0 or -ENOMEM.
+ */
+int rehearse_stage(const struct probe *probe, const void *state,
+                   const struct step *next, const struct costs *costs,
+                   const struct probe_plan *most, uint64_t seed,
+                   struct session_expectation *expected);
 
 #endif

@@ -12,7 +12,6 @@
 #include "lib/session/clock_step.h"
 #include "lib/session/pilot.h"
 #include "lib/session/plan.h"
-#include "lib/session/rehearsal.h"
 #include "lib/session/skip.h"
 #include "lib/session/state.h"
 
@@ -166,6 +165,7 @@ static int measure(struct session *session, void *state, uint64_t *rows,
 
     while (probe->next(state, &step) == PROBE_STEP) {
         struct sample sample = {.parts_count = 0};
+        expect_stage(session, state, &step);
         int error = step_do(session, &step, &sample, why);
         if (error == -EOVERFLOW)
             session->part->cut = true;
@@ -217,6 +217,7 @@ static int run_probe(struct session *session, const struct setting *setting,
     void *state;
 
     part->began = true;
+    expect_begin(session);
     allow_writes(session);
     int error = probe->start(setting, &session->findings, &state);
     if (error)
@@ -286,21 +287,6 @@ static int run_undisturbed(struct session *session,
     return tell_spoilt(session, session->part->probe->name, cause, why);
 }
 
-/* What is expected of the part that is about to run, by all that is known. */
-static void renew_plan(struct session *session, const struct setting *setting)
-{
-    struct session_part *part = session->part;
-    struct session_expectation rehearsal;
-
-    if (!learn_knows(session, part->probe))
-        return;
-    costs_know(&session->costs, &session->findings);
-    if (rehearse(part->probe, setting, &session->findings, &session->costs,
-                 &part->plan, &rehearsal, NULL))
-        return;
-    part->expected = rehearsal;
-}
-
 /* A probe that measures nothing: whatever disturbs it, once is enough. */
 static int prepare(struct session *session, const struct setting *setting,
                    struct fault *why)
@@ -334,7 +320,7 @@ static int take_turn(struct session *session, const struct probe *probe,
                          session->cost.pilot.bytes_written,
                      reason, sizeof(reason));
     if (session->part->fits && !ended) {
-        renew_plan(session, &setting);
+        expect_part(session, &setting);
         return probe->prepares ? prepare(session, &setting, why)
                                : run_undisturbed(session, &setting, why);
     }

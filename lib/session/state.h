@@ -5,6 +5,7 @@
 #include "lib/base/random.h"
 #include "lib/session/costs.h"
 #include "lib/session/payload.h"
+#include "lib/session/rehearsal.h"
 #include "lib/session/session.h"
 
 /*
@@ -12,6 +13,14 @@
  * run, learn.c sees how the drive is beside what the probes ask, step.c does one
  * step, resume.c takes up a run that was interrupted.
  */
+
+/* Of the probe that is running: the phase of its requests, how many of its stages
+ * were expected apart, and how many requests it will make, as far as is known. */
+struct stage {
+    char phase[LABEL_PHASE_MAX];
+    uint32_t count;
+    uint64_t requests;
+};
 
 struct session {
     struct device *device;
@@ -24,8 +33,10 @@ struct session {
     uint64_t begin_ns, part_begin_ns;
     struct session_plan plan;
     struct session_part *part; /* the one that is running */
-    struct costs costs;        /* of requests on this drive, as far as seen */
-    bool piloted;              /* they are good for a rehearsal */
+    struct rehearsal first;    /* what was expected of it as it began */
+    struct stage stage;
+    struct costs costs; /* of requests on this drive, as far as seen */
+    bool piloted;       /* they are good for a rehearsal */
     const struct csv_rows *rows_before; /* of the run that is continued */
     uint64_t written_before_bytes;
     size_t turns_before_count;
@@ -51,6 +62,18 @@ bool learn_knows(const struct session *session, const struct probe *probe);
 /* learn.c: may the pilot of a run of `probes` write? */
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[]);
+
+/* expect.c: what is expected of the part that is about to run, by all that is
+ * known. */
+void expect_part(struct session *session, const struct setting *setting);
+
+/* expect.c: its probe begins, or begins again. */
+void expect_begin(struct session *session);
+
+/* expect.c: before each step that it asks for: where another stage begins with it,
+ * what is expected of that. */
+void expect_stage(struct session *session, const void *state,
+                  const struct step *step);
 
 /*
  * step.c: one step of the part that runs. 0; -EINTR, -ETIME, or -EOVERFLOW where

@@ -156,11 +156,14 @@ static void expect_rest(const struct session *session, double *requests,
     for (size_t i = 0; i < session->plan.parts_count; i++) {
         const struct session_part *part = &session->plan.parts[i];
         const double done = (double)part->requests_count;
-        const double rest = (double)part->expected.requests - done;
+        const bool runs = part == session->part;
+        const double rest =
+            (double)(runs ? session->stage.requests : part->expected.requests) -
+            done;
         double part_seconds = part->expected.seconds;
         if (part->passed || !part->fits)
             continue;
-        if (part == session->part && done > 0)
+        if (runs && done > 0)
             part_seconds = (double)(device_now_ns(session->device) -
                                     session->part_begin_ns) /
                            1e9 / done * fmax(rest, 0);
