@@ -122,15 +122,31 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
     return error;
 }
 
+/* A probe may not need what failed, so it is left to them to end the run. */
+static void warn_of_pilot(struct run *run, const struct fault *why)
+{
+    char text[sizeof(why->text) + 120];
+
+    snprintf(
+        text, sizeof(text),
+        "%s; it was only to tell what the run will cost, which goes on with "
+        "what was planned",
+        why->text);
+    output_message(&run->invocation.output, "warning", text);
+}
+
 /* Learns at which ticks completions are seen, and says so. */
 static void learn_clock(struct run *run)
 {
+    struct fault why = {FAULT_NONE, ""};
     struct setting setting;
     char step[32], text[200];
 
     session_learn_clock(run->session);
-    session_pilot(run->session, run->choice.asked);
-    run_say_foreseen(run);
+    if (session_pilot(run->session, run->choice.asked, &why))
+        warn_of_pilot(run, &why);
+    else
+        run_say_foreseen(run);
     session_setting(run->session, run->choice.asked[0], &setting);
     if (!setting.clock_step_ns)
         return;

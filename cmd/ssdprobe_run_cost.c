@@ -123,15 +123,18 @@ void run_say_foreseen(const struct run *run)
 {
     struct session_plan plan;
     char bytes[32], time[32];
+    struct session_cost cost;
     double seconds = 0;
     uint64_t sum = 0;
 
+    session_cost(run->session, &cost);
     session_parts(run->session, &plan);
     for (size_t i = 0; i < plan.parts_count; i++) {
         sum += plan.parts[i].fits ? plan.parts[i].foreseen.bytes_written : 0;
         seconds += plan.parts[i].fits ? plan.parts[i].foreseen.seconds : 0;
     }
-    if (plan.parts_count == 0 || run->invocation.settings.quiet)
+    if (cost.pilot.requests == 0 || plan.parts_count == 0 ||
+        run->invocation.settings.quiet)
         return;
     sum = sum < plan.budget_bytes ? sum : plan.budget_bytes;
     confirm_size(&run->invocation.settings, sum, bytes, sizeof(bytes));

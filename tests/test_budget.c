@@ -97,7 +97,7 @@ static void run(const char *spec, uint64_t budget_bytes,
     ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
-    session_pilot(session, probes);
+    ck_assert_int_eq(session_pilot(session, probes, &why), 0);
     *error = session_run(session, probes, &why);
     ck_assert_msg(*error == 0 || *error == -EDQUOT, "%s: %s", spec, why.text);
     session_parts(session, plan);
@@ -354,7 +354,7 @@ START_TEST(a_stage_is_expected_when_it_begins)
     rows_done = 0;
     ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
     ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
-    session_pilot(session, asked);
+    ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     session_parts(session, &plan);
     const struct session_part *part = &plan.parts[0];

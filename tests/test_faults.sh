@@ -126,6 +126,24 @@ filled() {
         select(.parameter == "clustered_page").value] == [16384]' rest.json
 }
 
+# What the pilot meets is said, and leaves the probes to meet it.
+pilot_fails() {
+    "$ssdprobe" --json=pilot.json run clustered-page \
+        sim:ssd-a,write_error_share=1 >out 2>err
+    check "a pilot that fails: the run ends as its first probe does" test $? -eq 4
+    check "a pilot that fails: what failed, and what it was for" grep -q \
+        '^ssdprobe: warning: sim:ssd-a.*: a write of .* failed: .*; it was only to tell what the run will cost' \
+        err
+    check "a pilot that fails: in the document as well" jq -e '[.ssdprobe.messages[] |
+        select(.severity == "warning").text | select(test("only to tell"))] |
+        length == 1' pilot.json
+    check "a pilot that fails: it foresees nothing" \
+        eval "! grep -q 'After a pilot' err"
+    "$ssdprobe" --method=paper run read-buffer sim:ssd-a >out 2>err
+    check "without a pilot, nothing is said of one" \
+        eval "! grep -q 'After a pilot' err"
+}
+
 faulty() {
     local seconds=0
     [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=36000
@@ -200,7 +218,8 @@ resume() {
         test "$status" -eq 3 -a -n "$(grep 'not the device of the run' err)"
 }
 
-for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten filled faulty resume}
+for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten filled pilot_fails \
+    faulty resume}
 do
     began=$SECONDS
     "$part"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/session/pilot.h"
@@ -119,7 +120,8 @@ static void foresee(struct session *session)
     free(found);
 }
 
-static void run_pilot(struct session *session, bool writes)
+/* 0; or -errno with `why`, which may be NULL, of what the device did not do. */
+static int run_pilot(struct session *session, bool writes, struct fault *why)
 {
     const struct setting *setting = &session->setting;
     struct pilot pilot = {.device = session->device,
@@ -140,7 +142,8 @@ static void run_pilot(struct session *session, bool writes)
         device_limit(session->device, &limits);
     }
     const uint64_t begin_ns = device_now_ns(session->device);
-    session->piloted = pilot_run(&pilot, writes) == 0;
+    const int error = pilot_run(&pilot, writes);
+    session->piloted = error == 0;
     const double seconds =
         (double)(device_now_ns(session->device) - begin_ns) / 1e9;
     cost->pilot.bytes_written += pilot.bytes_written;
@@ -151,20 +154,25 @@ static void run_pilot(struct session *session, bool writes)
     cost->bytes_read += pilot.bytes_read;
     cost->requests_count += pilot.requests;
     cost->device_seconds += seconds;
+    return error && error != -ERANGE && error != -EINTR
+               ? step_fault(session, &pilot.failed, error, why)
+               : 0;
 }
 
-void session_pilot(struct session *session, const struct probe *const probes[])
+int session_pilot(struct session *session, const struct probe *const probes[],
+                  struct fault *why)
 {
     session_plan(session, probes, &session->plan);
     learn_state(session);
     if (session->setting.method != METHOD_ADAPTIVE)
-        return;
-    run_pilot(session, learn_writes(session, probes));
+        return 0;
+    const int error = run_pilot(session, learn_writes(session, probes), why);
     if (!session->piloted)
-        return;
+        return error;
     session_plan(session, probes, &session->plan);
     foresee(session);
     look_at_places(session);
+    return 0;
 }
 
 /* ---- a drive that was filled -------------------------------------------- */
@@ -192,6 +200,6 @@ void learn_again(struct session *session)
     session->baseline = (struct baseline){.count = 0};
     costs_init(&session->costs, setting);
     if (piloted)
-        run_pilot(session, session->cost.pilot.bytes_written > 0);
+        (void)run_pilot(session, session->cost.pilot.bytes_written > 0, NULL);
     learn_state(session);
 }

@@ -67,8 +67,10 @@ static int ask(struct pilot *pilot, enum operation operation,
         pilot->bytes_read += operation == OPERATION_READ ? length_bytes : 0;
         pilot->bytes_written += operation == OPERATION_WRITE ? length_bytes : 0;
     }
-    if (error)
+    if (error) {
+        pilot->failed = step;
         return error;
+    }
     const struct sample sample = {.operation = operation,
                                   .offset_bytes = offset_bytes,
                                   .length_bytes = length_bytes,

@@ -24,13 +24,15 @@ struct pilot {
     struct random random;
     bool passing; /* what is sent now is not learnt */
     uint64_t bytes_written, bytes_read, requests; /* sent */
+    struct step failed; /* what the device did not do, where that ended it */
 };
 
 /* The most that it writes. */
 #define PILOT_BYTES_MAX (UINT64_C(16) << 20)
 
 /* Reads, and where `writes` then writes, which the device must allow. 0; -ERANGE:
- * the region is too small for it; or -errno of the device. */
+ * the region is too small for it; -EINTR; -ENOMEM; or -errno of the device, which
+ * has not done `failed`. */
 int pilot_run(struct pilot *pilot, bool writes);
 
 #endif

@@ -135,11 +135,13 @@ void session_learn_clock(struct session *session);
  * probes make cost on this drive (pilot.h), from a few dozen of each. Then all
  * probes are rehearsed, and what that took is what session_parts() foresees; and
  * each is rehearsed again just before its turn, with what is known by then. The
- * most that each may write stays as it was. Not for
- * the papers' procedures, and nothing is written where the budget is small. What
- * a device does not answer, the first probe will say.
+ * most that each may write stays as it was. Not for the papers' procedures, and
+ * nothing is written where the budget is small. 0, or -errno with `why` where the
+ * device did not do a request: the run may go on, but what is expected is then only
+ * what was planned.
  */
-void session_pilot(struct session *session, const struct probe *const probes[]);
+int session_pilot(struct session *session, const struct probe *const probes[],
+                  struct fault *why);
 
 /*
  * After session_pilot(): did it see places that hold nothing, and may the run

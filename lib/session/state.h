@@ -83,6 +83,10 @@ void expect_stage(struct session *session, const void *state,
 int step_do(struct session *session, const struct step *step,
             struct sample *sample, struct fault *why);
 
+/* step.c: says what a request that failed was, and what to do. Returns `error`. */
+int step_fault(const struct session *session, const struct step *step,
+               int error, struct fault *why);
+
 /* step.c: tells the caller how far the run is. */
 void step_report(const struct session *session);
 

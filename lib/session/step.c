@@ -60,8 +60,8 @@ static const char *advice_on(int error)
     }
 }
 
-static int request_fault(const struct session *session, const struct step *step,
-                         int error, struct fault *why)
+int step_fault(const struct session *session, const struct step *step,
+               int error, struct fault *why)
 {
     char size[24], which[80] = "";
 
@@ -117,7 +117,7 @@ static int do_request(struct session *session, const struct step *step,
             note_write(session, step);
         return 0;
     }
-    return request_fault(session, step, error, why);
+    return step_fault(session, step, error, why);
 }
 
 static int do_idle(struct session *session, const struct step *step,
