@@ -80,7 +80,15 @@ probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
-probes/write_buffer.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
+probes/write_buffer_flush.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
+probes/write_buffer_flush.c|s/SIDE_ABOVE);$/SIDE_BELOW);/|test_probes_kim|recovery
+probes/write_buffer_flush.c|s/\*first_bytes = last_bytes + grain;//|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/state->part_bytes = state->study.setting.request_limit_bytes;//|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/< 2 \* fit->sizes/< 0 * fit->sizes/|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/!elsewhere || state->everywhere/true/|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/(uint64_t)(edge->write_ns/(uint64_t)(9 * edge->write_ns/|test_probes_kim|recovery
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic

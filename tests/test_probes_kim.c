@@ -55,6 +55,35 @@ static const struct expected table[] = {
      buffers, "write_buffer", "759808"},
     {"ssd-a,write_buffer_drain=eager,flush_ns=5ms", NULL, buffers,
      "write_buffer", "261120"},
+    /* It holds more than one request of the host, and its end is near to what it
+     * begins to hold; all around what is held is more than it takes. */
+    {"ssd-a,write_buffer_bypass_bytes=16KiB,write_buffer_bytes=1500KiB,"
+     "request_limit_bytes=512KiB",
+     NULL, buffers, "write_buffer", "1536000"},
+    {"ssd-a,write_buffer_bypass_bytes=64KiB,write_buffer_bytes=180KiB", NULL,
+     buffers, "write_buffer", "184320"},
+    /* What overflows is seen only where writes go anywhere. */
+    {"ssd-a,interface_bytes_per_second=20MB,request_limit_bytes=256KiB,"
+     "write_buffer_overflow=make-room",
+     NULL, buffers, "write_buffer", "261120"},
+    /* Writes near to each other are written out before a flush asks for it. */
+    {"ssd-b,write_buffer_drain=eager,write_buffer_bytes=32KiB,flush_ns=381us,"
+     "interface_bytes_per_second=11MB,clustered_page_bytes=16KiB,"
+     "stripe_banks_count=4,program_levels_count=1,program_ns=287us,"
+     "write_buffer_overflow=empty,command_ns=278us",
+     NULL, buffers, "write_buffer", "32768"},
+    /* It is written out while it is filled: not where the host sends all parts at
+     * once; else it seems to hold a page more where merges take long; where they
+     * do not, the more the slower it is filled. */
+    {"ssd-a,write_buffer_drain=eager,write_buffer_bytes=500KiB,"
+     "request_limit_bytes=64KiB",
+     NULL, buffers, "write_buffer", "512000"},
+    {"ssd-a,write_buffer_drain=eager,write_buffer_bytes=500KiB,"
+     "request_limit_bytes=64KiB,queue_depth_count=1",
+     NULL, buffers, "write_buffer", "528384"},
+    {"ssd-c,write_buffer_drain=eager,write_buffer_bytes=500KiB,"
+     "request_limit_bytes=64KiB,queue_depth_count=1",
+     NULL, buffers, "write_buffer", "inconclusive"},
     /* The first part of a long read is not kept. */
     {"ssd-a,request_limit_bytes=64KiB,read_buffer_smallest_request_bytes="
      "96KiB",
