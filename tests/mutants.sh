@@ -44,7 +44,7 @@ lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_per
 lib/infer/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
 lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
-probes/write_buffer.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page.c|s/effect_confidence = 0.85/effect_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
@@ -80,12 +80,14 @@ probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
+lib/flash/draw_seen_buffers.c|s/return leaves(filling, beyond, &pause)/return true/|test_random|
+lib/flash/draw_seen_buffers.c|s/!leaves(filling, beyond, &at_once)/false/|test_random|
 probes/write_buffer_flush.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
 probes/write_buffer_flush.c|s/SIDE_ABOVE);$/SIDE_BELOW);/|test_probes_kim|recovery
 probes/write_buffer_flush.c|s/\*first_bytes = last_bytes + grain;//|test_probes_kim|recovery
 probes/write_buffer_follow.c|s/state->part_bytes = state->study.setting.request_limit_bytes;//|test_probes_kim|recovery
 probes/write_buffer_follow.c|s/< 2 \* fit->sizes/< 0 * fit->sizes/|test_probes_kim|recovery
-probes/write_buffer_follow.c|s/!elsewhere || state->everywhere/true/|test_probes_kim|recovery
+probes/write_buffer_follow.c|s/!elsewhere .. state->everywhere/true/|test_probes_kim|recovery
 probes/write_buffer_follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/(uint64_t)(edge->write_ns/(uint64_t)(9 * edge->write_ns/|test_probes_kim|recovery

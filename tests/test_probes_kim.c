@@ -55,11 +55,11 @@ static const struct expected table[] = {
      buffers, "write_buffer", "759808"},
     {"ssd-a,write_buffer_drain=eager,flush_ns=5ms", NULL, buffers,
      "write_buffer", "261120"},
-    /* It holds more than one request of the host, and its end is near to what it
-     * begins to hold; all around what is held is more than it takes. */
-    {"ssd-a,write_buffer_bypass_bytes=16KiB,write_buffer_bytes=1500KiB,"
+    /* The last part that the host makes of what fills it would pass it by; its end
+     * is near to what it begins to hold. */
+    {"ssd-a,write_buffer_bypass_bytes=16KiB,write_buffer_bytes=1540KiB,"
      "request_limit_bytes=512KiB",
-     NULL, buffers, "write_buffer", "1536000"},
+     NULL, buffers, "write_buffer", "1576960"},
     {"ssd-a,write_buffer_bypass_bytes=64KiB,write_buffer_bytes=180KiB", NULL,
      buffers, "write_buffer", "184320"},
     /* What overflows is seen only where writes go anywhere. */

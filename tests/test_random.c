@@ -161,6 +161,33 @@ START_TEST(truths_follow_from_keys)
 }
 END_TEST
 
+/* What it holds while it writes out is known where merges keep it from doing so,
+ * or where the host sends all at once; else it depends on the host's speed. */
+START_TEST(drained_buffers_are_known_where_they_stand)
+{
+    static const struct {
+        const char *drive, *drain, *truth;
+    } cases[] = {{"ssd-a,queue_depth_count=1", "eager", "528384"},
+                 {"ssd-c,queue_depth_count=1", "eager", "unidentifiable"},
+                 {"ssd-c", "eager", "512000"},
+                 {"ssd-c,queue_depth_count=1", "lazy", "512000"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fault why = {.kind = FAULT_NONE};
+        char spec[256];
+        snprintf(spec, sizeof(spec),
+                 "%s,write_buffer_bytes=500KiB,request_limit_bytes=64KiB,"
+                 "write_buffer_drain=%s",
+                 cases[i].drive, cases[i].drain);
+        ck_assert_msg(drive_load(spec, &loaded, &why) == 0, "%s", why.text);
+        ck_assert_int_eq(draw_truths(&loaded, &why), 0);
+        ck_assert_msg(
+            strcmp(drive_truth(&loaded, "write_buffer"), cases[i].truth) == 0,
+            "%s: %s", spec, drive_truth(&loaded, "write_buffer"));
+    }
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) /* hundreds of drives, but no other code */
 /* Each parameter is identifiable on some drive, and on some it is not: a
  * predicate that always says the same is broken. (What a read costs can be told
@@ -288,6 +315,7 @@ int main(void)
     tcase_add_test(tests, naming_the_kind_gives_the_same_drive);
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
+    tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, rarities_are_drawn_but_seldom);
 #if !defined(__SANITIZE_ADDRESS__)
     tcase_add_test(tests, truths_differ);

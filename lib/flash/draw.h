@@ -48,8 +48,11 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *   read_buffer        a read as long as the buffer: for the first time, again
  *   smallest_request   the same at that length, and one page below it
  *   write_buffer       a write as long as the buffer, and 1 KiB longer; of an
- *                      eager buffer the longest write that it absorbs, which is
- *                      longer by what it drains meanwhile
+ *                      eager buffer the longest write that it absorbs, wherever
+ *                      pages begin, which is longer by what it drains meanwhile;
+ *                      unidentifiable where that depends on how fast it is
+ *                      written: where more fits if the host's requests come at
+ *                      half the speed
  *   log_list           writes in turn to as many blocks as logs, and to one
  *                      more; log_block needs that or the effect of a block
  *   segment_groups     reads after one in the same group, and in another

@@ -45,59 +45,115 @@ int draw_read_buffer_seen(const struct drive *drive, bool *seen,
     return bench.error;
 }
 
-static double buffered_write(struct bench *bench, uint64_t length_bytes)
+static uint64_t parts_count(const struct bench *bench, uint64_t length_bytes)
+{
+    uint64_t limit = bench->drive->request_limit_bytes;
+    return (length_bytes + limit - 1) / limit;
+}
+
+/*
+ * The time of a write into an empty buffer, at multiples of `pitch_bytes`: at
+ * once, or where `slowly` is said, its parts one by one with such pauses, which
+ * do not count.
+ */
+static double buffered_write(struct bench *bench, uint64_t pitch_bytes,
+                             uint64_t length_bytes, const uint64_t *slowly)
 {
     uint64_t times[PLACES_COUNT];
     uint64_t room = bench->drive->capacity_bytes - length_bytes;
-    uint64_t block = draw_block_bytes(bench->drive);
+    uint64_t limit = slowly ? bench->drive->request_limit_bytes : length_bytes;
 
     for (size_t i = 0; i < PLACES_COUNT; i++) {
-        uint64_t place = random_below(&bench->random, room / block) * block;
+        uint64_t place =
+            random_below(&bench->random, room / pitch_bytes) * pitch_bytes;
         bench_flush(bench);
-        times[i] = bench_act(bench, FLASH_WRITE, place, length_bytes);
+        times[i] = 0;
+        for (uint64_t sent = 0; sent < length_bytes; sent += limit) {
+            uint64_t rest = length_bytes - sent;
+            times[i] += bench_act(bench, FLASH_WRITE, place + sent,
+                                  rest < limit ? rest : limit);
+            bench->now_ns += slowly ? *slowly : 0;
+        }
     }
     return bench_median(times, PLACES_COUNT);
 }
 
-/* Does a write of this size take longer than the line through two small ones
- * says? `line` is the time of nothing, which each part that the host makes of it
- * takes, and of a byte. */
-static bool leaves(struct bench *bench, const double line[2],
-                   uint64_t length_bytes)
+/* How an eager buffer is filled: at places that are good for any page. */
+struct filling {
+    struct bench *bench;
+    uint64_t pitch_bytes;
+    double part_ns, byte_ns; /* of what fits */
+};
+
+static double fill_once(const struct filling *filling, uint64_t length_bytes,
+                        const uint64_t *slowly)
 {
-    uint64_t limit = bench->drive->request_limit_bytes;
-    uint64_t parts = (length_bytes + limit - 1) / limit;
-    double expected = (double)parts * line[0] + line[1] * (double)length_bytes;
-    return buffered_write(bench, length_bytes) >
+    return buffered_write(filling->bench, filling->pitch_bytes, length_bytes,
+                          slowly);
+}
+
+/* Does a write of this size take longer than the line through two small ones
+ * says, with what each part takes that the host makes of it? */
+static bool leaves(const struct filling *filling, uint64_t length_bytes,
+                   const uint64_t *slowly)
+{
+    double parts = (double)parts_count(filling->bench, length_bytes);
+    double expected =
+        parts * filling->part_ns + filling->byte_ns * (double)length_bytes;
+    return fill_once(filling, length_bytes, slowly) >
            (1 + DRAW_EFFECT_LEAST) * expected;
 }
 
+/*
+ * Is one KiB more too long also where the host's parts come at half the speed?
+ * If not, this is no property of the drive. There is no speed where the host
+ * sends one part, or all at once.
+ */
+static bool stands_slowly(const struct filling *filling, uint64_t edge_bytes)
+{
+    uint64_t beyond = edge_bytes + KIB, at_once = 0;
+    uint64_t pauses = parts_count(filling->bench, beyond) - 1;
+
+    if (pauses == 0 || !leaves(filling, beyond, &at_once))
+        return true;
+    uint64_t pause =
+        (uint64_t)(fill_once(filling, edge_bytes, NULL) / (double)pauses);
+    return leaves(filling, beyond, &pause);
+}
+
 /* The longest write that the buffer takes at once: its bytes, and what it
- * drains meanwhile. */
+ * drains meanwhile. 0 where none is the longest. */
 static uint64_t absorbed_bytes(struct bench *bench)
 {
-    uint64_t low = bench->drive->write_buffer_bytes / KIB, high = 4 * low;
-    uint64_t large = low / 2 * KIB, limit = bench->drive->request_limit_bytes;
+    const struct drive *drive = bench->drive;
+    const uint64_t own = drive->write_buffer_bytes / KIB, most = 4 * own;
+    uint64_t low = own, high = own, large = own / 2 * KIB;
+    struct filling filling = {bench, drive->clustered_page_bytes, 0, 0};
 
-    if (low < 8)
-        return bench->drive->write_buffer_bytes;
-    large = large < limit ? large : limit;
-    uint64_t small = large / 2;
-    double first = buffered_write(bench, small);
-    double second = buffered_write(bench, large);
-    double slope = (second - first) / (double)(large - small);
-    double line[2] = {second - slope * (double)large, slope};
-
-    if (!leaves(bench, line, high * KIB) || leaves(bench, line, low * KIB))
-        return bench->drive->write_buffer_bytes;
+    if (own < 8)
+        return drive->write_buffer_bytes;
+    if (large > drive->request_limit_bytes)
+        large = drive->request_limit_bytes;
+    double first = fill_once(&filling, large / 2, NULL);
+    double second = fill_once(&filling, large, NULL);
+    filling.byte_ns = (second - first) / (double)(large - large / 2);
+    filling.part_ns = second - filling.byte_ns * (double)large;
+    if (leaves(&filling, low * KIB, NULL))
+        return 0;
+    do {
+        low = high;
+        high += own / 8;
+    } while (high <= most && !leaves(&filling, high * KIB, NULL));
+    if (high > most)
+        return 0;
     while (high - low > 1) {
         uint64_t middle = (low + high) / 2;
-        if (leaves(bench, line, middle * KIB))
+        if (leaves(&filling, middle * KIB, NULL))
             high = middle;
         else
             low = middle;
     }
-    return low * KIB;
+    return stands_slowly(&filling, low * KIB) ? low * KIB : 0;
 }
 
 /* `bytes` is at first what the keys say. */
@@ -109,15 +165,20 @@ int draw_write_buffer_seen(const struct drive *drive, bool *seen,
 
     if (error)
         return error;
-    if (drive->write_buffer_drain == DRAIN_EAGER)
-        *bytes = absorbed_bytes(&bench);
+    uint64_t pitch = draw_block_bytes(drive), absorbed = *bytes;
+    if (drive->write_buffer_drain == DRAIN_EAGER) {
+        absorbed = absorbed_bytes(&bench);
+        pitch = drive->clustered_page_bytes;
+    }
+    if (absorbed > 0)
+        *bytes = absorbed;
     uint64_t edge = *bytes / KIB * KIB;
-    double below = buffered_write(&bench, edge - KIB);
-    double full = buffered_write(&bench, edge);
-    double beyond = buffered_write(&bench, edge + KIB);
+    double below = buffered_write(&bench, pitch, edge - KIB, NULL);
+    double full = buffered_write(&bench, pitch, edge, NULL);
+    double beyond = buffered_write(&bench, pitch, edge + KIB, NULL);
     /* Where each of the host's requests passes it by, nothing is ever in it. Where
      * each does that could fill it, it is never full. */
-    *seen = edge <= write_buffer_most_bytes &&
+    *seen = absorbed > 0 && edge <= write_buffer_most_bytes &&
             drive->write_buffer_bypass_bytes < drive->request_limit_bytes &&
             drive->write_buffer_bypass_bytes < edge &&
             beyond - full - (full - below) >= DRAW_EFFECT_LEAST * full;
