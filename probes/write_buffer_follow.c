@@ -102,6 +102,12 @@ static bool conclude_edge(struct buffer_probe *state,
     const uint64_t limit = state->study.setting.request_limit_bytes;
     char size[24];
 
+    /* What the host's next request takes was reckoned with, but not well. */
+    if (buffer_host_splits_at(state, edge->bytes) &&
+        !is_more_than_request(state, edge, fit))
+        return buffer_say_open(findings,
+                               "writes leave their line where the host sends "
+                               "one request more, by no more than that takes");
     /* A buffer that is filled anew each time makes steps at its multiples. */
     if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
         return buffer_say_open(
