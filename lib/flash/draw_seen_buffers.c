@@ -134,9 +134,10 @@ static uint64_t absorbed_bytes(struct bench *bench)
         return drive->write_buffer_bytes;
     if (large > drive->request_limit_bytes)
         large = drive->request_limit_bytes;
-    double first = fill_once(&filling, large / 2, NULL);
+    const uint64_t small = large / 2;
+    double first = fill_once(&filling, small, NULL);
     double second = fill_once(&filling, large, NULL);
-    filling.byte_ns = (second - first) / (double)(large - large / 2);
+    filling.byte_ns = (second - first) / (double)(large - small);
     filling.part_ns = second - filling.byte_ns * (double)large;
     if (leaves(&filling, low * KIB, NULL))
         return 0;
