@@ -37,6 +37,8 @@ lib/infer/period.c|s/certify_hits = 0.6/certify_hits = 0.5/|test_period|
 lib/infer/period.c|s/certify_hits = 0.6/certify_hits = 0.7/|test_period|
 lib/infer/period.c|s/other_hits = 0.5/other_hits = 0.4/|test_period|
 lib/infer/period.c|s/other_hits = 0.5/other_hits = 0.7/|test_period|
+lib/infer/period.c|s/as_slow_least = 0.5/as_slow_least = 0.4/|test_period|
+lib/infer/period.c|s/as_slow_least = 0.5/as_slow_least = 0.6/|test_period|
 lib/infer/period.c|s/own - 0.3/own - 0.1/|test_period|
 lib/infer/period.c|s/own - 0.3/own - 0.4/|test_period|
 lib/infer/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16/|test_period|

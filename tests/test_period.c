@@ -99,6 +99,18 @@ START_TEST(the_place_stands_alone)
 }
 END_TEST
 
+/* Half of what the slow places have above their neighbours. */
+START_TEST(a_slower_page_is_no_place)
+{
+    clear();
+    slow(5, 20, 1);
+    slow(37, 20, 0.45);
+    ck_assert(is_certified(20, 5, 0.3));
+    slow(37, 20, 0.55);
+    ck_assert(!is_certified(20, 5, 0.3));
+}
+END_TEST
+
 /* A drive catches up over a sixteenth of the period, on either side. */
 START_TEST(what_follows_belongs_to_the_place)
 {
@@ -189,6 +201,7 @@ int main(void)
     tcase_add_test(tests, few_places_are_chance);
     tcase_add_test(tests, a_pattern_that_begins_anew_hides_no_period);
     tcase_add_test(tests, the_place_stands_alone);
+    tcase_add_test(tests, a_slower_page_is_no_place);
     tcase_add_test(tests, what_follows_belongs_to_the_place);
     tcase_add_test(tests, the_search_proves_nothing);
     tcase_add_test(tests, proposals_are_likely);

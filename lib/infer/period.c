@@ -26,6 +26,9 @@ static const double search_error = 1e-4, certify_error = 1e-6;
 /* Half of the predicted places must be slow to propose, six in ten to certify:
  * heavy noise hides some. Other places: at most half as many. */
 static const double search_hits = 0.5, certify_hits = 0.6, other_hits = 0.5;
+/* Other places are as slow from half of what the predicted ones have above their
+ * neighbours: slow pages of a cell are not, beside the cleaning for a block. */
+static const double as_slow_least = 0.5;
 
 /* STATS_MAX values or all, without a stride that a pattern could follow. */
 static size_t draw(const double values[], size_t count,
@@ -353,7 +356,7 @@ int period_certify(const double values[], size_t count, size_t first,
     double *residuals = malloc((count + 1) * sizeof(*residuals));
     uint32_t *counts = calloc(period->length, sizeof(*counts));
     size_t slow_count = 0, most_elsewhere = 0, phase, at;
-    double share;
+    double share, as_slow;
 
     if (!residuals || !counts) {
         free(residuals);
@@ -361,16 +364,19 @@ int period_certify(const double values[], size_t count, size_t first,
         return -ENOMEM;
     }
     level(values, count, rule, residuals);
-    for (size_t i = first; i < count; i++) {
-        if (residuals[i] <= rule->threshold)
-            continue;
-        counts[i % period->length]++;
-        slow_count++;
-    }
     phase = period->phase % period->length;
     at = first +
          (phase + period->length - first % period->length) % period->length;
-    period->hits = counts[phase];
+    period->excess = median_excess(residuals, at, count, period->length);
+    as_slow = higher(rule->threshold, as_slow_least * period->excess);
+    period->hits = 0;
+    for (size_t i = first; i < count; i++) {
+        if (residuals[i] <= rule->threshold)
+            continue;
+        slow_count++;
+        period->hits += i % period->length == phase;
+        counts[i % period->length] += residuals[i] > as_slow;
+    }
     period->trials = (count - at + period->length - 1) / period->length;
     for (size_t i = 0; i < period->length; i++)
         if (!belongs(i, period) && counts[i] > most_elsewhere)
@@ -379,7 +385,6 @@ int period_certify(const double values[], size_t count, size_t first,
     share = ((double)slow_count + 1) / (double)(count - first + 2);
     share = share > rule->share ? share : rule->share;
     period->error = pow(10, log_tail(period->hits, period->trials, share));
-    period->excess = median_excess(residuals, at, count, period->length);
     *certified =
         period->error < certify_error &&
         (double)period->hits >= certify_hits * (double)period->trials &&
