@@ -17,23 +17,23 @@ enum {
     FIRST_NUMBER = 3  /* of the walks; those with the page come before */
 };
 
-/* Each but the shortest has neighbours half and twice as long. The last are
- * walked where the host's limit, or what shows nothing, leaves too few. */
+/* Far apart first; the last are walked where the host's limit, or what shows
+ * nothing, leaves too few. */
 static const uint64_t lengths_bytes[LENGTHS] = {
-    32 * KIB,  48 * KIB,  64 * KIB,  96 * KIB, 128 * KIB, 192 * KIB, 256 * KIB,
-    384 * KIB, 512 * KIB, 768 * KIB, 1 * MIB,  16 * KIB,  24 * KIB,  8 * KIB};
+    32 * KIB,  128 * KIB, 512 * KIB, 64 * KIB,  256 * KIB, MIB,      48 * KIB,
+    192 * KIB, 768 * KIB, 96 * KIB,  384 * KIB, 16 * KIB,  24 * KIB, 8 * KIB};
 /* Pages are multiples of the first; those longer than the second of the third;
  * and none is longer than the last. */
 static const uint64_t sector_bytes = 512, short_page_bytes = 64 * KIB,
                       long_page_grain_bytes = 4 * KIB,
                       page_most_bytes = 4 * MIB;
 static const uint64_t shortest_piece_bytes = 4 * KIB;
-/* Twice as long a piece waits for more than its transfer: it takes not much less
- * than twice the time, and is off the line through shorter ones by a share of
- * that. */
-static const double waits_least = 1.8, line_most = 0.05;
-/* Of what a flush takes after a write beside after nothing. */
-static const double flush_error = 0.01, flush_least = 0.05;
+/* A longer piece waits for more than its transfer: it takes not much less time a
+ * byte, and is off the line through shorter ones by a share of that. */
+static const double waits_least = 0.9, line_most = 0.05;
+/* Of what a flush takes after a write beside after nothing: a page to program is
+ * more than some of it. */
+static const double flush_error = 0.01, flush_least = 0.05, flush_none = 0.12;
 
 /* ---- what explains the distances --------------------------------------- */
 
@@ -138,6 +138,20 @@ static enum claim add_walk(struct block_probe *state,
     return claim;
 }
 
+/* The longest pieces that use up as much as the first; 0: no others do. What is
+ * shorter then says nothing new: it is a part of a page as well. */
+static uint64_t longest_part_bytes(const struct block_pieces *pieces)
+{
+    uint64_t longest = 0;
+
+    for (size_t i = 1; i < pieces->count; i++)
+        if (pieces->walked[i].spikes.period.length ==
+                pieces->walked[0].spikes.period.length &&
+            pieces->walked[i].piece_bytes > longest)
+            longest = pieces->walked[i].piece_bytes;
+    return longest;
+}
+
 /*
  * Walks in pieces of one length after another, until some lengths show a
  * distance and one block explains them. Fewer are too few: pieces of half a page
@@ -153,7 +167,8 @@ static enum claim walk_lengths(struct block_probe *state,
     pieces->count = 0;
     for (size_t i = 0; i < LENGTHS; i++) {
         /* What the host splits is no longer than its parts. */
-        if (limit > 0 && lengths_bytes[i] > limit)
+        if ((limit > 0 && lengths_bytes[i] > limit) ||
+            lengths_bytes[i] < longest_part_bytes(pieces))
             continue;
         if (lengths_bytes[i] < lengths_bytes[0] &&
             pieces->count >= AGREED_LEAST && claim != CLAIM_OPEN)
@@ -202,7 +217,7 @@ static enum claim buffered_side(struct block_probe *state, enum side *side)
                                 .size_bytes = state->page_bytes,
                                 .expected = SIDE_OPEN,
                                 .low = flush_least,
-                                .high = flush_least};
+                                .high = flush_none};
 
     snprintf(contrast.name, sizeof(contrast.name), "f%llu",
              (unsigned long long)state->page_bytes);
@@ -212,9 +227,9 @@ static enum claim buffered_side(struct block_probe *state, enum side *side)
 }
 
 /*
- * In pieces of half of what seems the page, of all of it and of twice as much.
- * So far all pieces may be multiples of it, and then it may be any that divides
- * them: so down to pieces that are shorter.
+ * In pieces of half of what seems the page, of all of it and of half as much
+ * again. So far all pieces may be multiples of it, and then it may be any that
+ * divides them: so down to pieces that are shorter.
  */
 static enum claim walk_around(struct block_probe *state,
                               struct block_pieces *pieces)
@@ -232,31 +247,47 @@ static enum claim walk_around(struct block_probe *state,
         if (claim == CLAIM_HOLDS)
             claim = explain(pieces);
     } while (claim == CLAIM_HOLDS && pieces->page_bytes < page);
-    for (uint64_t times = 1; times <= 2 && claim == CLAIM_HOLDS; times++) {
-        if (limit > 0 && times * page > limit)
+    for (uint64_t halves = 2; halves <= 3 && claim == CLAIM_HOLDS; halves++) {
+        if (limit > 0 && page / 2 * halves > limit)
             break;
-        claim = add_walk(state, pieces, times * page, number++);
+        claim = add_walk(state, pieces, page / 2 * halves, number++);
         if (claim == CLAIM_HOLDS)
             claim = explain(pieces);
     }
     return claim;
 }
 
-/* Does twice as long a piece as what seems the page wait for more than its
- * transfer? */
+/* The shortest pieces that are longer; NULL: none. */
+static const struct block_walked *find_longer(const struct block_pieces *pieces,
+                                              uint64_t piece_bytes)
+{
+    const struct block_walked *longer = NULL;
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct block_walked *walked = &pieces->walked[i];
+        if (walked->piece_bytes > piece_bytes &&
+            (!longer || walked->piece_bytes < longer->piece_bytes))
+            longer = walked;
+    }
+    return longer;
+}
+
+/* Does a piece longer than what seems the page wait for more than its transfer?
+ */
 static bool waits_beyond(const struct block_pieces *pieces)
 {
     const struct block_walked *half = find_walk(pieces, pieces->page_bytes / 2);
     const struct block_walked *page = find_walk(pieces, pieces->page_bytes);
-    const struct block_walked *twice =
-        find_walk(pieces, 2 * pieces->page_bytes);
+    const struct block_walked *longer = find_longer(pieces, pieces->page_bytes);
 
-    if (!half || !page || !twice)
+    if (!half || !page || !longer)
         return false;
-    double page_ns = page->spikes.write_ns, twice_ns = twice->spikes.write_ns;
-    double line_ns = page_ns + 2 * (page_ns - half->spikes.write_ns);
-    return twice_ns > waits_least * page_ns &&
-           fabs(twice_ns - line_ns) > line_most * twice_ns;
+    double times = (double)longer->piece_bytes / (double)pieces->page_bytes;
+    double page_ns = page->spikes.write_ns, longer_ns = longer->spikes.write_ns;
+    double line_ns =
+        page_ns + 2 * (times - 1) * (page_ns - half->spikes.write_ns);
+    return longer_ns > waits_least * times * page_ns &&
+           fabs(longer_ns - line_ns) > line_most * longer_ns;
 }
 
 /*
