@@ -121,6 +121,52 @@ static bool look_closer(struct read_probe *state, struct survey *survey)
     return true;
 }
 
+/*
+ * As many pairs of reads in a cell as keep the noise of one below what may pass
+ * for no profit: a long read is rarely free of parts that were held up, and
+ * rounds that hold none but such say nothing however many they are.
+ */
+static uint32_t repeats_in_noise(struct read_probe *state,
+                                 const struct contrast *looked)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t repeats = looked->repeats;
+    const uint32_t most =
+        looked->size_bytes > MIB ? READ_REPEATS_LONG_MAX : READ_REPEATS_MAX;
+
+    study_ratios(&state->study, "survey", looked, looked->rounds_count, ratios);
+    double spread = stats_spread(ratios, looked->rounds_count);
+    for (; 2 * repeats <= most && spread > looked->high; repeats *= 2)
+        spread /= sqrt(2);
+    return repeats;
+}
+
+/* Sizes behind the run that are undecided: the noise may be too large to tell
+ * that they do not profit, and yet not to tell that they profit by less than half
+ * as much. The nearest one that does ends the run. */
+static bool look_beyond(struct read_probe *state, struct survey *survey)
+{
+    const struct claim_rule rule = {.alpha = search_error,
+                                    .looks = claim_long_looks};
+
+    while (survey->after == survey->count && survey->last + 1 < survey->count) {
+        struct contrast *undecided = &survey->sizes[survey->last + 1];
+        struct contrast contrast =
+            read_twice(&state->study.setting, undecided->size_bytes, SIDE_OPEN);
+        contrast.repeats = repeats_in_noise(state, undecided);
+        contrast.low = contrast.high = survey->sizes[survey->last].median / 2;
+        if (study_claim(&state->study, "beyond", &contrast, 1, &rule) ==
+            CLAIM_MEASURING)
+            return false;
+        if (contrast.side == SIDE_OPEN)
+            break;
+        undecided->side = contrast.side;
+        undecided->median = contrast.median;
+        find_run(survey);
+    }
+    return true;
+}
+
 static bool look_over_to(struct read_probe *state,
                          const uint64_t *largest_bytes, struct survey *survey)
 {
@@ -135,7 +181,8 @@ static bool look_over_to(struct read_probe *state,
                     &rule) == CLAIM_MEASURING)
         return false;
     find_run(survey);
-    return !survey->any || look_closer(state, survey);
+    return !survey->any ||
+           (look_beyond(state, survey) && look_closer(state, survey));
 }
 
 /* Where the largest size still profits, larger ones are worth their time. */
@@ -149,25 +196,6 @@ static bool look_over(struct read_probe *state, uint64_t *largest_bytes,
             2 * *largest_bytes > read_size_limit(&state->study.setting))
             return true;
     }
-}
-
-/*
- * As many pairs of reads in a cell as keep the noise of one below what may pass
- * for no profit: a long read is rarely free of parts that were held up, and
- * rounds that hold none but such say nothing however many they are.
- */
-static uint32_t repeats_in_noise(struct read_probe *state,
-                                 const struct contrast *looked)
-{
-    double ratios[CONTRAST_ROUNDS_MAX];
-    uint32_t repeats = looked->repeats;
-
-    study_ratios(&state->study, "survey", looked, looked->rounds_count, ratios);
-    double spread = stats_spread(ratios, looked->rounds_count);
-    for (; 2 * repeats <= READ_REPEATS_MAX && spread > read_none_long;
-         repeats *= 2)
-        spread /= sqrt(2);
-    return repeats;
 }
 
 static bool conclude_none(struct read_probe *state, const struct survey *survey,
@@ -311,7 +339,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         return;
     }
     plan->requests = 5400;
-    plan->requests_max = 200000;
+    plan->requests_max = 600000;
     plan->bytes_read = 1600 * MIB;
     plan->bytes_read_max = 64000 * MIB;
 }

@@ -15,7 +15,8 @@
  */
 
 enum {
-    READ_REPEATS_MAX = 16,
+    READ_REPEATS_MAX = 48,
+    READ_REPEATS_LONG_MAX = 16, /* of more than 1 MiB */
     READ_REPEATS_USUAL_MAX = 8, /* where the noise is not known */
     READ_ATTEMPTS_MAX = 5
 };

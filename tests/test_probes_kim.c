@@ -540,6 +540,27 @@ START_TEST(what_is_too_quick_for_flash_is_no_page)
 }
 END_TEST
 
+/* Longer reads than the buffer vary too much to be told from none that profit by
+ * a twentieth; that they profit by less than half as much can be told. */
+START_TEST(read_buffer_shows_in_great_noise)
+{
+    static const struct probe *const probe[] = {&probe_read_buffer, NULL};
+    struct asked asked = {
+        .drive = "ssd-a", .noise = "hostile", .probes = probe};
+    unsigned found = 0;
+
+    for (asked.seed = 1; asked.seed <= 12; asked.seed++) {
+        static struct findings findings;
+        run(&asked, &findings);
+        if (findings_get(&findings, "read_buffer")->verdict != VERDICT_FOUND)
+            continue;
+        check_stated(&asked, &findings, "read_buffer", "262144");
+        found++;
+    }
+    ck_assert_uint_ge(found, 9);
+}
+END_TEST
+
 /* ---- the papers' procedures -------------------------------------------- */
 
 START_TEST(literal_procedures_read_the_figures)
@@ -666,6 +687,7 @@ int main(void)
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);
+    tcase_add_test(sweeps, read_buffer_shows_in_great_noise);
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
