@@ -23,6 +23,14 @@
 extern const double paper_confidence;
 extern const char paper_halves_disagree[];
 
+/* Of a measurement; so much of it is read at a time. */
+enum paper_half { PAPER_WHOLE, PAPER_EVEN, PAPER_ODD };
+
+static inline bool paper_in_half(enum paper_half half, uint32_t i)
+{
+    return half == PAPER_WHOLE || (i % 2 == 0) == (half == PAPER_EVEN);
+}
+
 struct step paper_step(enum operation operation, uint64_t offset_bytes,
                        uint64_t length_bytes);
 /* Asks for a step of that phase and cell, round 0. */
@@ -50,7 +58,7 @@ struct finding *paper_say_size(const struct study *study,
 void paper_say_open(const struct study *study, struct findings *findings,
                     const char *parameter, const char *reason);
 
-/* ---- Kim et al. (paper_kim.c) ------------------------------------------ */
+/* ---- Kim et al. (paper_kim.c, paper_kim_blocks.c) ---------------------- */
 
 /* Procedure 1: sizes in steps of 2 KiB, periodic drops. */
 bool paper_clustered_page(struct study *study, struct findings *findings);

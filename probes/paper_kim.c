@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What Kim et al. read from sweeps over sizes: pages and buffers. */
 #include "probes/paper.h"
 
 #include <math.h>
@@ -14,23 +15,18 @@ enum {
     PAGE_STEP_KIB = 2,
     PAGE_MOST_KIB = 1024,
     PAGE_ITERATIONS = 64,
-    BLOCK_FIRST_PAGES = 2,
-    BLOCK_FIRST_PAGES_AGAIN = 10, /* SSD-C: nothing was seen with 2 */
-    BLOCK_MOST_PAGES = 1024,
-    NAND_BLOCKS = 16,
     BUFFER_MOST_KIB = 1024,
     READ_MOST_KIB = 4096, /* SSD-C: still fast at 1024 */
     WRITE_ITERATIONS = 30,
-    BLOCK_SIZES_MAX = 16,
     PLACES = 63,
     GARBAGE_PLACES = 1024
 };
 
-static const uint64_t block_total_bytes = 8 * GIB, garbage_bytes = 16 * MIB;
+static const uint64_t garbage_bytes = 16 * MIB;
 static const uint64_t far_bytes = GIB;
 
-/* What a reader calls a drop, a gap, a much shorter time. */
-static const double drop_least = 0.03, gap_least = 0.10, gain_least = 0.10;
+/* What a reader calls a drop, a much shorter time. */
+static const double drop_least = 0.03, gain_least = 0.10;
 /* A small write that takes three times a small read was not buffered. */
 static const double bypass_least = 1.0986; /* log 3 */
 
@@ -81,33 +77,28 @@ static double *sweep_costs(struct study *study, const struct sweep *sweep)
     return NULL;
 }
 
-enum half { WHOLE, EVEN, ODD };
-
-static bool in_half(enum half half, uint32_t i)
-{
-    return half == WHOLE || (i % 2 == 0) == (half == EVEN);
-}
-
-static double mean_of(const double costs[], uint32_t count, enum half half)
+static double mean_of(const double costs[], uint32_t count,
+                      enum paper_half half)
 {
     double sum = 0;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        if (in_half(half, i)) {
+        if (paper_in_half(half, i)) {
             sum += costs[i];
             n++;
         }
     return sum / n;
 }
 
-static double median_of(const double costs[], uint32_t count, enum half half)
+static double median_of(const double costs[], uint32_t count,
+                        enum paper_half half)
 {
     double sample[STATS_MAX];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count && n < STATS_MAX; i++)
-        if (in_half(half, i))
+        if (paper_in_half(half, i))
             sample[n++] = costs[i];
     return stats_median(sample, n);
 }
@@ -142,7 +133,7 @@ static double drop_at(const double means[], uint32_t i)
 }
 
 /* The period of the drops in steps of the sweep; 0: none that a reader sees. */
-static uint32_t read_drops(const double costs[], enum half half)
+static uint32_t read_drops(const double costs[], enum paper_half half)
 {
     enum { COUNT = PAGE_MOST_KIB / PAGE_STEP_KIB };
     double means[COUNT], scores[COUNT / 4 + 1], best = 0;
@@ -179,9 +170,9 @@ bool paper_clustered_page(struct study *study, struct findings *findings)
     double *costs = sweep_costs(study, &page_sweep);
     if (!costs)
         return false;
-    uint32_t period = read_drops(costs, WHOLE);
-    bool agree =
-        read_drops(costs, EVEN) == period && read_drops(costs, ODD) == period;
+    uint32_t period = read_drops(costs, PAPER_WHOLE);
+    bool agree = read_drops(costs, PAPER_EVEN) == period &&
+                 read_drops(costs, PAPER_ODD) == period;
     free(costs);
     if (period == 0 || !agree) {
         const char *reason =
@@ -212,249 +203,6 @@ void paper_clustered_page_plan(const struct setting *setting,
         PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
     plan->requests = plan->requests_max =
         setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
-}
-
-/* ---- procedure 2 ------------------------------------------------------- */
-
-struct ladder {
-    uint64_t sizes[BLOCK_SIZES_MAX];
-    size_t count;
-};
-
-static struct ladder ladder_from(const struct study *study, uint64_t page_bytes,
-                                 uint32_t first_pages)
-{
-    struct ladder ladder = {.count = 0};
-    uint64_t pages = first_pages;
-
-    while (pages <= BLOCK_MOST_PAGES && ladder.count < BLOCK_SIZES_MAX) {
-        pages *= 2;
-        if (16 * pages * page_bytes > study->setting.region_length_bytes)
-            break;
-        ladder.sizes[ladder.count++] = pages * page_bytes;
-    }
-    return ladder;
-}
-
-static uint64_t iterations_of(const struct setting *setting,
-                              uint64_t size_bytes)
-{
-    uint64_t total = setting->region_length_bytes;
-
-    return (total < block_total_bytes ? total : block_total_bytes) / size_bytes;
-}
-
-/* A run of one size in order or at random, after a fill. NULL: asked for. */
-static const struct timing *run_of(struct study *study, uint64_t size_bytes,
-                                   bool at_random, uint64_t *iterations)
-{
-    char phase[LABEL_PHASE_MAX];
-    struct random random;
-
-    *iterations = iterations_of(&study->setting, size_bytes);
-    snprintf(phase, sizeof(phase), "procedure-2%s-%u", at_random ? "r" : "s",
-             (unsigned)(size_bytes / KIB));
-    if (!paper_filled(study, phase, CONTENT_ONES))
-        return NULL;
-    const struct timing *found =
-        paper_rows(study, phase, "run", 2 * *iterations);
-    if (found)
-        return found;
-    study_random(study, phase, "run", 0, &random);
-    for (uint64_t i = 0; i < *iterations; i++) {
-        uint64_t place = at_random ? random_below(&random, *iterations) : i;
-        paper_ask(
-            study,
-            paper_step(OPERATION_WRITE,
-                       study->setting.region_offset_bytes + place * size_bytes,
-                       size_bytes),
-            phase, "run");
-        paper_ask_flush(study, phase, "run");
-    }
-    return NULL;
-}
-
-static double elapsed(const struct timing found[], uint64_t iterations,
-                      enum half half)
-{
-    double sum = 0;
-
-    for (uint64_t i = 0; i < iterations; i++)
-        if (in_half(half, (uint32_t)(i & 1)))
-            sum += (double)(found[2 * i].ns + found[2 * i + 1].ns);
-    return sum;
-}
-
-/* From which size on random is as fast as sequential? 0: never, or always. */
-static uint64_t read_closing(const struct ladder *ladder, double gaps[])
-{
-    size_t first = ladder->count;
-
-    while (first > 0 && gaps[first - 1] < gap_least)
-        first--;
-    return first > 0 && first < ladder->count ? ladder->sizes[first] : 0;
-}
-
-/* True when measured. *bytes is 0 when no size closes a gap. */
-static bool block_from(struct study *study, uint64_t page_bytes,
-                       uint32_t first_pages, uint64_t *bytes, bool *agree)
-{
-    struct ladder ladder = ladder_from(study, page_bytes, first_pages);
-    double gaps[3][BLOCK_SIZES_MAX];
-
-    for (size_t i = 0; i < ladder.count; i++) {
-        uint64_t n;
-        const struct timing *sequential =
-            run_of(study, ladder.sizes[i], false, &n);
-        if (!sequential)
-            return false;
-        const struct timing *scattered =
-            run_of(study, ladder.sizes[i], true, &n);
-        if (!scattered)
-            return false;
-        for (int half = WHOLE; half <= ODD; half++)
-            gaps[half][i] = log(elapsed(scattered, n, (enum half)half) /
-                                elapsed(sequential, n, (enum half)half));
-    }
-    *bytes = read_closing(&ladder, gaps[WHOLE]);
-    *agree = read_closing(&ladder, gaps[EVEN]) == *bytes &&
-             read_closing(&ladder, gaps[ODD]) == *bytes;
-    return true;
-}
-
-bool paper_clustered_block(struct study *study, uint64_t page_bytes,
-                           struct findings *findings)
-{
-    uint64_t bytes;
-    bool agree;
-    char size[24];
-
-    if (!block_from(study, page_bytes, BLOCK_FIRST_PAGES, &bytes, &agree))
-        return false;
-    if (bytes == 0 &&
-        !block_from(study, page_bytes, BLOCK_FIRST_PAGES_AGAIN, &bytes, &agree))
-        return false;
-    if (bytes == 0 || !agree)
-        paper_say_open(study, findings, "clustered_block",
-                       agree
-                           ? "random writes are not as fast as sequential ones "
-                             "from one size on, or are at every size"
-                           : paper_halves_disagree);
-    else
-        finding_why(paper_say_size(study, findings, "clustered_block", bytes),
-                    "random writes are slower than sequential ones of less "
-                    "than %s, and as fast from there on",
-                    format_bytes(bytes, size, sizeof(size)));
-    return true;
-}
-
-void paper_clustered_block_plan(const struct setting *setting,
-                                struct probe_plan *plan)
-{
-    const uint64_t runs = 2 * 10; /* sizes from 4 to 2048 pages */
-    uint64_t total = iterations_of(setting, 1);
-
-    plan->bytes_written = runs * (setting->region_length_bytes + total);
-    plan->bytes_written_max = 2 * plan->bytes_written;
-    /* The page is not known yet: expected for one of 16 KiB, and at most for
-     * one of 4 KiB. */
-    plan->requests =
-        runs * (setting->region_length_bytes / MIB) + 4 * total / (32 * KIB);
-    plan->requests_max =
-        2 * runs * (setting->region_length_bytes / MIB) + 8 * total / (4 * KIB);
-}
-
-/* ---- procedure 3 ------------------------------------------------------- */
-
-/* How many clusters a reader sees among log costs: peaks of a histogram that
- * hold a tenth each, with a valley between them. */
-static size_t read_clusters(const double sorted[], size_t count)
-{
-    enum { BINS = 400 };
-    const double bin_width = 0.03;
-    size_t bins[BINS] = {0}, clusters = 0, peak = 0, valley = SIZE_MAX;
-    size_t mass = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t bin = (size_t)((sorted[i] - sorted[0]) / bin_width);
-        bins[bin < BINS ? bin : BINS - 1]++;
-    }
-    for (size_t i = 0; i < BINS; i++) {
-        size_t here = bins[i];
-        mass += here;
-        if (here < valley)
-            valley = here;
-        if (peak && here * 4 < peak && mass * 10 >= count) {
-            clusters++; /* the peak is behind us */
-            peak = mass = 0;
-            valley = here;
-        } else if (here > peak) {
-            peak = here;
-        }
-    }
-    return clusters;
-}
-
-static size_t clusters_of(const struct timing found[], size_t pages,
-                          enum half half, double scratch[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < pages; i++)
-        if (in_half(half, (uint32_t)(i / (pages / 2 + 1))))
-            scratch[n++] =
-                log((double)(found[2 * i].ns + found[2 * i + 1].ns) + 1);
-    stats_sort(scratch, n);
-    return read_clusters(scratch, n);
-}
-
-bool paper_nand_type(struct study *study, uint64_t page_bytes,
-                     uint64_t block_bytes, struct findings *findings)
-{
-    static const char *const names[] = {NULL, "SLC", "MLC", "TLC", "QLC"};
-    const char phase[] = "procedure-3";
-    size_t pages = (size_t)(NAND_BLOCKS * block_bytes / page_bytes);
-
-    if (!paper_filled(study, phase, CONTENT_ONES))
-        return false;
-    const struct timing *found = paper_rows(study, phase, "page", 2 * pages);
-    for (size_t i = 0; !found && i < pages; i++) {
-        paper_ask(study,
-                  paper_step(OPERATION_WRITE,
-                             paper_at(study, i * page_bytes, page_bytes),
-                             page_bytes),
-                  phase, "page");
-        paper_ask_flush(study, phase, "page");
-    }
-    double *scratch = found ? malloc(pages * sizeof(*scratch)) : NULL;
-    study->failed = study->failed || (found && !scratch);
-    if (!scratch)
-        return false;
-    size_t clusters = clusters_of(found, pages, WHOLE, scratch);
-    bool agree = clusters_of(found, pages, EVEN, scratch) == clusters &&
-                 clusters_of(found, pages, ODD, scratch) == clusters;
-    free(scratch);
-    if (!agree || clusters < 1 || clusters > 4) {
-        paper_say_open(study, findings, "nand_type",
-                       agree ? "the costs of page writes form no clear clusters"
-                             : paper_halves_disagree);
-        return true;
-    }
-    struct finding *finding = paper_add(study, findings, "nand_type");
-    finding_found(finding, value_text(names[clusters]), paper_confidence);
-    finding_why(finding, "the costs of page writes fall into %zu cluster%s",
-                clusters, clusters == 1 ? "" : "s");
-    return true;
-}
-
-void paper_nand_type_plan(const struct setting *setting,
-                          struct probe_plan *plan)
-{
-    plan->bytes_written = setting->region_length_bytes + NAND_BLOCKS * 4 * MIB;
-    plan->bytes_written_max =
-        setting->region_length_bytes + NAND_BLOCKS * 64 * MIB;
-    plan->requests = setting->region_length_bytes / MIB + 8192;
-    plan->requests_max = setting->region_length_bytes / MIB + 1000000;
 }
 
 /* ---- one curve against another ----------------------------------------- */
@@ -662,7 +410,7 @@ static void emit_small_read(struct study *study, const struct sweep *sweep,
 }
 
 static struct run read_write_run(const double buffered[], const double full[],
-                                 enum half half, double *typical_ns)
+                                 enum paper_half half, double *typical_ns)
 {
     double gains[BUFFER_MOST_KIB];
 
@@ -682,10 +430,10 @@ static void conclude_write(const struct study *study, const double buffered[],
                            struct findings *findings)
 {
     double small_ns, unused;
-    struct run run = read_write_run(buffered, full, WHOLE, &small_ns);
-    struct run even = read_write_run(buffered, full, EVEN, &unused);
-    struct run odd = read_write_run(buffered, full, ODD, &unused);
-    double read_ns = median_of(reads, WRITE_ITERATIONS, WHOLE);
+    struct run run = read_write_run(buffered, full, PAPER_WHOLE, &small_ns);
+    struct run even = read_write_run(buffered, full, PAPER_EVEN, &unused);
+    struct run odd = read_write_run(buffered, full, PAPER_ODD, &unused);
+    double read_ns = median_of(reads, WRITE_ITERATIONS, PAPER_WHOLE);
     char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
