@@ -73,7 +73,7 @@ probes/clustered_block.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_kim|recovery
 probes/clustered_block.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
-probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST ||/false ||/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/{.scattered = course->scattered/{.scattered = false/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
@@ -103,7 +103,7 @@ probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
 probes/basic.c|s,all - all / 50,all,|test_probes_stick|basic
 probes/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
 probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
-probes/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|sweeps
+probes/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|recovery
 probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery

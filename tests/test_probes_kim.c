@@ -391,33 +391,61 @@ static const uint64_t drawn_seeds[] = {31049, 30042, 30027, 32037};
 static const char drawn_keys[] =
     "partial_read=off,write_buffer_release=programmed";
 
+/* What a seed draws, in a file at `path`, which the caller removes. */
+static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
+                      char *path, size_t size)
+{
+    static char text[DRAWN_TEXT_MAX];
+    const char *folder = getenv("TMPDIR");
+    struct fault why = {.kind = FAULT_NONE};
+
+    ck_assert_int_eq(draw_drive(seed, NULL, keys, drive, &why), 0);
+    int length = draw_text(drive, text, sizeof(text));
+    ck_assert_int_gt(length, 0);
+    snprintf(path, size, "%s/kim-drawn-XXXXXX", folder ? folder : "/tmp");
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    ck_assert_int_eq(write(descriptor, text, (size_t)length), length);
+    close(descriptor);
+}
+
 START_TEST(pages_of_drawn_drives_are_found)
 {
     static struct findings findings;
     static struct drive drive;
-    static char text[DRAWN_TEXT_MAX];
-    const char *folder = getenv("TMPDIR");
     char path[256], page[32];
-    struct fault why = {.kind = FAULT_NONE};
     struct asked asked = {.drive = path,
                           .noise = "realistic",
                           .seed = (unsigned)drawn_seeds[_i],
                           .probes = pages,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    ck_assert_int_eq(
-        draw_drive(drawn_seeds[_i], NULL, drawn_keys, &drive, &why), 0);
-    int length = draw_text(&drive, text, sizeof(text));
-    ck_assert_int_gt(length, 0);
-    snprintf(path, sizeof(path), "%s/kim-drawn-XXXXXX",
-             folder ? folder : "/tmp");
-    int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    ck_assert_int_eq(write(descriptor, text, (size_t)length), length);
-    close(descriptor);
+    draw_file(drawn_seeds[_i], drawn_keys, &drive, path, sizeof(path));
     snprintf(page, sizeof(page), "%" PRIu64, drive.clustered_page_bytes);
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_page", page);
+    unlink(path);
+}
+END_TEST
+
+/* Written in order, all that it cleans is stale and costs nothing that shows: the
+ * writes must go anywhere. (The fill would be more than is allowed.) */
+START_TEST(a_block_shows_where_cleaning_in_order_costs_nothing)
+{
+    static const struct probe *const both[] = {&probe_clustered_page,
+                                               &probe_clustered_block, NULL};
+    static struct findings findings;
+    static struct drive drive;
+    char path[256];
+    struct asked asked = {.drive = path,
+                          .noise = "realistic",
+                          .seed = 170031,
+                          .probes = both,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    draw_file(asked.seed, NULL, &drive, path, sizeof(path));
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", "12582912");
     unlink(path);
 }
 END_TEST
@@ -681,6 +709,7 @@ int main(void)
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
+    tcase_add_test(sweeps, a_block_shows_where_cleaning_in_order_costs_nothing);
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_loop_test(
         sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 4);
