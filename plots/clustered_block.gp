@@ -9,8 +9,14 @@ load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 rows = sprintf("awk -F, '$3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
 if ($7==\"write\") { write_us=us; offset=$8; size=$9 } \
 else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
-# The walk through the region, page by page; the last one was certified.
-walk = rows." | awk '$1 ~ /^walk-/ { if ($1!=last) { n=0; last=$1 } line[n++]=$2 \" \" $5 } END { for (i=0; i<n; i++) print line[i] }'"
+# The last walk, over the pages that it has used up: each write uses up those that
+# it touches, wherever it goes. Without the page, the one in the longest writes,
+# which are likely to be whole pages.
+page = found("clustered_page") ? value_of("clustered_page")/1024 : 0
+walk = rows.sprintf(" | awk -v page=%.1f '$1 ~ /^walk-/ && (page || $3>=most) { \
+if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
+a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } at+=(used-a)/1024 } \
+END { for (i=0; i<n; i++) print line[i] }'", page)
 sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5 }'", at_random)
 # Sizes whose gap was looked at, and that did not stand.
 tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
@@ -25,17 +31,17 @@ below = ascii ? 6 : 5.6
 set bmargin ascii ? 4 : 3.5
 set size 1,0.5
 set origin 0,0.5
-eval titled(headline("Clustered block", "clustered_block"), folded ? "written in order; all blocks laid over one another" : "written in order")
+eval titled(headline("Clustered block", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : "one write after another")
 if (walks > 1) {
     eval time_axis(WALK_min_y, WALK_max_y)
     place(x) = folded ? x - block*floor(x/block + 1e-9) : x
     if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
-    set xlabel folded ? "offset in a block (MiB)" : "offset (MiB)"
+    set xlabel folded ? "pages used up, modulo a block (MiB)" : "pages used up (MiB)"
     set ylabel "write and flush"
     set key off
     plot "< ".walk using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
 } else {
-    set label 3 "not written in order" at screen 0.5, 0.75 center tc rgb pale
+    set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale
     set xrange [0:1]; set yrange [0:1]; unset tics
     plot NaN notitle
     unset label 3

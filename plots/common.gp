@@ -74,8 +74,9 @@ titled(text, below) = ascii ? \
 axis_low = 0; axis_high = 1; axis_log = 0
 along(x) = axis_log ? log(x/axis_low)/log(1.*axis_high/axis_low) : (x - axis_low)/(1.*axis_high - axis_low)
 chosen(x, from, to, text) = x != x ? "" : sprintf("set object 90 rectangle from first %.9g, graph 0 to first %.9g, graph 1 fc rgb '%s' fs transparent solid 0.18 noborder behind; set arrow 90 from first %.9g, graph 0 to first %.9g, graph 1 nohead lw 0.85 lc rgb '%s' front; set label 90 \"%s\" at first %.9g, graph 0.97 %s tc rgb '%s' front", from, to, accent, x, x, accent, text, x, along(x) > 0.6 ? "right offset character -0.8,0" : "left offset character 0.8,0", accent)
-# Candidates that did not stand, as a rug below the points; a list of numbers.
-rug(list, scale) = strlen(list) == 0 ? "" : sprintf("do for [place in '%s'] { set arrow from first place/%.9g, graph 0 to first place/%.9g, graph 0.04 nohead lw 0.6 lc rgb '%s' front }", list, scale, scale, pale)
+# Candidates that did not stand, as a rug below the points; a list of numbers. What
+# no request was as long as is beyond the axis.
+rug(list, scale) = strlen(list) == 0 ? "" : sprintf("do for [place in '%s'] { if (place/%.9g <= axis_high) { set arrow from first place/%.9g, graph 0 to first place/%.9g, graph 0.04 nohead lw 0.6 lc rgb '%s' front } }", list, scale, scale, scale, pale)
 rug_title = "candidate, rejected"
 rug_key = ascii ? "with lines lc rgb 'black'" : sprintf("with lines lw 0.6 lc rgb '%s'", pale)
 
