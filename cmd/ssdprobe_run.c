@@ -129,8 +129,8 @@ static void warn_of_pilot(struct run *run, const struct fault *why)
 
     snprintf(
         text, sizeof(text),
-        "%s; it was only to tell what the run will cost, which goes on with "
-        "what was planned",
+        "%s; that request was only to tell what the run will cost, and the "
+        "run goes on with what was planned",
         why->text);
     output_message(&run->invocation.output, "warning", text);
 }

@@ -3,10 +3,11 @@
 # gnuplot -c write_buffer.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a write and its flush: KiB, us of the write, us of the flush.
-rows = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" && $4!~/^flush/ { \
+# One line a write, all its parts together, and its flush: KiB, us of the write, us
+# of the flush. Not those that were slowed down on purpose.
+rows = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" && $5!~/^slow/ && $4!~/^flush/ { \
 if ($4==\"procedure-6\") { print $9/1024, ($11-$10)/1000, \"nan\"; next } if ($4 ~ /^(procedure|small)/) next; \
-if ($7==\"write\") { size=$9; us=($11-$10)/1000; written=1 } \
+if ($7==\"write\") { if (!written) size=us=0; size+=$9; us+=($11-$10)/1000; written=1 } \
 else if ($7==\"flush\" && written) { print size/1024, us, ($11-$10)/1000; written=0 } }' %s", samples)
 flushes = rows." | awk '{ print $1, $3 }'"
 # The sizes that the bisection asked for: cells q0-163840-a.

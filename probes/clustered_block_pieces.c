@@ -37,16 +37,6 @@ static const double flush_error = 0.01, flush_least = 0.05, flush_none = 0.12;
 
 /* ---- what explains the distances --------------------------------------- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /*
  * What one piece uses up of a block, on average: a drive that maps pages writes
  * each page anew that a piece touches, be it in part. Pieces in order begin at

@@ -101,8 +101,9 @@ enum buffer_flushing {
  * size it takes longer. */
 enum buffer_flushing buffer_look_at_flush(struct buffer_probe *state,
                                           uint64_t *first_bytes);
-/* Sets `everywhere` if what is held is written out before a flush asks for it.
- * False: measuring. */
+/* Sets `everywhere` if what is held is written out before a flush asks for it: not
+ * where the flush has as much to do after a pause. After a write of `first_bytes` a
+ * flush takes longer. False: measuring. */
 bool buffer_look_at_waiting(struct buffer_probe *state, uint64_t first_bytes);
 /* The smallest write that is held: `*first_bytes` is, and a quarter of it is
  * not. False: measuring. */

@@ -127,8 +127,6 @@ static bool ask_bypassed(void *context, const char *phase, uint32_t index,
     return true;
 }
 
-/* The smallest write that is held: `*first_bytes` is, and a quarter of it is
- * not. False: measuring. */
 bool buffer_search_first_held(struct buffer_probe *state, uint64_t *first_bytes)
 {
     enum { ROUNDS = 12 };
@@ -157,11 +155,6 @@ bool buffer_search_first_held(struct buffer_probe *state, uint64_t *first_bytes)
     return true;
 }
 
-/*
- * Is what is held written out before a flush asks for it? Not where the flush
- * has as much to do after a pause. `first_bytes`: after a write of so much a
- * flush takes longer. False: measuring.
- */
 bool buffer_look_at_waiting(struct buffer_probe *state, uint64_t first_bytes)
 {
     const struct contrast after = flush_after(first_bytes);

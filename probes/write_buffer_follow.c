@@ -16,9 +16,9 @@ static const double doubled = 2;
 static const double one_sign_confidence = 0.95;
 static const double unseen_confidence = 0.9;
 /* Where the drive writes out what it holds between the requests that the host
- * makes of a write: of fifteen such, three ended a page farther than for a host
+ * makes of a write: of twelve such, three ended a page farther than for a host
  * that sends them otherwise. */
-static const double moving_confidence = 0.8;
+static const double moving_confidence = 0.75;
 /* A step may be so much and yet another's than the buffer's: a page more that is
  * begun, or a level of a cache behind it. Of ten such, two were. */
 static const double step_clear = 1.25, small_step_confidence = 0.85;

@@ -132,7 +132,7 @@ pilot_fails() {
         sim:ssd-a,write_error_share=1 >out 2>err
     check "a pilot that fails: the run ends as its first probe does" test $? -eq 4
     check "a pilot that fails: what failed, and what it was for" grep -q \
-        '^ssdprobe: warning: sim:ssd-a.*: a write of .* failed: .*; it was only to tell what the run will cost' \
+        '^ssdprobe: warning: sim:ssd-a.*: a write of .* failed: .*; that request was only to tell what the run will cost' \
         err
     check "a pilot that fails: in the document as well" jq -e '[.ssdprobe.messages[] |
         select(.severity == "warning").text | select(test("only to tell"))] |

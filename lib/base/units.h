@@ -14,6 +14,17 @@ static inline uint64_t smaller_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The greatest; of 0 and another, that one. */
+static inline uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /*
  * Text to quantities and back, the same everywhere: options, drive files, CSV,
  * reports. Every parser takes the whole text or none of it: trailing junk, a

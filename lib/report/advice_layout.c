@@ -41,16 +41,6 @@ static uint64_t first_of(const struct findings *findings,
     return 0;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
     return (value + unit - 1) / unit * unit;
@@ -156,7 +146,8 @@ static void advise_f2fs(const struct base *base, struct advice_list *list)
 
     if (base->unit_bytes == 0)
         return;
-    section = base->unit_bytes / gcd(base->unit_bytes, F2FS_SEGMENT_BYTES) *
+    section = base->unit_bytes /
+              common_divisor(base->unit_bytes, F2FS_SEGMENT_BYTES) *
               F2FS_SEGMENT_BYTES;
     if (section > F2FS_SECTION_MAX_BYTES)
         return;
