@@ -102,12 +102,12 @@ probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
 probes/basic.c|s,all - all / 50,all,|test_probes_stick|basic
 probes/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
-probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
+probes/nand_type_levels.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
 probes/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|recovery
-probes/nand_type.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery
-probes/nand_type.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
+probes/nand_type_levels.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery
+probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list_writes.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
 probes/log_list_writes.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
