@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Banks that do the steps of requests, and the buses for which they ask. */
+#include "lib/flash/interleave_inside.h"
+
+/* ---- the bus ----------------------------------------------------------- */
+
+static struct channel *channel_of(struct interleave *il, uint32_t bank)
+{
+    return &il->channels[bank % il->channels_count];
+}
+
+static struct step *sending_step(struct interleave *il, uint32_t at)
+{
+    const struct bank *bank = &il->banks[at];
+    bool programs = il->steps[bank->head].kind == STEP_PROGRAM;
+
+    return &il->steps[programs ? bank->sending : bank->head];
+}
+
+/* The bank has the bus: a page goes over it. */
+static void transfer(struct interleave *il, uint32_t at)
+{
+    expect(il, il->now_ns + sending_step(il, at)->bus_ns, EVENT_TRANSFERRED,
+           at);
+}
+
+static void take_bus(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    uint64_t waited = il->now_ns - bank->asked_ns;
+
+    channel_of(il, at)->taken = true;
+    bank->asking = false;
+    bank->holding = true;
+    /* Waiting counts only where nothing else goes on. */
+    if (!bank->programming && !bank->copying)
+        bank->why.wait_ns += waited;
+    transfer(il, at);
+}
+
+static void ask_for_bus(struct interleave *il, uint32_t at)
+{
+    struct channel *channel = channel_of(il, at);
+    struct bank *bank = &il->banks[at];
+
+    bank->asking = true;
+    bank->asked_ns = il->now_ns;
+    bank->waiting_next = NONE;
+    if (!channel->taken) {
+        take_bus(il, at);
+    } else if (channel->first == NONE) {
+        channel->first = channel->last = at;
+    } else {
+        il->banks[channel->last].waiting_next = at;
+        channel->last = at;
+    }
+}
+
+static void release_bus(struct interleave *il, uint32_t at)
+{
+    struct channel *channel = channel_of(il, at);
+    uint32_t next = channel->first;
+
+    il->banks[at].holding = false;
+    channel->taken = false;
+    if (next == NONE)
+        return;
+    channel->first = il->banks[next].waiting_next;
+    take_bus(il, next);
+}
+
+/* ---- a bank's run: steps of one kind and job --------------------------- */
+
+static void begin_run(struct interleave *il, uint32_t at);
+
+static bool continues(const struct interleave *il, uint32_t step,
+                      const struct step *than)
+{
+    return step != NONE && il->steps[step].job == than->job &&
+           il->steps[step].kind == than->kind;
+}
+
+/* Those that wait for the reads of a job on other banks. */
+static void unblock(struct interleave *il, uint32_t job)
+{
+    for (uint32_t i = 0; i < il->banks_count; i++) {
+        struct bank *bank = &il->banks[i];
+        if (!bank->blocked || il->steps[bank->head].job != job)
+            continue;
+        bank->blocked = false;
+        expect(il, il->now_ns, EVENT_BEGIN, i);
+    }
+}
+
+/* The head of a bank is done. True: its run goes on. */
+static bool finish_step(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    uint32_t done = bank->head;
+    struct step step = il->steps[done];
+    struct job *job = &il->jobs[step.job];
+
+    bank->head = step.next;
+    il->steps[done].next = il->free_step;
+    il->free_step = done;
+    job->steps_left_count--;
+    if (step.kind == STEP_READ && --job->reads_left_count == 0 &&
+        job->has_bank_waiting)
+        unblock(il, step.job);
+    if (continues(il, bank->head, &step))
+        return true;
+    uint64_t elapsed = il->now_ns - bank->began_ns;
+    uint64_t known = bank->why.wait_ns + bank->why.bus_ns - bank->known_ns;
+    uint64_t rest = elapsed > known ? elapsed - known : 0;
+    if (step.kind == STEP_READ)
+        bank->why.sense_ns += rest;
+    else if (step.kind == STEP_PROGRAM)
+        bank->why.program_ns += rest;
+    else
+        bank->why.clean_ns += rest;
+    job->why = bank->why;
+    il->array->banks[at].did.busy_ns += elapsed;
+    interleave_settle(il, step.job);
+    begin_run(il, at);
+    return false;
+}
+
+/* The first page of a burst may go once all of it has come from the host, and
+ * the cache register has room for it. */
+static void send_burst(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    uint32_t room = il->registers_count - bank->held_count, count = 0;
+
+    if (bank->asking || bank->holding || bank->sending == NONE ||
+        (!il->cache_program && bank->programming))
+        return;
+    const struct step *first = &il->steps[bank->sending];
+    uint32_t step = bank->sending;
+    uint64_t ready_ns = 0;
+    for (; count < il->registers_count && continues(il, step, first); count++) {
+        ready_ns = later(ready_ns, il->steps[step].begin_ns);
+        step = il->steps[step].next;
+    }
+    if (count > room)
+        return;
+    bank->sending_count = count;
+    bank->asking = true;
+    if (ready_ns > il->now_ns)
+        expect(il, ready_ns, EVENT_READY, at);
+    else
+        ask_for_bus(il, at);
+}
+
+static void begin_step(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    const struct step *step = &il->steps[bank->head];
+
+    switch (step->kind) {
+    case STEP_READ:
+        bank->sensed_ns =
+            il->now_ns + il->read_ns + (il->cache_read ? il->copy_ns : 0);
+        expect(il, bank->sensed_ns, EVENT_READY, at);
+        break;
+    case STEP_PROGRAM:
+        bank->sending = bank->head;
+        bank->held_count = 0;
+        send_burst(il, at);
+        break;
+    case STEP_BUSY:
+        expect(il, il->now_ns + step->work_ns, EVENT_OVER, at);
+        break;
+    }
+}
+
+/* Looks at the head of the queue of a bank that is free. */
+static void begin_run(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->busy = bank->head != NONE;
+    if (!bank->busy)
+        return;
+    const struct step *step = &il->steps[bank->head];
+    struct job *job = &il->jobs[step->job];
+    if (step->begin_ns > il->now_ns) {
+        expect(il, step->begin_ns, EVENT_BEGIN, at);
+        return;
+    }
+    if (step->kind == STEP_PROGRAM && job->reads_left_count > 0) {
+        bank->blocked = job->has_bank_waiting = true;
+        return;
+    }
+    if (!job->begun)
+        job->begin_ns = il->now_ns;
+    job->begun = true;
+    bank->began_ns = il->now_ns;
+    bank->why = job->why;
+    bank->known_ns = bank->why.wait_ns + bank->why.bus_ns;
+    begin_step(il, at);
+}
+
+/* ---- what happens ------------------------------------------------------ */
+
+static void to_host(struct interleave *il, uint64_t bytes)
+{
+    /* A page is less than a GiB: this fits. */
+    *il->link_free_ns = later(il->now_ns, *il->link_free_ns) +
+                        bytes * 1000000000 / il->link_bytes_per_second;
+}
+
+static void read_transferred(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    const struct step *step = &il->steps[bank->head];
+    bool more = continues(il, step->next, step);
+    struct job *job = &il->jobs[step->job];
+
+    bank->why.bus_ns += step->bus_ns;
+    to_host(il, step->bytes);
+    job->least_ns = later(job->least_ns, *il->link_free_ns);
+    if (!more || !il->held)
+        release_bus(il, at);
+    if (!finish_step(il, at))
+        return;
+    if (il->cache_read)
+        bank->sensed_ns =
+            later(bank->sensed_ns + il->read_ns, il->now_ns) + il->copy_ns;
+    else
+        bank->sensed_ns = il->now_ns + il->read_ns;
+    expect(il, bank->sensed_ns, EVENT_READY, at);
+}
+
+/* The page in the cache register goes to the array. */
+static void program_next(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    if (bank->programming || bank->copying || bank->held_count == 0)
+        return;
+    bank->copying = true;
+    expect(il, il->now_ns + (il->cache_program ? il->copy_ns : 0), EVENT_COPIED,
+           at);
+}
+
+static void program_transferred(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+    const struct step *step = &il->steps[bank->sending];
+
+    if (!bank->programming && !bank->copying)
+        bank->why.bus_ns += step->bus_ns;
+    bank->sending = continues(il, step->next, step) ? step->next : NONE;
+    bank->held_count++;
+    program_next(il, at);
+    if (--bank->sending_count > 0) {
+        transfer(il, at);
+        return;
+    }
+    release_bus(il, at);
+    send_burst(il, at);
+}
+
+static void copied(struct interleave *il, uint32_t at)
+{
+    struct bank *bank = &il->banks[at];
+
+    bank->copying = false;
+    bank->programming = true;
+    bank->held_count--;
+    expect(il, il->now_ns + il->steps[bank->head].work_ns, EVENT_PROGRAMMED,
+           at);
+    send_burst(il, at);
+}
+
+static void programmed(struct interleave *il, uint32_t at)
+{
+    il->banks[at].programming = false;
+    if (!finish_step(il, at))
+        return;
+    program_next(il, at);
+    send_burst(il, at);
+}
+
+void interleave_happen(struct interleave *il, const struct event *event)
+{
+    uint32_t at = event->at;
+
+    switch (event->kind) {
+    case EVENT_TRANSFERRED:
+        if (il->steps[il->banks[at].head].kind == STEP_READ)
+            read_transferred(il, at);
+        else
+            program_transferred(il, at);
+        break;
+    case EVENT_COPIED:
+        copied(il, at);
+        break;
+    case EVENT_PROGRAMMED:
+        programmed(il, at);
+        break;
+    case EVENT_READY:
+        /* A bus that is held is its own already. */
+        if (il->banks[at].holding)
+            transfer(il, at);
+        else
+            ask_for_bus(il, at);
+        break;
+    case EVENT_OVER:
+        if (finish_step(il, at))
+            begin_step(il, at);
+        break;
+    case EVENT_LEAST:
+        il->jobs[at].timed = false;
+        interleave_settle(il, at);
+        break;
+    case EVENT_BEGIN:
+        begin_run(il, at);
+        break;
+    }
+}
