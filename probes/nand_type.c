@@ -22,7 +22,8 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
-#include "probes/nand_type.h"
+#include "probes/nand_type_levels.h"
+#include "probes/nand_type_profile.h"
 #include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -90,11 +91,6 @@ static double *take_blocks(struct state *state, uint32_t blocks)
 }
 
 /* ---- reasoning --------------------------------------------------------- */
-
-struct finding *nand_finding(struct findings *findings)
-{
-    return findings_add(findings, "nand-type", "nand_type");
-}
 
 static bool say_open(struct findings *findings, const char *reason)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many levels the places of a block make, and what that says of its cells. */
-#include "probes/nand_type.h"
+#include "probes/nand_type_levels.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -165,6 +164,11 @@ static bool levels_hide_more(const struct nand_profile *profile,
 
 /* ---- what is said ------------------------------------------------------ */
 
+struct finding *nand_finding(struct findings *findings)
+{
+    return findings_add(findings, "nand-type", "nand_type");
+}
+
 static const char *type_name(size_t levels_count)
 {
     static const char *const names[] = {"", "SLC", "MLC", "TLC", "QLC"};
@@ -234,7 +238,7 @@ static bool restless(const double costs[], size_t blocks,
 {
     double rests[DIP_MAX], sample[NAND_BLOCKS_MAX];
     size_t places = profile->count, count = 0;
-    size_t step = (blocks * places + DIP_MAX - 1) / DIP_MAX;
+    size_t step = blocks * places / DIP_MAX + 1; /* rests fit */
     struct modes modes;
 
     for (size_t place = 0; place < places; place++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The costs of the pages of blocks, folded at the blocks' length. */
-#include "probes/nand_type.h"
+#include "probes/nand_type_profile.h"
 
 #include <errno.h>
 #include <math.h>

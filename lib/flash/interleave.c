@@ -7,51 +7,6 @@
 
 #include "lib/flash/interleave_inside.h"
 
-/* ---- jobs -------------------------------------------------------------- */
-
-static bool overlap(const struct job *a, const struct job *b)
-{
-    return a->offset_bytes < b->end_bytes && b->offset_bytes < a->end_bytes;
-}
-
-static void complete_job(struct interleave *il, uint32_t at)
-{
-    struct job *job = &il->jobs[at];
-
-    if (job->previous != NONE)
-        il->jobs[job->previous].next = job->next;
-    if (job->next != NONE)
-        il->jobs[job->next].previous = job->previous;
-    else
-        il->newest = job->previous;
-    job->end_ns = il->now_ns;
-    il->complete[il->complete_count++] = at;
-}
-
-/* Is the job complete, and then those that waited for it? */
-void interleave_settle(struct interleave *il, uint32_t at)
-{
-    struct job *job = &il->jobs[at];
-
-    if (!job->closed || job->steps_left_count || job->older_count)
-        return;
-    if (job->least_ns > il->now_ns) {
-        if (!job->timed)
-            expect(il, job->least_ns, EVENT_LEAST, at);
-        job->timed = true;
-        return;
-    }
-    complete_job(il, at);
-    for (uint32_t i = job->next; i != NONE;) {
-        uint32_t next = il->jobs[i].next;
-        if (overlap(job, &il->jobs[i])) {
-            il->jobs[i].older_count--;
-            interleave_settle(il, i);
-        }
-        i = next;
-    }
-}
-
 /* ---- time passes ------------------------------------------------------- */
 
 uint64_t interleave_next_ns(const struct interleave *il)

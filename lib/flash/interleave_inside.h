@@ -7,9 +7,8 @@
 #include "lib/flash/moment.h"
 
 /*
- * What only the files of the interleaving see: jobs, which are requests, and the
- * queues of their steps (interleave.c); the banks and buses that do these steps
- * (interleave_banks.c).
+ * What only the files of the interleaving see: what is asked for, jobs with their
+ * steps (interleave.c), and the banks and buses that do it (interleave_banks.c).
  */
 
 #define NONE UINT32_MAX
@@ -103,11 +102,16 @@ static inline void expect(struct interleave *il, uint64_t ns,
                                            .last = kind == EVENT_BEGIN});
 }
 
+static inline bool overlap(const struct job *a, const struct job *b)
+{
+    return a->offset_bytes < b->end_bytes && b->offset_bytes < a->end_bytes;
+}
+
 /* Of a job whose steps are done, or whose least time is over: is it complete, and
- * then those that waited for it? (interleave.c) */
+ * then those that waited for it? */
 void interleave_settle(struct interleave *il, uint32_t job);
 
-/* What was expected happens, now. (interleave_banks.c) */
+/* What was expected happens, now. */
 void interleave_happen(struct interleave *il, const struct event *event);
 
 #endif
