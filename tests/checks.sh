@@ -44,6 +44,14 @@ soon() # SECONDS COMMAND...
     "$@"
 }
 
+# For fio: random writes of 512 bytes to 96 KiB to --filename, within --size, all of
+# them then read back and compared. No two touch the same place: of two under way to
+# one place either may be the last. fio keeps a map of what it has written for that,
+# which --blockalign or --norandommap would turn off.
+# shellcheck disable=SC2034 # those that source this use it
+verified=(--name=v --rw=randwrite --bsrange=512-96k --verify=crc32c
+    --verify_fatal=1 --verify_state_save=0 --randseed=7)
+
 # For suites that measure on the machine's own clock: ctest runs nothing beside
 # them (tests.cmake), and where it is allowed they come before all other work.
 measures_time()

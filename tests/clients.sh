@@ -39,10 +39,8 @@ client_fio() # SIZE LOOPS
 {
     start_drive "ram-disk,timing=off" --size="$1"
     check "fio: $2 times $1 of random writes are read back as they were" \
-        fio --name=v --filename="$device" --rw=randwrite --bs=512-96k \
-        --bs_unaligned=1 --blockalign=512 --size="$1" --loops="$2" --direct=1 \
-        --ioengine=io_uring --iodepth=32 --fsync=64 --trim_percentage=0 \
-        --verify=crc32c --verify_fatal=1 --verify_state_save=0 --randseed=7
+        fio "${verified[@]}" --filename="$device" --size="$1" --loops="$2" \
+        --direct=1 --ioengine=io_uring --iodepth=32 --fsync=64
     stop_drive
 }
 

@@ -37,10 +37,9 @@ killed() {
     start_drive "${drive[@]}"
     check "what is flushed" dd if="$work/random" of="$device" bs=256k \
         seek=40M oflag=direct,seek_bytes conv=fsync,notrunc
-    timeout 100 fio --name=v --filename="$device" --rw=randwrite --bs=512-64k \
-        --bs_unaligned --blockalign=512 --size=32M --loops=100 --direct=1 \
-        --ioengine=libaio --iodepth=16 --verify=crc32c --verify_fatal=1 \
-        --verify_state_save=0 --randseed=7 >"$work/fio" 2>&1 &
+    timeout 100 fio "${verified[@]}" --filename="$device" --size=32M \
+        --loops=100 --direct=1 --ioengine=libaio --iodepth=16 \
+        >"$work/fio" 2>&1 &
     local client=$!
     sleep 1
     check "a client is at work" kill -0 "$client"

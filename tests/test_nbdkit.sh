@@ -113,14 +113,8 @@ client "a drive's faults are the client's errors" ram-disk \
 fails(errno.EIO, h.pread, 512, 0)
 h.pwrite(bytes(512), 0)
 END
-# Of two writes under way to one place either may be the last: fio is told not
-# to send such.
-# shellcheck disable=SC2016
-check "requests side by side keep their contents" served ssd-a \
-    --threads=16 -- 'fio --name=v --ioengine=nbd --uri="$uri" --rw=randwrite \
-    --bs=512-96k --bs_unaligned --blockalign=512 --size=48M --io_size=24M \
-    --iodepth=16 --serialize_overlap=1 --verify=crc32c --verify_fatal=1 \
-    --verify_state_save=0 --randseed=7'
+check "requests side by side keep their contents" served ssd-a --threads=16 -- \
+    "fio ${verified[*]} --ioengine=nbd --uri=\"\$uri\" --size=24M --iodepth=16"
 
 echo "# what reaches the drive"
 client "each request is counted once" ssd-a <<'END'
@@ -203,9 +197,8 @@ serve() { # sets `server`, whose contents outlive it
     rm "$work/pid"
 }
 load() { # [TIMES], all over the first 32 MiB
-    timeout 100 fio --name=v --ioengine=nbd --uri="$uri" --rw=randwrite \
-        --bs=512-64k --bs_unaligned --blockalign=512 --size=32M --iodepth=16 \
-        --loops="${1:-1}" --verify=crc32c --verify_fatal=1 --verify_state_save=0 --randseed=7
+    timeout 100 fio "${verified[@]}" --ioengine=nbd --uri="$uri" --size=32M \
+        --iodepth=16 --loops="${1:-1}"
 }
 flushed() { # PYTHON: about the last 8 MiB
     /usr/bin/python3 -c "import nbd

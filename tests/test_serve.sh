@@ -67,10 +67,9 @@ check "what follows is untouched" \
     cmp -n $((1 << 20)) -i $((19 << 20)):$((27 << 20)) "$work/random" "$device"
 check "a read beyond the end stops there" test "$(dd if="$device" bs=1M \
     skip=95 count=4 iflag=direct 2>/dev/null | wc -c)" -eq $((1 << 20))
-check "32 requests at once keep their contents" timeout 20 fio --name=v \
-    --filename="$device" --rw=randwrite --bs=512-96k --bs_unaligned \
-    --blockalign=512 --size=48M --io_size=48M --direct=1 --ioengine=libaio \
-    --iodepth=32 --verify=crc32c --verify_fatal=1 --verify_state_save=0 --randseed=7
+check "32 requests at once keep their contents" timeout 20 fio \
+    "${verified[@]}" --filename="$device" --size=48M --direct=1 \
+    --ioengine=libaio --iodepth=32
 
 kill -TERM "$server"
 check "SIGTERM removes everything" soon 5 nothing_left

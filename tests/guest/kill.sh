@@ -17,13 +17,13 @@ nothing_left()
         ! pgrep flashemu
 }
 
-# Writes all over the first 32 MiB, then reads it back; in the background.
-load()
+# Writes all over the first 32 MiB, then reads it back; in the background. Other
+# contents each time: what an earlier one left is no proof.
+load() # SEED
 {
-    fio --name=v --filename="$device" --rw=randwrite --bs=512-64k \
-        --bs_unaligned=1 --blockalign=512 --size=32M --direct=1 \
-        --ioengine=io_uring --iodepth=16 --fsync=32 --verify=crc32c \
-        --verify_fatal=1 --randseed=7 >/tmp/fio 2>&1 &
+    fio "${verified[@]}" --filename="$device" --size=32M --direct=1 \
+        --ioengine=io_uring --iodepth=16 --fsync=32 --randseed="$1" \
+        >/tmp/fio 2>&1 &
     client=$!
 }
 requests() # of the device so far
@@ -42,7 +42,7 @@ ended()
 echo '# with a successor'
 serve "${drive[@]}"
 first=$device
-load
+load 7
 for turn in 1 2 3 4; do
     check "turn $turn: the client is at work" soon 20 busy "$(requests)"
     kill -KILL "$server"
@@ -56,7 +56,8 @@ for turn in 1 2 3 4; do
 done
 wait "$client"
 check "the client saw no error, and read back all that it wrote" test $? -eq 0
-check "it wrote and read" grep -qE 'WRITE:.*io=32.0MiB' /tmp/fio
+check "it wrote all" grep -qE 'WRITE:.*io=32.0MiB' /tmp/fio
+check "and read all" grep -qE 'READ:.*io=32.0MiB' /tmp/fio
 end_server TERM
 check "SIGTERM ends the last server well" test $? -eq 0
 check "and nothing is left behind" soon 20 nothing_left
@@ -67,7 +68,7 @@ dd if=/dev/urandom of=/tmp/random bs=1M count=8 2>/dev/null
 serve "${drive[@]}"
 check "what is flushed" dd if=/tmp/random of="$device" bs=256k \
     seek=$((40 * mib))B oflag=direct conv=fsync,notrunc
-load
+load 8
 check "the client is at work" soon 20 busy "$(requests)"
 kill -KILL "$server"
 wait "$server"
@@ -78,7 +79,7 @@ check "the device goes, wedged by nobody" soon 60 nothing_left
 serve "${drive[@]}"
 check "what was flushed is there for the next server" \
     cmp -n $((8 * mib)) /tmp/random "$device" 0 $((40 * mib))
-load
+load 9
 wait "$client"
 check "which serves as well as any" test $? -eq 0
 end_server TERM

@@ -63,10 +63,9 @@ check "zeroed blocks read as zeros" \
     cmp -n $((3 << 20)) /dev/zero "$device" 0 $((20 << 20))
 check "what follows is untouched" cmp -n $((1 << 20)) /tmp/random "$device" \
     $((15 << 20)) $((23 << 20))
-check "32 requests at once keep their contents" fio --name=v \
-    --filename="$device" --rw=randwrite --bs=512-96k --bs_unaligned=1 \
-    --blockalign=512 --size=24M --io_size=24M --direct=1 --ioengine=io_uring \
-    --iodepth=32 --verify=crc32c --verify_fatal=1 --randseed=7
+check "32 requests at once keep their contents" fio \
+    "${verified[@]}" --filename="$device" --size=24M --direct=1 \
+    --ioengine=io_uring --iodepth=32
 end_server TERM
 check "SIGTERM ends it well" test $? -eq 0
 check "it leaves nothing behind" soon 5 nothing_left
