@@ -188,6 +188,36 @@ START_TEST(drained_buffers_are_known_where_they_stand)
 }
 END_TEST
 
+/* Behind a cache that lets writes pass once it is full, all shows; behind one that
+ * holds what is written to as many blocks as there are logs, none of these, nor
+ * that there are none. */
+START_TEST(logs_are_known_where_writes_reach_them)
+{
+    static const struct {
+        const char *drive, *truth;
+    } cases[] = {
+        {"usb-kingston-1g", "4"},
+        {"usb-kingston-1g,slc_blocks_count=3,slc_full=fold", "4"},
+        {"usb-kingston-1g,slc_blocks_count=40,slc_full=fold", "unidentifiable"},
+        {"usb-kingston-1g,slc_blocks_count=40,slc_full=bypass", "4"},
+        {"tlc-pseudo-slc,slc_full=bypass", "absent"},
+        {"tlc-pseudo-slc,slc_full=fold,slc_blocks_count=40", "unidentifiable"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fault why = {.kind = FAULT_NONE};
+        ck_assert_msg(drive_load(cases[i].drive, &loaded, &why) == 0, "%s",
+                      why.text);
+        ck_assert_int_eq(draw_truths(&loaded, &why), 0);
+        ck_assert_msg(
+            strcmp(drive_truth(&loaded, "log_list"), cases[i].truth) == 0,
+            "%s: %s", cases[i].drive, drive_truth(&loaded, "log_list"));
+        ck_assert_int_eq(
+            strcmp(drive_truth(&loaded, "log_block"), "unidentifiable") == 0,
+            strcmp(cases[i].truth, "unidentifiable") == 0);
+    }
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) /* hundreds of drives, but no other code */
 /* Each parameter is identifiable on some drive, and on some it is not: a
  * predicate that always says the same is broken. (What a read costs can be told
@@ -195,9 +225,10 @@ END_TEST
 START_TEST(truths_differ)
 {
     static const char *const parameters[] = {
-        "clustered_page", "read_modify_write", "clustered_block", "nand_type",
-        "read_buffer",    "smallest_request",  "write_buffer",    "log_list",
-        "write_cost_4k",  "segment_groups",    "content_unit"};
+        "clustered_page", "read_modify_write", "clustered_block",
+        "nand_type",      "read_buffer",       "smallest_request",
+        "write_buffer",   "write_cost_4k",     "segment_groups",
+        "content_unit"};
 
     enum { COUNT = sizeof(parameters) / sizeof(parameters[0]) };
     int hidden[COUNT] = {0}, known[COUNT] = {0};
@@ -316,6 +347,7 @@ int main(void)
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
+    tcase_add_test(tests, logs_are_known_where_writes_reach_them);
     tcase_add_test(tests, rarities_are_drawn_but_seldom);
 #if !defined(__SANITIZE_ADDRESS__)
     tcase_add_test(tests, truths_differ);

@@ -42,7 +42,8 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *
  *   clustered_page     write + flush of one page: aligned, and shifted by half
  *   read_modify_write  half a page written where the rest is mapped, or not
- *   clustered_block    random writes per byte: whole blocks, and halves
+ *   clustered_block    random writes per byte: whole blocks, and halves; or
+ *                      where log_block shows, for that is merged as one
  *   nand_type          levels of the time of one page: 8 % apart, and as many;
  *                      one level only where the page is one of a chip
  *   read_buffer        a read as long as the buffer: for the first time, again
@@ -54,7 +55,7 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      written: where more fits if the host's requests come at
  *                      half the speed
  *   log_list           writes in turn to as many blocks as logs, and to one
- *                      more; log_block needs that or the effect of a block
+ *   log_block          more; where there are none, as if there were
  *   segment_groups     reads after one in the same group, and in another
  *   content_dependence small writes to a few blocks in turn, one more than there
  *                      are logs, that hold zeros, and others; where they make no

@@ -35,16 +35,43 @@ static void state_number(struct drive *drive, const char *parameter, bool seen,
     state(drive, parameter, seen ? text : "unidentifiable");
 }
 
+/* That a block has a log can be told where logs show; and that there are none
+ * where some would. */
+static void state_logs(struct drive *drive, bool seen)
+{
+    if (seen && drive->mapping != MAPPING_LOG_BLOCK) {
+        state(drive, "log_block", "absent");
+        state(drive, "log_list", "absent");
+        return;
+    }
+    state_number(drive, "log_block", seen, draw_block_bytes(drive));
+    state_number(drive, "log_list", seen, drive->log_blocks_count);
+}
+
+/* What is merged as one is erased as one: who sees the block of a log knows the
+ * other as well. */
+static int state_blocks(struct drive *drive, struct fault *why)
+{
+    const bool has_logs = drive->mapping == MAPPING_LOG_BLOCK;
+    bool block = false, logs = true;
+    int error = draw_block_seen(drive, &block, why);
+
+    if (!error && (has_logs || drive->slc_blocks_count))
+        error = draw_logs_seen(drive, &logs, why);
+    state_number(drive, "clustered_block", block || (has_logs && logs),
+                 draw_block_bytes(drive));
+    state_logs(drive, logs);
+    return error;
+}
+
 static int state_page(struct drive *drive, struct fault *why)
 {
     static const char *const types[] = {"SLC", "MLC", "TLC", "QLC"};
-    bool page = false, rest = false, block = false, levels = false;
+    bool page = false, rest = false, levels = false;
     int error = draw_page_seen(drive, &page, why);
 
     if (!error)
         error = draw_rest_seen(drive, &rest, why);
-    if (!error)
-        error = draw_block_seen(drive, &block, why);
     if (!error)
         error = draw_levels_seen(drive, &levels, why);
     state_number(drive, "clustered_page", page, drive->clustered_page_bytes);
@@ -52,7 +79,6 @@ static int state_page(struct drive *drive, struct fault *why)
           !rest                  ? "unidentifiable"
           : drive->sector_update ? "false"
                                  : "true");
-    state_number(drive, "clustered_block", block, draw_block_bytes(drive));
     /* Who does not know the page cannot write pages one by one; and one time of
      * units that are longer than a chip's page may be that of all levels. */
     bool told = page && levels &&
@@ -60,15 +86,6 @@ static int state_page(struct drive *drive, struct fault *why)
                  drive->clustered_page_bytes <= chip_page_most_bytes);
     state(drive, "nand_type",
           told ? types[drive->program_levels_count - 1] : "unidentifiable");
-    if (error || drive->mapping != MAPPING_LOG_BLOCK) {
-        state(drive, "log_block", "absent");
-        state(drive, "log_list", "absent");
-        return error;
-    }
-    bool logs = false;
-    error = draw_logs_seen(drive, &logs, why);
-    state_number(drive, "log_block", logs || block, draw_block_bytes(drive));
-    state_number(drive, "log_list", logs, drive->log_blocks_count);
     return error;
 }
 
@@ -169,6 +186,8 @@ int draw_truths(struct drive *drive, struct fault *why)
     int error = drive_quiet(quiet, why);
     if (!error)
         error = state_page(quiet, why);
+    if (!error)
+        error = state_blocks(quiet, why);
     if (!error)
         error = state_buffers(quiet, why);
     if (!error)
