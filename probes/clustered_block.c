@@ -108,14 +108,20 @@ static bool say_gap(struct findings *findings, uint64_t block_bytes,
     return true;
 }
 
-static bool say_spikes(struct findings *findings,
+/* States the block, unless `walked`, the slow writes behind it, are those of a
+ * cache in front. False: it is measured first. */
+static bool say_spikes(struct block_probe *state, struct findings *findings,
+                       const struct block_spikes *walked,
                        const struct block_spikes *spikes, double confidence,
                        const char *why_alone)
 {
+    enum claim cache = block_say_cache(state, walked, findings);
     char size[24];
+
+    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
+        return cache == CLAIM_HOLDS;
     struct finding *finding =
         add_found(findings, spikes->block_bytes, confidence);
-
     finding_why(finding,
                 "written %s, every %s brings one slow write, %.2f times its "
                 "neighbours (%zu of %zu fresh ones); %s",
@@ -126,12 +132,20 @@ static bool say_spikes(struct findings *findings,
     return true;
 }
 
-static bool say_agreed(struct findings *findings,
+/* Likewise of writes of several lengths. */
+static bool say_agreed(struct block_probe *state, struct findings *findings,
                        const struct block_pieces *pieces, double confidence)
 {
     const struct block_walked *first = &pieces->walked[0];
     const struct period *period = &first->spikes.period;
+    const uint64_t page = state->page_bytes;
     char size[24], piece[24];
+
+    state->page_bytes = first->piece_bytes;
+    enum claim cache = block_say_cache(state, &first->spikes, findings);
+    state->page_bytes = page;
+    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
+        return cache == CLAIM_HOLDS;
     struct finding *finding =
         add_found(findings, pieces->block_bytes, confidence);
 
@@ -247,7 +261,7 @@ static bool conclude_one_route(struct block_probe *state,
         if (!doubled_walk(state, spikes, &agrees))
             return false;
     } else if (claim != CLAIM_HOLDS && page > limit) {
-        return say_spikes(findings, spikes,
+        return say_spikes(state, findings, spikes, spikes,
                           fmin(doubtful_confidence, state->page_confidence),
                           "but the host splits a page, and whether the drive "
                           "writes each part by itself does not show");
@@ -257,7 +271,7 @@ static bool conclude_one_route(struct block_probe *state,
                         "slow writes come at a fixed distance, but at another "
                         "one in writes of two pages, so it is not what was "
                         "written that makes them slow");
-    return say_spikes(findings, &whole,
+    return say_spikes(state, findings, spikes, &whole,
                       fmin(one_route_confidence, state->page_confidence),
                       why_alone);
 }
@@ -293,7 +307,7 @@ static bool conclude_spikes(struct block_probe *state,
         }
         if (verdict.culprit->expected == SIDE_BELOW)
             return say_spikes(
-                findings, spikes, doubtful_confidence,
+                state, findings, spikes, spikes, doubtful_confidence,
                 "but random writes of that size still cost more "
                 "than sequential ones, as of a part of the block, "
                 "or on a page-mapped drive with little spare "
@@ -402,9 +416,10 @@ static enum claim say_scattered(struct block_probe *state, bool cleans,
         return claim;
     claim = block_compare_parts(state, page, 0, &pieces);
     state->page_bytes = page;
-    if (claim == CLAIM_HOLDS)
-        say_agreed(findings, &pieces,
-                   fmin(one_route_confidence, state->page_confidence));
+    if (claim == CLAIM_HOLDS &&
+        !say_agreed(state, findings, &pieces,
+                    fmin(one_route_confidence, state->page_confidence)))
+        return CLAIM_MEASURING;
     return claim;
 }
 
@@ -468,7 +483,7 @@ static bool think_without_page(struct block_probe *state,
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_agreed(findings, &pieces, pieces_confidence);
+        return say_agreed(state, findings, &pieces, pieces_confidence);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;

@@ -12,8 +12,9 @@
 
 /*
  * What the files of the clustered-block probe share: slow writes at a distance
- * (walk), what random writes cost beside sequential ones (gaps), and where what
- * a small write costs begins again (borders).
+ * (walk), whether they come after a pause as well (pauses), what random writes
+ * cost beside sequential ones (gaps), and where what a small write costs begins
+ * again (borders).
  */
 
 enum { BLOCK_GAPS_MAX = 8 };
@@ -53,13 +54,24 @@ struct block_course {
     bool scattered;
     uint64_t most_bytes;
     size_t most_writes;
+    /* Before each leg but the first the drive is left alone; 0: one leg. */
+    size_t leg_chunks;
+    uint64_t pause_ns;
 };
+
+enum { BLOCK_CHUNK_WRITES = 256 }; /* of a walk, under one label */
 
 /* Does one write at a distance of its own take longer? CLAIM_HOLDS with
  * `*spikes`. */
 enum claim block_walk(struct block_probe *state,
                       const struct block_course *course,
                       struct block_spikes *spikes);
+
+/* What each of the first writes of a walk took with its flush, as logarithms: for
+ * the caller to free. Those in order are behind what walks that look for a
+ * distance write. NULL: they are measured first, or there is no memory. */
+double *block_walk_costs(struct block_probe *state,
+                         const struct block_course *course, size_t chunks);
 
 /* Of one walk in pieces that are no page. */
 static const uint64_t block_piece_bytes = 512 * MIB;
@@ -69,6 +81,18 @@ static const size_t block_piece_writes = 16384;
 uint64_t block_fill_bytes(const struct setting *setting);
 /* False while it is written. */
 bool block_filled(struct block_probe *state);
+
+/* ---- pauses ------------------------------------------------------------ */
+
+/*
+ * Do slow writes at this distance stay away for a while after the drive was left
+ * alone? HOLDS: they do, and it was said that the block is not known: a cache of
+ * flash in front has them. FALLS: they come as before, or are of what lies behind
+ * such a cache; OPEN: there are none at present.
+ */
+enum claim block_say_cache(struct block_probe *state,
+                           const struct block_spikes *spikes,
+                           struct findings *findings);
 
 /* ---- gaps -------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "probes/placing.h"
 
 enum {
-    CHUNK_WRITES = 256,   /* of a walk, under one label */
+    CHUNK_WRITES = BLOCK_CHUNK_WRITES,
     FIRST_CHUNKS = 4,     /* of the first look at a walk */
     CERTIFY_PERIODS = 16, /* fresh ones */
     TRIES_A_LENGTH = 2,
@@ -39,11 +39,12 @@ static const double cleaning_least = 2;
 /* ---- the walk ---------------------------------------------------------- */
 
 struct walk {
+    const struct block_course *course;
     char phase[LABEL_PHASE_MAX];
-    bool scattered;
-    size_t writes_most; /* of the search; the certificate comes on top */
-    size_t room_writes; /* of both */
-    double *values;     /* log cost of each write with its flush */
+    uint64_t first_bytes; /* of those in order */
+    size_t writes_most;   /* of the search; the certificate comes on top */
+    size_t room_writes;   /* of both */
+    double *values;       /* log cost of each write with its flush */
     size_t count, size;
     double writes_ns; /* without: the sum of the medians of all chunks */
 };
@@ -63,8 +64,11 @@ static uint64_t anywhere(const struct block_probe *state, struct random *random)
 static void ask_chunk(struct block_probe *state, const struct walk *walk,
                       uint32_t chunk)
 {
+    const size_t leg_chunks = walk->course->leg_chunks;
     uint64_t at =
-        state->base_bytes + (uint64_t)chunk * CHUNK_WRITES * state->page_bytes;
+        walk->first_bytes + (uint64_t)chunk * CHUNK_WRITES * state->page_bytes;
+    struct step pause =
+        placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
     struct step step = {.operation = OPERATION_WRITE,
                         .length_bytes = state->page_bytes,
                         .label = {.cell = "page", .round = chunk}};
@@ -72,8 +76,12 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
 
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
     study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
+    pause.idle_ns = walk->course->pause_ns;
+    if (leg_chunks && chunk && chunk % leg_chunks == 0)
+        study_ask(&state->study, &pause);
     for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
-        step.offset_bytes = walk->scattered ? anywhere(state, &random) : at;
+        step.offset_bytes =
+            walk->course->scattered ? anywhere(state, &random) : at;
         placing_ask_flushed(&state->study, &step);
     }
 }
@@ -205,7 +213,7 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
             case CLAIM_HOLDS:
                 *spikes = (struct block_spikes){
                     .found = true,
-                    .scattered = walk->scattered,
+                    .scattered = walk->course->scattered,
                     .period = period,
                     .block_bytes = period.length * state->page_bytes,
                     .phase_bytes =
@@ -225,21 +233,30 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
     return CLAIM_OPEN;
 }
 
+/* The same number may be walked in order and anywhere. */
+static void name_phase(const struct block_course *course,
+                       char phase[LABEL_PHASE_MAX])
+{
+    snprintf(phase, LABEL_PHASE_MAX, "walk-%s%d",
+             course->scattered ? "any-" : "", course->number);
+}
+
 enum claim block_walk(struct block_probe *state,
                       const struct block_course *course,
                       struct block_spikes *spikes)
 {
     const uint64_t page = state->page_bytes;
-    struct walk walk = {.scattered = course->scattered,
+    struct walk walk = {.course = course,
+                        .first_bytes = state->base_bytes,
                         .room_writes = SIZE_MAX};
     uint64_t writes = course->most_bytes / page;
 
     *spikes = (struct block_spikes){.found = false};
-    snprintf(walk.phase, sizeof(walk.phase), "walk-%d", course->number);
+    name_phase(course, walk.phase);
     writes = writes < course->most_writes ? writes : course->most_writes;
-    if (walk.scattered && writes < FIRST_CHUNKS * CHUNK_WRITES)
+    if (course->scattered && writes < FIRST_CHUNKS * CHUNK_WRITES)
         writes = FIRST_CHUNKS * CHUNK_WRITES;
-    if (!walk.scattered) {
+    if (!course->scattered) {
         walk.room_writes = (size_t)(state->room_bytes / page);
         if (writes > walk.room_writes / 2)
             writes = walk.room_writes / 2;
@@ -248,6 +265,21 @@ enum claim block_walk(struct block_probe *state,
     enum claim claim = follow(state, &walk, spikes);
     free(walk.values);
     return claim;
+}
+
+double *block_walk_costs(struct block_probe *state,
+                         const struct block_course *course, size_t chunks)
+{
+    const uint64_t page = state->page_bytes;
+    struct walk walk = {.course = course,
+                        .first_bytes = state->base_bytes +
+                                       state->room_bytes / 2 / page * page};
+
+    name_phase(course, walk.phase);
+    if (walk_to(state, &walk, chunks * CHUNK_WRITES))
+        return walk.values;
+    free(walk.values);
+    return NULL;
 }
 
 /* ---- filling ----------------------------------------------------------- */

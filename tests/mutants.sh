@@ -74,7 +74,9 @@ probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_k
 probes/clustered_block.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
-probes/clustered_block_walk.c|s/{.scattered = course->scattered/{.scattered = false/|test_probes_kim|recovery
+probes/clustered_block_walk.c|s/walk->course->scattered ?/false ?/|test_probes_kim|recovery
+probes/clustered_block_pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
+probes/clustered_block_pauses.c|s/faster_most = 0.95/faster_most = 0.05/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
@@ -82,6 +84,8 @@ probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
+lib/flash/draw_seen_pages.c|s/uint64_t first = rounds . 2 + cached/uint64_t first = rounds \/ 2/|test_random|
+lib/flash/draw_seen_pages.c|s/given->mapping != MAPPING_LOG_BLOCK/false/|test_random|
 lib/flash/draw_seen_buffers.c|s/return leaves(filling, beyond, &pause)/return true/|test_random|
 lib/flash/draw_seen_buffers.c|s/!leaves(filling, beyond, &at_once)/false/|test_random|
 probes/write_buffer_flush.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|

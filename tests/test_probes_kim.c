@@ -521,6 +521,38 @@ START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
 }
 END_TEST
 
+/* Blocks in front with a third of the bits are copied away three times a block,
+ * unless the drive was left alone before; those that let writes pass once they are
+ * full have no part in what is slow. */
+START_TEST(what_a_cache_in_front_copies_is_no_block)
+{
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    static const struct {
+        const char *key, *assume, *block;
+    } rows[] = {
+        {"slc_full=fold", "49152", "inconclusive"},
+        {"slc_full=fold", NULL, "inconclusive"},
+        {"slc_full=bypass", "49152", "4718592"},
+    };
+    static struct findings findings;
+    const struct made drive = {48, 16, 3};
+    char path[256], spec[300];
+    struct asked asked = {.drive = spec,
+                          .noise = "realistic",
+                          .assume = rows[_i].assume,
+                          .seed = 5,
+                          .probes = block,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    make_drive(&drive, path, sizeof(path));
+    snprintf(spec, sizeof(spec), "%s,slc_blocks_count=8,idle_after_ns=2s,%s",
+             path, rows[_i].key);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "clustered_block", rows[_i].block);
+    unlink(path);
+}
+END_TEST
+
 /* Nothing but what pages cost can tell levels apart: what a kernel or a drive's
  * tables add to some of them is no level, and what may be one is not denied. */
 START_TEST(levels_that_are_near_are_none_or_left_open)
@@ -713,6 +745,7 @@ int main(void)
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_loop_test(
         sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 4);
+    tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0, 3);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: do slow writes at a distance come after a pause as well? What
+ * is erased or merged for each new block is, however long the drive was left
+ * alone. But where blocks with one bit a cell take all writes first, a slow one
+ * comes as often as such a block is copied away to make room, which is a half, a
+ * third or a quarter of the block behind; and the drive makes room by itself
+ * when it is left alone. (So does one that cleans before it must.)
+ *
+ *   kept busy       |    |    |    |
+ *                                      pause
+ *   the same             |    |    |   .....   |    |    |
+ *   room was made        |    |    |   .....                   |    |
+ *
+ * Assumes: five seconds suffice for it to begin (drives wait for tenths of one
+ * to a few), and five more for a block.
+ */
+#include "probes/clustered_block.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/infer/stats.h"
+#include "probes/probes.h"
+
+enum {
+    WALK_NUMBER = 36,
+    PAUSES = 4,
+    LEG_PERIODS = 3,   /* between pauses, at the least */
+    PLACES_A_PAUSE = 2 /* that should be slow behind each, and are looked at */
+};
+
+static const uint64_t pause_ns = UINT64_C(10000000000);
+/* A place is slow from half of what slow ones are above the rest. */
+static const double slow_share = 0.5;
+/* One block in front takes what it can in less than this of the time that it takes
+ * behind, be it with all that a request costs besides. */
+static const double faster_most = 0.95;
+
+/* What becomes of slow writes at a distance when the drive is left alone. */
+enum pauses {
+    PAUSES_MEASURING,
+    PAUSES_UNTOLD, /* there are none at present */
+    PAUSES_SAME,   /* they come as before */
+    PAUSES_PASSED, /* none for a while, and what is written is faster */
+    PAUSES_ROOM    /* none for a while, and all else is as before */
+};
+
+/* The median of every `step`th value. */
+static double median_of(const double values[], size_t count, size_t step)
+{
+    double sample[STATS_MAX];
+    size_t picked = 0;
+
+    for (size_t i = 0; i < count && picked < STATS_MAX; i += step)
+        sample[picked++] = values[i];
+    return stats_median(sample, picked);
+}
+
+/* Of a leg, before any pause: where slow writes come, and how far above the
+ * others they are. */
+static double slowest_place(const double values[], size_t count, size_t length,
+                            size_t *place)
+{
+    const double rest = median_of(values, count, 1);
+    double most = 0;
+
+    *place = 0;
+    for (size_t i = 0; i < length; i++) {
+        double above = median_of(values + i, count - i, length) - rest;
+        if (above > most) {
+            most = above;
+            *place = i;
+        }
+    }
+    return most;
+}
+
+/* What a leg behind a pause shows. */
+struct leg {
+    uint32_t
+        slow_count; /* of the first places at which slow writes should be */
+    size_t quiet_writes; /* before such a one is slow */
+};
+
+static struct leg leg_of(const double values[], size_t first, size_t end,
+                         size_t place, size_t length, double least)
+{
+    assert(length > 0);
+    size_t at = first + (place + length - first % length) % length;
+    struct leg leg = {.quiet_writes = end - first};
+
+    for (size_t i = 0; at < end; i++, at += length) {
+        if (values[at] <= least)
+            continue;
+        if (leg.quiet_writes == end - first)
+            leg.quiet_writes = at - first;
+        leg.slow_count += i < PLACES_A_PAUSE;
+    }
+    return leg;
+}
+
+static enum pauses judge(const double values[], size_t leg_writes,
+                         size_t legs_count, const struct period *period,
+                         size_t *quiet)
+{
+    const size_t length = period->length, step = leg_writes / STATS_MAX | 1;
+    const double rest = median_of(values, leg_writes, step);
+    uint32_t slow_count = 0;
+    size_t place;
+
+    double most = slowest_place(values, leg_writes, length, &place);
+    if (most < slow_share * period->excess)
+        return PAUSES_UNTOLD;
+    *quiet = 0;
+    for (size_t leg = 1; leg < legs_count; leg++) {
+        const size_t first = leg * leg_writes;
+        const struct leg shown =
+            leg_of(values, first, first + leg_writes, place, length,
+                   rest + slow_share * most);
+        slow_count += shown.slow_count;
+        if (shown.quiet_writes > *quiet)
+            *quiet = shown.quiet_writes;
+        /* One pause is enough where both come. */
+        if (leg == 1 && slow_count == PLACES_A_PAUSE)
+            return PAUSES_SAME;
+    }
+    if (legs_count == 2)
+        return PAUSES_MEASURING;
+    if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
+        return PAUSES_SAME;
+    return median_of(values + leg_writes, leg_writes, step) <
+                   rest + log(faster_most)
+               ? PAUSES_PASSED
+               : PAUSES_ROOM;
+}
+
+static enum pauses after_pauses(struct block_probe *state,
+                                const struct block_spikes *spikes,
+                                uint64_t *quiet_bytes)
+{
+    const size_t leg_chunks =
+        LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
+    const size_t leg_writes = leg_chunks * BLOCK_CHUNK_WRITES;
+    const struct block_course course = {.number = WALK_NUMBER,
+                                        .scattered = spikes->scattered,
+                                        .leg_chunks = leg_chunks,
+                                        .pause_ns = pause_ns};
+    enum pauses pauses = PAUSES_MEASURING;
+    size_t quiet = 0;
+
+    if (!course.scattered &&
+        (PAUSES + 1) * leg_writes > state->room_bytes / 2 / state->page_bytes)
+        return PAUSES_UNTOLD;
+    for (size_t legs = 2; legs <= PAUSES + 1 && pauses == PAUSES_MEASURING;
+         legs += PAUSES - 1) {
+        double *values = block_walk_costs(state, &course, legs * leg_chunks);
+        if (!values)
+            return PAUSES_MEASURING;
+        pauses = judge(values, leg_writes, legs, &spikes->period, &quiet);
+        free(values);
+    }
+    *quiet_bytes = quiet * state->page_bytes;
+    return pauses;
+}
+
+/* What part of a block a cache copies at once nobody can say. */
+static void say_room(struct findings *findings,
+                     const struct block_spikes *spikes, uint64_t quiet_bytes)
+{
+    struct finding *finding =
+        findings_add(findings, "clustered-block", "clustered_block");
+    char size[24], quiet[24];
+
+    finding_why(
+        finding,
+        "written %s, every %s brings one slow write, but none for %s or "
+        "more after the drive was left alone: it makes room by itself, "
+        "as one does with a cache of flash in front, and that may copy "
+        "a part of a block at once",
+        spikes->scattered ? "anywhere" : "in order",
+        format_bytes(spikes->block_bytes, size, sizeof(size)),
+        format_bytes(quiet_bytes, quiet, sizeof(quiet)));
+}
+
+enum claim block_say_cache(struct block_probe *state,
+                           const struct block_spikes *spikes,
+                           struct findings *findings)
+{
+    uint64_t quiet_bytes;
+
+    switch (after_pauses(state, spikes, &quiet_bytes)) {
+    case PAUSES_MEASURING:
+        return CLAIM_MEASURING;
+    case PAUSES_ROOM:
+        say_room(findings, spikes, quiet_bytes);
+        return CLAIM_HOLDS;
+    case PAUSES_SAME:
+    case PAUSES_PASSED:
+        return CLAIM_FALLS;
+    case PAUSES_UNTOLD:
+        break;
+    }
+    return CLAIM_OPEN;
+}
