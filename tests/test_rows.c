@@ -15,6 +15,13 @@
 
 enum { METHODS = 2 };
 
+/* With sanitizers each drive's rows take a part of the damages: all come. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { DAMAGE_STRIDE = 4 };
+#else
+enum { DAMAGE_STRIDE = 1 };
+#endif
+
 /* A run's rows and findings; those of `asked` are looked at. */
 struct outing {
     const struct probe *asked[2];
@@ -386,20 +393,25 @@ static void expect_no_harm(const struct outing *outing,
 
 START_TEST(no_damage_makes_a_wrong_number)
 {
-    static struct outing outing, other;
-    const struct owner *owner = &owners[_i % (int)OWNERS];
-    const struct owner *next = &owners[(_i + 1) % (int)OWNERS];
-    const struct probe *probe = probes[_i / (int)OWNERS];
+    static struct outing outings[OWNERS];
+    const struct probe *probe = probes[_i];
     unsigned seeds = getenv("SSDPROBE_TEST_LONG") ? 100 * DAMAGES : DAMAGES;
 
-    go(&outing, probe, METHOD_ADAPTIVE, owner->spec, owner->assumed);
-    go(&other, probe, METHOD_ADAPTIVE, next->spec, next->assumed);
-    expect_same(&outing);
-    /* Where a region has no room for what is asked, there are no rows. */
-    for (unsigned seed = 0; seed < seeds && outing.rows.count > 100; seed++)
-        expect_no_harm(&outing, &other, (unsigned)_i * 1000 + seed);
-    forget(&outing);
-    forget(&other);
+    for (size_t i = 0; i < OWNERS; i++) {
+        go(&outings[i], probe, METHOD_ADAPTIVE, owners[i].spec,
+           owners[i].assumed);
+        expect_same(&outings[i]);
+    }
+    for (size_t i = 0; i < OWNERS; i++) {
+        const struct outing *other = &outings[(i + 1) % OWNERS];
+        unsigned first = ((unsigned)_i * OWNERS + (unsigned)i) * 1000;
+        /* Where a region has no room for what is asked, there are no rows. */
+        for (unsigned at = i % DAMAGE_STRIDE;
+             at < seeds && outings[i].rows.count > 100; at += DAMAGE_STRIDE)
+            expect_no_harm(&outings[i], other, first + at);
+    }
+    for (size_t i = 0; i < OWNERS; i++)
+        forget(&outings[i]);
 }
 END_TEST
 
@@ -422,7 +434,7 @@ int main(void)
     tcase_add_loop_test(tests, rows_say_the_same_or_nothing, 0,
                         probes_count() * METHODS);
     tcase_add_loop_test(tests, no_damage_makes_a_wrong_number, 0,
-                        probes_count() * (int)OWNERS);
+                        probes_count());
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

@@ -8,8 +8,8 @@ pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 # Tests are called BUILD.SUITE, for run.sh runs those of several builds at once.
 get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
 # Those that take long begin before others.
-set(longest test_quality test_random test_budget test_experiments
-    test_probes_stick)
+set(longest test_quality test_random test_budget test_experiments test_rows
+    test_probes_kim test_probes_stick)
 
 function(suite name label)
   set(test ${build}.${name})
