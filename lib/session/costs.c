@@ -169,7 +169,7 @@ void costs_pass(struct costs *costs, const struct sample *sample)
 }
 
 /* How much of the last read's time the same one takes. */
-static void learn_again(struct costs *costs, uint64_t bytes, double ratio)
+static void note_again(struct costs *costs, uint64_t bytes, double ratio)
 {
     struct cost_again *again = &costs->again[costs_class((double)bytes)];
 
@@ -187,7 +187,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
     if (costs_again(&costs->place, sample->operation, sample->offset_bytes,
                     bytes)) {
         if (costs->place.read_ns > 0)
-            learn_again(costs, bytes, ns / costs->place.read_ns);
+            note_again(costs, bytes, ns / costs->place.read_ns);
         return;
     }
     const enum cost_kind kind = costs_kind(
