@@ -33,7 +33,7 @@
 #include "probes/paper.h"
 #include "probes/probes.h"
 
-enum { VOTE_LOOKS = 7, SIDES = 2, LOGS_MAX = 64 };
+enum { VOTE_LOOKS = 6, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
 
 /* Error rate of the claim that there is no difference. */
 static const double alpha_same = 1e-3;
@@ -46,16 +46,16 @@ static const double moved_least = 0.4055, moved_none = 0.2;
  * from being moved. */
 static const double without_logs_confidence = 0.9;
 /* Each comparison is a vote; where many did not tell, those of the same turns that
- * follow each other count as one. */
+ * follow each other count as one. On most drives the first look is enough: half of
+ * the error rate is its own. */
 static const struct {
-    uint32_t votes, group;
-} vote_looks[VOTE_LOOKS] = {{32, 1},
-                            {64, 1},
-                            {96, 1},
-                            {128, 1},
-                            {128, CONTENT_GROUP},
-                            {256, CONTENT_GROUP},
-                            {CONTENT_VOTES_MAX, CONTENT_GROUP}};
+    uint32_t votes, group, shares;
+} vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, VOTE_SHARES / 2},
+                            {96, 1, 1},
+                            {128, 1, 1},
+                            {128, CONTENT_GROUP, 1},
+                            {256, CONTENT_GROUP, 1},
+                            {CONTENT_VOTES_MAX, CONTENT_GROUP, 1}};
 /* What remains to be seen may be so many times as near as it seems. */
 static const double hopeful = 2;
 /* Where neither a log nor an erase unit is known; and where writes make such a
@@ -156,6 +156,7 @@ static enum answer compare(struct content_probe *state,
 
     for (int i = 0; i < VOTE_LOOKS && answer == ANSWER_UNCLEAR; i++) {
         const uint32_t group = vote_looks[i].group;
+        const double share = (double)vote_looks[i].shares / VOTE_SHARES;
         uint32_t count = vote_looks[i].votes;
         if (!study_ratios(&state->study, phase, contrast, count, ratios))
             return ANSWER_MEASURING;
@@ -164,14 +165,14 @@ static enum answer compare(struct content_probe *state,
             content_group_value(&state->study, phase, contrast, j * group,
                                 group, &ratios[j]);
         contrast->median = stats_median(ratios, count);
-        struct interval sure = stats_median_interval(
-            ratios, count, content_alpha / (SIDES * VOTE_LOOKS));
-        struct interval fair = stats_median_interval(
-            ratios, count, alpha_same / (SIDES * VOTE_LOOKS));
+        struct interval sure =
+            stats_median_interval(ratios, count, content_alpha * share / SIDES);
+        struct interval fair =
+            stats_median_interval(ratios, count, alpha_same * share / SIDES);
         answer = judge(&sure);
         if (answer == ANSWER_UNCLEAR && judge(&fair) == ANSWER_SAME)
             answer = ANSWER_SAME;
-        *confidence = 1 - VOTE_LOOKS * error_of(ratios, count, answer);
+        *confidence = 1 - error_of(ratios, count, answer) / share;
         if (group > 1 &&
             !is_worthwhile(&fair, contrast->median, vote_looks[i].votes))
             break;

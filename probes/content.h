@@ -15,7 +15,8 @@
  */
 
 enum {
-    CONTENT_VOTES = 32, /* comparisons in the first trial */
+    CONTENT_VOTES = 48,      /* comparisons in the first trial, */
+    CONTENT_PART_VOTES = 32, /* and in that of parts */
     CONTENT_VOTES_MAX = 512,
     CONTENT_GROUP = 4, /* of these count as one where noise is large */
     CONTENT_KINDS_MAX = 3

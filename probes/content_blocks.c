@@ -87,14 +87,18 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
 /* Rounds with which a trial begins. Those who must look so often have a noisy
  * drive: one filling serves twice as many votes, and then again. Each number of
  * votes that is looked at (content.c, content_unit.c) is one of these. */
-static const uint32_t trials[] = {0, 32, 64, 96, 128, 256, CONTENT_VOTES_MAX};
+static const uint32_t trials[][7] = {
+    {0, CONTENT_VOTES, 96, 128, 256, CONTENT_VOTES_MAX},
+    {0, CONTENT_PART_VOTES, 64, 96, 128, 256, CONTENT_VOTES_MAX}};
 
 /* The votes of the trial that begins with this round; 0: none does. */
-static uint32_t votes_from(uint32_t round)
+static uint32_t votes_from(const struct contrast *contrast, uint32_t round)
 {
-    for (size_t i = 0; i + 1 < sizeof(trials) / sizeof(trials[0]); i++)
-        if (trials[i] == round)
-            return trials[i + 1] - round;
+    const uint32_t *trial = trials[contrast->kind == CONTENT_ONES_PARTS];
+
+    for (; *trial < CONTENT_VOTES_MAX; trial++)
+        if (*trial == round)
+            return trial[1] - round;
     return 0;
 }
 
@@ -154,7 +158,7 @@ static void ask_turn(struct study *study, const char *phase,
     uint64_t filled = filled_count(state, contrast);
     uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-    uint64_t wanted = votes_from(round) * contents, measured = 0;
+    uint64_t wanted = votes_from(contrast, round) * contents, measured = 0;
 
     assert(blocks >= contents && filled >= contents);
     pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
@@ -218,7 +222,7 @@ void content_emit(struct study *study, const char *phase,
 {
     if (contrast->kind == CONTENT_MOVED)
         ask_pages(study, phase, contrast, round, random);
-    else if (votes_from(round) > 0)
+    else if (votes_from(contrast, round) > 0)
         for (size_t turn = 0; turn < turns_count(contrast); turn++)
             ask_turn(study, phase, contrast, turn, round, *random);
 }

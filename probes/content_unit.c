@@ -12,7 +12,8 @@
 
 enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
 
-static const uint32_t unit_looks[] = {32, 64, 128, 256, CONTENT_VOTES_MAX, 0};
+static const uint32_t unit_looks[] = {CONTENT_PART_VOTES, 64, 128, 256,
+                                      CONTENT_VOTES_MAX,  0};
 static const uint64_t smallest_part_bytes = KIB;
 /* Half of the units are zeros where parts are units: half of that is looked for.
  * Of two banks that move pages side by side both must be, which a quarter is, and
@@ -48,8 +49,8 @@ static double saving_least(double ones_to_zeros, bool again,
                            const double ratios[])
 {
     const double usual = saving(ones_to_zeros, share_least);
-    const double error = 1.2533 * stats_spread(ratios, CONTENT_VOTES) /
-                         sqrt((double)CONTENT_VOTES);
+    const double error = 1.2533 * stats_spread(ratios, CONTENT_PART_VOTES) /
+                         sqrt((double)CONTENT_PART_VOTES);
 
     return again ? fmax(saving(ones_to_zeros, share_of_banks),
                         fmin(usual, clear_errors * error))
@@ -68,10 +69,10 @@ static bool search_unit(struct content_probe *state, const char *phase,
             content_of(CONTENT_ONES_PARTS, part_of(*index), 0);
         double ratios[CONTENT_VOTES];
         contrast.repeats = turns;
-        if (!study_ratios(&state->study, phase, &contrast, CONTENT_VOTES,
+        if (!study_ratios(&state->study, phase, &contrast, CONTENT_PART_VOTES,
                           ratios))
             return false;
-        *saved = stats_median(ratios, CONTENT_VOTES);
+        *saved = stats_median(ratios, CONTENT_PART_VOTES);
         if (*saved > saving_least(ones_to_zeros, turns == 0, ratios))
             break;
     }
