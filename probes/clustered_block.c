@@ -291,6 +291,12 @@ static bool conclude_spikes(struct block_probe *state,
             state, spikes, "the region is too small to compare random writes",
             findings);
     for (int i = 0; i < CANDIDATES_MAX; i++) {
+        /* A short part of the block tells for a few writes of it whether there
+         * is any gap: where there is none, no need to look for its end. */
+        if (block_any_gap(state, block, phase, &side) == CLAIM_MEASURING)
+            return false;
+        if (side == SIDE_BELOW)
+            return conclude_one_route(state, spikes, no_gap_yet, findings);
         switch (block_certify(state, block, phase, &verdict)) {
         case CLAIM_MEASURING:
             return false;
@@ -312,8 +318,6 @@ static bool conclude_spikes(struct block_probe *state,
                 "than sequential ones, as of a part of the block, "
                 "or on a page-mapped drive with little spare "
                 "area");
-        if (block_any_gap(state, block, phase, &side) == CLAIM_MEASURING)
-            return false;
         if (side != SIDE_ABOVE)
             return conclude_one_route(state, spikes, no_gap_yet, findings);
         block = verdict.culprit->size_bytes;
