@@ -21,7 +21,7 @@ enum {
     TRIES_A_LENGTH = 2,
     PARTS_MAX = 4, /* of a period that fell */
     FILL_ROUND_WRITES = 64,
-    FILL_PARTS = 16,  /* after each it may be enough, */
+    FILL_PARTS = 64,  /* after each it may be enough, */
     SLOW_PARTS = 3,   /* if so many were slow */
     STALLS_PARTS = 8, /* one of so many rounds may stall */
     FILL_WRITES_MAX = 200000,
