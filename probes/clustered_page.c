@@ -89,7 +89,7 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
         if (contrasts[i].expected != SIDE_BELOW)
             continue;
         double q =
-            (double)contrasts[i].size_bytes / (double)contrasts[i].shift_bytes;
+            (double)contrasts[i].size_bytes / (double)contrasts[0].size_bytes;
         double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
         /* Were it the page of a longer write, the shift would cost that much
          * more, however many pages there are. */
@@ -188,18 +188,29 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
 }
 
 /*
- * A write of some pages, shifted by one, costs no more. Where so long a write is
- * dear, a page alone tells as well that the period is not foreign to it, and all
- * but as well that it is no multiple: a page shifted by a part would often have
- * stayed in one.
+ * A write of some pages, shifted by one, costs no more. A block may end where it
+ * does, and then what is shifted reaches into the next one, which is no page's
+ * doing: so it begins at multiples of twice its size, and each round looks at
+ * one of them, of which few, if any, are at the end of a block. An odd number of
+ * pages is shifted by two, so that there are as many slow ones among them as
+ * before.
+ * Where so long a write is dear, a page alone tells as well that the period is
+ * not foreign to it, and all but as well that it is no multiple: a page shifted
+ * by a part would often have stayed in one.
  */
 static struct contrast shifted_by_page(const struct page_probe *state,
                                        uint64_t multiple, uint64_t page_bytes)
 {
     const uint64_t size = multiple * page_bytes;
 
-    if (size <= 2 * page_largest_bytes)
-        return shifted(state, size, page_bytes, size, SIDE_BELOW);
+    if (size <= 2 * page_largest_bytes) {
+        struct contrast contrast =
+            shifted(state, size, (multiple % 2 ? 2 : 1) * page_bytes, 2 * size,
+                    SIDE_BELOW);
+        if (!state->in_order)
+            contrast.kind = PAGE_STEADY;
+        return contrast;
+    }
     struct contrast contrast =
         page_shifted(page_bytes, page_bytes, size, SIDE_BELOW);
     snprintf(contrast.name, sizeof(contrast.name), "w%llu-of-%llu",
@@ -246,7 +257,7 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
         uint64_t size = multiples[i] * page_bytes;
         if (size <= 2 * page_largest_bytes)
             contrasts[count++] =
-                shifted(state, size, page_bytes, size, SIDE_BELOW);
+                shifted_by_page(state, multiples[i], page_bytes);
     }
     double confidence = verdict->confidence;
     snprintf(phase, sizeof(phase), "more-%llu", (unsigned long long)page_bytes);

@@ -26,6 +26,7 @@ enum {
 
 enum page_kind {
     PAGE_SHIFTED,
+    PAGE_STEADY, /* shifted, all of a round in one place */
     PAGE_LONGER,
     PAGE_PART,
     PAGE_IN_ORDER,

@@ -8,7 +8,7 @@
 #include "lib/infer/stats.h"
 #include "probes/placing.h"
 
-enum { RUN_REPEATS = 4 };
+enum { RUN_REPEATS = 4, STEADY_SLOTS = 8 };
 
 struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
                              uint64_t unit_bytes, enum side expected)
@@ -93,6 +93,8 @@ static uint64_t slots_of(const struct page_probe *state,
 
     /* Few blocks, or every write would merge another one. */
     window = window < 256 * KIB ? 256 * KIB : window;
+    if (contrast->kind == PAGE_STEADY)
+        window = STEADY_SLOTS * pitch;
     if (window > end - state->base_bytes - reach)
         window = end - state->base_bytes - reach;
     return window / pitch > 0 ? window / pitch : 1;
@@ -100,12 +102,9 @@ static uint64_t slots_of(const struct page_probe *state,
 
 static void emit_write(struct study *study, const char *phase,
                        const struct contrast *contrast, bool second,
-                       uint32_t round, struct random *random)
+                       uint64_t slot, uint32_t round)
 {
     const struct page_probe *state = (const struct page_probe *)study;
-    /* Not at the base: a block may begin there, and what writes to its beginning
-     * costs is no page's doing. */
-    uint64_t slot = 1 + random_below(random, slots_of(state, contrast));
     uint64_t offset = state->base_bytes + contrast->pitch_bytes * slot;
     struct step step = placing_step(
         OPERATION_WRITE, offset + (second ? contrast->shift_bytes : 0),
@@ -116,6 +115,14 @@ static void emit_write(struct study *study, const char *phase,
     step.operation = OPERATION_FLUSH;
     step.offset_bytes = step.length_bytes = 0;
     study_ask(study, &step);
+}
+
+/* Not at the base: a block may begin there, and what writes to its beginning
+ * costs is no page's doing. */
+static uint64_t any_slot(const struct page_probe *state,
+                         const struct contrast *contrast, struct random *random)
+{
+    return 1 + random_below(random, slots_of(state, contrast));
 }
 
 /* The first write of a run opens a block, or closes another, and does not count.
@@ -145,7 +152,9 @@ void page_emit(struct study *study, const char *phase,
                const struct contrast *contrast, uint32_t round,
                struct random *random)
 {
+    const struct page_probe *state = (const struct page_probe *)study;
     uint32_t repeats = repeats_of(contrast, random);
+    uint64_t slots[2] = {0, 0};
     bool second = false;
 
     if (contrast->kind == PAGE_IN_ORDER) {
@@ -156,8 +165,13 @@ void page_emit(struct study *study, const char *phase,
     }
     for (uint32_t i = 0; i < repeats; i++) {
         second = i % 2 ? !second : random_below(random, 2) == 1;
-        emit_write(study, phase, contrast, second, round, random);
-        emit_write(study, phase, contrast, !second, round, random);
+        if (i == 0 || contrast->kind != PAGE_STEADY)
+            slots[0] = any_slot(state, contrast, random);
+        slots[1] = contrast->kind == PAGE_STEADY
+                       ? slots[0]
+                       : any_slot(state, contrast, random);
+        emit_write(study, phase, contrast, second, slots[0], round);
+        emit_write(study, phase, contrast, !second, slots[1], round);
     }
 }
 
