@@ -34,6 +34,9 @@
 
 static const uint64_t small_bytes = 4 * KIB;
 
+/* What rests on one sign, and the least that a second page adds. */
+static const double unclear_confidence = 0.95, split_least = 0.05;
+
 static const char no_line[] = "the times of writes of neighbouring sizes "
                               "follow no line, so the end of one cannot be "
                               "seen";
@@ -88,6 +91,43 @@ static bool conclude_unseen(struct buffer_probe *state, const char *reason,
     return true;
 }
 
+/*
+ * Where the drive takes long over a command, a write to the flash may take little
+ * longer than a read. But if one that ends in the next page takes longer than one
+ * that does not, it waits for the flash, and is not held.
+ */
+static enum claim waits_for_pages(struct buffer_probe *state,
+                                  double *confidence)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    const uint64_t block = state->study.setting.logical_block_bytes;
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_SPLIT, small_bytes,
+                                              small_bytes, 8, SIDE_ABOVE);
+
+    contrast.shift_bytes = small_bytes / 2;
+    if (contrast.shift_bytes > state->known_page_bytes / 2)
+        contrast.shift_bytes = state->known_page_bytes / 2;
+    if (contrast.shift_bytes == 0 || contrast.shift_bytes % block)
+        return CLAIM_OPEN;
+    contrast.low = contrast.high = split_least;
+    enum claim claim = study_claim(&state->study, "split", &contrast, 1, &rule);
+    *confidence = claim_confidence(&contrast, 1, &rule);
+    return claim;
+}
+
+static bool say_waits_for_pages(struct findings *findings, double confidence)
+{
+    struct finding *finding = buffer_add(findings);
+
+    finding_absent(finding, fmin(confidence, unclear_confidence));
+    finding_why(finding,
+                "a write of 4 KiB takes longer where it ends in the next page, "
+                "and leaves nothing for a flush to do: it goes straight to the "
+                "flash, past any buffer");
+    return true;
+}
+
 /* A flush that does nothing: written through, or not what it says? */
 static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
                                 struct findings *findings)
@@ -116,15 +156,21 @@ static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
             findings);
     if (!nothing)
         return buffer_say_open(findings, unclear);
-    if (claim != CLAIM_HOLDS)
+    double confidence = claim_confidence(&contrast, 1, &rule);
+    if (claim != CLAIM_HOLDS) {
+        claim = waits_for_pages(state, &confidence);
+        if (claim == CLAIM_MEASURING)
+            return false;
+        if (claim == CLAIM_HOLDS)
+            return say_waits_for_pages(findings, confidence);
         return buffer_say_open(
             findings, "a flush takes no longer after a write than after "
                       "nothing, and writes are not clearly slower than reads, "
                       "so it cannot be told whether anything is buffered");
+    }
     /* A drive may also take longer over the command of a write than of a read,
      * but not several times. */
-    const double clear = log(4), unclear_confidence = 0.95;
-    const double confidence = claim_confidence(&contrast, 1, &rule);
+    const double clear = log(4);
     struct finding *finding = buffer_add(findings);
     finding_absent(finding, contrast.median > clear
                                 ? confidence
@@ -215,7 +261,8 @@ static int start(const struct setting *setting, const struct findings *known,
 
     if (!state)
         return -ENOMEM;
-    state->page_bytes = findings_integer(known, "clustered_page");
+    state->known_page_bytes = findings_integer(known, "clustered_page");
+    state->page_bytes = state->known_page_bytes;
     if (state->page_bytes < 4 * KIB)
         state->page_bytes = 64 * KIB;
     state->grain_bytes = placing_grain(setting);

@@ -30,7 +30,8 @@ enum buffer_kind {
     BUFFER_WRITE_SLOWLY, /* the same, with pauses between the host's requests */
     BUFFER_FLUSH_TIME,   /* flush after a write of other : after one of size */
     BUFFER_FLUSH_LATE, /* flush after a write of size : the same after a pause */
-    BUFFER_WRITE_READ  /* read of size : write of size */
+    BUFFER_WRITE_READ, /* read of size : write of size */
+    BUFFER_WRITE_SPLIT /* write at a page : the same from shift before one */
 };
 
 struct buffer_probe {
@@ -42,8 +43,9 @@ struct buffer_probe {
     bool everywhere;     /* writes go all over the region */
     bool second;         /* they did not, but nothing was found so */
     uint64_t part_bytes; /* longer writes go in parts of that; 0: as wholes */
-    uint64_t reference_bytes; /* a write that all others are compared to */
-    uint64_t page_bytes;      /* that they begin with then */
+    uint64_t reference_bytes;  /* a write that all others are compared to */
+    uint64_t page_bytes;       /* that they begin with then */
+    uint64_t known_page_bytes; /* the drive's clustered page; 0: not known */
 };
 
 /* The time of a write that fits, relative to one of reference_bytes. */

@@ -20,7 +20,7 @@ struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
                                enum side expected)
 {
     static const char *const prefixes[] = {"flush", "flush", "write", "slow",
-                                           "drain", "late",  "read"};
+                                           "drain", "late",  "read",  "split"};
     struct contrast contrast = {.kind = (int)kind,
                                 .size_bytes = size_bytes,
                                 .other_bytes = other_bytes,
@@ -52,10 +52,11 @@ uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes)
  * goes anywhere, where all are alike, and what it waits for is long.
  */
 static uint64_t somewhere(const struct buffer_probe *state,
-                          enum buffer_kind kind, uint64_t size_bytes,
-                          struct random *random)
+                          const struct contrast *contrast, bool second,
+                          uint64_t size_bytes, struct random *random)
 {
     const struct setting *setting = &state->study.setting;
+    const enum buffer_kind kind = (enum buffer_kind)contrast->kind;
     uint64_t pitch = 4 * KIB;
 
     if (kind == BUFFER_FLUSH_FAR || buffer_is_dear(state, size_bytes)) {
@@ -63,6 +64,12 @@ static uint64_t somewhere(const struct buffer_probe *state,
         uint64_t first = (setting->region_offset_bytes + page - 1) / page;
         uint64_t pages = (setting->region_length_bytes - size_bytes) / page;
         return page * (first + random_below(random, pages - 1));
+    }
+    if (kind == BUFFER_WRITE_SPLIT) {
+        const uint64_t page = state->known_page_bytes;
+        uint64_t first = state->base_bytes / page + 1;
+        return page * (first + random_below(random, window_bytes / page)) -
+               (second ? contrast->shift_bytes : 0);
     }
     while (pitch < size_bytes)
         pitch *= 2;
@@ -140,9 +147,9 @@ static void emit_cell(struct study *study, const char *phase,
     char suffix = second ? 'b' : 'a';
 
     for (uint32_t i = 0; i < contrast->repeats; i++) {
-        struct step step =
-            placing_step(OPERATION_WRITE, somewhere(state, kind, size, random),
-                         size, phase, contrast, suffix, round);
+        struct step step = placing_step(
+            OPERATION_WRITE, somewhere(state, contrast, second, size, random),
+            size, phase, contrast, suffix, round);
         if (kind == BUFFER_WRITE_READ && !second) {
             step.operation = OPERATION_READ;
             step.length_bytes = contrast->size_bytes;
@@ -188,6 +195,7 @@ static enum operation measured_in(enum buffer_kind kind, bool second)
         return second ? OPERATION_WRITE : OPERATION_READ;
     case BUFFER_WRITE_TIME:
     case BUFFER_WRITE_SLOWLY:
+    case BUFFER_WRITE_SPLIT:
         break;
     }
     return OPERATION_WRITE;

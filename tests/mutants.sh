@@ -48,6 +48,9 @@ lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
 probes/write_buffer_follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page.c|s/effect_confidence = 0.85/effect_confidence = 0.999/|test_probes_kim|recovery
+probes/clustered_page.c|s/(multiple % 2 ? 2 : 1) \* page_bytes, 2 \* size/page_bytes, size/|test_probes_kim|recovery
+probes/write_buffer.c|s/split_least = 0.05/split_least = 0.5/|test_probes_kim|recovery
+probes/write_buffer.c|s/split_least = 0.05/split_least = -0.5/|test_probes_kim|recovery
 probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 3/|test_imagined|
