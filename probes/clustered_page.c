@@ -36,7 +36,9 @@ enum {
     CANDIDATES_MAX = 4,
     DESCENTS_MAX = 2,
     FIRST_FREE = 16,
-    MULTIPLES = 6
+    MULTIPLES = 6,
+    /* Flash has sixteen at least, of which the drive may join some. */
+    BLOCK_PAGES_LEAST = 8
 };
 
 static const double effect_least = 0.025, effect_found = 0.05;
@@ -279,9 +281,10 @@ struct smaller {
     size_t count;
 };
 
-/* Does no smaller size show an effect of `most`, or of half as much? */
+/* Does no size of up to an n-th of it show an effect of `most`, or of half as
+ * much as it does itself? */
 static enum claim none_smaller(struct page_probe *state, const char *name,
-                               uint64_t page_bytes, double most,
+                               uint64_t page_bytes, uint64_t n_th, double most,
                                struct page_verdict *verdict,
                                struct smaller *smaller)
 {
@@ -295,7 +298,7 @@ static enum claim none_smaller(struct page_probe *state, const char *name,
     while (odd % 2 == 0)
         odd /= 2;
     for (uint64_t multiple = 1;; multiple = odd) {
-        size_t n = page_ladder(state, multiple, page_bytes / 2, sizes);
+        size_t n = page_ladder(state, multiple, page_bytes / n_th, sizes);
         for (size_t i = 0; i < n && count < PAGE_CONTRASTS_MAX; i++)
             contrasts[count++] =
                 shifted(state, sizes[i], sizes[i] / 2, page_bytes, SIDE_BELOW);
@@ -342,7 +345,7 @@ static enum claim settle(struct page_probe *state, uint64_t *page_bytes,
 
     for (int descent = 0; claim == CLAIM_HOLDS && descent < DESCENTS_MAX;
          descent++) {
-        claim = none_smaller(state, "smaller", *page_bytes, page_effect_none,
+        claim = none_smaller(state, "smaller", *page_bytes, 2, page_effect_none,
                              verdict, &smaller);
         if (claim == CLAIM_HOLDS || claim == CLAIM_MEASURING)
             return claim;
@@ -409,8 +412,8 @@ static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
         CLAIM_MEASURING)
         return false;
     if (side != SIDE_ABOVE && page_bytes >= block_least_bytes) {
-        alone = none_smaller(state, "pages", page_bytes, effect_small, &page,
-                             &smaller);
+        alone = none_smaller(state, "pages", page_bytes, BLOCK_PAGES_LEAST,
+                             effect_small, &page, &smaller);
         page.confidence = fmin(page.confidence, page_small_confidence);
     }
     if (alone == CLAIM_MEASURING)
