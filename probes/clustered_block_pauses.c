@@ -22,7 +22,6 @@
 #include <stdlib.h>
 
 #include "lib/infer/stats.h"
-#include "probes/probes.h"
 
 enum {
     WALK_NUMBER = 36,
@@ -34,8 +33,12 @@ enum {
 static const uint64_t pause_ns = UINT64_C(10000000000);
 /* A place is slow from half of what slow ones are above the rest. */
 static const double slow_share = 0.5;
-/* One block in front takes what it can in less than this of the time that it takes
- * behind, be it with all that a request costs besides. */
+/* They need not be as slow as when their distance was found (what is copied now
+ * was written a cache ago, and may be merged for less): from this ratio on, all
+ * are slow enough. */
+static const double slow_ratio = 4;
+/* A cache takes a write in less than this share of the time that it takes behind,
+ * with all that a request costs besides. */
 static const double faster_most = 0.95;
 
 /* What becomes of slow writes at a distance when the drive is left alone. */
@@ -47,28 +50,45 @@ enum pauses {
     PAUSES_ROOM    /* none for a while, and all else is as before */
 };
 
-/* The median of every `step`th value. */
-static double median_of(const double values[], size_t count, size_t step)
+/* Every `step`th value, sorted; the count. */
+static size_t pick(const double values[], size_t count, size_t step,
+                   double sample[STATS_MAX])
 {
-    double sample[STATS_MAX];
     size_t picked = 0;
 
     for (size_t i = 0; i < count && picked < STATS_MAX; i += step)
         sample[picked++] = values[i];
+    stats_sort(sample, picked);
+    return picked;
+}
+
+static double median_of(const double values[], size_t count)
+{
+    double sample[STATS_MAX];
+    const size_t picked = pick(values, count, count / STATS_MAX | 1, sample);
+
     return stats_median(sample, picked);
+}
+
+/* Of the values at one place: the lower quartile, for among many places noise
+ * makes one or another slow twice. */
+static double low_of(const double values[], size_t count, size_t length)
+{
+    double sample[STATS_MAX];
+
+    return sample[(pick(values, count, length, sample) - 1) / 4];
 }
 
 /* Of a leg, before any pause: where slow writes come, and how far above the
  * others they are. */
 static double slowest_place(const double values[], size_t count, size_t length,
-                            size_t *place)
+                            double rest, size_t *place)
 {
-    const double rest = median_of(values, count, 1);
     double most = 0;
 
     *place = 0;
     for (size_t i = 0; i < length; i++) {
-        double above = median_of(values + i, count - i, length) - rest;
+        double above = low_of(values + i, count - i, length) - rest;
         if (above > most) {
             most = above;
             *place = i;
@@ -79,9 +99,8 @@ static double slowest_place(const double values[], size_t count, size_t length,
 
 /* What a leg behind a pause shows. */
 struct leg {
-    uint32_t
-        slow_count; /* of the first places at which slow writes should be */
-    size_t quiet_writes; /* before such a one is slow */
+    uint32_t slow_count; /* at the first places where one should be */
+    size_t quiet_writes; /* before one is */
 };
 
 static struct leg leg_of(const double values[], size_t first, size_t end,
@@ -105,13 +124,13 @@ static enum pauses judge(const double values[], size_t leg_writes,
                          size_t legs_count, const struct period *period,
                          size_t *quiet)
 {
-    const size_t length = period->length, step = leg_writes / STATS_MAX | 1;
-    const double rest = median_of(values, leg_writes, step);
+    const size_t length = period->length;
+    const double rest = median_of(values, leg_writes);
     uint32_t slow_count = 0;
     size_t place;
 
-    double most = slowest_place(values, leg_writes, length, &place);
-    if (most < slow_share * period->excess)
+    double most = slowest_place(values, leg_writes, length, rest, &place);
+    if (most < slow_share * fmin(period->excess, log(slow_ratio)))
         return PAUSES_UNTOLD;
     *quiet = 0;
     for (size_t leg = 1; leg < legs_count; leg++) {
@@ -130,8 +149,7 @@ static enum pauses judge(const double values[], size_t leg_writes,
         return PAUSES_MEASURING;
     if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
         return PAUSES_SAME;
-    return median_of(values + leg_writes, leg_writes, step) <
-                   rest + log(faster_most)
+    return median_of(values + leg_writes, leg_writes) < rest + log(faster_most)
                ? PAUSES_PASSED
                : PAUSES_ROOM;
 }
