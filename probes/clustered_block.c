@@ -47,12 +47,12 @@ static const double search_error = 0.004;
 /* Before, writes of this size are compared (block_any_gap). */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
-/* What one route alone says is stated with less confidence: where blocks in front
- * take writes with one bit a cell, slow writes come as often as one of these is
- * full, which is a half, a third or a quarter of the block; and where there are
- * more logs than random writes before those that are measured, nothing of half a
- * block is merged yet. */
-static const double one_route_confidence = 0.9;
+/* What one route alone says is stated with less confidence: slow writes may be
+ * those of a cache in front, unless they came after a pause as well (then they
+ * were right for 63 of 63 drives made at random); and where there are more logs
+ * than random writes before those that are measured, nothing of half a block is
+ * merged yet. */
+static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
 /* Random writes that cost more may be of a part of a block, and pages that are
  * split may use up more than one: both were often so. */
 static const double doubtful_confidence = 0.6;
@@ -108,8 +108,14 @@ static bool say_gap(struct findings *findings, uint64_t block_bytes,
     return true;
 }
 
-/* States the block, unless `walked`, the slow writes behind it, are those of a
- * cache in front. False: it is measured first. */
+/* Of slow writes alone, by what was said of a cache. */
+static double sureness(enum claim cache)
+{
+    return cache == CLAIM_FALLS ? lasting_confidence : one_route_confidence;
+}
+
+/* States the block, with `confidence` at the most, unless `walked`, the slow
+ * writes behind it, are those of a cache in front. False: it is measured first. */
 static bool say_spikes(struct block_probe *state, struct findings *findings,
                        const struct block_spikes *walked,
                        const struct block_spikes *spikes, double confidence,
@@ -120,8 +126,8 @@ static bool say_spikes(struct block_probe *state, struct findings *findings,
 
     if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
         return cache == CLAIM_HOLDS;
-    struct finding *finding =
-        add_found(findings, spikes->block_bytes, confidence);
+    struct finding *finding = add_found(findings, spikes->block_bytes,
+                                        fmin(confidence, sureness(cache)));
     finding_why(finding,
                 "written %s, every %s brings one slow write, %.2f times its "
                 "neighbours (%zu of %zu fresh ones); %s",
@@ -146,8 +152,8 @@ static bool say_agreed(struct block_probe *state, struct findings *findings,
     state->page_bytes = page;
     if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
         return cache == CLAIM_HOLDS;
-    struct finding *finding =
-        add_found(findings, pieces->block_bytes, confidence);
+    struct finding *finding = add_found(findings, pieces->block_bytes,
+                                        fmin(confidence, sureness(cache)));
 
     finding_why(finding,
                 "in writes of %s anywhere one of %zu is slow, %.2f times its "
@@ -271,8 +277,7 @@ static bool conclude_one_route(struct block_probe *state,
                         "slow writes come at a fixed distance, but at another "
                         "one in writes of two pages, so it is not what was "
                         "written that makes them slow");
-    return say_spikes(state, findings, spikes, &whole,
-                      fmin(one_route_confidence, state->page_confidence),
+    return say_spikes(state, findings, spikes, &whole, state->page_confidence,
                       why_alone);
 }
 
@@ -421,8 +426,7 @@ static enum claim say_scattered(struct block_probe *state, bool cleans,
     claim = block_compare_parts(state, page, 0, &pieces);
     state->page_bytes = page;
     if (claim == CLAIM_HOLDS &&
-        !say_agreed(state, findings, &pieces,
-                    fmin(one_route_confidence, state->page_confidence)))
+        !say_agreed(state, findings, &pieces, state->page_confidence))
         return CLAIM_MEASURING;
     return claim;
 }

@@ -559,6 +559,8 @@ START_TEST(what_a_cache_in_front_copies_is_no_block)
              path, rows[_i].key);
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_block", rows[_i].block);
+    ck_assert_double_le(findings_get(&findings, "clustered_block")->confidence,
+                        0.95);
     unlink(path);
 }
 END_TEST
