@@ -48,10 +48,10 @@ static const double search_error = 0.004;
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* What one route alone says is stated with less confidence: slow writes may be
- * those of a cache in front, unless they came after a pause as well (then they
- * were right for 63 of 63 drives made at random); and where there are more logs
- * than random writes before those that are measured, nothing of half a block is
- * merged yet. */
+ * those of a cache in front (so it was with all 5 that were wrong of 64 drives made
+ * at random), unless they came after a pause as well; and where there are more
+ * logs than random writes before those that are measured, nothing of half a block
+ * is merged yet. */
 static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
 /* Random writes that cost more may be of a part of a block, and pages that are
  * split may use up more than one: both were often so. */

@@ -39,6 +39,7 @@ struct block_probe {
 
 struct block_spikes {
     bool found, scattered;
+    struct period_rule rule;
     struct period period;
     uint64_t block_bytes;
     uint64_t phase_bytes; /* of the first slow write, of those in order */
@@ -87,8 +88,8 @@ bool block_filled(struct block_probe *state);
 /*
  * Do slow writes at this distance stay away for a while after the drive was left
  * alone? HOLDS: they do, and it was said that the block is not known: a cache of
- * flash in front has them. FALLS: they come as before, or are of what lies behind
- * such a cache; OPEN: there are none at present.
+ * flash in front has them. FALLS: they come as before. OPEN: there are none at
+ * present, or such a cache lets writes pass once it is full.
  */
 enum claim block_say_cache(struct block_probe *state,
                            const struct block_spikes *spikes,

@@ -38,12 +38,13 @@ static const double slow_share = 0.5;
  * are slow enough. */
 static const double slow_ratio = 4;
 /* A cache takes a write in less than this share of the time that it takes behind,
- * with all that a request costs besides. */
-static const double faster_most = 0.95;
+ * with all that a request costs besides; drives drift by less. */
+static const double faster_most = 0.85;
 
 /* What becomes of slow writes at a distance when the drive is left alone. */
 enum pauses {
     PAUSES_MEASURING,
+    PAUSES_MORE,   /* one is not enough */
     PAUSES_UNTOLD, /* there are none at present */
     PAUSES_SAME,   /* they come as before */
     PAUSES_PASSED, /* none for a while, and what is written is faster */
@@ -79,16 +80,16 @@ static double low_of(const double values[], size_t count, size_t length)
     return sample[(pick(values, count, length, sample) - 1) / 4];
 }
 
-/* Of a leg, before any pause: where slow writes come, and how far above the
- * others they are. */
-static double slowest_place(const double values[], size_t count, size_t length,
-                            double rest, size_t *place)
+/* Of a leg, before any pause: where slow writes come, and how far above their
+ * neighbours they are. */
+static double slowest_place(const double residuals[], size_t count,
+                            size_t length, size_t *place)
 {
     double most = 0;
 
     *place = 0;
     for (size_t i = 0; i < length; i++) {
-        double above = low_of(values + i, count - i, length) - rest;
+        double above = low_of(residuals + i, count - i, length);
         if (above > most) {
             most = above;
             *place = i;
@@ -103,7 +104,7 @@ struct leg {
     size_t quiet_writes; /* before one is */
 };
 
-static struct leg leg_of(const double values[], size_t first, size_t end,
+static struct leg leg_of(const double residuals[], size_t first, size_t end,
                          size_t place, size_t length, double least)
 {
     assert(length > 0);
@@ -111,7 +112,7 @@ static struct leg leg_of(const double values[], size_t first, size_t end,
     struct leg leg = {.quiet_writes = end - first};
 
     for (size_t i = 0; at < end; i++, at += length) {
-        if (values[at] <= least)
+        if (residuals[at] <= least)
             continue;
         if (leg.quiet_writes == end - first)
             leg.quiet_writes = at - first;
@@ -120,24 +121,37 @@ static struct leg leg_of(const double values[], size_t first, size_t end,
     return leg;
 }
 
-static enum pauses judge(const double values[], size_t leg_writes,
-                         size_t legs_count, const struct period *period,
-                         size_t *quiet)
+/* Are writes faster after each pause than they were before all? */
+static bool is_faster(const double values[], size_t leg_writes,
+                      size_t legs_count, size_t length)
 {
-    const size_t length = period->length;
-    const double rest = median_of(values, leg_writes);
+    const double most = median_of(values, leg_writes) + log(faster_most);
+
+    for (size_t leg = 1; leg < legs_count; leg++)
+        if (median_of(values + leg * leg_writes, length / 2) >= most)
+            return false;
+    return true;
+}
+
+static enum pauses judge(const double values[], const double residuals[],
+                         size_t leg_writes, size_t legs_count,
+                         const struct block_spikes *spikes, size_t *quiet)
+{
+    const size_t length = spikes->period.length;
+    const double least =
+        slow_share * fmin(spikes->period.excess, log(slow_ratio));
     uint32_t slow_count = 0;
     size_t place;
 
-    double most = slowest_place(values, leg_writes, length, rest, &place);
-    if (most < slow_share * fmin(period->excess, log(slow_ratio)))
+    double most = slowest_place(residuals, leg_writes, length, &place);
+    if (most < fmax(least, spikes->rule.threshold))
         return PAUSES_UNTOLD;
     *quiet = 0;
     for (size_t leg = 1; leg < legs_count; leg++) {
         const size_t first = leg * leg_writes;
         const struct leg shown =
-            leg_of(values, first, first + leg_writes, place, length,
-                   rest + slow_share * most);
+            leg_of(residuals, first, first + leg_writes, place, length,
+                   fmax(slow_share * most, spikes->rule.threshold));
         slow_count += shown.slow_count;
         if (shown.quiet_writes > *quiet)
             *quiet = shown.quiet_writes;
@@ -146,12 +160,32 @@ static enum pauses judge(const double values[], size_t leg_writes,
             return PAUSES_SAME;
     }
     if (legs_count == 2)
-        return PAUSES_MEASURING;
+        return PAUSES_MORE;
     if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
         return PAUSES_SAME;
-    return median_of(values + leg_writes, leg_writes) < rest + log(faster_most)
-               ? PAUSES_PASSED
-               : PAUSES_ROOM;
+    return is_faster(values, leg_writes, legs_count, length) ? PAUSES_PASSED
+                                                             : PAUSES_ROOM;
+}
+
+/* The legs so far; MEASURING: also where there is no memory. */
+static enum pauses judge_legs(struct block_probe *state,
+                              const struct block_course *course, size_t legs,
+                              const struct block_spikes *spikes, size_t *quiet)
+{
+    const size_t leg_writes = course->leg_chunks * BLOCK_CHUNK_WRITES;
+    double *values = block_walk_costs(state, course, legs * course->leg_chunks);
+    double *residuals =
+        values ? malloc(legs * leg_writes * sizeof(*residuals)) : NULL;
+    enum pauses pauses = PAUSES_MEASURING;
+
+    state->study.failed = state->study.failed || (values && !residuals);
+    if (residuals) {
+        period_level(values, legs * leg_writes, &spikes->rule, residuals);
+        pauses = judge(values, residuals, leg_writes, legs, spikes, quiet);
+    }
+    free(residuals);
+    free(values);
+    return pauses;
 }
 
 static enum pauses after_pauses(struct block_probe *state,
@@ -165,20 +199,15 @@ static enum pauses after_pauses(struct block_probe *state,
                                         .scattered = spikes->scattered,
                                         .leg_chunks = leg_chunks,
                                         .pause_ns = pause_ns};
-    enum pauses pauses = PAUSES_MEASURING;
+    enum pauses pauses;
     size_t quiet = 0;
 
     if (!course.scattered &&
         (PAUSES + 1) * leg_writes > state->room_bytes / 2 / state->page_bytes)
         return PAUSES_UNTOLD;
-    for (size_t legs = 2; legs <= PAUSES + 1 && pauses == PAUSES_MEASURING;
-         legs += PAUSES - 1) {
-        double *values = block_walk_costs(state, &course, legs * leg_chunks);
-        if (!values)
-            return PAUSES_MEASURING;
-        pauses = judge(values, leg_writes, legs, &spikes->period, &quiet);
-        free(values);
-    }
+    pauses = judge_legs(state, &course, 2, spikes, &quiet);
+    if (pauses == PAUSES_MORE)
+        pauses = judge_legs(state, &course, PAUSES + 1, spikes, &quiet);
     *quiet_bytes = quiet * state->page_bytes;
     return pauses;
 }
@@ -210,13 +239,14 @@ enum claim block_say_cache(struct block_probe *state,
 
     switch (after_pauses(state, spikes, &quiet_bytes)) {
     case PAUSES_MEASURING:
+    case PAUSES_MORE:
         return CLAIM_MEASURING;
     case PAUSES_ROOM:
         say_room(findings, spikes, quiet_bytes);
         return CLAIM_HOLDS;
     case PAUSES_SAME:
-    case PAUSES_PASSED:
         return CLAIM_FALLS;
+    case PAUSES_PASSED:
     case PAUSES_UNTOLD:
         break;
     }

@@ -170,19 +170,18 @@ static int certify_on(struct walk *walk, size_t first, size_t end,
 /* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
 static enum claim look_from(struct block_probe *state, struct walk *walk,
                             size_t from, size_t count, struct period_dead *dead,
-                            struct period *period)
+                            struct period_rule *rule, struct period *period)
 {
-    struct period_rule rule;
     bool certified = false;
     int error =
-        period_search(walk->values + from, count - from, dead, &rule, period);
+        period_search(walk->values + from, count - from, dead, rule, period);
     size_t end = count + CERTIFY_PERIODS * period->length;
 
     period->phase += from;
     if (!error && end + CHUNK_WRITES <= walk->room_writes) {
         if (!walk_to(state, walk, end))
             return CLAIM_MEASURING;
-        error = certify_on(walk, count, end, &rule, period, &certified);
+        error = certify_on(walk, count, end, rule, period, &certified);
     }
     if (error == -ENOMEM) {
         state->study.failed = true;
@@ -205,15 +204,17 @@ static enum claim follow(struct block_probe *state, struct walk *walk,
         if (!walk_to(state, walk, n))
             return CLAIM_MEASURING;
         for (int later = 0; later < 2; later++) {
+            struct period_rule rule;
             struct period period;
             switch (look_from(state, walk, later ? n / 2 : 0, n, &dead[later],
-                              &period)) {
+                              &rule, &period)) {
             case CLAIM_MEASURING:
                 return CLAIM_MEASURING;
             case CLAIM_HOLDS:
                 *spikes = (struct block_spikes){
                     .found = true,
                     .scattered = walk->course->scattered,
+                    .rule = rule,
                     .period = period,
                     .block_bytes = period.length * state->page_bytes,
                     .phase_bytes =

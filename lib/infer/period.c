@@ -138,8 +138,7 @@ static double ceiling_of(const double values[], size_t count, size_t lag)
     return high_of(sample, n);
 }
 
-/* What a value has above the median of its neighbours at the lag. */
-static void level(const double values[], size_t count,
+void period_level(const double values[], size_t count,
                   const struct period_rule *rule, double residuals[])
 {
     const size_t lag = rule->lag;
@@ -289,7 +288,7 @@ int period_search(const double values[], size_t count,
     if (error == -ENOENT && most >= PERIOD_SHORTEST) {
         rule->lag = period_lag(values, count, LAG_MAX);
         rule->ceiling = ceiling_of(values, count, rule->lag);
-        level(values, count, rule, residuals);
+        period_level(values, count, rule, residuals);
         rule->threshold = slow_spreads * spread_of(residuals, count);
         if (rule->threshold < slow_least)
             rule->threshold = slow_least;
@@ -363,7 +362,7 @@ int period_certify(const double values[], size_t count, size_t first,
         free(counts);
         return -ENOMEM;
     }
-    level(values, count, rule, residuals);
+    period_level(values, count, rule, residuals);
     phase = period->phase % period->length;
     at = first +
          (phase + period->length - first % period->length) % period->length;

@@ -39,6 +39,11 @@ struct period_dead {
  * that length explains clearly more. */
 size_t period_lag(const double values[], size_t count, size_t most);
 
+/* What each value has above the median of its neighbours at the rule's lag: slow
+ * is what is above the threshold. */
+void period_level(const double values[], size_t count,
+                  const struct period_rule *rule, double residuals[]);
+
 /*
  * The likeliest period of `values` (log costs) with at least eight repeats.
  * 0: found, `rule` holds what was taken for slow; -ENOENT: none; -ENOMEM.
