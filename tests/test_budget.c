@@ -10,6 +10,7 @@
 
 #include "lib/base/units.h"
 #include "lib/session/session.h"
+#include "lib/session/state.h"
 #include "probes/probes.h"
 
 /* Of each kind one that is quick; the long suite takes every drive there is.
@@ -367,6 +368,33 @@ START_TEST(a_stage_is_expected_when_it_begins)
 }
 END_TEST
 
+/* What a drive costs is learnt again after a fill if it was learnt before. */
+START_TEST(only_what_was_learnt_is_learnt_again)
+{
+    static const struct probe *const asked[] = {&staged, NULL};
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {.seed = 1};
+    struct fault why = {FAULT_NONE, ""};
+    struct session_cost before, after;
+    struct session *session;
+    struct device *device;
+
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    learn_again(session);
+    session_cost(session, &before);
+    ck_assert_uint_eq(before.pilot.requests, 0);
+    ck_assert_int_eq(session_pilot(session, asked, &why), 0);
+    session_cost(session, &before);
+    ck_assert_uint_gt(before.pilot.requests, 0);
+    learn_again(session);
+    session_cost(session, &after);
+    ck_assert_uint_eq(after.pilot.requests, 2 * before.pilot.requests);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
 /* The writes of a fill: how long the first and the last of them took. */
 struct fill_rows {
     double first_ns, last_ns, all_bytes;
@@ -407,9 +435,9 @@ static uint64_t run_clustered_block(const char *spec, struct fill_rows *rows)
     ck_assert_int_eq(device_open(spec, &options, &device, &why), 0);
     ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
-    ck_assert_int_eq(findings_get(session_findings(session), "clustered_block")
-                         ->verdict,
-                     VERDICT_FOUND);
+    ck_assert_int_eq(
+        findings_get(session_findings(session), "clustered_block")->verdict,
+        VERDICT_FOUND);
     session_parts(session, &plan);
     session_close(session);
     device_close(device);
@@ -626,15 +654,19 @@ int main(void)
     tcase_add_loop_test(all, the_default_budget_is_enough, 0, drives.count);
     tcase_add_loop_test(all, what_is_expected_is_about_what_is_done, 0,
                         drives.count);
-    tcase_add_test(all, a_stage_is_expected_when_it_begins);
-    tcase_add_test(all, a_fill_ends_when_the_drive_cleans);
-    tcase_add_test(all, no_end_is_sought_of_a_gap_that_is_none);
     tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);
     tcase_add_loop_test(all, a_repeated_probe_has_its_plan_again, 0, 2);
     tcase_add_loop_test(all, a_greedy_probe_leaves_what_others_are_to_write, 0,
                         2);
     suite_add_tcase(suite, all);
+    TCase *one = tcase_create("one drive");
+    tcase_set_timeout(one, 60);
+    tcase_add_test(one, a_stage_is_expected_when_it_begins);
+    tcase_add_test(one, only_what_was_learnt_is_learnt_again);
+    tcase_add_test(one, a_fill_ends_when_the_drive_cleans);
+    tcase_add_test(one, no_end_is_sought_of_a_gap_that_is_none);
+    suite_add_tcase(suite, one);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);

@@ -2,6 +2,7 @@
 /* The drive that a probe is rehearsed on: what was seen of a real one comes back,
  * what was not is as on usual drives, and chance is no property. */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/base/units.h"
@@ -236,6 +237,45 @@ START_TEST(all_are_held_up_alike)
 }
 END_TEST
 
+/* The spread of logarithms of times that the drive is imagined to take. */
+static double imagined_spread(void)
+{
+    enum { READS = 500 };
+    double sum = 0, squares = 0;
+
+    for (int i = 0; i < READS; i++) {
+        const struct cost cost = imagined_do(
+            drive, &(struct step){.operation = OPERATION_READ,
+                                  .offset_bytes =
+                                      random_below(&chance, GIB / MIB) * MIB,
+                                  .length_bytes = page_bytes});
+        sum += log(cost.ns) / READS;
+        squares += log(cost.ns) * log(cost.ns) / READS;
+    }
+    return sqrt(squares - sum * sum);
+}
+
+/* Not only as the middle of them, which tells what is typical: looks would then
+ * seem to decide sooner than they do. */
+START_TEST(times_spread_as_those_that_were_seen)
+{
+    enum { DRIVES = 30 };
+    const double sigma = 0.1;
+    double mean = 0;
+
+    for (int i = 0; i < DRIVES; i++) {
+        costs_init(seen, &setting);
+        for (int k = 0; k < 400; k++)
+            see(OPERATION_READ, random_below(&chance, GIB / MIB) * MIB,
+                page_bytes, 1e5 * exp(sigma * random_normal(&chance)));
+        imagined_init(drive, seen, (uint64_t)i);
+        mean += imagined_spread() / DRIVES;
+    }
+    ck_assert_double_gt(mean, 0.75 * sigma);
+    ck_assert_double_lt(mean, 1.25 * sigma);
+}
+END_TEST
+
 /* Each write far away that follows another one without a flush waits for its merge,
  * however long it is itself; one that follows a flush does not. */
 START_TEST(writes_wait_for_what_is_not_flushed)
@@ -332,6 +372,7 @@ int main(void)
     tcase_add_test(all, slow_by_chance_is_no_log);
     tcase_add_test(all, a_held_up_read_shows_no_cache);
     tcase_add_test(all, all_are_held_up_alike);
+    tcase_add_test(all, times_spread_as_those_that_were_seen);
     tcase_add_test(all, writes_wait_for_what_is_not_flushed);
     tcase_add_test(all, a_merge_is_no_time_of_a_size);
     tcase_add_test(all, long_writes_in_order_are_like_those_near);
