@@ -17,6 +17,9 @@ walk = rows.sprintf(" | awk -v page=%.1f '$1 ~ /^walk-/ && (page || $3>=most) { 
 if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
 a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } at+=(used-a)/1024 } \
 END { for (i=0; i<n; i++) print line[i] }'", page)
+# Where in that walk the drive was left alone, in MiB of writes.
+pauses = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^walk-/ { if ($4!=last) { at=0; n=0; last=$4 } \
+if ($7==\"write\") at+=$9/1048576; else if ($7==\"idle\") line[n++]=at } END { for (i=0; i<n; i++) print line[i] }' %s", samples))
 sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5 }'", at_random)
 # Sizes whose gap was looked at, and that did not stand.
 tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
@@ -31,7 +34,8 @@ below = ascii ? 6 : 5.6
 set bmargin ascii ? 4 : 3.5
 set size 1,0.5
 set origin 0,0.5
-eval titled(headline("Clustered block", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : "one write after another")
+eval titled(headline("Clustered block", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
+    "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
 if (walks > 1) {
     eval time_axis(WALK_min_y, WALK_max_y)
     place(x) = folded ? x - block*floor(x/block + 1e-9) : x
@@ -39,7 +43,9 @@ if (walks > 1) {
     set xlabel folded ? "pages used up, modulo a block (MiB)" : "pages used up (MiB)"
     set ylabel "write and flush"
     set key off
+    if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
     plot "< ".walk using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+    unset arrow
 } else {
     set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale
     set xrange [0:1]; set yrange [0:1]; unset tics

@@ -87,7 +87,7 @@ decade_names = sprintf("'1 %s' 1, '10 %s' 10, '100 %s' 100, '1 ms' 1e3, '10 ms' 
 # From the least to the largest of the data, with some room, so that no mark lies
 # on an axis; half a decade at least, so that what is flat looks flat.
 room(least, most) = most/least < 3 ? sqrt(3.*least/most) : (1.*most/least)**0.05
-time_axis(least, most) = sprintf("set logscale y 10; set yrange [%.9g:%.9g]; set ytics (%s); set mytics 10", least/1.25/room(least, most), most*1.5*room(least, most), ascii || most/least > 3000 ? decade_names : time_names)
+time_axis(least, most) = sprintf("set logscale y 10; set yrange [%.9g:%.9g]; set ytics (%s); set mytics 10", least/1.25/room(least, most), most*1.5*room(least, most), most/least > (ascii ? 100 : 3000) ? decade_names : time_names)
 # Sizes in KiB, in powers of two; `every`: two to the power of which.
 size_name(k) = k < 0 ? sprintf("%d B", int(1024*2.0**k + 0.5)) : (k < 10 ? sprintf("%d KiB", int(2.0**k)) : (k < 20 ? sprintf("%d MiB", int(2.0**(k - 10))) : sprintf("%d GiB", int(2.0**(k - 20)))))
 size_names(from, to, every) = from > to ? "" : sprintf("'%s' %.9g, ", size_name(from), 2.0**from).size_names(from + every, to, every)
