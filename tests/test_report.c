@@ -139,6 +139,25 @@ START_TEST(text_fits_its_columns)
 }
 END_TEST
 
+/* An amount and its unit stay together, up to the very end of a text. */
+START_TEST(text_wraps_between_words)
+{
+    char *text = strdup("a page of 16 KiB, in a block of 4 MiB, took 20 ms");
+    char *wrapped = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&wrapped, &length);
+
+    ck_assert_ptr_nonnull(text);
+    ck_assert_ptr_nonnull(out);
+    report_wrap(out, text, 2, 14);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_str_eq(wrapped, "  a page of\n  16 KiB, in a\n  block of\n"
+                              "  4 MiB, took\n  20 ms\n");
+    free(wrapped);
+    free(text);
+}
+END_TEST
+
 START_TEST(bytes_can_be_plain_and_serials_hidden)
 {
     struct report_style style = {.plain_bytes = true};
@@ -337,6 +356,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, text_says_what_how_sure_and_why);
     tcase_add_test(cases, text_fits_its_columns);
+    tcase_add_test(cases, text_wraps_between_words);
     tcase_add_test(cases, bytes_can_be_plain_and_serials_hidden);
     tcase_add_test(cases, colour_repeats_what_the_words_say);
     tcase_add_test(cases, a_full_disk_is_an_error);

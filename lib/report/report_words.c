@@ -200,12 +200,12 @@ bool report_is_amount(const char *text, const char *space)
     static const char *const units[] = {"B",  "KiB", "MiB", "GiB",  "TiB", "KB",
                                         "MB", "GB",  "TB",  "ns",   "us",  "ms",
                                         "s",  "min", "%",   "times"};
-    const char *word = space + 1;
-    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
-                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ%");
 
     if (*space != ' ' || space == text || space[-1] < '0' || space[-1] > '9')
         return false;
+    const char *word = space + 1;
+    const size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ%");
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
             return true;
