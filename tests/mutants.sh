@@ -133,6 +133,9 @@ probes/inter_request_distance_switch.c|s/if (!long_enough)/if (true)/|test_probe
 probes/inter_request_distance_switch.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
 probes/inter_request_distance_walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
+probes/inter_request_distance_cells.c|s/stats_median(far,/stats_lower_half_mean(far,/|test_probes_stick|
+probes/inter_request_distance_cells.c|s/stats_median(near,/stats_lower_half_mean(near,/|test_probes_stick|
+probes/inter_request_distance_cells.c|s/stats_median(/stats_lower_half_mean(/|test_probes_stick|
 probes/large_request_line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
 probes/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 probes/times.h|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|

@@ -12,7 +12,7 @@ serve_seconds=300
 . "$sources/tests/serving.sh"
 # shellcheck source=tests/runs.sh
 . "$sources/tests/runs.sh"
-measures_time
+comes_first
 
 # Completed writes, discards and flushes, as the kernel counts them.
 changes() { awk '{ print $5, $7, $12, $16 }' "/sys/block/$name/stat"; }

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=tests/checks.sh
 . "$1/tests/checks.sh"
-measures_time
+comes_first
 
 # served SPEC... -- COMMAND: a shell runs it beside a server of the drive, with
 # $uri and $unixsocket.

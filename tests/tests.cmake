@@ -56,24 +56,37 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
   endif()
   suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR}
         ${CMAKE_BINARY_DIR})
-  # What measures on the machine's own clock has it for itself. Guests have a
-  # clock of their own, but are large; loop devices are the machine's, and so are
-  # drives served on them: one suite at a time.
+  # What measures on the machine's own clock has it for itself, or comes first, one
+  # suite at a time. Guests have a clock of their own, but are large; loop devices
+  # are the machine's, and so are drives served on them: one suite at a time.
   file(STRINGS ${script} timed REGEX "^measures_time$")
+  file(STRINGS ${script} first REGEX "^comes_first$")
   file(STRINGS ${script} guest REGEX "tests/guest/guest.sh")
-  file(STRINGS ${script} served REGEX "serving.sh")
+  file(STRINGS ${script} served REGEX "serving.sh|tests/road.sh")
   file(STRINGS ${script} loop REGEX "losetup|--via loop")
+  set(locks)
+  set(cost 0)
+  if(loop)
+    set(locks loop)
+    set(cost 600)
+  endif()
+  if(served)
+    set(locks served)
+    set(cost 700)
+  endif()
+  if(guest)
+    set(locks guest)
+    set(cost 1000)
+  endif()
+  if(first)
+    list(APPEND locks clock)
+    set(cost 1100)
+  endif()
   if(timed)
     set_tests_properties(${build}.${name} PROPERTIES RUN_SERIAL TRUE)
-  elseif(guest)
-    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK guest
-                         COST 1000)
-  elseif(served)
-    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK served
-                         COST 700)
-  elseif(loop)
-    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK loop
-                         COST 600)
+  elseif(locks)
+    set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK "${locks}"
+                         COST ${cost})
   endif()
 endforeach()
 include(tests/bench/bench.cmake OPTIONAL)
