@@ -291,6 +291,32 @@ START_TEST(stick_groups_that_alternate_are_not_counted)
 }
 END_TEST
 
+/* Where groups are short beside the read buffer, it still holds some pages of what
+ * is read again: not most of them. */
+START_TEST(stick_groups_are_counted_behind_a_read_buffer)
+{
+    static const char *const drives[] = {
+        "usb-unknown-1g,segment_groups_count=16,read_buffer_bytes=4MiB",
+        "usb-unknown-1g,segment_groups_count=6,read_buffer_bytes=64MiB"};
+    static const char *const counts[] = {"16", "6"};
+    unsigned found_count = 0;
+    struct findings findings;
+    char text[64];
+
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        run(drives[_i], "realistic", seed, distance, &findings);
+        const struct finding *groups =
+            findings_get(&findings, "segment_groups");
+        if (groups->verdict == VERDICT_INCONCLUSIVE)
+            continue;
+        stated(groups, text, sizeof(text));
+        ck_assert_str_eq(text, counts[_i]);
+        found_count++;
+    }
+    ck_assert_uint_ge(found_count, 2);
+}
+END_TEST
+
 /* Parts of 16 KiB hold some whole units of 12 KiB: they are not the unit. */
 START_TEST(stick_content_units_of_thirds_are_told_from_powers_of_two)
 {
@@ -619,6 +645,8 @@ int main(void)
     tcase_add_test(recovery, stick_more_reads_tell_chance_from_place);
     tcase_add_test(recovery, stick_costs_are_not_those_of_a_moment);
     tcase_add_loop_test(recovery, stick_by_the_letter_of_the_paper, 1, 3);
+    tcase_add_loop_test(recovery, stick_groups_are_counted_behind_a_read_buffer,
+                        0, 2);
     tcase_add_loop_test(recovery, stick_groups_that_alternate_are_not_counted,
                         0, 3);
     tcase_add_loop_test(
