@@ -33,9 +33,9 @@ enum {
 static const uint64_t pause_ns = UINT64_C(10000000000);
 /* A place is slow from half of what slow ones are above the rest. */
 static const double slow_share = 0.5;
-/* They need not be as slow as when their distance was found (what is copied now
- * was written a cache ago, and may be merged for less): from this ratio on, all
- * are slow enough. */
+/* They need not be as slow as when their distance was found (what is copied or
+ * cleaned now may be more of a block, or less): from this ratio on, all are slow
+ * enough. */
 static const double slow_ratio = 4;
 /* A cache takes a write in less than this share of the time that it takes behind,
  * with all that a request costs besides; drives drift by less. */
@@ -139,19 +139,18 @@ static enum pauses judge(const double values[], const double residuals[],
 {
     const size_t length = spikes->period.length;
     const double least =
-        slow_share * fmin(spikes->period.excess, log(slow_ratio));
+        fmax(slow_share * fmin(spikes->period.excess, log(slow_ratio)),
+             spikes->rule.threshold);
     uint32_t slow_count = 0;
     size_t place;
 
-    double most = slowest_place(residuals, leg_writes, length, &place);
-    if (most < fmax(least, spikes->rule.threshold))
+    if (slowest_place(residuals, leg_writes, length, &place) < least)
         return PAUSES_UNTOLD;
     *quiet = 0;
     for (size_t leg = 1; leg < legs_count; leg++) {
         const size_t first = leg * leg_writes;
         const struct leg shown =
-            leg_of(residuals, first, first + leg_writes, place, length,
-                   fmax(slow_share * most, spikes->rule.threshold));
+            leg_of(residuals, first, first + leg_writes, place, length, least);
         slow_count += shown.slow_count;
         if (shown.quiet_writes > *quiet)
             *quiet = shown.quiet_writes;
