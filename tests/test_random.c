@@ -218,6 +218,25 @@ START_TEST(logs_are_known_where_writes_reach_them)
 }
 END_TEST
 
+/* Which pages a few writes fall on, slow ones or fast, says nothing of what is
+ * read before them. */
+START_TEST(levels_do_not_decide_what_is_read)
+{
+    static const struct {
+        uint64_t seed;
+        const char *truth;
+    } cases[] = {{420056, "unidentifiable"}, {310238, "true"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fault why = {.kind = FAULT_NONE};
+        ck_assert_int_eq(draw_drive(cases[i].seed, NULL, NULL, &drawn, &why),
+                         0);
+        ck_assert_str_eq(drive_truth(&drawn, "read_modify_write"),
+                         cases[i].truth);
+    }
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) /* hundreds of drives, but no other code */
 /* Each parameter is identifiable on some drive, and on some it is not: a
  * predicate that always says the same is broken. (What a read costs can be told
@@ -348,6 +367,7 @@ int main(void)
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);
+    tcase_add_test(tests, levels_do_not_decide_what_is_read);
     tcase_add_test(tests, rarities_are_drawn_but_seldom);
 #if !defined(__SANITIZE_ADDRESS__)
     tcase_add_test(tests, truths_differ);

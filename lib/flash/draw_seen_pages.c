@@ -16,26 +16,32 @@ static const double level_least = 0.05, unfair_least = 0.25;
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* A write and its flush at random pages of one block, always the same ones: of
- * the cheapest eighth. Where cells have several levels, a median would fall on
- * any of them. */
-static double page_write(struct bench *bench, uint64_t shift_bytes,
-                         uint64_t length_bytes)
+/* A write and its flush at random pages of one block: of the cheapest eighth.
+ * Where cells have several levels, a median would fall on any of them. Each
+ * begins with the drive as it was, and goes to the same places, so that all meet
+ * the same fast and slow pages. */
+static int page_write(const struct drive *drive, uint64_t shift_bytes,
+                      uint64_t length_bytes, double *ns, struct fault *why)
 {
-    uint64_t unit = bench->drive->clustered_page_bytes;
-    uint64_t units = draw_block_bytes(bench->drive) / unit;
+    uint64_t unit = drive->clustered_page_bytes;
+    uint64_t units = draw_block_bytes(drive) / unit;
     uint64_t times[BENCH_REPEATS];
+    struct bench bench;
+    int error = bench_open(&bench, drive, why);
 
-    random_seed(&bench->random, bench->drive->seed);
-    uint64_t block = bench_block(bench);
+    if (error)
+        return error;
+    uint64_t block = bench_block(&bench);
     for (size_t i = 0; i < BENCH_REPEATS; i++)
         times[i] = bench_write_flushed(
-            bench,
-            block + unit * random_below(&bench->random, units) + shift_bytes,
+            &bench,
+            block + unit * random_below(&bench.random, units) + shift_bytes,
             length_bytes);
     bench_sort(times, BENCH_REPEATS);
     const size_t eighth = BENCH_REPEATS / 8;
-    return (double)times[eighth];
+    *ns = (double)times[eighth];
+    bench_close(&bench);
+    return bench.error;
 }
 
 /* Does a shift by a part of the page show, for each part that could be taken
@@ -43,23 +49,19 @@ static double page_write(struct bench *bench, uint64_t shift_bytes,
 int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes, sectors = unit / 512;
-    struct bench bench;
-    int error = bench_open(&bench, drive, why);
+    double aligned = 0, shifted = 0;
+    int error = page_write(drive, 0, unit, &aligned, why);
 
-    if (error)
-        return error;
-    double aligned = page_write(&bench, 0, unit);
     *seen = unit <= page_most_bytes;
-    for (uint64_t q = 2; sectors > 1; q++) {
+    for (uint64_t q = 2; !error && sectors > 1; q++) {
         if (sectors % q)
             continue;
         while (sectors % q == 0)
             sectors /= q;
-        double shifted = page_write(&bench, unit / q, unit);
+        error = page_write(drive, unit / q, unit, &shifted, why);
         *seen = *seen && shifted - aligned >= DRAW_EFFECT_LEAST * shifted;
     }
-    bench_close(&bench);
-    return bench.error;
+    return error;
 }
 
 /*
@@ -70,22 +72,19 @@ int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
  */
 int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
-    uint64_t unit = drive->clustered_page_bytes;
+    const uint64_t unit = drive->clustered_page_bytes;
+    const uint64_t lengths[] = {unit, unit / 2 / 512 * 512, unit - 512};
     struct drive reading = *drive;
-    struct bench bench;
+    double times[3] = {0};
+    int error = 0;
 
     reading.sector_update = 0;
-    int error = bench_open(&bench, &reading, why);
-    if (error)
-        return error;
-    double whole = page_write(&bench, 0, unit);
-    double half = page_write(&bench, 0, unit / 2 / 512 * 512);
-    double most = page_write(&bench, 0, unit - 512);
+    for (int i = 0; !error && i < 3; i++)
+        error = page_write(&reading, 0, lengths[i], &times[i], why);
     /* Block mapping rewrites the block, however much of a page is new. */
     *seen = unit <= page_most_bytes && drive->mapping != MAPPING_BLOCK &&
-            fmax(half, most) - whole >= DRAW_EFFECT_LEAST * whole;
-    bench_close(&bench);
-    return bench.error;
+            fmax(times[1], times[2]) - times[0] >= DRAW_EFFECT_LEAST * times[0];
+    return error;
 }
 
 /* How many levels the times of the pages of a block have; 0: they do not say.
