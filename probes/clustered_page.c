@@ -42,10 +42,6 @@ enum {
 };
 
 static const double effect_least = 0.025, effect_found = 0.05;
-/* So small an effect may have another cause: where a buffer or the host splits
- * a page, the longest part of it that is written at once shows one. So it was
- * with ten of seventy pages of drives made at random. */
-static const double effect_sure = 0.16, effect_confidence = 0.85;
 /* A shift that costs less than this may be a second page being programmed:
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
@@ -184,8 +180,8 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
         page_extra_ns(state, phase, &contrasts[0]) < flash_least_ns)
         verdict->claim = CLAIM_FALLS;
     verdict->effect = exp(contrasts[0].median);
-    if (contrasts[0].median < effect_sure)
-        verdict->confidence = fmin(verdict->confidence, effect_confidence);
+    if (contrasts[0].median < page_effect_sure)
+        verdict->confidence = fmin(verdict->confidence, page_effect_confidence);
     return verdict->claim;
 }
 

@@ -84,6 +84,8 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
     verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
+    if (contrasts[0].median < page_effect_sure)
+        verdict->confidence = fmin(verdict->confidence, page_effect_confidence);
     return verdict->claim;
 }
 
