@@ -25,351 +25,27 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/stats.h"
 #include "probes/clustered_page.h"
 #include "probes/paper.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
 
 enum {
-    CERTIFY_REPEATS = 8,
     CANDIDATES_MAX = 4,
-    DESCENTS_MAX = 2,
-    FIRST_FREE = 16,
-    MULTIPLES = 6,
     /* Flash has sixteen at least, of which the drive may join some. */
     BLOCK_PAGES_LEAST = 8
 };
 
-static const double effect_least = 0.025, effect_found = 0.05;
+static const double effect_found = 0.05;
 /* A shift that costs less than this may be a second page being programmed:
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
-/* A shift by the page gains nothing: by so much, what is not shifted does not
- * fit the page either. */
-static const double gain_most = 0.06;
-/* Two pages, each moved out and in and programmed, for one: four times as much
- * at most, and a read. What costs more is a merge, and says nothing of pages. */
-static const double effect_most = 1.5; /* log 4.5 */
-/* No flash does anything in less (the fastest reads a page in 3 us): what costs
- * so little more is the host's, as the pages of a RAM disk. */
-static const double flash_least_ns = 2000;
 static const uint32_t open_rounds_least = 64;
-/* Of cells of a few writes; then come long ones. */
-static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
 /* A quarter more for 16 times as much is all but the same. */
 static const double merge_hides = 0.2231; /* log 1.25 */
 /* No erase block is smaller, and the pages of a block show less than itself. */
 static const uint64_t block_least_bytes = 64 * KIB;
 static const double effect_small = 0.04;
-
-static struct contrast shifted(const struct page_probe *state,
-                               uint64_t size_bytes, uint64_t shift_bytes,
-                               uint64_t unit_bytes, enum side expected)
-{
-    return state->in_order
-               ? page_in_order(size_bytes, shift_bytes, expected)
-               : page_shifted(size_bytes, shift_bytes, unit_bytes, expected);
-}
-
-/*
- * Is `page` the period? A shift by page / q is dear for each prime q that
- * divides it (else a part of it would be the period), a shift by the whole of
- * it is free in longer writes (else the period would be a multiple, or foreign
- * to it).
- */
-static void free_within_half_effect(struct contrast contrasts[], size_t count)
-{
-    double extra = exp(contrasts[0].median) - 1;
-
-    /* Half of what a shift costs one page, spread over q of them. */
-    for (size_t i = 0; i < count; i++) {
-        if (contrasts[i].expected != SIDE_BELOW)
-            continue;
-        double q =
-            (double)contrasts[i].size_bytes / (double)contrasts[0].size_bytes;
-        double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
-        /* Were it the page of a longer write, the shift would cost that much
-         * more, however many pages there are. */
-        double least = q < 2.5 ? 0.02 : 0.06;
-        threshold = threshold < least ? least : threshold;
-        threshold = threshold > 0.40 ? 0.40 : threshold;
-        contrasts[i].low = contrasts[i].high = threshold;
-    }
-}
-
-/*
- * May everything that is open still be on the side where it should be? What is
- * not free costs twice what it may cost at most, or more, and what is dear twice
- * what it must: so halfway between is as likely to be the one as the other.
- */
-static bool leans_right(const struct contrast contrasts[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (contrasts[i].side == SIDE_OPEN &&
-            (contrasts[i].expected == SIDE_BELOW
-                 ? contrasts[i].median > 1.5 * contrasts[i].high
-                 : contrasts[i].median < contrasts[i].low))
-            return false;
-    return true;
-}
-
-/*
- * A claim that long cells decide where short ones cannot: pages of several
- * levels take different times, and what a few writes happen to hit varies more
- * than what is looked for. The first contrast is measured again as well, for it
- * sets the thresholds.
- */
-static enum claim decide(struct page_probe *state, const char *phase,
-                         struct contrast contrasts[], size_t count,
-                         const struct claim_rule *rule, double *confidence)
-{
-    struct contrast again[PAGE_CONTRASTS_MAX];
-    size_t which[PAGE_CONTRASTS_MAX], n = 0;
-    char name[LABEL_PHASE_MAX];
-    struct claim_rule of_long_cells = *rule;
-    enum claim claim =
-        study_claim(&state->study, phase, contrasts, count, rule);
-
-    of_long_cells.looks = claim_long_looks;
-    if (claim == CLAIM_OPEN && leans_right(contrasts, count)) {
-        for (size_t i = 0; i < count; i++)
-            if (i == 0 || contrasts[i].side == SIDE_OPEN) {
-                again[n] = contrasts[i];
-                if (!state->in_order)
-                    again[n].repeats = placing_repeats(
-                        contrasts[i].size_bytes, CERTIFY_REPEATS,
-                        PAGE_REPEATS_MAX - 1, 16 * MIB);
-                which[n++] = i;
-            }
-        snprintf(name, sizeof(name), "%s-again", phase);
-        claim = study_claim(&state->study, name, again, n, &of_long_cells);
-        for (size_t i = 0; i < n; i++)
-            if (contrasts[which[i]].side == SIDE_OPEN)
-                contrasts[which[i]] = again[i];
-    }
-    *confidence = claim_confidence(contrasts, count, rule);
-    return claim;
-}
-
-static enum claim certify_set(struct page_probe *state, const char *phase,
-                              struct contrast contrasts[], size_t count,
-                              struct page_verdict *verdict)
-{
-    const struct claim_rule rule = {.alpha = page_alpha / 2,
-                                    .looks = cell_looks,
-                                    .adapt = free_within_half_effect};
-
-    /* A certificate must not hang on which pages a few writes happened to hit:
-     * not so few of the long ones, which are dear. */
-    for (size_t i = 0; i < count && !state->in_order; i++) {
-        uint32_t least =
-            placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS / 2,
-                            CERTIFY_REPEATS, 4 * MIB);
-        if (contrasts[i].repeats < least)
-            contrasts[i].repeats = least;
-    }
-    verdict->claim =
-        decide(state, phase, contrasts, count, &rule, &verdict->confidence);
-    for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
-        if (contrasts[i].side == SIDE_BELOW
-                ? contrasts[i].interval.high < -gain_most
-                : (contrasts[i].median > effect_most) != state->in_order)
-            verdict->claim = CLAIM_FALLS;
-    if (verdict->claim == CLAIM_HOLDS && contrasts[0].rounds_count > 0 &&
-        page_extra_ns(state, phase, &contrasts[0]) < flash_least_ns)
-        verdict->claim = CLAIM_FALLS;
-    verdict->effect = exp(contrasts[0].median);
-    if (contrasts[0].median < page_effect_sure)
-        verdict->confidence = fmin(verdict->confidence, page_effect_confidence);
-    return verdict->claim;
-}
-
-/*
- * A write of some pages, shifted by one, costs no more. A block may end where it
- * does, and then what is shifted reaches into the next one, which is no page's
- * doing: so it begins at multiples of twice its size, and each round looks at
- * one of them, of which few, if any, are at the end of a block. An odd number of
- * pages is shifted by two, so that there are as many slow ones among them as
- * before.
- * Where so long a write is dear, a page alone tells as well that the period is
- * not foreign to it, and all but as well that it is no multiple: a page shifted
- * by a part would often have stayed in one.
- */
-static struct contrast shifted_by_page(const struct page_probe *state,
-                                       uint64_t multiple, uint64_t page_bytes)
-{
-    const uint64_t size = multiple * page_bytes;
-
-    if (size <= 2 * page_largest_bytes) {
-        struct contrast contrast =
-            shifted(state, size, (multiple % 2 ? 2 : 1) * page_bytes, 2 * size,
-                    SIDE_BELOW);
-        if (!state->in_order)
-            contrast.kind = PAGE_STEADY;
-        return contrast;
-    }
-    struct contrast contrast =
-        page_shifted(page_bytes, page_bytes, size, SIDE_BELOW);
-    snprintf(contrast.name, sizeof(contrast.name), "w%llu-of-%llu",
-             (unsigned long long)page_bytes, (unsigned long long)size);
-    return contrast;
-}
-
-static enum claim certify(struct page_probe *state, uint64_t page_bytes,
-                          struct page_verdict *verdict)
-{
-    /* Writes of so many pages begin at multiples of their own size: were that
-     * the page, then those not shifted would fit it. */
-    static const uint64_t multiples[MULTIPLES] = {2, 3, 5, 4, 6, 8};
-    struct contrast contrasts[PAGE_CONTRASTS_MAX];
-    char phase[LABEL_PHASE_MAX];
-    size_t count = 0;
-    uint64_t blocks = page_bytes / state->block_bytes;
-
-    snprintf(phase, sizeof(phase), "certify-%llu",
-             (unsigned long long)page_bytes);
-    for (uint64_t q = 2; blocks > 1 && count < FIRST_FREE; q++) {
-        if (blocks % q)
-            continue;
-        while (blocks % q == 0)
-            blocks /= q;
-        contrasts[count++] =
-            shifted(state, page_bytes, page_bytes / q, page_bytes, SIDE_ABOVE);
-    }
-    /* In order, nothing is merged only where each write begins and ends with a
-     * page: that so little is shown by less than all multiples. */
-    for (size_t i = 0; i < 3; i++)
-        if (!state->in_order ||
-            multiples[i] * page_bytes <= 2 * page_largest_bytes)
-            contrasts[count++] =
-                shifted_by_page(state, multiples[i], page_bytes);
-    enum claim claim = certify_set(state, phase, contrasts, count, verdict);
-    if (claim != CLAIM_HOLDS || state->in_order ||
-        4 * page_bytes > 2 * page_largest_bytes)
-        return claim;
-    /* What is dear to write; so only where the rest holds. The effect that
-     * decides what is free comes first again. */
-    count = 1;
-    for (size_t i = 3; i < MULTIPLES; i++) {
-        uint64_t size = multiples[i] * page_bytes;
-        if (size <= 2 * page_largest_bytes)
-            contrasts[count++] =
-                shifted_by_page(state, multiples[i], page_bytes);
-    }
-    double confidence = verdict->confidence;
-    snprintf(phase, sizeof(phase), "more-%llu", (unsigned long long)page_bytes);
-    claim = certify_set(state, phase, contrasts, count, verdict);
-    /* Long writes may merge blocks, and then vary too much to tell. */
-    if (claim == CLAIM_OPEN) {
-        confidence = fmin(confidence, page_small_confidence);
-        claim = verdict->claim = CLAIM_HOLDS;
-    } else {
-        confidence = fmin(confidence, verdict->confidence);
-    }
-    verdict->confidence = confidence;
-    return claim;
-}
-
-/* The sizes below `page` that may have an effect. */
-struct smaller {
-    uint64_t sizes[PAGE_CONTRASTS_MAX];
-    size_t count;
-};
-
-/* Does no size of up to an n-th of it show an effect of `most`, or of half as
- * much as it does itself? */
-static enum claim none_smaller(struct page_probe *state, const char *name,
-                               uint64_t page_bytes, uint64_t n_th, double most,
-                               struct page_verdict *verdict,
-                               struct smaller *smaller)
-{
-    const struct claim_rule rule = {
-        .alpha = page_alpha / 2, .looks = cell_looks, .to_the_end = true};
-    struct contrast contrasts[PAGE_CONTRASTS_MAX];
-    uint64_t sizes[PAGE_SIZES_MAX], odd = page_bytes / state->block_bytes;
-    char phase[LABEL_PHASE_MAX];
-    size_t count = 0;
-
-    while (odd % 2 == 0)
-        odd /= 2;
-    for (uint64_t multiple = 1;; multiple = odd) {
-        size_t n = page_ladder(state, multiple, page_bytes / n_th, sizes);
-        for (size_t i = 0; i < n && count < PAGE_CONTRASTS_MAX; i++)
-            contrasts[count++] =
-                shifted(state, sizes[i], sizes[i] / 2, page_bytes, SIDE_BELOW);
-        if (multiple == odd)
-            break;
-    }
-    *smaller = (struct smaller){.count = 0};
-    if (count == 0)
-        return CLAIM_HOLDS;
-    /* What is smaller is dearer to shift, so half of the effect would show. */
-    double threshold = 0.5 * log(verdict->effect);
-    threshold = threshold < effect_least ? effect_least : threshold;
-    threshold = threshold > most ? most : threshold;
-    for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high = threshold;
-    snprintf(phase, sizeof(phase), "%s-%llu", name,
-             (unsigned long long)page_bytes);
-    double confidence;
-    enum claim claim =
-        decide(state, phase, contrasts, count, &rule, &confidence);
-    size_t without = 0;
-    for (size_t i = 0; i < count; i++)
-        if (contrasts[i].side == SIDE_BELOW)
-            contrasts[without++] = contrasts[i];
-        else if (claim != CLAIM_MEASURING)
-            smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
-    confidence = claim_confidence(contrasts, without, &rule);
-    if (confidence < verdict->confidence)
-        verdict->confidence = confidence;
-    return claim;
-}
-
-/*
- * Candidate, and nothing below it that would do as well: a chip's page inside
- * the clustered one shows an effect too, but longer writes shifted by it are
- * dear as well, and it is refuted. On HOLDS, *page_bytes is the page: it may
- * have become a smaller one.
- */
-static enum claim settle(struct page_probe *state, uint64_t *page_bytes,
-                         struct page_verdict *verdict)
-{
-    struct smaller smaller;
-    enum claim claim = certify(state, *page_bytes, verdict);
-
-    for (int descent = 0; claim == CLAIM_HOLDS && descent < DESCENTS_MAX;
-         descent++) {
-        claim = none_smaller(state, "smaller", *page_bytes, 2, page_effect_none,
-                             verdict, &smaller);
-        if (claim == CLAIM_HOLDS || claim == CLAIM_MEASURING)
-            return claim;
-        size_t refuted = 0;
-        for (; refuted < smaller.count; refuted++) {
-            struct page_verdict other;
-            claim = certify(state, smaller.sizes[refuted], &other);
-            if (claim == CLAIM_FALLS)
-                continue;
-            /* Were it the page, all of the candidate shifted by a part of it
-             * that is a multiple of this would have cost nothing. */
-            if (claim == CLAIM_OPEN &&
-                *page_bytes % smaller.sizes[refuted] == 0) {
-                verdict->confidence =
-                    fmin(verdict->confidence, page_small_confidence);
-                continue;
-            }
-            if (claim != CLAIM_HOLDS)
-                return claim;
-            *page_bytes = smaller.sizes[refuted];
-            *verdict = other;
-            break;
-        }
-        if (refuted == smaller.count)
-            return CLAIM_HOLDS;
-    }
-    return claim == CLAIM_HOLDS ? CLAIM_OPEN : claim;
-}
 
 static void say_found(struct findings *findings, uint64_t page_bytes,
                       const struct page_verdict *verdict)
@@ -399,7 +75,7 @@ static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
                             struct findings *findings)
 {
     struct page_verdict page = *verdict;
-    struct smaller smaller;
+    struct page_smaller smaller;
     enum claim alone = CLAIM_HOLDS;
     enum side side;
     double confidence;
@@ -408,8 +84,8 @@ static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
         CLAIM_MEASURING)
         return false;
     if (side != SIDE_ABOVE && page_bytes >= block_least_bytes) {
-        alone = none_smaller(state, "pages", page_bytes, BLOCK_PAGES_LEAST,
-                             effect_small, &page, &smaller);
+        alone = page_none_smaller(state, "pages", page_bytes, BLOCK_PAGES_LEAST,
+                                  effect_small, &page, &smaller);
         page.confidence = fmin(page.confidence, page_small_confidence);
     }
     if (alone == CLAIM_MEASURING)
@@ -480,7 +156,7 @@ static bool search(struct page_probe *state, uint64_t multiple,
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i] =
-            shifted(state, sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
+            page_moved(state, sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
         contrasts[i].high = effect_found;
     }
     snprintf(phase, sizeof(phase), "search-%u", (unsigned)multiple);
@@ -492,7 +168,7 @@ static bool search(struct page_probe *state, uint64_t multiple,
     /* What many rounds could not decide may be one; few say nothing. */
     for (size_t i = 0; i < count; i++)
         if ((contrasts[i].side == SIDE_ABOVE &&
-             (!state->in_order || contrasts[i].median > effect_most)) ||
+             (!state->in_order || contrasts[i].median > page_effect_most)) ||
             (contrasts[i].side == SIDE_OPEN &&
              contrasts[i].rounds_count >= open_rounds_least &&
              contrasts[i].median > page_effect_low))
@@ -536,7 +212,7 @@ static enum outcome try_stage(struct page_probe *state,
     for (size_t i = 0; i < candidates.count && i < CANDIDATES_MAX; i++) {
         struct page_verdict verdict;
         uint64_t page_bytes = candidates.found[i].size_bytes;
-        switch (settle(state, &page_bytes, &verdict)) {
+        switch (page_settle(state, &page_bytes, &verdict)) {
         case CLAIM_MEASURING:
             return OUTCOME_MEASURING;
         case CLAIM_HOLDS:
@@ -592,7 +268,8 @@ static enum claim no_effect(struct page_probe *state,
     verdict->of_host = true;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE &&
-            page_extra_ns(state, "no-effect", &contrasts[i]) >= flash_least_ns)
+            page_extra_ns(state, "no-effect", &contrasts[i]) >=
+                page_flash_least_ns)
             verdict->of_host = false;
     return claim;
 }

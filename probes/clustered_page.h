@@ -11,8 +11,8 @@
 
 /*
  * What the files of the clustered-page probe share: the writes that it compares
- * (cells), whether the rest of a page is read (rest), and what remains where
- * shifts show nothing (stairs).
+ * (cells), what makes one size the page (certify), whether the rest of a page is
+ * read (rest), and what remains where shifts show nothing (stairs).
  */
 
 /* What the probe writes to, from base_bytes on. */
@@ -88,6 +88,43 @@ double page_extra_ns(const struct page_probe *state, const char *phase,
 /* Sizes multiple x 2^k from two blocks up to `most_bytes`; how many. */
 size_t page_ladder(const struct page_probe *state, uint64_t multiple,
                    uint64_t most_bytes, uint64_t sizes[PAGE_SIZES_MAX]);
+
+/* The one or the other, as the probe writes now: `unit_bytes` is only of the
+ * first. */
+struct contrast page_moved(const struct page_probe *state, uint64_t size_bytes,
+                           uint64_t shift_bytes, uint64_t unit_bytes,
+                           enum side expected);
+
+/* ---- certify ------------------------------------------------------------ */
+
+/* Two pages, each moved out and in and programmed, for one: four times as much
+ * at most, and a read. What costs more is a merge, and says nothing of pages. */
+static const double page_effect_most = 1.5; /* log 4.5 */
+/* No flash does anything in less (the fastest reads a page in 3 us): what costs
+ * so little more is the host's, as the pages of a RAM disk. */
+static const double page_flash_least_ns = 2000;
+
+/* The sizes below a page that may have an effect. */
+struct page_smaller {
+    uint64_t sizes[PAGE_CONTRASTS_MAX];
+    size_t count;
+};
+
+/* Does no size of up to an n-th of the page show an effect of `most` (log), or of
+ * half as much as it does itself? Phases begin with `name`. */
+enum claim page_none_smaller(struct page_probe *state, const char *name,
+                             uint64_t page_bytes, uint64_t n_th, double most,
+                             struct page_verdict *verdict,
+                             struct page_smaller *smaller);
+
+/*
+ * Is it the page? A certificate, and nothing below it that would do as well: a
+ * chip's page inside the clustered one shows an effect too, but longer writes
+ * shifted by it are dear as well, and it is refuted. On HOLDS, *page_bytes is the
+ * page: it may have become a smaller one.
+ */
+enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
+                       struct page_verdict *verdict);
 
 /* ---- rest --------------------------------------------------------------- */
 

@@ -44,6 +44,15 @@ struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
     return contrast;
 }
 
+struct contrast page_moved(const struct page_probe *state, uint64_t size_bytes,
+                           uint64_t shift_bytes, uint64_t unit_bytes,
+                           enum side expected)
+{
+    return state->in_order
+               ? page_in_order(size_bytes, shift_bytes, expected)
+               : page_shifted(size_bytes, shift_bytes, unit_bytes, expected);
+}
+
 struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
                             enum side expected)
 {
