@@ -36,7 +36,7 @@ struct block {
     struct memory memory;
     struct ready ready;
     enum { CACHE_UNTOUCHED, CACHE_WAS_ON, CACHE_WAS_OFF } cache_was;
-    bool has_failed; /* a request of its, with -EIO */
+    bool has_failed; /* a request, as those of a disk that goes do */
     bool has_uring;  /* else pread and pwrite */
     int gone; /* 0, or the -errno for which nobody waits for it any more */
     struct uring uring;
@@ -155,15 +155,16 @@ static int block_submit(struct device *device, struct io *io)
 }
 
 /* Requests to a disk that is pulled out may fail a moment before the kernel takes
- * it away. Only the first failure waits for that: a disk may fail request by
- * request and stay. */
+ * it away: they do not get there, or the disk has no size any more and all is
+ * beyond its end. Only the first failure waits for that: a disk may fail request
+ * by request and stay. */
 static bool has_gone(struct block *block, int error)
 {
     const struct timespec beat = {.tv_nsec = 10000000};
-    const int beats = error == -EIO && !block->has_failed ? 100 : 0;
+    const bool may_go = error == -EIO || error == -ENOSPC;
+    const int beats = may_go && !block->has_failed ? 100 : 0;
 
-    if (error == -EIO)
-        block->has_failed = true;
+    block->has_failed = block->has_failed || may_go;
     for (int i = 0; i < beats; i++) {
         if (disk_gone(&block->disk, block->pin.sequence))
             return true;
