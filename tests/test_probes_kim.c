@@ -498,36 +498,46 @@ START_TEST(requests_that_stall_by_number_are_no_block)
 }
 END_TEST
 
+/* Pages of 48 KiB, of which 96 make a block, on a drive with these keys more. */
+struct blocks_made {
+    const char *keys, *assume, *block;
+};
+
+static void run_blocks_made(const struct blocks_made *row,
+                            struct findings *findings)
+{
+    static const struct probe *const block[] = {&probe_clustered_block, NULL};
+    const struct made drive = {48, 16, 3};
+    char path[256], spec[400];
+    struct asked asked = {.drive = spec,
+                          .noise = "realistic",
+                          .assume = row->assume,
+                          .seed = 5,
+                          .probes = block,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    make_drive(&drive, path, sizeof(path));
+    snprintf(spec, sizeof(spec), "%s,%s", path, row->keys);
+    run(&asked, findings);
+    check_stated(&asked, findings, "clustered_block", row->block);
+    unlink(path);
+}
+
 /* Where a page is written in parts, each of which uses up one, slow writes come
  * several times a block, or at a distance that is no number of pages: parts can
  * be written by themselves, and then as many of them fill a block; but where the
  * page is not known, those of a short buffer pass for pages, and are none. */
 START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
 {
-    static const struct probe *const block[] = {&probe_clustered_block, NULL};
-    static const struct {
-        const char *key, *assume, *block;
-    } rows[] = {
+    static const struct blocks_made rows[] = {
         {"request_limit_bytes=32KiB", "49152", "4718592"},
         {"write_buffer_bytes=24KiB", NULL, "inconclusive"},
         {"write_buffer_bytes=20KiB", "49152", "4718592"},
         {"write_buffer_bytes=10KiB", "49152", "4718592"},
     };
     static struct findings findings;
-    const struct made drive = {48, 16, 3};
-    char path[256], spec[300];
-    struct asked asked = {.drive = spec,
-                          .noise = "realistic",
-                          .assume = rows[_i].assume,
-                          .seed = 5,
-                          .probes = block,
-                          .write_budget_bytes = UINT64_C(1) << 40};
 
-    make_drive(&drive, path, sizeof(path));
-    snprintf(spec, sizeof(spec), "%s,%s", path, rows[_i].key);
-    run(&asked, &findings);
-    check_stated(&asked, &findings, "clustered_block", rows[_i].block);
-    unlink(path);
+    run_blocks_made(&rows[_i], &findings);
 }
 END_TEST
 
@@ -536,32 +546,20 @@ END_TEST
  * full have no part in what is slow. */
 START_TEST(what_a_cache_in_front_copies_is_no_block)
 {
-    static const struct probe *const block[] = {&probe_clustered_block, NULL};
-    static const struct {
-        const char *key, *assume, *block;
-    } rows[] = {
-        {"slc_blocks_count=8,slc_full=fold", "49152", "inconclusive"},
-        {"slc_blocks_count=8,slc_full=fold", NULL, "inconclusive"},
-        {"slc_blocks_count=8,slc_full=bypass", "49152", "4718592"},
-        {"slc_blocks_count=0", "49152", "4718592"},
+    static const struct blocks_made rows[] = {
+        {"idle_after_ns=2s,slc_blocks_count=8,slc_full=fold", "49152",
+         "inconclusive"},
+        {"idle_after_ns=2s,slc_blocks_count=8,slc_full=fold", NULL,
+         "inconclusive"},
+        {"idle_after_ns=2s,slc_blocks_count=8,slc_full=bypass", "49152",
+         "4718592"},
+        {"idle_after_ns=2s,slc_blocks_count=0", "49152", "4718592"},
     };
     static struct findings findings;
-    const struct made drive = {48, 16, 3};
-    char path[256], spec[300];
-    struct asked asked = {.drive = spec,
-                          .noise = "realistic",
-                          .assume = rows[_i].assume,
-                          .seed = 5,
-                          .probes = block,
-                          .write_budget_bytes = UINT64_C(1) << 40};
 
-    make_drive(&drive, path, sizeof(path));
-    snprintf(spec, sizeof(spec), "%s,idle_after_ns=2s,%s", path, rows[_i].key);
-    run(&asked, &findings);
-    check_stated(&asked, &findings, "clustered_block", rows[_i].block);
+    run_blocks_made(&rows[_i], &findings);
     ck_assert_double_le(findings_get(&findings, "clustered_block")->confidence,
                         0.95);
-    unlink(path);
 }
 END_TEST
 
