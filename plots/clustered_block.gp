@@ -5,21 +5,23 @@
 samples = ARG1; output_file = ARG2; findings = ARG3
 height = 720
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a write with its flush: phase, MiB, KiB, at random or not, us.
-rows = sprintf("awk -F, '$3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
+# One line a write with its flush: phase, MiB, KiB, at random or not, us. Where the
+# drive was left alone in a walk: the phase.
+rows = sprintf("awk -F, '$3==\"clustered-block\" && $7==\"idle\" && $4 ~ /^walk-/ { print $4; next } \
+$3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
 if ($7==\"write\") { write_us=us; offset=$8; size=$9 } \
 else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
 # The last walk, over the pages that it has used up: each write uses up those that
 # it touches, wherever it goes. Without the page, the one in the longest writes,
 # which are likely to be whole pages.
 page = found("clustered_page") ? value_of("clustered_page")/1024 : 0
-walk = rows.sprintf(" | awk -v page=%.1f '$1 ~ /^walk-/ && (page || $3>=most) { \
+walked = rows.sprintf(" | awk -v page=%.1f 'NF==1 { if ($1==last) line[n++]=at; next } $1 ~ /^walk-/ && (page || $3>=most) { \
 if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
 a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } at+=(used-a)/1024 } \
 END { for (i=0; i<n; i++) print line[i] }'", page)
-# Where in that walk the drive was left alone, in MiB of writes.
-pauses = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^walk-/ { if ($4!=last) { at=0; n=0; last=$4 } \
-if ($7==\"write\") at+=$9/1048576; else if ($7==\"idle\") line[n++]=at } END { for (i=0; i<n; i++) print line[i] }' %s", samples))
+walk = walked." | awk 'NF==2'"
+# Where in that walk the drive was left alone.
+pauses = system(walked." | awk 'NF==1'")
 sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5 }'", at_random)
 # Sizes whose gap was looked at, and that did not stand.
 tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))

@@ -67,7 +67,7 @@ static bool search_unit(struct content_probe *state, const char *phase,
     for (*index = 0; *index < PARTS_COUNT; ++*index) {
         struct contrast contrast =
             content_of(CONTENT_ONES_PARTS, part_of(*index), 0);
-        double ratios[CONTENT_VOTES];
+        double ratios[CONTENT_PART_VOTES];
         contrast.repeats = turns;
         if (!study_ratios(&state->study, phase, &contrast, CONTENT_PART_VOTES,
                           ratios))

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash disable=SC2154
 # The whole road: ssdprobe on real block devices, by the machine's own clock;
-# sourced by test_road.sh and test_road_sticks.sh after they have set `sources`,
-# `flashemu` and `ssdprobe`.
+# sourced by test_road.sh and test_road_sticks.sh, with their arguments, after they
+# have set `sources`.
+flashemu=$2/flashemu
+ssdprobe=$2/ssdprobe
 serve_seconds=2000
 run_seconds=500
 # shellcheck source=tests/serving.sh

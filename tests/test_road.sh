@@ -6,8 +6,6 @@
 #   test_road.sh SOURCE_DIR BUILD_DIR
 set -u
 sources=$(realpath "$1")
-flashemu=$2/flashemu
-ssdprobe=$2/ssdprobe
 # shellcheck source=tests/road.sh
 . "$sources/tests/road.sh"
 comes_first

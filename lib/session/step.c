@@ -46,6 +46,9 @@ static const char *advice_on(int error)
         return "; the drive takes no more writes, as some do when they fail";
     case -EREMOTEIO:
         return "; the drive refuses it, as those do that take no more writes";
+    case -ENOSPC:
+        return "; the drive is smaller than when the run began, so look at it "
+               "again with 'ssdprobe check'";
     case -ENODATA:
         return "; the drive cannot read that place any more";
     case -EIO:

@@ -99,9 +99,9 @@ run_case()
     # QEMU that ends by an assertion of its own (7.2 may when a USB disk is pulled
     # out amidst a request) says nothing of us: once more, from the beginning.
     if ((status == 128 + 6)); then
-        tail -n 1 -- "$folder/qemu"
+        mv -- "$folder/qemu" "$folder/aborted"
         mapfile -t servers < <(jobs -p)
-        kill -- "${servers[@]}"
+        ((${#servers[@]} == 0)) || kill -- "${servers[@]}"
         wait
         rm -rf -- "$folder"/{console,results,*.socket}
         mkdir -- "$folder/results"
@@ -137,6 +137,8 @@ report()
     printf '%-24s %3d passed, %d failed, %d s%s\n' "$1" "$case_passed" \
         "$case_failed" "$(cat "$folder/seconds")" \
         "$([[ $end == 'exit status 0' ]] || echo ": $end")"
+    [[ ! -e $folder/aborted ]] ||
+        echo "    | at the second try: $(tail -n 1 -- "$folder/aborted")"
     if ((case_failed > 0)); then
         cat -- "$folder"/{messages,console} 2>/dev/null | tr -d '\r' |
             tail -n 40 | sed 's/^/    | /'
