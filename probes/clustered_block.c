@@ -25,8 +25,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/base/units.h"
 #include "probes/clustered_block.h"
@@ -34,356 +32,14 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-enum {
-    CANDIDATES_MAX = 3,
-    /* Numbers of walks; those in pieces are between. */
-    WALK_AS_FOUND = 1,
-    WALK_LATER = 2,
-    WALK_DOUBLED = 34,
-    WALK_SCATTERED = 35
-};
+/* Numbers of walks; those in pieces are between. */
+enum { WALK_AS_FOUND = 1, WALK_LATER = 2, WALK_SCATTERED = 35 };
 
-static const double search_error = 0.004;
-/* Before, writes of this size are compared (block_any_gap). */
-static const uint64_t shortest_climb_bytes = MIB / 4;
-static const uint64_t largest_block_bytes = 64 * MIB;
-/* What one route alone says is stated with less confidence: slow writes may be
- * those of a cache in front (so it was with all 5 that were wrong of 64 drives made
- * at random), unless they came after a pause as well; and where there are more
- * logs than random writes before those that are measured, nothing of half a block
- * is merged yet. */
-static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
-/* Random writes that cost more may be of a part of a block, and pages that are
- * split may use up more than one: both were often so. */
-static const double doubtful_confidence = 0.6;
 /* Where one block explains the distances of several lengths it was right for 15
  * of 15 drives made at random. */
 static const double pieces_confidence = 0.8;
 /* Of writes that use up the spare area, where the page is not known. */
 static const uint64_t shortest_fill_bytes = 32 * KIB;
-
-static const uint32_t quick_looks[] = {9, 12, 18, 0};
-
-/* ---- what is said ------------------------------------------------------ */
-
-static struct finding *add(struct findings *findings)
-{
-    return findings_add(findings, "clustered-block", "clustered_block");
-}
-
-static struct finding *add_found(struct findings *findings, uint64_t bytes,
-                                 double confidence)
-{
-    struct finding *finding = add(findings);
-
-    finding_found(finding, value_integer(bytes), confidence);
-    return finding;
-}
-
-static bool say_gap(struct findings *findings, uint64_t block_bytes,
-                    const struct block_spikes *spikes,
-                    const struct block_verdict *verdict)
-{
-    char size[24];
-    bool both = spikes->found && spikes->block_bytes == block_bytes;
-    double confidence =
-        fmin(verdict->confidence,
-             both ? 1 - spikes->period.error : one_route_confidence);
-    struct finding *finding = add_found(findings, block_bytes, confidence);
-
-    format_bytes(block_bytes, size, sizeof(size));
-    if (both)
-        finding_why(finding,
-                    "written in order, every %s brings one slow write (%zu of "
-                    "%zu fresh ones); random writes of a part of it cost %.2f "
-                    "times as much as sequential ones, whole ones no more",
-                    size, spikes->period.hits, spikes->period.trials,
-                    verdict->effect);
-    else
-        finding_why(finding,
-                    "random writes of %s, aligned, cost no more than "
-                    "sequential ones, and those of a part of it %.2f times as "
-                    "much",
-                    size, verdict->effect);
-    return true;
-}
-
-/* Of slow writes alone, by what was said of a cache. */
-static double sureness(enum claim cache)
-{
-    return cache == CLAIM_FALLS ? lasting_confidence : one_route_confidence;
-}
-
-/* States the block, with `confidence` at the most, unless `walked`, the slow
- * writes behind it, are those of a cache in front. False: it is measured first. */
-static bool say_spikes(struct block_probe *state, struct findings *findings,
-                       const struct block_spikes *walked,
-                       const struct block_spikes *spikes, double confidence,
-                       const char *why_alone)
-{
-    enum claim cache = block_say_cache(state, walked, findings);
-    char size[24];
-
-    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
-        return cache == CLAIM_HOLDS;
-    struct finding *finding = add_found(findings, spikes->block_bytes,
-                                        fmin(confidence, sureness(cache)));
-    finding_why(finding,
-                "written %s, every %s brings one slow write, %.2f times its "
-                "neighbours (%zu of %zu fresh ones); %s",
-                spikes->scattered ? "anywhere" : "in order",
-                format_bytes(spikes->block_bytes, size, sizeof(size)),
-                exp(spikes->period.excess), spikes->period.hits,
-                spikes->period.trials, why_alone);
-    return true;
-}
-
-/* Likewise of writes of several lengths. */
-static bool say_agreed(struct block_probe *state, struct findings *findings,
-                       const struct block_pieces *pieces, double confidence)
-{
-    const struct block_walked *first = &pieces->walked[0];
-    const struct period *period = &first->spikes.period;
-    const uint64_t page = state->page_bytes;
-    char size[24], piece[24];
-
-    state->page_bytes = first->piece_bytes;
-    enum claim cache = block_say_cache(state, &first->spikes, findings);
-    state->page_bytes = page;
-    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
-        return cache == CLAIM_HOLDS;
-    struct finding *finding = add_found(findings, pieces->block_bytes,
-                                        fmin(confidence, sureness(cache)));
-
-    finding_why(finding,
-                "in writes of %s anywhere one of %zu is slow, %.2f times its "
-                "neighbours (%zu of %zu fresh ones); of the blocks that would "
-                "explain this only %s explains as well how often writes of %zu "
-                "other lengths are",
-                format_bytes(first->piece_bytes, piece, sizeof(piece)),
-                period->length, exp(period->excess), period->hits,
-                period->trials,
-                format_bytes(pieces->block_bytes, size, sizeof(size)),
-                pieces->count - 1);
-    return true;
-}
-
-static bool say_open(struct findings *findings, const char *reason)
-{
-    finding_why(add(findings), "%s", reason);
-    return true;
-}
-
-/* ---- both routes ------------------------------------------------------- */
-
-static const char no_gap_yet[] =
-    "random writes cost no more than sequential ones yet, as on a page-mapped "
-    "drive with spare area, so nothing else could confirm it";
-
-/* Blocks that share a log are merged as one, and what is merged is erased. The
- * ends of that block were seen to the page. */
-static bool say_log_block(const struct block_probe *state,
-                          struct findings *findings)
-{
-    char size[24];
-    struct finding *finding = add_found(findings, state->log_block_bytes,
-                                        state->log_block_confidence);
-
-    finding_why(finding,
-                "the drive collects updates in logs and merges each with its "
-                "block: what is merged and erased as one is %s (log_block)",
-                format_bytes(state->log_block_bytes, size, sizeof(size)));
-    return true;
-}
-
-/* What lies before a write in its block was moved with it, and so no drive does
- * that maps anything smaller. */
-static bool say_borders(struct findings *findings,
-                        const struct block_borders *borders)
-{
-    char size[24];
-    struct finding *finding =
-        add_found(findings, borders->block_bytes, borders->confidence);
-
-    finding_why(
-        finding,
-        "a small write just before a multiple of %s costs %.2f times as "
-        "much as one just behind it, and so at no part of it: what lies "
-        "before a write in its block is moved with it",
-        format_bytes(borders->block_bytes, size, sizeof(size)),
-        borders->effect);
-    return true;
-}
-
-/*
- * In writes of two pages, do slow ones come at the same distance? After as many
- * writes as before, it is not how much was written that makes one slow: the drive
- * keeps its books every so many requests, or the page is not the whole one. False:
- * they are measured first.
- */
-static bool doubled_walk(struct block_probe *state,
-                         const struct block_spikes *spikes, bool *agrees)
-{
-    const struct block_course course = {.number = WALK_DOUBLED,
-                                        .scattered = spikes->scattered,
-                                        .most_bytes = block_piece_bytes,
-                                        .most_writes = block_piece_writes};
-    const uint64_t page = state->page_bytes;
-    struct block_spikes doubled;
-
-    state->page_bytes = 2 * page;
-    enum claim claim = block_walk(state, &course, &doubled);
-    state->page_bytes = page;
-    *agrees = !doubled.found || doubled.block_bytes == spikes->block_bytes;
-    return claim != CLAIM_MEASURING;
-}
-
-/*
- * Where the host splits a page, or a buffer that is shorter, the drive may write
- * each part by itself, so that each uses up a page: what is written with its
- * flush and is no longer than a part does, and as many of these fill a block as
- * it has pages.
- */
-static bool conclude_one_route(struct block_probe *state,
-                               const struct block_spikes *spikes,
-                               const char *why_alone, struct findings *findings)
-{
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    const uint64_t page = state->page_bytes;
-    struct block_pieces pieces = {.scattered = spikes->scattered};
-    struct block_spikes whole = *spikes;
-    bool agrees = true;
-    enum claim claim =
-        block_compare_parts(state, page, spikes->period.length, &pieces);
-
-    state->page_bytes = page;
-    if (claim == CLAIM_MEASURING)
-        return false;
-    if (claim == CLAIM_HOLDS && pieces.block_bytes != spikes->block_bytes) {
-        whole.block_bytes = pieces.block_bytes;
-        why_alone = "that is so many writes of a part of a page, each of which "
-                    "uses up one";
-    } else if (limit == 0 || 2 * page <= limit) {
-        if (!doubled_walk(state, spikes, &agrees))
-            return false;
-    } else if (claim != CLAIM_HOLDS && page > limit) {
-        return say_spikes(state, findings, spikes, spikes,
-                          fmin(doubtful_confidence, state->page_confidence),
-                          "but the host splits a page, and whether the drive "
-                          "writes each part by itself does not show");
-    }
-    if (!agrees)
-        return say_open(findings,
-                        "slow writes come at a fixed distance, but at another "
-                        "one in writes of two pages, so it is not what was "
-                        "written that makes them slow");
-    return say_spikes(state, findings, spikes, &whole, state->page_confidence,
-                      why_alone);
-}
-
-/* Spikes were certified: what does the gap between random and sequential say?
- */
-static bool conclude_spikes(struct block_probe *state,
-                            const struct block_spikes *spikes,
-                            struct findings *findings)
-{
-    uint64_t block = spikes->block_bytes, phase = spikes->phase_bytes;
-    struct block_verdict verdict;
-    enum side side;
-
-    if (!block_has_ground(state, block, phase))
-        return conclude_one_route(
-            state, spikes, "the region is too small to compare random writes",
-            findings);
-    for (int i = 0; i < CANDIDATES_MAX; i++) {
-        /* A short part of the block tells for a few writes of it whether there
-         * is any gap: where there is none, no need to look for its end. */
-        if (block_any_gap(state, block, phase, &side) == CLAIM_MEASURING)
-            return false;
-        if (side == SIDE_BELOW)
-            return conclude_one_route(state, spikes, no_gap_yet, findings);
-        switch (block_certify(state, block, phase, &verdict)) {
-        case CLAIM_MEASURING:
-            return false;
-        case CLAIM_HOLDS:
-            return say_gap(findings, block, spikes, &verdict);
-        case CLAIM_OPEN:
-            return conclude_one_route(
-                state, spikes,
-                "the noise is too large to compare random "
-                "writes with sequential ones as well",
-                findings);
-        case CLAIM_FALLS:
-            break;
-        }
-        if (verdict.culprit->expected == SIDE_BELOW)
-            return say_spikes(
-                state, findings, spikes, spikes, doubtful_confidence,
-                "but random writes of that size still cost more "
-                "than sequential ones, as of a part of the block, "
-                "or on a page-mapped drive with little spare "
-                "area");
-        if (side != SIDE_ABOVE)
-            return conclude_one_route(state, spikes, no_gap_yet, findings);
-        block = verdict.culprit->size_bytes;
-    }
-    return say_open(findings, "slow writes come at a fixed distance, but where "
-                              "random writes begin to cost more fits no part "
-                              "of it");
-}
-
-/* The next longer size to try: an odd number of pages, times a power of two. */
-static uint64_t next_size(const struct block_probe *state, uint64_t size_bytes)
-{
-    static const uint64_t odds[] = {1, 3, 5, 7, 9, 15};
-    uint64_t next = UINT64_MAX;
-
-    for (size_t i = 0; i < sizeof(odds) / sizeof(odds[0]); i++) {
-        uint64_t size = odds[i] * state->page_bytes;
-        while (size <= size_bytes)
-            size *= 2;
-        next = size < next ? size : next;
-    }
-    return next;
-}
-
-/*
- * No spikes, but random writes cost more: up to which size? The first that costs
- * no more is the block if that stands up. If the certificate finds it still to
- * cost more, the block is longer.
- */
-static bool conclude_ladder(struct block_probe *state,
-                            struct findings *findings)
-{
-    const struct claim_rule rule = {.alpha = search_error * 3,
-                                    .looks = quick_looks};
-    const struct block_spikes none = {.found = false};
-    uint64_t size = next_size(state, shortest_climb_bytes - 1);
-    struct block_verdict verdict;
-
-    for (; size <= largest_block_bytes && block_has_ground(state, size, 0);
-         size = next_size(state, size)) {
-        struct contrast contrast = block_gap(size, size, 0, SIDE_OPEN);
-        contrast.high = 2 * block_gap_least;
-        if (study_claim(&state->study, "ladder", &contrast, 1, &rule) ==
-            CLAIM_MEASURING)
-            return false;
-        if (contrast.side != SIDE_BELOW)
-            continue;
-        switch (block_certify(state, size, 0, &verdict)) {
-        case CLAIM_MEASURING:
-            return false;
-        case CLAIM_HOLDS:
-            return say_gap(findings, size, &none, &verdict);
-        case CLAIM_FALLS:
-        case CLAIM_OPEN:
-            break;
-        }
-    }
-    return say_open(findings, "random writes cost more than sequential ones, "
-                              "but no size was found from which on they do "
-                              "not");
-}
 
 /* ---- where the page is known ------------------------------------------- */
 
@@ -414,7 +70,7 @@ static enum claim say_scattered(struct block_probe *state, bool cleans,
     enum claim claim = block_walk(state, &course, &spikes);
 
     if (claim == CLAIM_HOLDS)
-        return conclude_one_route(
+        return block_conclude_one_route(
                    state, &spikes,
                    "so it is on a drive that maps pages and has to clean for a "
                    "new block",
@@ -426,7 +82,7 @@ static enum claim say_scattered(struct block_probe *state, bool cleans,
     claim = block_compare_parts(state, page, 0, &pieces);
     state->page_bytes = page;
     if (claim == CLAIM_HOLDS &&
-        !say_agreed(state, findings, &pieces, state->page_confidence))
+        !block_say_agreed(state, findings, &pieces, state->page_confidence))
         return CLAIM_MEASURING;
     return claim;
 }
@@ -443,7 +99,7 @@ static bool think_with_page(struct block_probe *state,
     enum claim claim = block_walk(state, &as_found, &spikes);
 
     if (claim == CLAIM_HOLDS)
-        return conclude_spikes(state, &spikes, findings);
+        return block_conclude_spikes(state, &spikes, findings);
     if (claim == CLAIM_MEASURING ||
         block_any_gap(state, unknown_block(state), 0, &side) == CLAIM_MEASURING)
         return false;
@@ -460,15 +116,15 @@ static bool think_with_page(struct block_probe *state,
         return claim == CLAIM_HOLDS;
     claim = block_walk(state, &later, &spikes);
     if (claim == CLAIM_HOLDS)
-        return conclude_spikes(state, &spikes, findings);
+        return block_conclude_spikes(state, &spikes, findings);
     if (claim == CLAIM_MEASURING)
         return false;
     if (side == SIDE_ABOVE)
-        return conclude_ladder(state, findings);
-    return say_open(findings,
-                    "no slow write comes at a fixed distance, also after many "
-                    "writes, and random writes cost no more than sequential "
-                    "ones: the drive did not have to clean, or does so unseen");
+        return block_conclude_ladder(state, findings);
+    return block_say_open(
+        findings, "no slow write comes at a fixed distance, also after many "
+                  "writes, and random writes cost no more than sequential "
+                  "ones: the drive did not have to clean, or does so unseen");
 }
 
 /* ---- where the page is not known --------------------------------------- */
@@ -483,7 +139,7 @@ static bool think_without_page(struct block_probe *state,
     if (block_any_gap(state, unknown_block(state), 0, &side) == CLAIM_MEASURING)
         return false;
     if (side == SIDE_ABOVE)
-        return conclude_ladder(state, findings);
+        return block_conclude_ladder(state, findings);
     state->page_bytes = shortest_fill_bytes;
     if (!block_filled(state))
         return false;
@@ -491,16 +147,16 @@ static bool think_without_page(struct block_probe *state,
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_agreed(state, findings, &pieces, pieces_confidence);
+        return block_say_agreed(state, findings, &pieces, pieces_confidence);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;
     }
-    return say_open(findings,
-                    "without clustered_page it is not known what to write in "
-                    "order, and too few lengths of writes agree on a distance "
-                    "of slow ones; if you know it, pass "
-                    "--assume=clustered_page=VALUE");
+    return block_say_open(
+        findings, "without clustered_page it is not known what to write in "
+                  "order, and too few lengths of writes agree on a distance "
+                  "of slow ones; if you know it, pass "
+                  "--assume=clustered_page=VALUE");
 }
 
 /* ---- measuring --------------------------------------------------------- */
@@ -565,21 +221,21 @@ static bool think(struct study *study, struct findings *findings)
         return paper_clustered_block(
             study, state->page_bytes ? state->page_bytes : 4 * KIB, findings);
     if (state->log_block_bytes)
-        return say_log_block(state, findings);
+        return block_say_log_block(state, findings);
     switch (block_find_borders(state, &borders)) {
     case CLAIM_MEASURING:
         return false;
     case CLAIM_HOLDS:
-        return say_borders(findings, &borders);
+        return block_say_borders(findings, &borders);
     case CLAIM_FALLS:
     case CLAIM_OPEN:
         break;
     }
     if (state->page_is_absent)
-        return say_open(findings,
-                        "there is no clustered_page, so it is not known what "
-                        "to write in order; if you know it, pass "
-                        "--assume=clustered_page=VALUE");
+        return block_say_open(
+            findings, "there is no clustered_page, so it is not known what "
+                      "to write in order; if you know it, pass "
+                      "--assume=clustered_page=VALUE");
     if (state->page_bytes)
         return think_with_page(state, findings);
     bool done = think_without_page(state, findings);

@@ -13,8 +13,8 @@
 /*
  * What the files of the clustered-block probe share: slow writes at a distance
  * (walk), whether they come after a pause as well (pauses), what random writes
- * cost beside sequential ones (gaps), and where what a small write costs begins
- * again (borders).
+ * cost beside sequential ones (gaps), where what a small write costs begins again
+ * (borders), what all that says together (conclude) and in which words (say).
  */
 
 enum { BLOCK_GAPS_MAX = 8 };
@@ -184,5 +184,44 @@ enum claim block_find_borders(struct block_probe *state,
 void block_emit_border(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random);
+
+/* ---- what is said ------------------------------------------------------ */
+
+/* All add the finding. False: something is measured first. */
+
+bool block_say_gap(struct findings *findings, uint64_t block_bytes,
+                   const struct block_spikes *spikes,
+                   const struct block_verdict *verdict);
+/* States the block, with `confidence` at the most, unless `walked`, the slow
+ * writes behind it, are those of a cache in front. */
+bool block_say_spikes(struct block_probe *state, struct findings *findings,
+                      const struct block_spikes *walked,
+                      const struct block_spikes *spikes, double confidence,
+                      const char *why_alone);
+/* Likewise of writes of several lengths. */
+bool block_say_agreed(struct block_probe *state, struct findings *findings,
+                      const struct block_pieces *pieces, double confidence);
+bool block_say_log_block(const struct block_probe *state,
+                         struct findings *findings);
+bool block_say_borders(struct findings *findings,
+                       const struct block_borders *borders);
+bool block_say_open(struct findings *findings, const char *reason);
+
+/* ---- conclusions ------------------------------------------------------- */
+
+/* From what was walked and compared; false: something is measured first. */
+
+/* Of slow writes that nothing else confirms: as long as what was written? */
+bool block_conclude_one_route(struct block_probe *state,
+                              const struct block_spikes *spikes,
+                              const char *why_alone, struct findings *findings);
+/* Of slow writes that were certified: what does the gap between random and
+ * sequential ones say? */
+bool block_conclude_spikes(struct block_probe *state,
+                           const struct block_spikes *spikes,
+                           struct findings *findings);
+/* Of no slow writes at a distance, while random ones cost more. */
+bool block_conclude_ladder(struct block_probe *state,
+                           struct findings *findings);
 
 #endif

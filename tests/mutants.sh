@@ -74,17 +74,17 @@ lib/session/written.c|s/own\[rank - 1\]/own[own_count - 1]/|test_session|
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
-probes/clustered_block.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
-probes/clustered_block.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
+probes/clustered_block_say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
+probes/clustered_block_conclude.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
 probes/clustered_block_walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
-probes/clustered_block.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
+probes/clustered_block_conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_kim|recovery
-probes/clustered_block.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
+probes/clustered_block_conclude.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/walk->course->scattered ?/false ?/|test_probes_kim|recovery
 probes/clustered_block_pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
-probes/clustered_block.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
+probes/clustered_block_say.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_block_pauses.c|s/faster_most = 0.85/faster_most = 0.05/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery

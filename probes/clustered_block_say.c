@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: what is said of each way in which a block was found, and how
+ * sure that is.
+ */
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "probes/clustered_block.h"
+
+/* What one route alone says is stated with less confidence: slow writes may be
+ * those of a cache in front (so it was with all 5 that were wrong of 64 drives made
+ * at random), unless they came after a pause as well; and where there are more
+ * logs than random writes before those that are measured, nothing of half a block
+ * is merged yet. */
+static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "clustered-block", "clustered_block");
+}
+
+static struct finding *add_found(struct findings *findings, uint64_t bytes,
+                                 double confidence)
+{
+    struct finding *finding = add(findings);
+
+    finding_found(finding, value_integer(bytes), confidence);
+    return finding;
+}
+
+bool block_say_gap(struct findings *findings, uint64_t block_bytes,
+                   const struct block_spikes *spikes,
+                   const struct block_verdict *verdict)
+{
+    char size[24];
+    bool both = spikes->found && spikes->block_bytes == block_bytes;
+    double confidence =
+        fmin(verdict->confidence,
+             both ? 1 - spikes->period.error : one_route_confidence);
+    struct finding *finding = add_found(findings, block_bytes, confidence);
+
+    format_bytes(block_bytes, size, sizeof(size));
+    if (both)
+        finding_why(finding,
+                    "written in order, every %s brings one slow write (%zu of "
+                    "%zu fresh ones); random writes of a part of it cost %.2f "
+                    "times as much as sequential ones, whole ones no more",
+                    size, spikes->period.hits, spikes->period.trials,
+                    verdict->effect);
+    else
+        finding_why(finding,
+                    "random writes of %s, aligned, cost no more than "
+                    "sequential ones, and those of a part of it %.2f times as "
+                    "much",
+                    size, verdict->effect);
+    return true;
+}
+
+/* Of slow writes alone, by what was said of a cache. */
+static double sureness(enum claim cache)
+{
+    return cache == CLAIM_FALLS ? lasting_confidence : one_route_confidence;
+}
+
+bool block_say_spikes(struct block_probe *state, struct findings *findings,
+                      const struct block_spikes *walked,
+                      const struct block_spikes *spikes, double confidence,
+                      const char *why_alone)
+{
+    enum claim cache = block_say_cache(state, walked, findings);
+    char size[24];
+
+    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
+        return cache == CLAIM_HOLDS;
+    struct finding *finding = add_found(findings, spikes->block_bytes,
+                                        fmin(confidence, sureness(cache)));
+    finding_why(finding,
+                "written %s, every %s brings one slow write, %.2f times its "
+                "neighbours (%zu of %zu fresh ones); %s",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                exp(spikes->period.excess), spikes->period.hits,
+                spikes->period.trials, why_alone);
+    return true;
+}
+
+bool block_say_agreed(struct block_probe *state, struct findings *findings,
+                      const struct block_pieces *pieces, double confidence)
+{
+    const struct block_walked *first = &pieces->walked[0];
+    const struct period *period = &first->spikes.period;
+    const uint64_t page = state->page_bytes;
+    char size[24], piece[24];
+
+    state->page_bytes = first->piece_bytes;
+    enum claim cache = block_say_cache(state, &first->spikes, findings);
+    state->page_bytes = page;
+    if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
+        return cache == CLAIM_HOLDS;
+    struct finding *finding = add_found(findings, pieces->block_bytes,
+                                        fmin(confidence, sureness(cache)));
+
+    finding_why(finding,
+                "in writes of %s anywhere one of %zu is slow, %.2f times its "
+                "neighbours (%zu of %zu fresh ones); of the blocks that would "
+                "explain this only %s explains as well how often writes of %zu "
+                "other lengths are",
+                format_bytes(first->piece_bytes, piece, sizeof(piece)),
+                period->length, exp(period->excess), period->hits,
+                period->trials,
+                format_bytes(pieces->block_bytes, size, sizeof(size)),
+                pieces->count - 1);
+    return true;
+}
+
+bool block_say_open(struct findings *findings, const char *reason)
+{
+    finding_why(add(findings), "%s", reason);
+    return true;
+}
+
+/* Blocks that share a log are merged as one, and what is merged is erased. The
+ * ends of that block were seen to the page. */
+bool block_say_log_block(const struct block_probe *state,
+                         struct findings *findings)
+{
+    char size[24];
+    struct finding *finding = add_found(findings, state->log_block_bytes,
+                                        state->log_block_confidence);
+
+    finding_why(finding,
+                "the drive collects updates in logs and merges each with its "
+                "block: what is merged and erased as one is %s (log_block)",
+                format_bytes(state->log_block_bytes, size, sizeof(size)));
+    return true;
+}
+
+/* What lies before a write in its block was moved with it, and so no drive does
+ * that maps anything smaller. */
+bool block_say_borders(struct findings *findings,
+                       const struct block_borders *borders)
+{
+    char size[24];
+    struct finding *finding =
+        add_found(findings, borders->block_bytes, borders->confidence);
+
+    finding_why(
+        finding,
+        "a small write just before a multiple of %s costs %.2f times as "
+        "much as one just behind it, and so at no part of it: what lies "
+        "before a write in its block is moved with it",
+        format_bytes(borders->block_bytes, size, sizeof(size)),
+        borders->effect);
+    return true;
+}
