@@ -2,7 +2,11 @@
 /* One behaviour, every back end: a loop disk through io_uring and through
  * pread/pwrite, and an emulated drive in virtual time. */
 #include <check.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
+#include <time.h>
 
 #include "lib/device/conditions.h"
 #include "lib/device/device.h"
@@ -623,6 +627,55 @@ START_TEST(test_disk_that_shrinks_fails_and_does_not_hang)
 }
 END_TEST
 
+/* Takes the disk out of sight, as the kernel does with one that is pulled out:
+ * some time after the first request has failed. */
+static void *take_away(void *context)
+{
+    const struct timespec a_moment = {.tv_nsec = 100 * MS};
+    (void)context;
+    (void)nanosleep(&a_moment, NULL);
+    return mount("none", bench.loop.folder, "tmpfs", 0, NULL) == 0 ? &bench
+                                                                   : NULL;
+}
+
+/* Nothing is left of it from now on, and it goes or stays. What the request to
+ * it came back with. */
+static int fail_and_go(enum io_kind kind, bool goes)
+{
+    pthread_t thread;
+    void *taken = &bench;
+    ck_assert_int_eq(ftruncate(bench.loop.file, 0), 0);
+    ck_assert_int_eq(ioctl(bench.loop.disk, LOOP_SET_CAPACITY, 0), 0);
+    if (goes)
+        ck_assert_int_eq(pthread_create(&thread, NULL, take_away, NULL), 0);
+    const int error = submit(kind, 8388608, BLOCK_BYTES);
+    if (goes)
+        ck_assert_int_eq(pthread_join(thread, &taken), 0);
+    ck_assert_ptr_nonnull(taken);
+    return error;
+}
+
+static const struct {
+    enum io_kind kind;
+    int error; /* of a disk without any size, that is still there */
+} to_no_disk[] = {{IO_READ, -EIO}, {IO_WRITE, -ENOSPC}};
+
+enum { TO_NO_DISK_COUNT = 2 * 2 * 2 }; /* by engine, and it goes or stays */
+
+START_TEST(test_disk_that_goes_is_named_so)
+{
+    const enum io_kind kind = to_no_disk[_i % 2].kind;
+    const bool goes = _i / 2 % 2;
+    ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
+    ck_assert_int_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+    bench_open(_i / 4, 1);
+    ck_assert_int_eq(submit(IO_WRITE, 0, BLOCK_BYTES), 0);
+    ck_assert_int_eq(fail_and_go(kind, goes),
+                     goes ? -ENODEV : to_no_disk[_i % 2].error);
+    bench_close();
+}
+END_TEST
+
 START_TEST(test_impossible_wishes_are_explained)
 {
     static const struct {
@@ -921,6 +974,12 @@ static Suite *device_suite(void)
     for (size_t i = 0; behaviours(i); i++)
         tcase_add_loop_test(each, behaviours(i), 0, SUBJECTS_COUNT);
     suite_add_tcase(suite, each);
+
+    TCase *going = tcase_create("a disk that goes");
+    tcase_set_timeout(going, 60);
+    tcase_add_loop_test(going, test_disk_that_goes_is_named_so, 0,
+                        TO_NO_DISK_COUNT);
+    suite_add_tcase(suite, going);
 
     TCase *single = tcase_create("its parts");
     tcase_add_test(single, test_impossible_wishes_are_explained);
