@@ -85,6 +85,31 @@ bool block_filled(struct block_probe *state);
 
 /* ---- pauses ------------------------------------------------------------ */
 
+enum { BLOCK_PAUSES_COUNT = 4 }; /* in a walk, at the most */
+
+/* What becomes of slow writes at a distance when the drive is left alone. */
+enum block_pauses {
+    BLOCK_PAUSES_MEASURING,
+    BLOCK_PAUSES_MORE,   /* one is not enough */
+    BLOCK_PAUSES_UNTOLD, /* there are none at present */
+    BLOCK_PAUSES_SAME,   /* they come as before */
+    BLOCK_PAUSES_PASSED, /* none for a while, and what is written is faster */
+    BLOCK_PAUSES_ROOM    /* none for a while, and all else is as before */
+};
+
+/*
+ * Of a walk in `legs_count` legs (two, or one more than there are pauses at the
+ * most) of `leg_writes` writes each: what each cost, as logarithms, and what that
+ * is above its neighbours. Of `spikes` the period and the rule count. `*quiet`:
+ * the most writes between a pause and the next slow one; as it was where there
+ * are none before the first.
+ */
+enum block_pauses block_judge_pauses(const double values[],
+                                     const double residuals[],
+                                     size_t leg_writes, size_t legs_count,
+                                     const struct block_spikes *spikes,
+                                     size_t *quiet);
+
 /*
  * Do slow writes at this distance stay away for a while after the drive was left
  * alone? HOLDS: they do, and it was said that the block is not known: a cache of

@@ -25,7 +25,7 @@
 
 enum {
     WALK_NUMBER = 36,
-    PAUSES = 4,
+    PAUSES = BLOCK_PAUSES_COUNT,
     LEG_PERIODS = 3,   /* between pauses, at the least */
     PLACES_A_PAUSE = 2 /* that should be slow behind each, and are looked at */
 };
@@ -40,16 +40,6 @@ static const double slow_ratio = 4;
 /* A cache takes a write in less than this share of the time that it takes behind,
  * with all that a request costs besides; drives drift by less. */
 static const double faster_most = 0.85;
-
-/* What becomes of slow writes at a distance when the drive is left alone. */
-enum pauses {
-    PAUSES_MEASURING,
-    PAUSES_MORE,   /* one is not enough */
-    PAUSES_UNTOLD, /* there are none at present */
-    PAUSES_SAME,   /* they come as before */
-    PAUSES_PASSED, /* none for a while, and what is written is faster */
-    PAUSES_ROOM    /* none for a while, and all else is as before */
-};
 
 /* Every `step`th value, sorted; the count. */
 static size_t pick(const double values[], size_t count, size_t step,
@@ -133,9 +123,11 @@ static bool is_faster(const double values[], size_t leg_writes,
     return true;
 }
 
-static enum pauses judge(const double values[], const double residuals[],
-                         size_t leg_writes, size_t legs_count,
-                         const struct block_spikes *spikes, size_t *quiet)
+enum block_pauses block_judge_pauses(const double values[],
+                                     const double residuals[],
+                                     size_t leg_writes, size_t legs_count,
+                                     const struct block_spikes *spikes,
+                                     size_t *quiet)
 {
     const size_t length = spikes->period.length;
     const double least =
@@ -145,7 +137,7 @@ static enum pauses judge(const double values[], const double residuals[],
     size_t place;
 
     if (slowest_place(residuals, leg_writes, length, &place) < least)
-        return PAUSES_UNTOLD;
+        return BLOCK_PAUSES_UNTOLD;
     *quiet = 0;
     for (size_t leg = 1; leg < legs_count; leg++) {
         const size_t first = leg * leg_writes;
@@ -156,40 +148,42 @@ static enum pauses judge(const double values[], const double residuals[],
             *quiet = shown.quiet_writes;
         /* One pause is enough where both come. */
         if (leg == 1 && slow_count == PLACES_A_PAUSE)
-            return PAUSES_SAME;
+            return BLOCK_PAUSES_SAME;
     }
     if (legs_count == 2)
-        return PAUSES_MORE;
+        return BLOCK_PAUSES_MORE;
     if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
-        return PAUSES_SAME;
-    return is_faster(values, leg_writes, legs_count, length) ? PAUSES_PASSED
-                                                             : PAUSES_ROOM;
+        return BLOCK_PAUSES_SAME;
+    return is_faster(values, leg_writes, legs_count, length)
+               ? BLOCK_PAUSES_PASSED
+               : BLOCK_PAUSES_ROOM;
 }
 
 /* The legs so far; MEASURING: also where there is no memory. */
-static enum pauses judge_legs(struct block_probe *state,
-                              const struct block_course *course, size_t legs,
-                              const struct block_spikes *spikes, size_t *quiet)
+static enum block_pauses
+judge_legs(struct block_probe *state, const struct block_course *course,
+           size_t legs, const struct block_spikes *spikes, size_t *quiet)
 {
     const size_t leg_writes = course->leg_chunks * BLOCK_CHUNK_WRITES;
     double *values = block_walk_costs(state, course, legs * course->leg_chunks);
     double *residuals =
         values ? malloc(legs * leg_writes * sizeof(*residuals)) : NULL;
-    enum pauses pauses = PAUSES_MEASURING;
+    enum block_pauses pauses = BLOCK_PAUSES_MEASURING;
 
     state->study.failed = state->study.failed || (values && !residuals);
     if (residuals) {
         period_level(values, legs * leg_writes, &spikes->rule, residuals);
-        pauses = judge(values, residuals, leg_writes, legs, spikes, quiet);
+        pauses = block_judge_pauses(values, residuals, leg_writes, legs, spikes,
+                                    quiet);
     }
     free(residuals);
     free(values);
     return pauses;
 }
 
-static enum pauses after_pauses(struct block_probe *state,
-                                const struct block_spikes *spikes,
-                                uint64_t *quiet_bytes)
+static enum block_pauses after_pauses(struct block_probe *state,
+                                      const struct block_spikes *spikes,
+                                      uint64_t *quiet_bytes)
 {
     const size_t leg_chunks =
         LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
@@ -198,14 +192,14 @@ static enum pauses after_pauses(struct block_probe *state,
                                         .scattered = spikes->scattered,
                                         .leg_chunks = leg_chunks,
                                         .pause_ns = pause_ns};
-    enum pauses pauses;
+    enum block_pauses pauses;
     size_t quiet = 0;
 
     if (!course.scattered &&
         (PAUSES + 1) * leg_writes > state->room_bytes / 2 / state->page_bytes)
-        return PAUSES_UNTOLD;
+        return BLOCK_PAUSES_UNTOLD;
     pauses = judge_legs(state, &course, 2, spikes, &quiet);
-    if (pauses == PAUSES_MORE)
+    if (pauses == BLOCK_PAUSES_MORE)
         pauses = judge_legs(state, &course, PAUSES + 1, spikes, &quiet);
     *quiet_bytes = quiet * state->page_bytes;
     return pauses;
@@ -237,16 +231,16 @@ enum claim block_say_cache(struct block_probe *state,
     uint64_t quiet_bytes;
 
     switch (after_pauses(state, spikes, &quiet_bytes)) {
-    case PAUSES_MEASURING:
-    case PAUSES_MORE:
+    case BLOCK_PAUSES_MEASURING:
+    case BLOCK_PAUSES_MORE:
         return CLAIM_MEASURING;
-    case PAUSES_ROOM:
+    case BLOCK_PAUSES_ROOM:
         say_room(findings, spikes, quiet_bytes);
         return CLAIM_HOLDS;
-    case PAUSES_SAME:
+    case BLOCK_PAUSES_SAME:
         return CLAIM_FALLS;
-    case PAUSES_PASSED:
-    case PAUSES_UNTOLD:
+    case BLOCK_PAUSES_PASSED:
+    case BLOCK_PAUSES_UNTOLD:
         break;
     }
     return CLAIM_OPEN;
