@@ -2,6 +2,7 @@
 /* One behaviour, every back end: a loop disk through io_uring and through
  * pread/pwrite, and an emulated drive in virtual time. */
 #include <check.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -676,6 +677,20 @@ START_TEST(test_disk_that_goes_is_named_so)
 }
 END_TEST
 
+START_TEST(test_disk_that_takes_no_more_writes_is_named_so)
+{
+    const int on = 1, off = 0;
+    bench_open(_i, 1);
+    ck_assert_int_eq(submit(IO_WRITE, 0, BLOCK_BYTES), 0);
+    ck_assert_int_eq(ioctl(bench.loop.disk, BLKROSET, &on), 0);
+    ck_assert_int_eq(submit(IO_WRITE, 0, BLOCK_BYTES), -EROFS);
+    ck_assert_int_eq(submit(IO_READ, 0, BLOCK_BYTES), 0);
+    ck_assert_int_eq(ioctl(bench.loop.disk, BLKROSET, &off), 0);
+    ck_assert_int_eq(submit(IO_WRITE, 0, BLOCK_BYTES), 0);
+    bench_close();
+}
+END_TEST
+
 START_TEST(test_impossible_wishes_are_explained)
 {
     static const struct {
@@ -979,6 +994,8 @@ static Suite *device_suite(void)
     tcase_set_timeout(going, 60);
     tcase_add_loop_test(going, test_disk_that_goes_is_named_so, 0,
                         TO_NO_DISK_COUNT);
+    tcase_add_loop_test(going, test_disk_that_takes_no_more_writes_is_named_so,
+                        0, 2);
     suite_add_tcase(suite, going);
 
     TCase *single = tcase_create("its parts");

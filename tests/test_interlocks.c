@@ -17,6 +17,7 @@
 
 #include "lib/device/device.h"
 #include "lib/device/health.h"
+#include "lib/device/interlock_rows.h"
 #include "lib/device/pin.h"
 #include "tests/device_loop.h"
 
@@ -198,6 +199,30 @@ START_TEST(test_read_only_disk_refuses_writes_only)
 }
 END_TEST
 
+/* What the kernel says of a loop disk, in place of its own words. */
+static void say_in_sysfs(const char *attribute, const char *text)
+{
+    run("echo %s >%s/said && mount --bind %s/said %s/%s", text, scratch,
+        scratch, loop.folder, attribute);
+}
+
+START_TEST(test_zoned_disk_refuses_writes_only)
+{
+    const struct device_options options = {.allow_virtual = true};
+    struct device *device;
+    struct fault why;
+
+    say_in_sysfs("queue/zoned", "host-managed");
+    assert_refused_as(loop.path, true, true, FAULT_REFUSED, "zoned disk",
+                      "host-managed");
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+    device_close(device);
+    say_in_sysfs("queue/zoned", "none");
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+    device_close(device);
+}
+END_TEST
+
 START_TEST(test_mounted_disk)
 {
     char place[80], shown[128];
@@ -313,6 +338,42 @@ START_TEST(test_the_root_disk_is_refused)
 END_TEST
 
 /* A loop disk does not claim what it lies on, so O_EXCL would not notice. */
+/* As the kernel would say it of another name space's mounts, of a file system
+ * that has a number of its own, and of names with a blank in them. */
+static const struct {
+    const char *place;
+    bool by_number; /* the line begins with the disk's own */
+    const char *line, *words;
+} claims[] = {
+    {"/proc/1/mountinfo", true, "/ /data rw - ext4 /dev/none rw",
+     "is mounted on /data"},
+    {"/proc/1/mountinfo", false,
+     "36 35 0:45 / /data rw - btrfs /mnt/one\\040disk rw",
+     "is mounted on /data"},
+    {"/proc/1/mountinfo", true, "/ /my\\040data rw - ext4 /dev/none rw",
+     "is mounted on /my data"},
+    {"/proc/1/mountinfo", true, "/ /efi rw - vfat /dev/none rw",
+     "what this machine runs from"},
+    {"/proc/swaps", false, "/mnt/one\\040disk partition 100 0 -2",
+     "is swap space in use"},
+};
+
+START_TEST(test_what_the_kernel_says_is_in_use)
+{
+    struct stat status;
+    char number[40] = "";
+
+    ck_assert_int_eq(fstat(loop.disk, &status), 0);
+    run("ln -s %s '%s/one disk'", loop.path, scratch);
+    if (claims[_i].by_number)
+        snprintf(number, sizeof(number), "36 35 %u:%u ", major(status.st_rdev),
+                 minor(status.st_rdev));
+    run("printf '%%s\\n' '%s%s' >%s/said && mount --bind %s/said %s", number,
+        claims[_i].line, scratch, scratch, claims[_i].place);
+    assert_refused(loop.path, FAULT_REFUSED, claims[_i].words, "no flag");
+}
+END_TEST
+
 START_TEST(test_disk_under_a_loop_disk)
 {
     struct loop_disk upper = {.size_bytes = loop.size_bytes};
@@ -352,6 +413,23 @@ START_TEST(test_signature_needs_its_flag)
     ck_assert_int_eq(device_open(loop.path, &forced, &device, &why), 0);
     device_close(device);
     ck_assert(loop_hash(&loop) == before);
+}
+END_TEST
+
+/* Nobody can say that there is none where nothing can be read. */
+START_TEST(test_what_cannot_be_read_may_be_a_signature)
+{
+    const struct device_options options = {.write = true,
+                                           .allow_virtual = true};
+    struct device *device = NULL;
+    struct fault why = {0};
+
+    ck_assert_int_eq(ftruncate(loop.file, 0), 0);
+    ck_assert_int_eq(ioctl(loop.disk, BLKFLSBUF, 0), 0);
+    ck_assert_int_lt(device_open(loop.path, &options, &device, &why), 0);
+    ck_assert_int_eq(why.kind, FAULT_REFUSED);
+    ck_assert_msg(strstr(why.text, "libblkid cannot read"), "%s", why.text);
+    assert_one_sentence(why.text);
 }
 END_TEST
 
@@ -435,7 +513,63 @@ START_TEST(test_another_disk_is_not_written_to)
     ck_assert_int_eq(ioctl(loop.disk, LOOP_SET_CAPACITY, 0), 0);
     io.kind = IO_WRITE;
     ck_assert_int_eq(device_do(device, &io), 0);
+    /* It is looked at again when the limits are set, as each probe does. */
+    ck_assert_int_eq(ftruncate(loop.file, 2 * (off_t)DISK_BYTES), 0);
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_SET_CAPACITY, 0), 0);
+    device_limit(device, &limits);
+    ck_assert_int_eq(device_do(device, &io), -ESTALE);
+    io = (struct io){.kind = IO_DISCARD, .length_bytes = 4096};
+    ck_assert_int_eq(device_do(device, &io), -ESTALE);
     device_close(device);
+}
+END_TEST
+
+START_TEST(test_each_mark_tells_disks_apart)
+{
+    const struct pin pin = {.number = makedev(8, 0),
+                            .capacity_bytes = DISK_BYTES,
+                            .sequence = "7",
+                            .serial = "S1",
+                            .wwid = "naa.5"};
+    struct pin other[5];
+    static const char *const marks[] = {"device number", "disk sequence number",
+                                        "serial number", "world-wide name",
+                                        "capacity"};
+
+    for (size_t i = 0; i < 5; i++)
+        other[i] = pin;
+    ck_assert_ptr_null(pin_difference(&pin, &other[0]));
+    other[0].number = makedev(8, 16);
+    other[1].sequence[0] = '8';
+    other[2].serial[1] = '2';
+    other[3].wwid[0] = '\0';
+    other[4].capacity_bytes++;
+    for (size_t i = 0; i < 5; i++) {
+        const char *difference = pin_difference(&pin, &other[i]);
+        ck_assert_ptr_nonnull(difference);
+        ck_assert_str_eq(difference, marks[i]);
+    }
+}
+END_TEST
+
+/* The name is asked about, and by the time that it is opened it is another's. */
+START_TEST(test_a_name_that_moves_meanwhile_is_refused)
+{
+    const struct device_options options = {.write = true,
+                                           .allow_virtual = true};
+    struct interlock_hold hold = {.fd = -1};
+    struct loop_disk second;
+    struct disk disk;
+    struct fault why = {0};
+
+    loop_open(&second, DISK_BYTES, 0);
+    ck_assert_int_eq(disk_find(loop.path, &disk, &why), 0);
+    disk.path = second.path;
+    ck_assert_int_eq(interlocks_pass(&disk, &options, &hold, &why), -ESTALE);
+    ck_assert_int_eq(why.kind, FAULT_REFUSED);
+    ck_assert_msg(strstr(why.text, "became another device"), "%s", why.text);
+    assert_one_sentence(why.text);
+    loop_close(&second);
 }
 END_TEST
 
@@ -497,6 +631,36 @@ START_TEST(test_health_log)
         ck_assert_int_eq(health.failing, rows[i].failing);
         ck_assert_msg(strstr(health.text, rows[i].words), "%s", health.text);
     }
+}
+END_TEST
+
+START_TEST(test_a_failing_disk_needs_its_flag)
+{
+    const struct device_options plain = {.write = true},
+                                forced = {.force_unhealthy = true};
+    const struct disk disk = {.path = loop.path};
+    struct subject subject = {.disk = &disk, .options = &plain};
+    struct device_health health = {.answered = true, .text = "it is well"};
+    struct interlock_outcome outcome = {.text = ""};
+    struct fault why = {0};
+
+    ck_assert_int_eq(interlock_judge_health(&subject, &health, &outcome, &why),
+                     0);
+    ck_assert_int_eq(outcome.verdict, INTERLOCK_PASS);
+    health.answered = false;
+    ck_assert_int_eq(interlock_judge_health(&subject, &health, &outcome, &why),
+                     0);
+    ck_assert_int_eq(outcome.verdict, INTERLOCK_NOTE);
+    health.failing = true;
+    ck_assert_int_eq(interlock_judge_health(&subject, &health, &outcome, &why),
+                     -EIO);
+    ck_assert_int_eq(why.kind, FAULT_REFUSED);
+    ck_assert_ptr_nonnull(strstr(why.text, "--force-unhealthy"));
+    assert_one_sentence(why.text);
+    subject.options = &forced;
+    ck_assert_int_eq(interlock_judge_health(&subject, &health, &outcome, &why),
+                     0);
+    ck_assert_int_eq(outcome.verdict, INTERLOCK_NOTE);
 }
 END_TEST
 
@@ -636,18 +800,25 @@ static Suite *interlocks_suite(void)
     tcase_add_test(disk, test_number_without_disk);
     tcase_add_test(disk, test_partition_names_its_disk);
     tcase_add_test(disk, test_virtual_without_permission);
+    tcase_add_test(disk, test_zoned_disk_refuses_writes_only);
     tcase_add_test(disk, test_mounted_disk);
     tcase_add_test(disk, test_disk_with_a_mounted_partition);
     tcase_add_test(disk, test_swap);
     tcase_add_test(disk, test_what_the_machine_runs_from);
     tcase_add_test(disk, test_the_root_disk_is_refused);
+    tcase_add_loop_test(disk, test_what_the_kernel_says_is_in_use, 0,
+                        sizeof(claims) / sizeof(*claims));
     tcase_add_test(disk, test_disk_under_a_loop_disk);
     tcase_add_test(disk, test_signature_needs_its_flag);
+    tcase_add_test(disk, test_what_cannot_be_read_may_be_a_signature);
     tcase_add_test(disk, test_data_without_signature_is_noted);
     tcase_add_test(disk, test_questions_come_in_their_order);
     tcase_add_test(disk, test_another_disk_is_not_written_to);
+    tcase_add_test(disk, test_each_mark_tells_disks_apart);
+    tcase_add_test(disk, test_a_name_that_moves_meanwhile_is_refused);
     tcase_add_test(disk, test_lock_that_is_held_names_its_holder);
     tcase_add_test(disk, test_health_log);
+    tcase_add_test(disk, test_a_failing_disk_needs_its_flag);
     tcase_add_test(disk, test_held_by_a_process);
     tcase_add_test(disk, test_a_link_to_a_used_disk_does_not_hide_it);
     tcase_add_test(disk, test_open_device_keeps_others_out);

@@ -108,6 +108,25 @@ int interlock_writable(struct subject *subject,
     return interlock_say(outcome, INTERLOCK_PASS, "It takes writes.");
 }
 
+int interlock_judge_health(const struct subject *subject,
+                           const struct device_health *health,
+                           struct interlock_outcome *outcome, struct fault *why)
+{
+    if (!health->failing)
+        return interlock_say(outcome,
+                             health->answered ? INTERLOCK_PASS : INTERLOCK_NOTE,
+                             "Of its health: %s.", health->text);
+    if (subject->options->force_unhealthy)
+        return interlock_say(outcome, INTERLOCK_NOTE,
+                             "Of its health: %s; accepted by "
+                             "--force-unhealthy.",
+                             health->text);
+    return fault_set(why, FAULT_REFUSED, -EIO,
+                     "%s is failing: %s, and a run could end it, so save what "
+                     "is on it, then add --force-unhealthy.",
+                     subject->disk->path, health->text);
+}
+
 int interlock_health(struct subject *subject, struct interlock_outcome *outcome,
                      struct fault *why)
 {
@@ -116,17 +135,5 @@ int interlock_health(struct subject *subject, struct interlock_outcome *outcome,
         return interlock_say(outcome, INTERLOCK_NOTE,
                              "Not asked, as the disk cannot be held.");
     health_ask(subject->disk, subject->hold.fd, &health);
-    if (!health.failing)
-        return interlock_say(outcome,
-                             health.answered ? INTERLOCK_PASS : INTERLOCK_NOTE,
-                             "Of its health: %s.", health.text);
-    if (subject->options->force_unhealthy)
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Of its health: %s; accepted by "
-                             "--force-unhealthy.",
-                             health.text);
-    return fault_set(why, FAULT_REFUSED, -EIO,
-                     "%s is failing: %s, and a run could end it, so save what "
-                     "is on it, then add --force-unhealthy.",
-                     subject->disk->path, health.text);
+    return interlock_judge_health(subject, &health, outcome, why);
 }

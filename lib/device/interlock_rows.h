@@ -28,6 +28,13 @@ interlock_question interlock_block_device, interlock_whole_disk,
     interlock_system_disk, interlock_lock, interlock_signatures, interlock_data,
     interlock_writable, interlock_health;
 
+/* What follows from an answer about its health: the last question, but for the
+ * asking, to which few disks have an answer. */
+int interlock_judge_health(const struct subject *subject,
+                           const struct device_health *health,
+                           struct interlock_outcome *outcome,
+                           struct fault *why);
+
 /* The sentence of an outcome that lets the run pass. Returns 0. */
 int interlock_say(struct interlock_outcome *outcome,
                   enum interlock_verdict verdict, const char *format, ...)
