@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults of emulated drives, one by one and mixed: every run ends clearly, and
-whatever it finds is true.
+"""Faults of emulated drives, one by one, mixed, and on drives that are disturbed
+at the same time: every run ends clearly, and whatever it finds is true.
 
-    faults.py SSDPROBE FLASHEMU SCHEMA SECONDS
+    faults.py SSDPROBE FLASHEMU SCHEMA SECONDS [SEED]
 
 goes on until that much of the drives' time has passed; prints what is wrong."""
 import json
@@ -15,7 +15,7 @@ import jsonschema
 PROBES = "basic,clustered-page,read-buffer,write-buffer,nand-type,large-request"
 DRIVES = ["ssd-a", "usb-pny-2g"]
 FINISHED = (0, 5)
-dice = random.Random(6)
+dice = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 6)
 
 
 def moment():
@@ -35,6 +35,24 @@ FAULTS = [
              "stop_ns": dice.choice(["60s", "400s"])},
     lambda: {"read_only_at_ns": moment()},
 ]
+
+# What makes a drive's times change while it is measured, whatever else it does.
+DISTURBANCES = [
+    lambda: {"throttle_heat_ns": "%ds" % dice.randrange(1, 5),
+             "throttle_factor": dice.choice(["1.4", "2"])},
+    lambda: {"drift_share": "0.3",
+             "drift_period_ns": "%ds" % dice.choice([10, 60, 240])},
+    lambda: {"neighbour_every_ns": "%dms" % dice.choice([2, 20]),
+             "neighbour_bytes": dice.choice(["4KiB", "256KiB"]),
+             "neighbour_write_share": "1"},
+]
+
+
+def mixed(kinds, most):
+    keys = {}
+    for _ in range(dice.randrange(1, most + 1)):
+        keys.update(dice.choice(kinds)())
+    return keys
 
 
 def truth_of(flashemu, drive):
@@ -126,10 +144,13 @@ def main():
     for fault in FAULTS:
         for drive in DRIVES:
             trial.run(drive, fault(), False)
-    while trial.seconds < float(sys.argv[4]) or trial.runs < 24:
-        keys = {}
-        for _ in range(dice.randrange(1, 4)):
-            keys.update(dice.choice(FAULTS)())
+    for disturbance in DISTURBANCES:
+        for drive in DRIVES:
+            trial.run(drive, {**mixed(FAULTS, 2), **disturbance()}, False)
+    while trial.seconds < float(sys.argv[4]) or trial.runs < 26:
+        keys = mixed(FAULTS, 3)
+        if dice.random() < 0.5:
+            keys.update(mixed(DISTURBANCES, 2))
         trial.run(dice.choice(DRIVES), keys, dice.random() < 0.2)
     print("%d runs, %.0f s of drive time" % (trial.runs, trial.seconds))
     print("\n".join(trial.wrong))
