@@ -10,77 +10,12 @@
 #include "lib/base/random.h"
 #include "lib/device/backend.h"
 
-static const char SIM_PREFIX[] = "sim:";
-
-/* Far above what a drive can use; a limit, so that a typing error does not ask
- * for gigabytes of queue. */
-static const unsigned QUEUE_DEPTH_MAX = 4096;
-
-static const struct {
-    const char *name;
-    enum flush_method method;
-} flush_methods[] = {
-    {"auto", FLUSH_AUTO}, {"ata", FLUSH_ATA},   {"scsi", FLUSH_SCSI},
-    {"nvme", FLUSH_NVME}, {"sync", FLUSH_SYNC}, {"none", FLUSH_NONE},
-};
-
-enum { FLUSH_METHODS_COUNT = sizeof(flush_methods) / sizeof(*flush_methods) };
-
-const char *flush_method_name(enum flush_method method)
-{
-    for (size_t i = 0; i < FLUSH_METHODS_COUNT; i++)
-        if (flush_methods[i].method == method)
-            return flush_methods[i].name;
-    return NULL;
-}
-
-int flush_method_parse(const char *text, enum flush_method *method)
-{
-    for (size_t i = 0; i < FLUSH_METHODS_COUNT; i++) {
-        if (strcmp(flush_methods[i].name, text) == 0) {
-            *method = flush_methods[i].method;
-            return 0;
-        }
-    }
-    return -EINVAL;
-}
-
 const char *interlock_verdict_name(enum interlock_verdict verdict)
 {
     static const char *const names[] = {[INTERLOCK_PASS] = "pass",
                                         [INTERLOCK_NOTE] = "note",
                                         [INTERLOCK_REFUSE] = "refuse"};
     return names[verdict];
-}
-
-int device_open(const char *spec, const struct device_options *options,
-                struct device **device, struct fault *why)
-{
-    assert(spec && options && device);
-    *device = NULL;
-    struct device_options used = *options;
-    if (used.queue_depth_count == 0)
-        used.queue_depth_count = 1;
-    if (used.queue_depth_count > QUEUE_DEPTH_MAX)
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "A queue depth of %u is more than the %u that can be "
-                         "kept: ask for less.",
-                         used.queue_depth_count, QUEUE_DEPTH_MAX);
-
-    const size_t prefix_length = sizeof(SIM_PREFIX) - 1;
-    const bool simulated = strncmp(spec, SIM_PREFIX, prefix_length) == 0;
-    struct device *opened = NULL;
-    const int error =
-        simulated ? device_sim_open(spec + prefix_length, &used, &opened, why)
-                  : device_block_open(spec, &used, &opened, why);
-    if (error)
-        return error;
-
-    assert(opened->ops && opened->info.logical_block_bytes > 0);
-    opened->write = used.write;
-    opened->queue_depth_count = used.queue_depth_count;
-    *device = opened;
-    return 0;
 }
 
 void device_close(struct device *device)

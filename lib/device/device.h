@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/fault.h"
+#include "lib/device/flush_method.h"
 #include "lib/device/io.h"
 
 /*
@@ -22,19 +23,6 @@
  */
 
 struct device;
-
-enum flush_method {
-    FLUSH_AUTO, /* the first of the following that works */
-    FLUSH_ATA,  /* FLUSH CACHE EXT through ATA PASS-THROUGH(16), SG_IO */
-    FLUSH_SCSI, /* SYNCHRONIZE CACHE(10), SG_IO */
-    FLUSH_NVME, /* NVMe flush, NVME_IOCTL_IO_CMD */
-    FLUSH_SYNC, /* fdatasync() on the device */
-    FLUSH_NONE  /* flushes are not sent */
-};
-
-/* "auto", "ata", ... for options and reports. */
-const char *flush_method_name(enum flush_method method);
-int flush_method_parse(const char *text, enum flush_method *method);
 
 /* The answer of one interlock (lib/device/interlock.c). */
 enum interlock_verdict {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/fault.h"
-#include "lib/device/device.h"
+#include "lib/device/flush_method.h"
 
 /*
  * Sends the flush through `method` (not FLUSH_AUTO) and waits for it: exactly
