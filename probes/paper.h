@@ -58,7 +58,7 @@ struct finding *paper_say_size(const struct study *study,
 void paper_say_open(const struct study *study, struct findings *findings,
                     const char *parameter, const char *reason);
 
-/* ---- Kim et al. (paper_kim.c, paper_kim_blocks.c) ---------------------- */
+/* ---- Kim et al. (paper_kim_*.c) ----------------------------------------- */
 
 /* Procedure 1: sizes in steps of 2 KiB, periodic drops. */
 bool paper_clustered_page(struct study *study, struct findings *findings);

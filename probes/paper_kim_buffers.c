@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Kim et al. read from sweeps over sizes: pages and buffers. */
-#include "probes/paper.h"
-
+/* What Kim et al. read from two curves over the sizes of requests: buffers. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
+#include "probes/paper_sweep.h"
 
 /* The parameters that the paper gives with its procedures. */
 enum {
-    PAGE_STEP_KIB = 2,
-    PAGE_MOST_KIB = 1024,
-    PAGE_ITERATIONS = 64,
     BUFFER_MOST_KIB = 1024,
     READ_MOST_KIB = 4096, /* SSD-C: still fast at 1024 */
     WRITE_ITERATIONS = 30,
@@ -25,185 +20,10 @@ enum {
 static const uint64_t garbage_bytes = 16 * MIB;
 static const uint64_t far_bytes = GIB;
 
-/* What a reader calls a drop, a much shorter time. */
-static const double drop_least = 0.03, gain_least = 0.10;
+/* What a reader calls a much shorter time. */
+static const double gain_least = 0.10;
 /* A small write that takes three times a small read was not buffered. */
 static const double bypass_least = 1.0986; /* log 3 */
-
-/* ---- sweeps over sizes ------------------------------------------------- */
-
-/* For each size: so many iterations of so many measured requests. */
-struct sweep {
-    const char *phase;
-    uint32_t first_kib, step_kib, count, iterations, rows_each;
-    void (*emit)(struct study *study, const struct sweep *sweep,
-                 uint64_t size_bytes, const char *cell);
-};
-
-static uint64_t size_at(const struct sweep *sweep, uint32_t i)
-{
-    return ((uint64_t)sweep->first_kib + (uint64_t)i * sweep->step_kib) * KIB;
-}
-
-/* costs[size * iterations + i] in ns. NULL: asked for, or no memory. */
-static double *sweep_costs(struct study *study, const struct sweep *sweep)
-{
-    uint32_t each = sweep->rows_each, n = sweep->iterations;
-    double *costs = malloc((size_t)sweep->count * n * sizeof(*costs));
-    bool all = costs != NULL;
-
-    study->failed = study->failed || !costs;
-    for (uint32_t size = 0; costs && size < sweep->count; size++) {
-        char cell[LABEL_CELL_MAX];
-        snprintf(cell, sizeof(cell), "k%llu",
-                 (unsigned long long)(size_at(sweep, size) / KIB));
-        const struct timing *found =
-            paper_rows(study, sweep->phase, cell, (uint64_t)each * n);
-        if (!found) {
-            sweep->emit(study, sweep, size_at(sweep, size), cell);
-            all = false;
-            continue;
-        }
-        for (uint32_t i = 0; i < n; i++) {
-            double *cost = &costs[(size_t)size * n + i];
-            *cost = 0;
-            for (uint32_t row = 0; row < each; row++)
-                *cost += (double)found[i * each + row].ns;
-        }
-    }
-    if (all)
-        return costs;
-    free(costs);
-    return NULL;
-}
-
-static double mean_of(const double costs[], uint32_t count,
-                      enum paper_half half)
-{
-    double sum = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        if (paper_in_half(half, i)) {
-            sum += costs[i];
-            n++;
-        }
-    return sum / n;
-}
-
-static double median_of(const double costs[], uint32_t count,
-                        enum paper_half half)
-{
-    double sample[STATS_MAX];
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < count && n < STATS_MAX; i++)
-        if (paper_in_half(half, i))
-            sample[n++] = costs[i];
-    return stats_median(sample, n);
-}
-
-/* ---- procedure 1 ------------------------------------------------------- */
-
-static void emit_page(struct study *study, const struct sweep *sweep,
-                      uint64_t size_bytes, const char *cell)
-{
-    for (uint32_t i = 0; i < sweep->iterations; i++) {
-        paper_ask(study,
-                  paper_step(OPERATION_WRITE,
-                             paper_at(study, i * size_bytes, size_bytes),
-                             size_bytes),
-                  sweep->phase, cell);
-        paper_ask_flush(study, sweep->phase, cell);
-    }
-}
-
-static const struct sweep page_sweep = {.phase = "procedure-1",
-                                        .first_kib = PAGE_STEP_KIB,
-                                        .step_kib = PAGE_STEP_KIB,
-                                        .count = PAGE_MOST_KIB / PAGE_STEP_KIB,
-                                        .iterations = PAGE_ITERATIONS,
-                                        .rows_each = 2,
-                                        .emit = emit_page};
-
-/* By how much the cost drops at a size, against its neighbours. */
-static double drop_at(const double means[], uint32_t i)
-{
-    return 1 - 2 * means[i] / (means[i - 1] + means[i + 1]);
-}
-
-/* The period of the drops in steps of the sweep; 0: none that a reader sees. */
-static uint32_t read_drops(const double costs[], enum paper_half half)
-{
-    enum { COUNT = PAGE_MOST_KIB / PAGE_STEP_KIB };
-    double means[COUNT], scores[COUNT / 4 + 1], best = 0;
-
-    for (uint32_t i = 0; i < COUNT; i++)
-        means[i] =
-            mean_of(&costs[(size_t)i * PAGE_ITERATIONS], PAGE_ITERATIONS, half);
-    for (uint32_t period = 2; period <= COUNT / 4; period++) {
-        double on[COUNT], off[COUNT];
-        size_t on_count = 0, off_count = 0;
-        for (uint32_t i = 1; i + 1 < COUNT; i++) {
-            if ((i + 1) % period == 0)
-                on[on_count++] = drop_at(means, i);
-            else
-                off[off_count++] = drop_at(means, i);
-        }
-        scores[period] =
-            stats_median(on, on_count) - stats_median(off, off_count);
-        best = fmax(best, scores[period]);
-    }
-    for (uint32_t period = 2; best > drop_least && period <= COUNT / 4;
-         period++)
-        if (scores[period] > 0.6 * best)
-            return period;
-    return 0;
-}
-
-bool paper_clustered_page(struct study *study, struct findings *findings)
-{
-    char size[24];
-
-    if (!paper_filled(study, page_sweep.phase, CONTENT_ONES))
-        return false;
-    double *costs = sweep_costs(study, &page_sweep);
-    if (!costs)
-        return false;
-    uint32_t period = read_drops(costs, PAPER_WHOLE);
-    bool agree = read_drops(costs, PAPER_EVEN) == period &&
-                 read_drops(costs, PAPER_ODD) == period;
-    free(costs);
-    if (period == 0 || !agree) {
-        const char *reason =
-            agree ? "no sharp periodic drops of the cost over the size"
-                  : paper_halves_disagree;
-        paper_say_open(study, findings, "clustered_page", reason);
-        paper_say_open(study, findings, "read_modify_write", reason);
-        return true;
-    }
-    uint64_t bytes = (uint64_t)period * PAGE_STEP_KIB * KIB;
-    finding_why(paper_say_size(study, findings, "clustered_page", bytes),
-                "the mean cost of a write drops at every multiple of %s",
-                format_bytes(bytes, size, sizeof(size)));
-    struct finding *rmw = paper_add(study, findings, "read_modify_write");
-    finding_found(rmw, value_boolean(true), paper_confidence);
-    finding_why(rmw, "the mean cost of a write drops where it fills whole "
-                     "pages");
-    return true;
-}
-
-void paper_clustered_page_plan(const struct setting *setting,
-                               struct probe_plan *plan)
-{
-    const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
-
-    plan->bytes_written = plan->bytes_written_max =
-        setting->region_length_bytes +
-        PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
-    plan->requests = plan->requests_max =
-        setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
-}
 
 /* ---- one curve against another ----------------------------------------- */
 
@@ -262,7 +82,7 @@ static struct run read_run(const double gains[], uint32_t count)
 
 /* ---- procedures 4 and 5 ------------------------------------------------ */
 
-static void emit_read(struct study *study, const struct sweep *sweep,
+static void emit_read(struct study *study, const struct paper_sweep *sweep,
                       uint64_t size_bytes, const char *cell)
 {
     bool twice = strcmp(sweep->phase, "procedure-4") == 0;
@@ -287,19 +107,19 @@ static void emit_read(struct study *study, const struct sweep *sweep,
 /* The gain of a second read for each size: allocated, NULL while measuring. */
 static double *read_gains(struct study *study, uint32_t count)
 {
-    struct sweep sweep = {.phase = "procedure-4",
-                          .first_kib = 1,
-                          .step_kib = 1,
-                          .count = count,
-                          .iterations = 1,
-                          .rows_each = 1,
-                          .emit = emit_read};
-    double *buffered = sweep_costs(study, &sweep), *first;
+    struct paper_sweep sweep = {.phase = "procedure-4",
+                                .first_kib = 1,
+                                .step_kib = 1,
+                                .count = count,
+                                .iterations = 1,
+                                .rows_each = 1,
+                                .emit = emit_read};
+    double *buffered = paper_sweep_costs(study, &sweep), *first;
 
     if (!buffered)
         return NULL;
     sweep.phase = "procedure-5";
-    first = sweep_costs(study, &sweep);
+    first = paper_sweep_costs(study, &sweep);
     for (uint32_t i = 0; first && i < count; i++)
         buffered[i] = log(first[i] / buffered[i]);
     if (!first) {
@@ -371,7 +191,7 @@ void paper_read_buffer_plan(struct probe_plan *plan)
 
 /* ---- procedures 6 and 7 ------------------------------------------------ */
 
-static void emit_write(struct study *study, const struct sweep *sweep,
+static void emit_write(struct study *study, const struct paper_sweep *sweep,
                        uint64_t size_bytes, const char *cell)
 {
     bool full = strcmp(sweep->phase, "procedure-7") == 0;
@@ -392,7 +212,8 @@ static void emit_write(struct study *study, const struct sweep *sweep,
     }
 }
 
-static void emit_small_read(struct study *study, const struct sweep *sweep,
+static void emit_small_read(struct study *study,
+                            const struct paper_sweep *sweep,
                             uint64_t size_bytes, const char *cell)
 {
     struct random random;
@@ -416,8 +237,8 @@ static struct run read_write_run(const double buffered[], const double full[],
 
     for (uint32_t i = 0; i < BUFFER_MOST_KIB; i++) {
         size_t first = (size_t)i * WRITE_ITERATIONS;
-        double a = median_of(&buffered[first], WRITE_ITERATIONS, half);
-        double b = median_of(&full[first], WRITE_ITERATIONS, half);
+        double a = paper_median(&buffered[first], WRITE_ITERATIONS, half);
+        double b = paper_median(&full[first], WRITE_ITERATIONS, half);
         gains[i] = log(b / a);
         if (i == 0)
             *typical_ns = a;
@@ -433,7 +254,7 @@ static void conclude_write(const struct study *study, const double buffered[],
     struct run run = read_write_run(buffered, full, PAPER_WHOLE, &small_ns);
     struct run even = read_write_run(buffered, full, PAPER_EVEN, &unused);
     struct run odd = read_write_run(buffered, full, PAPER_ODD, &unused);
-    double read_ns = median_of(reads, WRITE_ITERATIONS, PAPER_WHOLE);
+    double read_ns = paper_median(reads, WRITE_ITERATIONS, PAPER_WHOLE);
     char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
@@ -462,13 +283,13 @@ static void conclude_write(const struct study *study, const double buffered[],
 
 bool paper_write_buffer(struct study *study, struct findings *findings)
 {
-    struct sweep sweep = {.phase = "procedure-6",
-                          .first_kib = 1,
-                          .step_kib = 1,
-                          .count = BUFFER_MOST_KIB,
-                          .iterations = WRITE_ITERATIONS,
-                          .rows_each = 1,
-                          .emit = emit_write};
+    struct paper_sweep sweep = {.phase = "procedure-6",
+                                .first_kib = 1,
+                                .step_kib = 1,
+                                .count = BUFFER_MOST_KIB,
+                                .iterations = WRITE_ITERATIONS,
+                                .rows_each = 1,
+                                .emit = emit_write};
     double *buffered = NULL, *full = NULL, *reads = NULL;
 
     if (study->setting.logical_block_bytes > KIB) {
@@ -480,15 +301,15 @@ bool paper_write_buffer(struct study *study, struct findings *findings)
     }
     if (!paper_filled(study, "procedure-6", CONTENT_ONES))
         return false;
-    buffered = sweep_costs(study, &sweep);
+    buffered = paper_sweep_costs(study, &sweep);
     sweep.phase = "procedure-7";
     if (buffered && paper_filled(study, "procedure-7", CONTENT_ONES))
-        full = sweep_costs(study, &sweep);
+        full = paper_sweep_costs(study, &sweep);
     if (full) {
         sweep.phase = "small-reads";
         sweep.count = 1;
         sweep.emit = emit_small_read;
-        reads = sweep_costs(study, &sweep);
+        reads = paper_sweep_costs(study, &sweep);
     }
     bool all = reads != NULL;
     if (all)
