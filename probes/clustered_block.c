@@ -13,9 +13,9 @@
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
  * only when its spare area is used up: it is then filled that far, and only
  * route (a) speaks, at lower confidence, in writes that may go anywhere. Where
- * the page is not known, one block must explain at which distances writes of
- * several lengths are slow. Where log-list has found the block that a log
- * belongs to, that is the block, and nothing is written.
+ * the page is not known, writes of several lengths, and across two pages, must
+ * tell how long one is. Where log-list has found the block that a log belongs
+ * to, that is the block, and nothing is written.
  *
  *   cost                      cost of random over sequential writes of s
  *    |    x         x           |  o  o
@@ -173,24 +173,18 @@ static void emit(struct study *study, const char *phase,
     case BLOCK_BORDER:
         block_emit_border(study, phase, contrast, round, random);
         break;
-    case BLOCK_FLUSH:
-        block_emit_flush(study, phase, contrast, round, random);
-        break;
     }
 }
 
-/* What the rows of a cell took in all; a flush of nothing may take no time. */
+/* What the rows of a cell took in all; a flush may take no time. */
 static bool cell_ns(const struct study *study, const char *phase,
                     const struct contrast *contrast, char suffix,
                     uint32_t round, double *ns)
 {
-    const uint32_t count = contrast->kind == BLOCK_FLUSH ? 1 : 2;
     const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, count);
+        placing_rows(study, phase, contrast, suffix, round, 2);
 
-    *ns = 1;
-    for (uint32_t i = 0; rows && i < count; i++)
-        *ns += (double)rows[i].ns;
+    *ns = rows ? 1 + (double)rows[0].ns + (double)rows[1].ns : 0;
     return rows;
 }
 

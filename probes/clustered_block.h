@@ -22,8 +22,7 @@ enum { BLOCK_GAPS_MAX = 8 };
 enum block_kind {
     BLOCK_GAP,
     BLOCK_PLACES, /* a small write at one place, against one at another */
-    BLOCK_BORDER, /* just behind a border, against just before it */
-    BLOCK_FLUSH   /* after a write, against after nothing */
+    BLOCK_BORDER  /* just behind a border, against just before it */
 };
 
 struct block_probe {
@@ -53,6 +52,8 @@ struct block_course {
      * with any of them, and what is cleaned for the next one then always has
      * pages that are still valid. */
     bool scattered;
+    /* Then at so much behind multiples of a pitch; 0: at multiples of the page. */
+    uint64_t pitch_bytes, shift_bytes;
     uint64_t most_bytes;
     size_t most_writes;
     /* Before each leg but the first the drive is left alone; 0: one leg. */
@@ -178,11 +179,15 @@ struct block_pieces {
     bool scattered; /* of the caller */
     struct block_walked walked[BLOCK_WALKED_MAX];
     size_t count;
+    bool crossed; /* pieces across two pages told how long one is */
     uint64_t page_bytes, block_bytes;
 };
 
-/* CLAIM_HOLDS with `*pieces`: one block alone explains at which distances pieces
- * of all these lengths are slow to write. */
+/*
+ * CLAIM_HOLDS with `*pieces`: a block explains at which distances pieces of
+ * several lengths are slow to write. Its page is known then as well, or 0: all
+ * were whole pages.
+ */
 enum claim block_compare_pieces(struct block_probe *state,
                                 struct block_pieces *pieces);
 /*
@@ -192,9 +197,6 @@ enum claim block_compare_pieces(struct block_probe *state,
  */
 enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
                                size_t pages_count, struct block_pieces *pieces);
-void block_emit_flush(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random);
 
 /* ---- borders ----------------------------------------------------------- */
 

@@ -1,53 +1,286 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, route (a) where the page is not known: walks in pieces of
- * several lengths.
+ * clustered-block, route (a) where the page is not known, or may be written in
+ * parts: walks in pieces of several lengths.
+ *
+ * A drive that maps pages writes each page anew that a piece touches, be it in
+ * part. So halves of pieces that are whole pages are slow half as often; once a
+ * half is slow as often as the whole, both are parts of a page, and one of as
+ * many pieces is slow as a block has pages. How long a page is, is where pieces
+ * touch two of them, and are slow twice as often:
+ *
+ *   pieces     |==|  |==|  |==|  |==|        one page each
+ *   pages      |     |     |     |     |
+ *   across    |==|  |==|  |==|  |==|         two of them
+ *
+ * Nothing here depends on what a write costs that is not slow, nor on whether a
+ * buffer or the host splits longer ones.
  */
 #include "probes/clustered_block.h"
-
-#include <math.h>
-#include <stdio.h>
 
 #include "probes/placing.h"
 
 enum {
-    LENGTHS = 14,
-    AGREED_LENGTHS = 4,
-    AGREED_LEAST = 3, /* where there are no more; and of parts of a page */
-    FIRST_NUMBER = 3  /* of the walks; those with the page come before */
+    AGREED_LEAST = 3,
+    FIRST_NUMBER = 3, /* of the walks; those with the page come before */
+    ACROSS_NUMBER = 40,
+    INSIDE_NUMBER = 60, /* and on, for each page that is tried */
+    /* What a walk looks for is to come so often, at the least. */
+    WALK_PERIODS = 32,
+    WALK_WRITES_MAX = 65536,
+    FAILED_HALVES_MAX = 2
 };
 
-/* Far apart first; the last are walked where the host's limit, or what shows
- * nothing, leaves too few. */
-static const uint64_t lengths_bytes[LENGTHS] = {
-    32 * KIB,  128 * KIB, 512 * KIB, 64 * KIB,  256 * KIB, MIB,      48 * KIB,
-    192 * KIB, 768 * KIB, 96 * KIB,  384 * KIB, 16 * KIB,  24 * KIB, 8 * KIB};
-/* Pages are multiples of the first; those longer than the second of the third;
- * and none is longer than the last. */
-static const uint64_t sector_bytes = 512, short_page_bytes = 64 * KIB,
-                      long_page_grain_bytes = 4 * KIB,
-                      page_most_bytes = 4 * MIB;
-static const uint64_t shortest_piece_bytes = 4 * KIB;
-/* A longer piece waits for more than its transfer: it takes not much less time a
- * byte, and is off the line through shorter ones by a share of that. */
-static const double waits_least = 0.9, line_most = 0.05;
-/* Of what a flush takes after a write beside after nothing: a page to program is
- * more than some of it. */
-static const double flush_error = 0.01, flush_least = 0.05, flush_none = 0.12;
+/* The first that shows a distance; the rest follow from it. Of whole pages, or
+ * of parts that never end in the middle of one. */
+static const uint64_t first_lengths_bytes[] = {
+    32 * KIB,  48 * KIB, 128 * KIB, 8 * KIB,   512 * KIB,
+    192 * KIB, 16 * KIB, 64 * KIB,  256 * KIB, MIB};
+static const uint64_t longest_piece_bytes = MIB, page_most_bytes = 4 * MIB;
+/* Of one walk: pieces that are long need not be many. */
+static const uint64_t walk_most_bytes = GIB;
+/* Of what surely is a part of a page, a page has so many. */
+static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
+                                      10, 12, 16, 20, 24, 32};
 
-/* ---- what explains the distances --------------------------------------- */
+/* ---- walks -------------------------------------------------------------- */
+
+/* A walk in pieces of this length, if there was none; OPEN: no distance. */
+static enum claim add_walk(struct block_probe *state,
+                           struct block_pieces *pieces, uint64_t piece_bytes,
+                           int number, size_t writes_most)
+{
+    const struct block_course course = {.number = number,
+                                        .scattered = pieces->scattered,
+                                        .most_bytes = walk_most_bytes,
+                                        .most_writes = writes_most};
+    struct block_walked *walked = &pieces->walked[pieces->count];
+
+    for (size_t i = 0; i < pieces->count; i++)
+        if (pieces->walked[i].piece_bytes == piece_bytes)
+            return CLAIM_HOLDS;
+    walked->piece_bytes = state->page_bytes = piece_bytes;
+    enum claim claim = block_walk(state, &course, &walked->spikes);
+    pieces->count += claim == CLAIM_HOLDS;
+    return claim;
+}
+
+static size_t last_length(const struct block_pieces *pieces)
+{
+    return pieces->walked[pieces->count - 1].spikes.period.length;
+}
+
+/* So many writes show a distance of `length`. */
+static size_t enough_writes(size_t length)
+{
+    return (size_t)smaller_of(WALK_PERIODS * length, WALK_WRITES_MAX);
+}
+
+/* The same length is walked once. It is a power of two, or three times one. */
+static int number_of(uint64_t piece_bytes)
+{
+    int number = FIRST_NUMBER + (piece_bytes % 3 == 0);
+
+    for (; piece_bytes > 512; piece_bytes /= 2)
+        number += 2;
+    return number;
+}
+
+static bool is_too_long(const struct block_probe *state, uint64_t piece_bytes)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+
+    return limit > 0 && piece_bytes > limit;
+}
+
+/* ---- parts of a page ----------------------------------------------------- */
+
+static enum claim walk_first(struct block_probe *state,
+                             struct block_pieces *pieces)
+{
+    const size_t count =
+        sizeof(first_lengths_bytes) / sizeof(*first_lengths_bytes);
+    enum claim claim = CLAIM_OPEN;
+
+    pieces->count = 0;
+    for (size_t i = 0; i < count && claim == CLAIM_OPEN; i++) {
+        const uint64_t length = first_lengths_bytes[i];
+        if (!is_too_long(state, length))
+            claim = add_walk(state, pieces, length, number_of(length),
+                             block_piece_writes);
+    }
+    return claim;
+}
 
 /*
- * What one piece uses up of a block, on average: a drive that maps pages writes
- * each page anew that a piece touches, be it in part. Pieces in order begin at
- * all multiples of the common divisor within a page, as often at each.
+ * Halves of the first, and of these, until one is slow as often as the whole:
+ * HOLDS with that whole, which is a part of a page then, or a page. FALLS: none
+ * is, so that all are whole pages.
  */
+static enum claim walk_halves(struct block_probe *state,
+                              struct block_pieces *pieces, uint64_t *part_bytes)
+{
+    const uint64_t least = state->study.setting.logical_block_bytes;
+    uint64_t piece = pieces->walked[0].piece_bytes / 2;
+
+    for (int failed = 0; piece >= least && failed < FAILED_HALVES_MAX;
+         piece /= 2) {
+        const struct block_walked *whole = &pieces->walked[pieces->count - 1];
+        const size_t length = last_length(pieces);
+        enum claim claim = add_walk(state, pieces, piece, number_of(piece),
+                                    enough_writes(2 * length));
+        if (claim == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        if (claim != CLAIM_HOLDS) {
+            failed++;
+            continue;
+        }
+        if (whole->piece_bytes == 2 * piece && last_length(pieces) == length) {
+            *part_bytes = whole->piece_bytes;
+            return CLAIM_HOLDS;
+        }
+    }
+    return CLAIM_FALLS;
+}
+
+/* Longer pieces that are slow as often are parts of a page as well. */
+static enum claim walk_doubles(struct block_probe *state,
+                               struct block_pieces *pieces,
+                               uint64_t *part_bytes)
+{
+    const size_t length = last_length(pieces);
+
+    for (uint64_t piece = 2 * *part_bytes;
+         piece <= longest_piece_bytes && !is_too_long(state, piece);
+         piece *= 2) {
+        enum claim claim = add_walk(state, pieces, piece, number_of(piece),
+                                    enough_writes(length));
+        if (claim == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        for (size_t i = 0; claim == CLAIM_HOLDS && i < pieces->count; i++)
+            if (pieces->walked[i].piece_bytes == piece &&
+                pieces->walked[i].spikes.period.length != length)
+                claim = CLAIM_FALLS;
+        if (claim != CLAIM_HOLDS)
+            break;
+        *part_bytes = piece;
+    }
+    return CLAIM_HOLDS;
+}
+
+/* Whole pages of several lengths: one block explains them all. */
+static enum claim agree_whole(struct block_pieces *pieces)
+{
+    pieces->page_bytes = 0;
+    pieces->block_bytes = pieces->walked[0].spikes.block_bytes;
+    for (size_t i = 1; i < pieces->count; i++)
+        if (pieces->walked[i].spikes.block_bytes != pieces->block_bytes)
+            return CLAIM_FALLS;
+    return pieces->count < AGREED_LEAST ? CLAIM_OPEN : CLAIM_HOLDS;
+}
+
+/* ---- across pages -------------------------------------------------------- */
+
+/* Pieces with their middle at `middle_bytes` behind multiples of a pitch: are
+ * they slow at this distance? */
+static enum claim walk_middles(struct block_probe *state, uint64_t piece_bytes,
+                               uint64_t pitch_bytes, uint64_t middle_bytes,
+                               int number, size_t length)
+{
+    const struct block_course course = {.number = number,
+                                        .scattered = true,
+                                        .pitch_bytes = pitch_bytes,
+                                        .shift_bytes =
+                                            middle_bytes - piece_bytes / 2,
+                                        .most_bytes = walk_most_bytes,
+                                        .most_writes = enough_writes(length)};
+    struct block_spikes spikes;
+
+    state->page_bytes = piece_bytes;
+    enum claim claim = block_walk(state, &course, &spikes);
+    return claim == CLAIM_HOLDS && spikes.period.length != length ? CLAIM_FALLS
+                                                                  : claim;
+}
+
+/* A page that touches all multiples of this touches none within: at each of its
+ * prime parts a piece stays in one page. */
+static enum claim no_part_is(struct block_probe *state, uint64_t piece_bytes,
+                             uint64_t page_bytes, uint64_t parts, size_t length,
+                             int number)
+{
+    for (uint64_t q = 2; parts > 1; q++) {
+        if (parts % q)
+            continue;
+        while (parts % q == 0)
+            parts /= q;
+        enum claim claim = walk_middles(state, piece_bytes, page_bytes,
+                                        page_bytes / q, number++, length);
+        if (claim != CLAIM_HOLDS)
+            return claim;
+    }
+    return CLAIM_HOLDS;
+}
+
+/*
+ * Pieces of one page each: at multiples of which length, the shortest, does each
+ * touch two? HOLDS with the page. It is a multiple of `part_bytes`, for pieces of
+ * that length never touched two.
+ */
+static enum claim find_page(struct block_probe *state,
+                            struct block_pieces *pieces, uint64_t piece_bytes,
+                            size_t length, uint64_t part_bytes)
+{
+    for (size_t i = 0; i < sizeof(page_parts) / sizeof(*page_parts); i++) {
+        const uint64_t page = page_parts[i] * part_bytes;
+        if (page > page_most_bytes)
+            break;
+        enum claim claim = walk_middles(state, piece_bytes, page, page,
+                                        ACROSS_NUMBER + (int)i, length / 2);
+        if (claim == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        if (claim != CLAIM_HOLDS)
+            continue;
+        pieces->crossed = true;
+        pieces->page_bytes = page;
+        pieces->block_bytes = length * page;
+        return no_part_is(state, piece_bytes, page, page_parts[i], length,
+                          INSIDE_NUMBER);
+    }
+    return CLAIM_OPEN;
+}
+
+enum claim block_compare_pieces(struct block_probe *state,
+                                struct block_pieces *pieces)
+{
+    uint64_t part = 0;
+    enum claim claim = walk_first(state, pieces);
+
+    if (claim == CLAIM_HOLDS)
+        claim = walk_halves(state, pieces, &part);
+    if (claim == CLAIM_FALLS)
+        return agree_whole(pieces);
+    if (claim != CLAIM_HOLDS)
+        return claim;
+    const uint64_t piece = part;
+    const size_t length = last_length(pieces);
+    /* Twice as many would be nearer to each other than can be seen. */
+    if (length / 2 < PERIOD_SHORTEST)
+        return CLAIM_OPEN;
+    if (walk_doubles(state, pieces, &part) == CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    return find_page(state, pieces, piece, length, part);
+}
+
+/* ---- where the page is known -------------------------------------------- */
+
+/* What one piece uses up of a block, on average. Pieces in order begin at all
+ * multiples of the common divisor within a page, as often at each. */
 static uint64_t used_up_bytes(uint64_t piece_bytes, uint64_t page_bytes)
 {
     return piece_bytes + page_bytes - common_divisor(piece_bytes, page_bytes);
 }
 
-/* The block that all distances follow from, were this the page; 0: none. */
+/* The block that all distances follow from; 0: none. */
 static uint64_t block_of(const struct block_pieces *pieces, uint64_t page_bytes)
 {
     uint64_t block = 0;
@@ -63,252 +296,10 @@ static uint64_t block_of(const struct block_pieces *pieces, uint64_t page_bytes)
     return block;
 }
 
-static uint64_t longest_bytes(const struct block_pieces *pieces)
-{
-    uint64_t longest = 0;
-
-    for (size_t i = 0; i < pieces->count; i++)
-        if (pieces->walked[i].piece_bytes > longest)
-            longest = pieces->walked[i].piece_bytes;
-    return longest;
-}
-
-/*
- * The one block that explains all distances, whichever the page is; of several
- * pages that do, which then divide all pieces, the longest. OPEN: several blocks
- * would, or no piece is as long as the page; FALLS: none.
- */
-static enum claim explain(struct block_pieces *pieces)
-{
-    uint64_t grain = sector_bytes;
-
-    pieces->block_bytes = 0;
-    for (uint64_t page = grain; page <= page_most_bytes; page += grain) {
-        if (page == short_page_bytes)
-            grain = long_page_grain_bytes;
-        uint64_t block = block_of(pieces, page);
-        if (block == 0)
-            continue;
-        if (pieces->block_bytes && block != pieces->block_bytes)
-            return CLAIM_OPEN;
-        pieces->block_bytes = block;
-        pieces->page_bytes = page;
-    }
-    if (pieces->block_bytes == 0)
-        return CLAIM_FALLS;
-    return pieces->page_bytes <= longest_bytes(pieces) ? CLAIM_HOLDS
-                                                       : CLAIM_OPEN;
-}
-
-static const struct block_walked *find_walk(const struct block_pieces *pieces,
-                                            uint64_t piece_bytes)
-{
-    for (size_t i = 0; i < pieces->count; i++)
-        if (pieces->walked[i].piece_bytes == piece_bytes)
-            return &pieces->walked[i];
-    return NULL;
-}
-
-/* A walk in pieces of this length, if there was none; OPEN: no distance. */
-static enum claim add_walk(struct block_probe *state,
-                           struct block_pieces *pieces, uint64_t piece_bytes,
-                           int number)
-{
-    const struct block_course course = {.number = number,
-                                        .scattered = pieces->scattered,
-                                        .most_bytes = block_piece_bytes,
-                                        .most_writes = block_piece_writes};
-    struct block_walked *walked = &pieces->walked[pieces->count];
-
-    if (find_walk(pieces, piece_bytes))
-        return CLAIM_HOLDS;
-    walked->piece_bytes = state->page_bytes = piece_bytes;
-    enum claim claim = block_walk(state, &course, &walked->spikes);
-    pieces->count += claim == CLAIM_HOLDS;
-    return claim;
-}
-
-/* The longest pieces that use up as much as the first; 0: no others do. What is
- * shorter then says nothing new: it is a part of a page as well. */
-static uint64_t longest_part_bytes(const struct block_pieces *pieces)
-{
-    uint64_t longest = 0;
-
-    for (size_t i = 1; i < pieces->count; i++)
-        if (pieces->walked[i].spikes.period.length ==
-                pieces->walked[0].spikes.period.length &&
-            pieces->walked[i].piece_bytes > longest)
-            longest = pieces->walked[i].piece_bytes;
-    return longest;
-}
-
-/*
- * Walks in pieces of one length after another, until some lengths show a
- * distance and one block explains them. Fewer are too few: pieces of half a page
- * leave blocks half valid, and as the next length meets these, slow writes come
- * twice as often.
- */
-static enum claim walk_lengths(struct block_probe *state,
-                               struct block_pieces *pieces)
-{
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    enum claim claim = CLAIM_OPEN;
-
-    pieces->count = 0;
-    for (size_t i = 0; i < LENGTHS; i++) {
-        /* What the host splits is no longer than its parts. */
-        if ((limit > 0 && lengths_bytes[i] > limit) ||
-            lengths_bytes[i] < longest_part_bytes(pieces))
-            continue;
-        if (lengths_bytes[i] < lengths_bytes[0] &&
-            pieces->count >= AGREED_LEAST && claim != CLAIM_OPEN)
-            break;
-        enum claim distance =
-            add_walk(state, pieces, lengths_bytes[i], FIRST_NUMBER + (int)i);
-        if (distance == CLAIM_MEASURING)
-            return CLAIM_MEASURING;
-        if (distance != CLAIM_HOLDS)
-            continue;
-        claim = explain(pieces);
-        if (claim == CLAIM_FALLS ||
-            (claim == CLAIM_HOLDS && pieces->count == AGREED_LENGTHS))
-            return claim;
-    }
-    return pieces->count < AGREED_LEAST ? CLAIM_OPEN : claim;
-}
-
-/* ---- parts of pages that pass for pages --------------------------------- */
-
-void block_emit_flush(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
-{
-    const struct block_probe *state = (const struct block_probe *)study;
-    const uint64_t size = contrast->size_bytes;
-    const uint64_t at = state->base_bytes +
-                        size * random_below(random, state->room_bytes / size);
-    struct step write =
-        placing_unmeasured(OPERATION_WRITE, at, size, phase, round);
-    struct step flush =
-        placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'b', round);
-
-    study_ask(study, &write);
-    study_ask(study, &flush);
-    flush = placing_step(OPERATION_FLUSH, 0, 0, phase, contrast, 'a', round);
-    study_ask(study, &flush);
-}
-
-/* Does a flush take longer after a write of a page? ABOVE: it does. */
-static enum claim buffered_side(struct block_probe *state, enum side *side)
-{
-    const struct claim_rule rule = {.alpha = flush_error,
-                                    .looks = search_looks};
-    struct contrast contrast = {.kind = BLOCK_FLUSH,
-                                .size_bytes = state->page_bytes,
-                                .expected = SIDE_OPEN,
-                                .low = flush_least,
-                                .high = flush_none};
-
-    snprintf(contrast.name, sizeof(contrast.name), "f%llu",
-             (unsigned long long)state->page_bytes);
-    enum claim claim = study_claim(&state->study, "flush", &contrast, 1, &rule);
-    *side = contrast.side;
-    return claim;
-}
-
-/*
- * In pieces of half of what seems the page, of all of it and of half as much
- * again. So far all pieces may be multiples of it, and then it may be any that
- * divides them: so down to pieces that are shorter.
- */
-static enum claim walk_around(struct block_probe *state,
-                              struct block_pieces *pieces)
-{
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    enum claim claim = CLAIM_HOLDS;
-    uint64_t page;
-    int number = FIRST_NUMBER + LENGTHS;
-
-    do {
-        page = pieces->page_bytes;
-        if (page <= shortest_piece_bytes)
-            return CLAIM_HOLDS;
-        claim = add_walk(state, pieces, page / 2, number++);
-        if (claim == CLAIM_HOLDS)
-            claim = explain(pieces);
-    } while (claim == CLAIM_HOLDS && pieces->page_bytes < page);
-    for (uint64_t halves = 2; halves <= 3 && claim == CLAIM_HOLDS; halves++) {
-        if (limit > 0 && page / 2 * halves > limit)
-            break;
-        claim = add_walk(state, pieces, page / 2 * halves, number++);
-        if (claim == CLAIM_HOLDS)
-            claim = explain(pieces);
-    }
-    return claim;
-}
-
-/* The shortest pieces that are longer; NULL: none. */
-static const struct block_walked *find_longer(const struct block_pieces *pieces,
-                                              uint64_t piece_bytes)
-{
-    const struct block_walked *longer = NULL;
-
-    for (size_t i = 0; i < pieces->count; i++) {
-        const struct block_walked *walked = &pieces->walked[i];
-        if (walked->piece_bytes > piece_bytes &&
-            (!longer || walked->piece_bytes < longer->piece_bytes))
-            longer = walked;
-    }
-    return longer;
-}
-
-/* Does a piece longer than what seems the page wait for more than its transfer?
- */
-static bool waits_beyond(const struct block_pieces *pieces)
-{
-    const struct block_walked *half = find_walk(pieces, pieces->page_bytes / 2);
-    const struct block_walked *page = find_walk(pieces, pieces->page_bytes);
-    const struct block_walked *longer = find_longer(pieces, pieces->page_bytes);
-
-    if (!half || !page || !longer)
-        return false;
-    double times = (double)longer->piece_bytes / (double)pieces->page_bytes;
-    double page_ns = page->spikes.write_ns, longer_ns = longer->spikes.write_ns;
-    double line_ns =
-        page_ns + 2 * (times - 1) * (page_ns - half->spikes.write_ns);
-    return longer_ns > waits_least * times * page_ns &&
-           fabs(longer_ns - line_ns) > line_most * longer_ns;
-}
-
-/*
- * A buffer shorter than a page has it written in parts, each of which uses up
- * one: then what fits the buffer passes for the page. What is longer waits for
- * the first part to be programmed. Where there is no buffer all that is written
- * waits, and where there is a long one nothing does but for the transfer.
- */
-enum claim block_compare_pieces(struct block_probe *state,
-                                struct block_pieces *pieces)
-{
-    enum side buffered;
-    enum claim claim = walk_lengths(state, pieces);
-
-    if (claim == CLAIM_HOLDS)
-        claim = walk_around(state, pieces);
-    if (claim != CLAIM_HOLDS || !waits_beyond(pieces))
-        return claim;
-    state->page_bytes = pieces->page_bytes;
-    if (buffered_side(state, &buffered) == CLAIM_MEASURING)
-        return CLAIM_MEASURING;
-    return buffered == SIDE_BELOW ? CLAIM_HOLDS : CLAIM_OPEN;
-}
-
-/* ---- where the page is known -------------------------------------------- */
-
 enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
                                size_t pages_count, struct block_pieces *pieces)
 {
     static const uint64_t parts[] = {32, 24, 16, 12, 8, 6, 4, 3, 2};
-    const uint64_t limit = state->study.setting.request_limit_bytes;
     bool agreed = false;
 
     pieces->count = 0;
@@ -316,10 +307,10 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
         const uint64_t piece = page_bytes / parts[i];
         if (piece * parts[i] != page_bytes ||
             piece % state->study.setting.logical_block_bytes ||
-            (limit > 0 && piece > limit))
+            is_too_long(state, piece))
             continue;
-        if (add_walk(state, pieces, piece, FIRST_NUMBER + (int)i) ==
-            CLAIM_MEASURING)
+        if (add_walk(state, pieces, piece, FIRST_NUMBER + (int)i,
+                     block_piece_writes) == CLAIM_MEASURING)
             return CLAIM_MEASURING;
         agreed = pieces->count == AGREED_LEAST ||
                  (pieces->count == 1 &&

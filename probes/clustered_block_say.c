@@ -85,10 +85,20 @@ bool block_say_spikes(struct block_probe *state, struct findings *findings,
     return true;
 }
 
+/* A walk in pieces that use up one page each; of whole pages, the first. */
+static const struct block_walked *walked_of(const struct block_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        if (pieces->walked[i].spikes.period.length * pieces->page_bytes ==
+            pieces->block_bytes)
+            return &pieces->walked[i];
+    return &pieces->walked[0];
+}
+
 bool block_say_agreed(struct block_probe *state, struct findings *findings,
                       const struct block_pieces *pieces, double confidence)
 {
-    const struct block_walked *first = &pieces->walked[0];
+    const struct block_walked *first = walked_of(pieces);
     const struct period *period = &first->spikes.period;
     const uint64_t page = state->page_bytes;
     char size[24], piece[24];
@@ -101,16 +111,25 @@ bool block_say_agreed(struct block_probe *state, struct findings *findings,
     struct finding *finding = add_found(findings, pieces->block_bytes,
                                         fmin(confidence, sureness(cache)));
 
-    finding_why(finding,
-                "in writes of %s anywhere one of %zu is slow, %.2f times its "
-                "neighbours (%zu of %zu fresh ones); of the blocks that would "
-                "explain this only %s explains as well how often writes of %zu "
-                "other lengths are",
-                format_bytes(first->piece_bytes, piece, sizeof(piece)),
-                period->length, exp(period->excess), period->hits,
-                period->trials,
-                format_bytes(pieces->block_bytes, size, sizeof(size)),
-                pieces->count - 1);
+    format_bytes(first->piece_bytes, piece, sizeof(piece));
+    format_bytes(pieces->page_bytes, size, sizeof(size));
+    if (pieces->page_bytes)
+        finding_why(finding,
+                    "in writes of %s anywhere one of %zu is slow, %.2f times "
+                    "its neighbours (%zu of %zu fresh ones); each uses up a "
+                    "page of %s%s",
+                    piece, period->length, exp(period->excess), period->hits,
+                    period->trials, size,
+                    pieces->crossed ? ", for of those across two of them twice "
+                                      "as many are slow"
+                                    : "");
+    else
+        finding_why(finding,
+                    "in writes of %s anywhere one of %zu is slow, %.2f times "
+                    "its neighbours (%zu of %zu fresh ones), and as often a "
+                    "byte in writes of %zu other lengths",
+                    piece, period->length, exp(period->excess), period->hits,
+                    period->trials, pieces->count - 1);
     return true;
 }
 

@@ -49,16 +49,22 @@ struct walk {
     double writes_ns; /* without: the sum of the medians of all chunks */
 };
 
-/* Any multiple of the page in the region. */
-static uint64_t anywhere(const struct block_probe *state, struct random *random)
+/* Any place of the course in the region. */
+static uint64_t anywhere(const struct block_probe *state,
+                         const struct block_course *course,
+                         struct random *random)
 {
     const struct setting *setting = &state->study.setting;
-    const uint64_t page = state->page_bytes;
-    const uint64_t first = (setting->region_offset_bytes + page - 1) / page;
+    const uint64_t region_end =
+        setting->region_offset_bytes + setting->region_length_bytes;
+    const uint64_t pitch =
+        course->pitch_bytes ? course->pitch_bytes : state->page_bytes;
+    const uint64_t first = (setting->region_offset_bytes + pitch - 1) / pitch;
     const uint64_t end =
-        (setting->region_offset_bytes + setting->region_length_bytes) / page;
+        (region_end - course->shift_bytes - state->page_bytes) / pitch + 1;
 
-    return (first + random_below(random, end - first)) * page;
+    return (first + random_below(random, end - first)) * pitch +
+           course->shift_bytes;
 }
 
 static void ask_chunk(struct block_probe *state, const struct walk *walk,
@@ -80,8 +86,9 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     if (leg_chunks && chunk && chunk % leg_chunks == 0)
         study_ask(&state->study, &pause);
     for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
-        step.offset_bytes =
-            walk->course->scattered ? anywhere(state, &random) : at;
+        step.offset_bytes = walk->course->scattered
+                                ? anywhere(state, walk->course, &random)
+                                : at;
         placing_ask_flushed(&state->study, &step);
     }
 }

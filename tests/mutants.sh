@@ -78,7 +78,8 @@ probes/clustered_block_say.c|s/period.error : one_route_confidence/period.error 
 probes/clustered_block_conclude.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
 probes/clustered_block_walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block_conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
-probes/clustered_block_pieces.c|s/line_most = 0.05/line_most = 50/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/ACROSS_NUMBER + (int)i, length \/ 2)/ACROSS_NUMBER + (int)i, length)/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/page_bytes \/ q, number++, length/page_bytes, number++, length/|test_probes_kim|recovery
 probes/clustered_block_conclude.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
 probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
