@@ -161,6 +161,23 @@ START_TEST(truths_follow_from_keys)
 }
 END_TEST
 
+/* Nobody probes a drive and leaves it fresh: what is found is of one that has
+ * been written. */
+START_TEST(truths_are_those_of_a_written_drive)
+{
+    static struct drive fresh;
+    struct fault why = {.kind = FAULT_NONE};
+
+    draw(7, NULL);
+    ck_assert_int_eq(draw_drive(7, NULL, "initial_state=fresh", &fresh, &why),
+                     0);
+    ck_assert_uint_eq(fresh.truths_count, drawn.truths_count);
+    for (size_t i = 0; i < drawn.truths_count; i++)
+        ck_assert_str_eq(drive_truth(&fresh, drawn.truths[i].parameter),
+                         drawn.truths[i].value);
+}
+END_TEST
+
 /* What it holds while it writes out is known where merges keep it from doing so,
  * or where the host sends all at once; else it depends on the host's speed. */
 START_TEST(drained_buffers_are_known_where_they_stand)
@@ -365,6 +382,7 @@ int main(void)
     tcase_add_test(tests, naming_the_kind_gives_the_same_drive);
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
+    tcase_add_test(tests, truths_are_those_of_a_written_drive);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);
     tcase_add_test(tests, levels_do_not_decide_what_is_read);

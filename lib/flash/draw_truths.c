@@ -183,6 +183,9 @@ int draw_truths(struct drive *drive, struct fault *why)
     *quiet = *drive;
     quiet->truths_count = 0;
     quiet->contents = 0;
+    /* What reads cost is what they cost where something was written, and who
+     * probes a drive writes first. */
+    quiet->initial_state = INITIAL_WRITTEN;
     int error = drive_quiet(quiet, why);
     if (!error)
         error = state_page(quiet, why);
