@@ -14,6 +14,9 @@ enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
 
 static const uint32_t unit_looks[] = {CONTENT_PART_VOTES, 64, 128, 256,
                                       CONTENT_VOTES_MAX,  0};
+/* What all votes leave open may still be said, but not so surely: with a larger
+ * error rate, and where parts that save a little more pass for none. */
+static const double unit_alpha_most = 0.02, unit_confidence_less = 0.95;
 static const uint64_t smallest_part_bytes = KIB;
 /* Half of the units are zeros where parts are units: half of that is looked for.
  * Of two banks that move pages side by side both must be, which a quarter is, and
@@ -24,7 +27,7 @@ static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
 /* A half or a third of a unit saves nothing at all. Where banks move pages side by
  * side and wait for the slowest, it is only a row of pages, all of them zeros,
  * that saves what programs take; but single ones save their way over the bus. */
-static const double fraction_most = 0.1;
+static const double fraction_most = 0.1, fraction_less_sure = 0.2;
 /* So little is nothing, whatever it is a share of: more looks would not tell. */
 static const double saving_none = 0.015;
 /* So many standard errors are no noise. */
@@ -86,8 +89,7 @@ static bool search_unit(struct content_probe *state, const char *phase,
 static enum claim certify_unit(struct content_probe *state, double saved,
                                size_t index, double *confidence)
 {
-    const struct claim_rule rule = {.alpha = content_alpha,
-                                    .looks = unit_looks};
+    struct claim_rule rule = {.alpha = content_alpha, .looks = unit_looks};
     uint64_t unit_bytes = part_of(index),
              next_bytes = index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
     struct contrast contrasts[] = {
@@ -98,6 +100,7 @@ static enum claim certify_unit(struct content_probe *state, double saved,
         content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
     const size_t fractions = 3; /* the first of them */
     size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+    double most = 1;
 
     if (unit_bytes % 3)
         count--;
@@ -111,7 +114,15 @@ static enum claim certify_unit(struct content_probe *state, double saved,
     }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
-    *confidence = claim_confidence(contrasts, count, &rule);
+    if (claim == CLAIM_OPEN) {
+        rule.alpha = unit_alpha_most;
+        for (size_t i = fractions; i < count; i++)
+            contrasts[i].low = contrasts[i].high =
+                fmax(fraction_less_sure * saved, saving_none);
+        claim = study_claim(&state->study, "certify", contrasts, count, &rule);
+        most = unit_confidence_less;
+    }
+    *confidence = fmin(claim_confidence(contrasts, count, &rule), most);
     return claim;
 }
 

@@ -383,6 +383,20 @@ START_TEST(stick_content_units_of_fifths_are_not_stated)
 }
 END_TEST
 
+/* Noise leaves open what a part of a unit saves: the unit is said, and not so
+ * surely. */
+START_TEST(stick_content_units_are_found_in_great_noise)
+{
+    struct findings findings;
+    char text[64];
+
+    run("usb-unknown-1g", "heavy", (unsigned)_i, logs_and_contents, &findings);
+    stated(findings_get(&findings, "content_unit"), text, sizeof(text));
+    ck_assert_msg(strcmp(text, "2048") == 0, "seed %d: %s: %s", _i, text,
+                  findings_get(&findings, "content_unit")->why);
+}
+END_TEST
+
 /* Three banks move pages side by side, and each waits for the slowest: only a row
  * of three pages of zeros saves what programs take. It is no unit: a page is, which
  * saves its way over the bus. */
@@ -652,6 +666,8 @@ int main(void)
     tcase_add_loop_test(
         recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
         10);
+    tcase_add_loop_test(recovery, stick_content_units_are_found_in_great_noise,
+                        1, 3);
     tcase_add_loop_test(recovery, stick_rows_of_pages_are_no_content_units, 0,
                         3);
     tcase_add_loop_test(recovery, stick_contents_of_large_blocks_are_told, 0,
