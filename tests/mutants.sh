@@ -71,6 +71,42 @@ lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&ste
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 0.9/|test_session|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|
 lib/session/written.c|s/own\[rank - 1\]/own[own_count - 1]/|test_session|
+lib/device/device.c|s/length <= size - (offset - start)/length <= size/|test_device|
+lib/device/device.c|s/if (!device->write)$/if (false)/|test_device|
+lib/device/device.c|s/limits->write_budget_bytes - device->counters.written_bytes)/limits->write_budget_bytes)/|test_device|
+lib/device/device.c|s/    if (io->kind == IO_READ)$/    if (io->kind != IO_WRITE)/|test_device|
+lib/device/device.c|s/device->seen_again = false; .\* a reset.*/;/|test_device|
+lib/device/device.c|/device->limits = \*limits;/{n;s/device->seen_again = false;//}|test_interlocks|
+lib/device/device.c|s/ \&\& io->kind != IO_DISCARD)/)/|test_interlocks|
+lib/device/block.c|s/error == -ENOSPC;/false;/|test_device|a disk that goes
+lib/device/block.c|s/? 100 : 0/? 1 : 0/|test_device|a disk that goes
+lib/device/block.c|s/error == -EPERM \&\& ioctl/false \&\& ioctl/|test_device|a disk that goes
+lib/device/pin.c|s/if (pin->number != now->number)/if (false)/|test_interlocks|
+lib/device/pin.c|s/if (strcmp(pin->serial, now->serial) != 0)/if (false)/|test_interlocks|
+lib/device/pin.c|s/if (strcmp(pin->wwid, now->wwid) != 0)/if (false)/|test_interlocks|
+lib/device/interlock_use.c|s/    if (other) {/    if (false) {/|test_interlocks|
+lib/device/interlock_use.c|s/O_RDONLY) . O_EXCL/O_RDONLY)/|test_interlocks|
+lib/device/interlock_contents.c|s/if (subject->writes \&\& is_zoned)/if (false)/|test_interlocks|
+lib/device/interlock_contents.c|s/    if (!health->failing)/    if (true)/|test_interlocks|
+lib/device/interlock_contents.c|s/    if (result == 0)/    if (result <= 0)/|test_interlocks|
+lib/device/users.c|s/        unescape(path);/        ;/|test_interlocks|
+lib/device/users.c|s/    unescape(rest + source_start);/    ;/|test_interlocks|
+lib/device/users.c|s/find_mounts(tree, "\/proc\/1\/mountinfo", claim)/0/|test_interlocks|
+lib/device/users.c|s/ \&\& !users_is_device(mount->source, number)//|test_interlocks|
+lib/session/preserve.c|s/free_bytes < region->length_bytes + SPARE_BYTES/free_bytes < SPARE_BYTES/|test_preserve|
+lib/session/preserve.c|s/    if (putting->bad_count)$/    if (false)/|test_preserve|
+lib/session/preserve.c|s/if (putting->changed\[i\])/if (false)/|test_preserve|
+lib/session/preserve.c|s/if (error \&\& error != -EOPNOTSUPP)/if (false)/|test_preserve|
+lib/session/preserve.c|s/putting->error == -ENODEV/false/|test_preserve|
+lib/session/journal.c|s/    return record->check == record_check(record) \&\&/    return/|test_preserve|
+lib/session/journal.c|s/return journal_digest(data, extent->length_bytes) == extent->digest/return true/|test_preserve|
+lib/session/session.c|s/if (!session->options.read_only)$/if (true)/|test_session|
+lib/session/session.c|s/\.region_offset_bytes = session->setting.region_offset_bytes,/.region_offset_bytes = 0,/|test_session|
+lib/session/session.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
+lib/session/session.c|s/budget_bytes - written_bytes)};/budget_bytes)};/|test_budget|the end of a budget
+lib/session/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
+lib/session/plan.c|s/share_bytes = smaller_of(left_bytes, wanted_bytes)/share_bytes = wanted_bytes/|test_budget|the end of a budget
+lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|

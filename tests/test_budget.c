@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
 #include "lib/session/state.h"
 #include "probes/probes.h"
@@ -648,6 +649,42 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 }
 END_TEST
 
+/* What was written before a run was cut counts as if it had not been: of a budget
+ * of 20, twelve are gone. */
+START_TEST(a_continued_run_has_what_is_left)
+{
+    enum { BEFORE = 12, BUDGET = 20 };
+    static struct probe last;
+    static const struct probe *const asked[] = {&greedy, &last, NULL};
+    static struct csv_row_item items[BEFORE];
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {
+        .seed = (uint64_t)_i, .write_budget_bytes = BUDGET * 4096};
+    struct csv_rows rows = {.items = items, .count = BEFORE};
+    struct fault why = {FAULT_NONE, ""};
+    struct device_counters counters;
+    struct session *session;
+    struct device *device;
+
+    last = greedy;
+    last.name = "last";
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    session_setting(session, &greedy, &rows.header.setting);
+    for (size_t i = 0; i < BEFORE; i++)
+        items[i] = (struct csv_row_item){
+            .probe = "greedy",
+            .sample = {.operation = _i ? OPERATION_DISCARD : OPERATION_WRITE,
+                       .length_bytes = 4096}};
+    ck_assert_int_eq(session_resume(session, &rows, asked, 1, &why), 0);
+    ck_assert_int_eq(session_run(session, asked, &why), -EDQUOT);
+    device_counters(device, &counters);
+    ck_assert_uint_eq(counters.written_bytes, (BUDGET - BEFORE) * 4096);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
 int main(void)
 {
     list_drives();
@@ -658,12 +695,16 @@ int main(void)
     tcase_add_loop_test(all, the_default_budget_is_enough, 0, drives.count);
     tcase_add_loop_test(all, what_is_expected_is_about_what_is_done, 0,
                         drives.count);
-    tcase_add_loop_test(all, no_run_passes_its_budget, 0, 2);
-    tcase_add_loop_test(all, a_greedy_probe_is_stopped, 0, 8);
-    tcase_add_loop_test(all, a_repeated_probe_has_its_plan_again, 0, 2);
-    tcase_add_loop_test(all, a_greedy_probe_leaves_what_others_are_to_write, 0,
-                        2);
     suite_add_tcase(suite, all);
+    TCase *ends = tcase_create("the end of a budget");
+    tcase_set_timeout(ends, 300);
+    tcase_add_loop_test(ends, no_run_passes_its_budget, 0, 2);
+    tcase_add_loop_test(ends, a_continued_run_has_what_is_left, 0, 2);
+    tcase_add_loop_test(ends, a_greedy_probe_is_stopped, 0, 8);
+    tcase_add_loop_test(ends, a_repeated_probe_has_its_plan_again, 0, 2);
+    tcase_add_loop_test(ends, a_greedy_probe_leaves_what_others_are_to_write, 0,
+                        2);
+    suite_add_tcase(suite, ends);
     TCase *one = tcase_create("one drive");
     tcase_set_timeout(one, 60);
     tcase_add_test(one, a_stage_is_expected_when_it_begins);

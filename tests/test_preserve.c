@@ -11,6 +11,7 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "lib/device/backend.h"
 #include "lib/device/disk.h"
 #include "lib/session/journal.h"
 #include "lib/session/preserve.h"
@@ -157,6 +158,7 @@ START_TEST(test_a_damaged_journal_is_told)
         bool header; /* not even the place of things is sure */
     } places[] = {{0, true},
                   {4096 + 8, true},
+                  {4096 + 24, true}, /* what it says of the contents */
                   {4096 + 40 + 1000, false},
                   {4096 + 80 + MIB + 5000, false}};
     struct journal journal;
@@ -243,23 +245,56 @@ END_TEST
 /* A drive that fails some of its requests: each extent is right or told. */
 START_TEST(test_what_did_not_come_back_is_told)
 {
-    static const char *const specs[] = {
-        "sim:ssd-a,contents=on,write_error_share=1",
-        "sim:ssd-a,contents=on,read_error_share=1",
-        "sim:ssd-a,contents=on,vanish_at_ns=10ms",
-        "sim:ssd-a,contents=on,real_capacity_bytes=4MiB,fake_capacity=drops"};
+    static const struct {
+        const char *spec, *words;
+    } drives[] = {
+        {"sim:ssd-a,contents=on,write_error_share=1", "could not be put back"},
+        {"sim:ssd-a,contents=on,read_error_share=1", "could not be put back"},
+        {"sim:ssd-a,contents=on,vanish_at_ns=10ms", "plug it in again"},
+        {"sim:ssd-a,contents=on,real_capacity_bytes=4MiB,fake_capacity=drops",
+         "could not be put back"}};
     const struct device_options options = {.write = true};
     uint64_t changed_bytes;
 
     ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
     device_close(device);
     /* Another drive in the place of the first, which does not do its work. */
-    ck_assert_msg(device_open(specs[_i], &options, &device, &why) == 0, "%s",
-                  why.text);
+    ck_assert_msg(device_open(drives[_i].spec, &options, &device, &why) == 0,
+                  "%s", why.text);
     ck_assert_int_lt(
         preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert_ptr_nonnull(strstr(why.text, "ssdprobe restore"));
+    ck_assert_msg(strstr(why.text, drives[_i].words), "%s", why.text);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+static struct device_ops flushless;
+static int (*submit_to_drive)(struct device *device, struct io *io);
+
+static int submit_but_flushes(struct device *to, struct io *io)
+{
+    const int error = submit_to_drive(to, io);
+    if (io->kind == IO_FLUSH)
+        io->error = -EIO;
+    return error;
+}
+
+/* What was put back into a cache is not back before the cache has been emptied. */
+START_TEST(test_a_flush_that_fails_is_told)
+{
+    uint64_t changed_bytes;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    destroy(0);
+    flushless = *device->ops;
+    submit_to_drive = flushless.submit;
+    flushless.submit = submit_but_flushes;
+    device->ops = &flushless;
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EIO);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
 }
 END_TEST
@@ -288,11 +323,12 @@ int main(void)
     tcase_add_test(all, test_all_comes_back);
     tcase_add_test(all, test_only_what_differs_is_written);
     tcase_add_test(all, test_zeros_take_no_room);
-    tcase_add_loop_test(all, test_a_damaged_journal_is_told, 0, 4);
+    tcase_add_loop_test(all, test_a_damaged_journal_is_told, 0, 5);
     tcase_add_loop_test(all, test_a_cut_journal_is_told, 0, 8);
     tcase_add_test(all, test_an_interrupted_copy_leaves_nothing);
     tcase_add_test(all, test_no_room_is_refused_before_any_write);
     tcase_add_loop_test(all, test_what_did_not_come_back_is_told, 0, 4);
+    tcase_add_test(all, test_a_flush_that_fails_is_told);
     tcase_add_test(all, test_who_carries_whom);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

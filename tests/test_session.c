@@ -387,6 +387,25 @@ START_TEST(a_run_that_only_reads_writes_nothing)
 }
 END_TEST
 
+/* Also where the device itself could be written to. */
+START_TEST(a_run_that_only_reads_leaves_the_gate_shut)
+{
+    const struct device_options options = {.write = true};
+    const struct session_options session_options = {.read_only = true};
+    struct fault why = {FAULT_NONE, ""};
+    struct session *session;
+    struct device *device;
+    struct io io = {.kind = IO_DISCARD, .length_bytes = 4096};
+
+    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    ck_assert_int_eq(session_run(session, three, &why), 0);
+    ck_assert_int_eq(device_do(device, &io), -EPERM);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
 START_TEST(a_region_that_is_too_small_is_said_to_be)
 {
     struct outing outing = {.asked = three,
@@ -657,6 +676,7 @@ int main(void)
     tcase_add_loop_test(cases, the_time_limit_ends_a_run_cleanly, 0, 3);
     tcase_add_test(cases, nothing_outside_the_region_is_touched);
     tcase_add_test(cases, a_run_that_only_reads_writes_nothing);
+    tcase_add_test(cases, a_run_that_only_reads_leaves_the_gate_shut);
     tcase_add_test(cases, a_region_that_is_too_small_is_said_to_be);
     tcase_add_loop_test(cases, a_region_that_cannot_be_is_refused, 0,
                         sizeof(bad_regions) / sizeof(bad_regions[0]));
