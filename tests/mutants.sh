@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tests/mutants.sh SOURCE_DIR BUILD_DIR [PATTERN]: does a test fail when an
-# estimator is wrong? Each row breaks one (a sign, a threshold, a missing
-# correction) in a copy of the tree, and names the suite, and the case of it,
-# that must fail. Only that suite is built.
+# estimator is wrong, or what guards the data on a drive? Each row breaks one (a
+# sign, a threshold, a missing correction) in a copy of the tree, and names the
+# suite, and the case of it, that must fail. Only that suite is built.
 set -u
 
 source_dir=$(realpath -- "$1")
