@@ -17,9 +17,17 @@ static const double slow_least = 3;
  * are taken for the other, it is not logs that tells them apart. */
 static const double share_least = 0.1, mistakes_most = 0.25;
 
-static size_t kept(const struct cost_reach *reach)
+size_t cost_reach_count(const struct cost_reach *reach)
 {
     return reach->count < COST_REACH_MAX ? reach->count : COST_REACH_MAX;
+}
+
+const struct cost_reach_write *cost_reach_at(const struct cost_reach *reach,
+                                             size_t index)
+{
+    const size_t first = reach->count - cost_reach_count(reach);
+
+    return &reach->writes[(first + index) % COST_REACH_MAX];
 }
 
 void cost_reach_learn(struct cost_reach *reach, const struct sample *sample)
@@ -30,6 +38,7 @@ void cost_reach_learn(struct cost_reach *reach, const struct sample *sample)
     if (sample->operation == OPERATION_FLUSH) {
         if (reach->is_open && open->ns > 0) {
             open->ns += ns;
+            open->flush_ns = ns;
             reach->writes[reach->count++ % COST_REACH_MAX] = *open;
         }
         reach->is_open = false;
@@ -38,6 +47,7 @@ void cost_reach_learn(struct cost_reach *reach, const struct sample *sample)
         return;
     const bool alone = !reach->is_open && sample->length_bytes <= short_bytes;
     open->offset_bytes = sample->offset_bytes;
+    open->length_bytes = sample->length_bytes;
     open->ns = alone ? ns : 0;
     reach->is_open = true;
 }
@@ -46,7 +56,7 @@ void cost_reach_learn(struct cost_reach *reach, const struct sample *sample)
 static double slow_ns(const struct cost_reach *reach)
 {
     double ns[COST_REACH_MAX];
-    const size_t count = kept(reach);
+    const size_t count = cost_reach_count(reach);
 
     if (count < WRITES_LEAST)
         return 0;
@@ -61,7 +71,7 @@ static double slow_ns(const struct cost_reach *reach)
 /* How many are slow, or, if those are fewer, quick. */
 static size_t rarer_count(const struct cost_reach *reach, double least_ns)
 {
-    const size_t count = kept(reach);
+    const size_t count = cost_reach_count(reach);
     size_t slow = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -74,13 +84,12 @@ static size_t rarer_count(const struct cost_reach *reach, double least_ns)
 static size_t mistakes(const struct cost_reach *reach, double least_ns,
                        uint64_t block_bytes, size_t logs)
 {
-    const size_t count = kept(reach), first = reach->count - count;
+    const size_t count = cost_reach_count(reach);
     uint64_t blocks[LOGS_MAX];
     size_t held = 0, wrong = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct cost_reach_write *write =
-            &reach->writes[(first + i) % COST_REACH_MAX];
+        const struct cost_reach_write *write = cost_reach_at(reach, i);
         const uint64_t block = write->offset_bytes / block_bytes;
         size_t at = 0;
         while (at < held && blocks[at] != block)

@@ -18,8 +18,9 @@
 enum { COST_REACH_MAX = 512 };
 
 struct cost_reach_write {
-    uint64_t offset_bytes;
-    double ns; /* with its flush; 0: it is not one that counts */
+    uint64_t offset_bytes, length_bytes;
+    double ns;       /* with its flush; 0: it is not one that counts */
+    double flush_ns; /* of these */
 };
 
 /* All zeros: nothing was seen. */
@@ -32,6 +33,11 @@ struct cost_reach {
 
 /* A request that was measured: short writes count, each flushed alone. */
 void cost_reach_learn(struct cost_reach *reach, const struct sample *sample);
+
+/* How many writes are kept; that of an index, the first of them first. */
+size_t cost_reach_count(const struct cost_reach *reach);
+const struct cost_reach_write *cost_reach_at(const struct cost_reach *reach,
+                                             size_t index);
 
 /* The blocks and logs that explain the writes best; of equals those nearest to
  * what `block_bytes` and `logs_count` say already. False, and both stay: too few

@@ -21,25 +21,6 @@ void costs_init(struct costs *costs, const struct setting *setting)
     costs->place.flush = COST_FLUSH_NOTHING;
 }
 
-void costs_know(struct costs *costs, const struct findings *known)
-{
-    const uint64_t page = findings_integer(known, "clustered_page");
-    const uint64_t block = findings_integer(known, "log_block");
-    const uint64_t logs = findings_integer(known, "log_list");
-    const uint64_t parts = findings_integer(known, "segment_groups");
-
-    costs->page_bytes = page ? page : costs->page_bytes;
-    costs->erase_bytes = findings_integer(known, "clustered_block");
-    costs->parts_count = parts ? parts : costs->parts_count;
-    costs->merges = logs || block;
-    if (!logs && !block)
-        cost_reach_find(&costs->reach, &costs->block_bytes, &costs->logs_count);
-    if (block)
-        costs->block_bytes = block;
-    if (logs)
-        costs->logs_count = logs < COST_BLOCKS_MAX ? logs : COST_BLOCKS_MAX;
-}
-
 /* ---- kinds ------------------------------------------------------------- */
 
 size_t costs_class(double bytes)
@@ -81,6 +62,8 @@ static bool touch(const struct costs *costs, struct cost_place *place,
 {
     size_t at = 0;
 
+    if (place->blocks_count > costs->logs_count)
+        place->blocks_count = costs->logs_count; /* fewer were found */
     while (at < place->blocks_count && place->blocks[at] != block)
         at++;
     const bool known = at < place->blocks_count;
@@ -176,6 +159,20 @@ static void note_again(struct costs *costs, uint64_t bytes, double ratio)
     again->ratios[again->count++ % COST_AGAINS] = ratio;
 }
 
+static void note(struct costs *costs, enum cost_kind kind, uint64_t bytes,
+                 double ns)
+{
+    struct cost_class *class =
+        &costs->classes[kind][costs_class((double)bytes)];
+
+    if (class->count == 0)
+        class->bytes = (double)bytes;
+    if (class->bytes < (double)bytes || class->bytes > (double)bytes)
+        return;
+    class->ns[class->count++ % COST_TIMES] = ns;
+    class->mean_ns += (ns - class->mean_ns) / costs_weight(class);
+}
+
 void costs_learn(struct costs *costs, const struct sample *sample)
 {
     uint64_t bytes = sample->length_bytes;
@@ -199,12 +196,64 @@ void costs_learn(struct costs *costs, const struct sample *sample)
     if (sample->operation == OPERATION_WRITE &&
         costs_straddles(costs, sample->offset_bytes, sample->length_bytes))
         return; /* what it costs more is known apart */
-    struct cost_class *class =
-        &costs->classes[kind][costs_class((double)bytes)];
-    if (class->count == 0)
-        class->bytes = (double)bytes;
-    if (class->bytes < (double)bytes || class->bytes > (double)bytes)
-        return;
-    class->ns[class->count++ % COST_TIMES] = ns;
-    class->mean_ns += (ns - class->mean_ns) / costs_weight(class);
+    note(costs, kind, bytes, ns);
+}
+
+/* ---- what is found ------------------------------------------------------ */
+
+static bool is_whole(const struct costs *costs,
+                     const struct cost_reach_write *write)
+{
+    return !costs_straddles(costs, write->offset_bytes, write->length_bytes);
+}
+
+/* Which writes are near was taken to be otherwise until now, and one that waited
+ * for a merge may have counted as near. Of short ones it is told anew. */
+static void learn_kinds_again(struct costs *costs)
+{
+    const size_t count = cost_reach_count(&costs->reach);
+    struct cost_place place = {.flush = COST_FLUSH_NOTHING};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct cost_reach_write *write = cost_reach_at(&costs->reach, i);
+        const size_t size = costs_class((double)write->length_bytes);
+        for (int far = 0; is_whole(costs, write) && far < 2; far++) {
+            costs->classes[COST_WRITE_NEAR + far][size].count = 0;
+            costs->classes[COST_FLUSH_NEAR + far][size].count = 0;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct cost_reach_write *write = cost_reach_at(&costs->reach, i);
+        const enum cost_kind kind =
+            write_kind(costs, &place, write->offset_bytes, write->length_bytes);
+        place.flush = COST_FLUSH_NOTHING;
+        if (kind == COST_WRITE_ORDER || !is_whole(costs, write))
+            continue;
+        note(costs, kind, write->length_bytes, write->ns - write->flush_ns);
+        note(costs, kind + COST_FLUSH_NEAR - COST_WRITE_NEAR,
+             write->length_bytes, write->flush_ns);
+    }
+}
+
+void costs_know(struct costs *costs, const struct findings *known)
+{
+    const uint64_t page = findings_integer(known, "clustered_page");
+    const uint64_t block = findings_integer(known, "log_block");
+    const uint64_t logs = findings_integer(known, "log_list");
+    const uint64_t block_before = costs->block_bytes;
+    const uint64_t logs_before = costs->logs_count;
+    const uint64_t parts = findings_integer(known, "segment_groups");
+
+    costs->page_bytes = page ? page : costs->page_bytes;
+    costs->erase_bytes = findings_integer(known, "clustered_block");
+    costs->parts_count = parts ? parts : costs->parts_count;
+    costs->merges = logs || block;
+    if (!logs && !block)
+        cost_reach_find(&costs->reach, &costs->block_bytes, &costs->logs_count);
+    if (block)
+        costs->block_bytes = block;
+    if (logs)
+        costs->logs_count = logs < COST_BLOCKS_MAX ? logs : COST_BLOCKS_MAX;
+    if (costs->block_bytes != block_before || costs->logs_count != logs_before)
+        learn_kinds_again(costs);
 }

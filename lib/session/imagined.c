@@ -43,36 +43,44 @@ static double short_ns(const struct imagined *drive, enum cost_kind kind)
     return imagined_ns(write, bytes) + imagined_ns(flush, bytes);
 }
 
-/* The middle one: either read may have been held up. 0: none was seen. */
-static double middle_again(const struct cost_again *again)
+/* The middle one: either read may have been held up. What chance may make of one
+ * that takes as long again, counts as that: a buffer that is none would be sought
+ * with many reads. 0: none was seen. */
+static double middle_again(const struct cost_again *again, double spread)
 {
+    const double least = 0.03; /* what differs by less is the same */
+    const double errors = 3, median_error = 1.2533;
     const size_t count =
         again->count < COST_AGAINS ? again->count : COST_AGAINS;
     double ratios[COST_AGAINS];
 
+    if (count == 0)
+        return 0;
     memcpy(ratios, again->ratios, count * sizeof(*ratios));
     stats_sort(ratios, count);
-    return count ? stats_median(ratios, count) : 0;
+    const double chance =
+        errors * median_error * spread * sqrt(2 / (double)count);
+    const double ratio = stats_median(ratios, count);
+    return -log(ratio) > fmax(least, chance) ? ratio : 1;
 }
 
 /* The same read again, relative to the first, of each size: as that of the nearest
  * one that was seen. */
 static void set_again(struct imagined *drive)
 {
-    const double none = 0.97; /* what differs by less is the same */
+    const double spread = imagined_spread_of_reads(drive->costs);
     double seen[COST_SIZES];
 
     for (size_t i = 0; i < COST_SIZES; i++)
-        seen[i] = middle_again(&drive->costs->again[i]);
+        seen[i] = middle_again(&drive->costs->again[i], spread);
     for (size_t i = 0; i < COST_SIZES; i++) {
-        double ratio = 1;
+        drive->again[i] = 1;
         for (size_t apart = COST_SIZES; apart-- > 0;) {
             if (i >= apart && seen[i - apart] > 0)
-                ratio = seen[i - apart];
+                drive->again[i] = seen[i - apart];
             else if (i + apart < COST_SIZES && seen[i + apart] > 0)
-                ratio = seen[i + apart];
+                drive->again[i] = seen[i + apart];
         }
-        drive->again[i] = ratio < none ? ratio : 1;
     }
 }
 

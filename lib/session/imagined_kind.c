@@ -153,7 +153,7 @@ static double held_up(const struct imagined_kind kinds[COST_KINDS])
 
 /* The middle one of those that were seen often, or of two the lower: what
  * buffers and parts of the drive do to reads only adds to it. */
-static double spread_of_reads(const struct costs *costs)
+double imagined_spread_of_reads(const struct costs *costs)
 {
     double sigmas[2 * COST_SIZES];
     size_t count = 0;
@@ -297,7 +297,7 @@ void imagined_kinds(const struct costs *costs,
         set_merges_apart(&kinds[kind],
                          &kinds[kind - COST_WRITE_ORDER + COST_FLUSH_ORDER],
                          costs->classes[kind]);
-    const double share = held_up(kinds), most = spread_of_reads(costs);
+    const double share = held_up(kinds), most = imagined_spread_of_reads(costs);
     for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
         kinds[kind].held_up = share;
         kinds[kind].each = is_far(kind);

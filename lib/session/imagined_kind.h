@@ -33,6 +33,10 @@ struct cost {
     double mean_ns; /* on average, rare slow ones included */
 };
 
+/* How far the times of the same read spread, as sigma of their logarithm; 0: not
+ * enough of them were seen. */
+double imagined_spread_of_reads(const struct costs *costs);
+
 /* All kinds, as far as they were seen. */
 void imagined_kinds(const struct costs *costs,
                     struct imagined_kind kinds[COST_KINDS]);
