@@ -21,11 +21,13 @@ enum {
     TRIES_A_LENGTH = 2,
     PARTS_MAX = 4, /* of a period that fell */
     FILL_ROUND_WRITES = 64,
-    FILL_PARTS = 64,  /* after each it may be enough, */
-    SLOW_PARTS = 3,   /* if so many were slow */
-    STALLS_PARTS = 8, /* one of so many rounds may stall */
+    FILL_PARTS = 64, /* after each it may be enough, */
+    SLOW_PARTS = 3,  /* if after so many the latest ones were slow: */
+    LATE_PARTS = 4,
+    STALLS_MAX = 2, /* rounds of these that may stall */
     FILL_WRITES_MAX = 200000,
-    FILL_PART_ROUNDS_MAX = FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2
+    FILL_LATE_ROUNDS_MAX =
+        LATE_PARTS * (FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2)
 };
 
 /* So much of the drive uses up the spare area of most; no more than this. */
@@ -337,13 +339,14 @@ static bool ask_fill(struct block_probe *state, uint32_t round)
     return true;
 }
 
-/* What a round took on average, of `count` from `first` on. The slowest are left
- * out: a drive that stalls now and then is not one that cleans. */
+/* What a round took on average, of `count` from `first` on. A drive that stalls now
+ * and then is not one that cleans: the slowest are left out. They are few, since one
+ * that cleans for a long block may do so in one of many rounds. */
 static double rounds_ns(const struct block_probe *state, uint32_t first,
                         uint32_t count)
 {
-    const uint32_t kept = count - count / STALLS_PARTS;
-    double ns[FILL_PART_ROUNDS_MAX] = {0}, sum_ns = 0;
+    const uint32_t kept = count > STALLS_MAX ? count - STALLS_MAX : count;
+    double ns[FILL_LATE_ROUNDS_MAX] = {0}, sum_ns = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct ledger_entry *entry =
@@ -362,8 +365,9 @@ static double rounds_ns(const struct block_probe *state, uint32_t first,
  * pages that are still valid: from then on a new block is had only by copying
  * those, and that takes long enough to be seen. (Written in order, old blocks
  * have none, and their erase can hide behind writes to other banks.) That it is
- * so far shows in the writes themselves: whole parts of them take much longer
- * than the first part did. A few such parts, and each block has met it.
+ * so far shows in the writes themselves: parts of them take much longer than an
+ * early one did, the second, for a buffer may have taken in the first. A few such
+ * parts, and each block has met it.
  */
 bool block_filled(struct block_probe *state)
 {
@@ -372,18 +376,22 @@ bool block_filled(struct block_probe *state)
                    fill_write_bytes(state) / FILL_ROUND_WRITES);
     const uint32_t part = rounds / FILL_PARTS + 1;
     uint32_t slow_count = 0;
-    double first_ns = 0;
+    double early_ns = 0;
 
     for (uint32_t begin = 0; begin < rounds; begin += part) {
         const uint32_t count = part < rounds - begin ? part : rounds - begin;
+        const uint32_t late =
+            begin > LATE_PARTS * part ? begin - (LATE_PARTS - 1) * part : part;
         bool asked = false;
         for (uint32_t i = 0; i < count; i++)
             asked = ask_fill(state, begin + i) || asked;
         if (asked)
             return false;
-        const double ns = rounds_ns(state, begin, count);
-        first_ns = begin == 0 ? ns : first_ns;
-        slow_count += ns > cleaning_least * first_ns;
+        if (begin == 0)
+            continue;
+        const double ns = rounds_ns(state, late, begin + count - late);
+        early_ns = begin == part ? ns : early_ns;
+        slow_count += ns > cleaning_least * early_ns;
         if (slow_count == SLOW_PARTS)
             break;
     }

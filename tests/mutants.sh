@@ -115,6 +115,7 @@ probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SI
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block_say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
 probes/clustered_block_conclude.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
+probes/clustered_block_walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
 probes/clustered_block_walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block_conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block_pieces.c|s/ACROSS_NUMBER + (int)i, length \/ 2)/ACROSS_NUMBER + (int)i, length)/|test_probes_kim|recovery

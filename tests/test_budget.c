@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/sample_csv.h"
@@ -460,6 +461,34 @@ START_TEST(a_fill_ends_when_the_drive_cleans)
 }
 END_TEST
 
+/* Where blocks are so long that only one of many writes waits for one to be cleaned,
+ * it ends as well. */
+START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
+{
+    static const char text[] =
+        "[drive]\nname = made\ndescription = made for a test\n"
+        "capacity_bytes = 16GiB\n[array]\nchannels_count = 1\n"
+        "page_bytes = 64KiB\npages_per_block_count = 640\n"
+        "spare_permille = 46\n[timing]\nread_ns = 60us\nerase_ns = 100us\n"
+        "bus_mhz = 400\nprogram_ns = 9ms\n"
+        "[mapping]\nmapping = page\nclustered_page_bytes = 64KiB\n"
+        "merge_copy = bank\n";
+    char path[] = "/tmp/budget-XXXXXX", spec[64];
+    const int descriptor = mkstemp(path);
+    struct fill_rows rows;
+
+    ck_assert_int_ge(descriptor, 0);
+    ck_assert_int_eq(write(descriptor, text, sizeof(text) - 1),
+                     sizeof(text) - 1);
+    ck_assert_int_eq(close(descriptor), 0);
+    snprintf(spec, sizeof(spec), "sim:%s,noise=realistic", path);
+    (void)run_clustered_block(spec, &rows);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_double_gt(rows.all_bytes, 0.04 * 16 * (double)GIB);
+    ck_assert_double_lt(rows.all_bytes, 0.12 * 16 * (double)GIB);
+}
+END_TEST
+
 /* Random writes of a short part of a block cost no more than sequential ones: so
  * nor do those of long parts, which would take many times as many bytes to see. */
 START_TEST(no_end_is_sought_of_a_gap_that_is_none)
@@ -710,6 +739,7 @@ int main(void)
     tcase_add_test(one, a_stage_is_expected_when_it_begins);
     tcase_add_test(one, only_what_was_learnt_is_learnt_again);
     tcase_add_test(one, a_fill_ends_when_the_drive_cleans);
+    tcase_add_test(one, a_fill_ends_when_long_blocks_are_cleaned);
     tcase_add_test(one, no_end_is_sought_of_a_gap_that_is_none);
     suite_add_tcase(suite, one);
     SRunner *runner = srunner_create(suite);
