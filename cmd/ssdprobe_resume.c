@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <json-c/json.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 
 #include "cmd/ssdprobe_run.h"
 
-enum { NOTE_VERSION = 1 };
+enum { NOTE_VERSION = 2 };
 
 /* ---- noting ---------------------------------------------------------------- */
 
@@ -30,27 +31,28 @@ static void add_number(struct json_object *note, const char *key,
     json_object_object_add(note, key, json_object_new_uint64(number));
 }
 
-int resume_note(struct run *run, size_t turns_count)
+/* `counted_bytes` of the samples: what their rows wrote is in the sum. */
+static int write_note(struct run *run, off_t counted_bytes)
 {
     const struct settings *settings = &run->invocation.settings;
-    const struct csv_writer *csv = &run->keep.csv;
+    const struct resume *settled = &run->resume;
     struct fault ignored = {FAULT_NONE, ""};
+    struct device_counters counters;
     char digest[20];
+    struct json_object *note = json_object_new_object();
 
-    if (!run->keep.samples)
-        return 0;
-    if (fflush(run->keep.samples) != 0 || fsync(fileno(run->keep.samples)) != 0)
-        return -errno;
-    const off_t place = ftello(run->keep.samples);
-    struct json_object *note = place < 0 ? NULL : json_object_new_object();
     if (!note)
-        return place < 0 ? -errno : -ENOMEM;
-    snprintf(digest, sizeof(digest), "%016" PRIx64, csv->digest);
+        return -ENOMEM;
+    device_counters(run->device, &counters);
+    snprintf(digest, sizeof(digest), "%016" PRIx64, settled->digest);
     add_number(note, "format_version", NOTE_VERSION);
-    add_number(note, "turns", turns_count);
-    add_number(note, "samples_bytes", (uint64_t)place);
-    add_number(note, "rows", csv->count);
+    add_number(note, "turns", settled->turns_count);
+    add_number(note, "samples_bytes", settled->samples_bytes);
+    add_number(note, "rows", settled->rows_count);
     add_text(note, "digest", digest);
+    add_number(note, "written_bytes",
+               settled->written_bytes + counters.written_bytes);
+    add_number(note, "counted_bytes", (uint64_t)counted_bytes);
     json_object_object_add(note, "every", json_object_new_boolean(run->every));
     json_object_object_add(note, "preserve",
                            json_object_new_boolean(settings->preserve));
@@ -61,6 +63,42 @@ int resume_note(struct run *run, size_t turns_count)
                                       strlen(text), &ignored);
     json_object_put(note);
     return error;
+}
+
+/* Where the samples end, once they are on the disk; or -errno. */
+static off_t settle(struct run *run)
+{
+    FILE *samples = run->keep.samples;
+
+    if (fflush(samples) != 0 || fsync(fileno(samples)) != 0)
+        return -errno;
+    const off_t place = ftello(samples);
+    return place < 0 ? -errno : place;
+}
+
+int resume_note(struct run *run, size_t turns_count)
+{
+    const struct csv_writer *csv = &run->keep.csv;
+    struct resume *settled = &run->resume;
+
+    if (!run->keep.samples)
+        return 0;
+    const off_t place = settle(run);
+    if (place < 0)
+        return (int)place;
+    settled->turns_count = turns_count;
+    settled->samples_bytes = (uint64_t)place;
+    settled->rows_count = csv->count;
+    settled->digest = csv->digest;
+    return write_note(run, place);
+}
+
+int resume_note_end(struct run *run)
+{
+    if (!run->keep.samples)
+        return 0;
+    const off_t place = settle(run);
+    return place < 0 ? (int)place : write_note(run, place);
 }
 
 /* ---- reading --------------------------------------------------------------- */
@@ -114,7 +152,8 @@ static bool get_digest(struct json_object *note, uint64_t *digest)
            length == 16;
 }
 
-static bool take_note(struct run *run, struct json_object *note)
+static bool take_note(struct run *run, struct json_object *note,
+                      uint64_t *counted_bytes)
 {
     struct settings *settings = &run->invocation.settings;
     struct resume *resume = &run->resume;
@@ -132,11 +171,13 @@ static bool take_note(struct run *run, struct json_object *note)
            get_number(note, "samples_bytes", &resume->samples_bytes) &&
            get_number(note, "rows", &resume->rows_count) &&
            get_digest(note, &resume->digest) &&
+           get_number(note, "written_bytes", &resume->written_bytes) &&
+           get_number(note, "counted_bytes", counted_bytes) &&
            get_flag(note, "every", &run->every) &&
            get_flag(note, "preserve", &settings->preserve);
 }
 
-static int read_note(struct run *run)
+static int read_note(struct run *run, uint64_t *counted_bytes)
 {
     struct keep *keep = &run->keep;
     const char *path = run->invocation.settings.resume;
@@ -158,7 +199,8 @@ static int read_note(struct run *run)
                          path, RUN_DIR_STATE);
     struct json_object *note = json_object_from_fd(file);
     close(file);
-    error = json_object_is_type(note, json_type_object) && take_note(run, note)
+    error = json_object_is_type(note, json_type_object) &&
+                    take_note(run, note, counted_bytes)
                 ? 0
                 : changed(run, RUN_DIR_STATE);
     json_object_put(note);
@@ -192,7 +234,41 @@ static int copy_samples(struct run *run, int file)
     return error ? error : copy;
 }
 
-static int read_samples(struct run *run)
+/* What the request of a row wrote; the row may be cut, and is taken apart. */
+static uint64_t written_by(char *row)
+{
+    enum { OPERATION_FIELD = 6, LENGTH_FIELD = 8 };
+    bool writes = false;
+    const char *field;
+
+    for (int i = 0; (field = strsep(&row, ",")) != NULL; i++) {
+        if (i == OPERATION_FIELD)
+            writes =
+                strcmp(field, "write") == 0 || strcmp(field, "discard") == 0;
+        if (i == LENGTH_FIELD)
+            return writes ? strtoull(field, NULL, 10) : 0;
+    }
+    return 0;
+}
+
+/* The samples of a probe that was killed are cut off, but what it wrote counts. */
+static uint64_t written_since(int file, uint64_t counted_bytes)
+{
+    FILE *samples = fdopen(dup(file), "r");
+    uint64_t bytes = 0;
+    char *row = NULL;
+    size_t size = 0;
+
+    if (samples && fseeko(samples, (off_t)counted_bytes, SEEK_SET) == 0)
+        while (getline(&row, &size, samples) > 0)
+            bytes += written_by(row);
+    free(row);
+    if (samples)
+        fclose(samples);
+    return bytes;
+}
+
+static int read_samples(struct run *run, uint64_t counted_bytes)
 {
     struct fault ignored = {FAULT_NONE, ""};
     char path[40];
@@ -200,6 +276,8 @@ static int read_samples(struct run *run)
                             O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     const int copy = file < 0 ? -errno : copy_samples(run, file);
 
+    if (copy >= 0)
+        run->resume.written_bytes += written_since(file, counted_bytes);
     if (file >= 0)
         close(file);
     if (copy < 0)
@@ -232,10 +310,11 @@ static void take_settings(struct run *run)
 int resume_read(struct run *run)
 {
     const struct settings *settings = &run->invocation.settings;
-    int error = read_note(run);
+    uint64_t counted_bytes = 0;
+    int error = read_note(run, &counted_bytes);
 
     if (!error)
-        error = read_samples(run);
+        error = read_samples(run, counted_bytes);
     if (error)
         return error;
     take_settings(run);

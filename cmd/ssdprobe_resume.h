@@ -17,6 +17,10 @@ struct run;
  * when this returns. 0 or -errno. Nothing where nothing is kept. */
 int resume_note(struct run *run, size_t turns_count);
 
+/* The last probe's turn was cut short: what it wrote until now counts as written.
+ * 0 or -errno. Nothing where nothing is kept. */
+int resume_note_end(struct run *run);
+
 /* Opens the run directory of settings.resume and takes the settings, the probes
  * and the samples from it. Changes nothing. 0, or -errno with run->why. */
 int resume_read(struct run *run);

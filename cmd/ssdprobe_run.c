@@ -97,6 +97,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .progress = show_progress,
         .disturbed = around_disturbed,
         .rewind = run_rewind_rows,
+        .written_before_bytes = run->resume.written_bytes,
         .context = run,
         .interrupted = signals_flag()};
     run->patience = (struct patience){.output = &run->invocation.output,
@@ -195,6 +196,8 @@ static int measure(struct run *run)
         error = session_run(run->session, run->choice.asked, &run->why);
     progress_end(&run->progress);
     if (begun)
+        csv_error = resume_note_end(run);
+    if (begun && !csv_error)
         csv_error = run_end_samples(run);
     run->invocation.report.findings = session_findings(run->session);
     run->invocation.report.health_after = ask_health(run, &run->health_after);

@@ -17,6 +17,9 @@
 struct resume {
     uint64_t turns_count;                       /* probes that had theirs */
     uint64_t samples_bytes, rows_count, digest; /* what is settled */
+    /* By the runs that this one continues, what has no row any more among it:
+     * of pilots, of probes that were cut short, of those that were repeated. */
+    uint64_t written_bytes;
     struct csv_rows rows;
 };
 

@@ -110,6 +110,7 @@ lib/session/session.c|s/budget_bytes - written_bytes)};/budget_bytes)};/|test_bu
 lib/session/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
 lib/session/plan.c|s/share_bytes = smaller_of(left_bytes, wanted_bytes)/share_bytes = wanted_bytes/|test_budget|the end of a budget
 lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget
+lib/session/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|

@@ -175,6 +175,44 @@ resumed() { # NUMBER
             -ge "$(jq .cost.bytes_written whole.json)"
 }
 
+# Bytes written by the rows of a run's samples, from a place in the file on.
+written_from() { # RUN PLACE
+    tail -c "+$(($2 + 1))" "$1/samples.csv" |
+        awk -F, '$7 == "write" { bytes += $9 } END { printf "%d", bytes }'
+}
+
+# A run that was cut, and its rest, together write no more than one may: what a
+# probe wrote that did not come to its end counts, and so does a pilot.
+resume_budget() {
+    local budget=800000000 probing before settled
+    local probes=clustered-page,clustered-block
+    "$ssdprobe" -q --json=first.json --write-budget="$budget" --time-limit=10s \
+        --output-dir=short run "$probes" sim:ssd-a >out 2>err
+    check "budget: all that was written before the cut is noted" test \
+        "$(jq .written_bytes short/state.json)" -eq \
+        "$(jq .cost.bytes_written first.json)"
+    "$ssdprobe" -q --json=rest.json --resume=short sim:ssd-a >out 2>err
+    check "budget: the rest writes what is left: $(jq -c . short/state.json)" \
+        test "$(jq .written_bytes short/state.json)" -le "$budget"
+    check "budget: the cost is that of both" test \
+        "$(jq .written_bytes short/state.json)" -eq \
+        "$(jq .cost.bytes_written rest.json)"
+
+    "$ssdprobe" -q --write-budget="$budget" --output-dir=dead run "$probes" \
+        sim:ssd-a >out 2>err &
+    probing=$!
+    soon 10 test -s dead/state.json
+    sleep 0.1
+    kill -KILL "$probing"
+    wait "$probing" 2>/dev/null
+    settled=$(jq .samples_bytes dead/state.json)
+    before=$(($(jq .written_bytes dead/state.json) +
+        $(written_from dead "$(jq .counted_bytes dead/state.json)")))
+    "$ssdprobe" -q --resume=dead sim:ssd-a >out 2>err
+    check "budget: what a killed probe wrote counts: $before, and the rest" \
+        test $((before + $(written_from dead "$settled"))) -le "$budget"
+}
+
 resume() {
     local i probing whole_status resume_drive=sim:usb-pny-2g began span
     began=$(date +%s%3N)
@@ -219,7 +257,7 @@ resume() {
 }
 
 for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten filled pilot_fails \
-    faulty resume}
+    faulty resume resume_budget}
 do
     began=$SECONDS
     "$part"

@@ -14,6 +14,11 @@ static inline uint64_t smaller_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static inline uint64_t larger_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The greatest; of 0 and another, that one. */
 static inline uint64_t common_divisor(uint64_t a, uint64_t b)
 {

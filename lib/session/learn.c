@@ -74,14 +74,17 @@ void learn_state(struct session *session)
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[])
 {
-    const uint64_t share = 40; /* of the budget, 2.5 % */
+    const uint64_t share = 40; /* of what is left of the budget, 2.5 % */
     bool writes = false;
 
     for (; *probes; probes++)
         writes = writes || ((*probes)->writes && !(*probes)->prepares);
     return writes && !session->options.read_only &&
            session->setting.method == METHOD_ADAPTIVE &&
-           session->options.write_budget_bytes / share >= PILOT_BYTES_MAX;
+           (session->options.write_budget_bytes -
+            session->written_before_bytes) /
+                   share >=
+               PILOT_BYTES_MAX;
 }
 
 /* What a write costs is not known where the pilot made none. */

@@ -77,11 +77,6 @@ void plan_pass(struct session_plan *plan, const struct probe *probe)
             plan->parts[i].passed = true;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What the probes that are still to come may need: twice what is expected of each,
  * or of its usual need. */
 static uint64_t others_need(const struct session_plan *plan,
@@ -92,8 +87,8 @@ static uint64_t others_need(const struct session_plan *plan,
     for (size_t i = 0; i < plan->parts_count; i++) {
         const struct session_part *part = &plan->parts[i];
         if (part != running && !part->passed && part->fits)
-            bytes += 2 * larger(part->expected.bytes_written,
-                                part->plan.bytes_written);
+            bytes += 2 * larger_of(part->expected.bytes_written,
+                                   part->plan.bytes_written);
     }
     return bytes;
 }
@@ -111,7 +106,7 @@ uint64_t plan_allowance(const struct session_plan *plan,
     const uint64_t others_bytes = others_need(plan, running);
     uint64_t share_bytes = last ? left_bytes : left_bytes / 2;
     if (left_bytes > others_bytes)
-        share_bytes = larger(share_bytes, left_bytes - others_bytes);
+        share_bytes = larger_of(share_bytes, left_bytes - others_bytes);
     /* What it expects is there for each that fits, and a quarter more, since it
      * is no more than expected. */
     const uint64_t wanted_bytes = running->expected.bytes_written / 4 * 5;

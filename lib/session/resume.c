@@ -72,6 +72,19 @@ bool resume_missed(struct session *session, const struct probe *probe)
            !plan_find(&session->plan, probe, &setting)->began;
 }
 
+static uint64_t rows_written(const struct csv_rows *rows)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct sample *sample = &rows->items[i].sample;
+        if (sample->operation == OPERATION_WRITE ||
+            sample->operation == OPERATION_DISCARD)
+            bytes += sample->length_bytes;
+    }
+    return bytes;
+}
+
 int session_resume(struct session *session, const struct csv_rows *rows,
                    const struct probe *const all[], size_t count,
                    struct fault *why)
@@ -99,13 +112,12 @@ int session_resume(struct session *session, const struct csv_rows *rows,
     session->rows_before = rows;
     session->setting.clock_step_ns = then->clock_step_ns;
     session->turns_before_count = count;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct sample *sample = &rows->items[i].sample;
-        if (sample->operation == OPERATION_WRITE ||
-            sample->operation == OPERATION_DISCARD)
-            session->written_before_bytes += sample->length_bytes;
-    }
+    const uint64_t written_bytes = rows_written(rows);
+    if (written_bytes < session->options.written_before_bytes)
+        session->cost.bytes_written +=
+            session->options.written_before_bytes - written_bytes;
     session->written_before_bytes = smaller_of(
-        session->written_before_bytes, session->options.write_budget_bytes);
+        larger_of(written_bytes, session->options.written_before_bytes),
+        session->options.write_budget_bytes);
     return 0;
 }

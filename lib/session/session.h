@@ -27,7 +27,10 @@ struct session_options {
     uint64_t region_offset_bytes;
     uint64_t region_length_bytes; /* 0: to the end of the device */
     uint64_t write_budget_bytes; /* 0: one drive write or 64 GiB, the smaller */
-    uint64_t time_limit_ns;      /* of the device's clock; 0: none */
+    /* Of a run that is continued, what it wrote in all, with rows or without; what
+     * its rows say counts at the least. */
+    uint64_t written_before_bytes;
+    uint64_t time_limit_ns; /* of the device's clock; 0: none */
     bool read_only;
     /* Measure the baseline (baseline.h) before the pilot and after each probe:
      * when the drive does not keep its speed, no time is stated, and spoilt() is
