@@ -33,6 +33,9 @@
 /* Places of a round: more where fewer were not enough. */
 static const uint32_t closer_looks[] = {1, 5, 15, 0};
 
+/* Of the first look, which is for drives that merge from the start. */
+static const uint32_t early_looks[] = {18, 28, 0};
+
 /* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
 static const double merge_least = 0.2624, merge_none = 0.2231;
@@ -104,26 +107,40 @@ static double middle_of(struct log_probe *state,
     return 0.5 * (log(fast) + log(slow));
 }
 
+static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
+                              uint32_t places, const uint32_t *looks,
+                              struct contrast *contrast)
+{
+    const struct claim_rule rule = {.alpha = log_alpha / 8, .looks = looks};
+
+    *contrast = (struct contrast){.kind = (int)kind,
+                                  .repeats = places,
+                                  .low = merge_least,
+                                  .high = merge_none};
+    snprintf(contrast->name, sizeof(contrast->name), "%s%u",
+             kind == LOG_EARLY ? "early" : "fresh", places);
+    const enum claim claim =
+        study_claim(&state->study, "costs", contrast, 1, &rule);
+    contrast->predicted = claim_confidence(contrast, 1, &rule);
+    return claim;
+}
+
 /* A merge is so dear that single writes show it. That there is none takes more:
- * pages differ, but the best of a few seldom do. */
+ * pages differ, but the best of a few seldom do; and all logs that there may be
+ * must be used up before, which on a drive that merges takes longer than all the
+ * rest of it. */
 static enum claim look_at_costs(struct log_probe *state,
                                 struct contrast *contrast)
 {
-    const struct claim_rule rule = {.alpha = log_alpha / 8,
-                                    .looks = claim_looks};
-    enum claim claim = CLAIM_OPEN;
+    enum claim claim = claim_fresh(state, LOG_EARLY, 1, early_looks, contrast);
 
-    for (const uint32_t *places = closer_looks; *places; places++) {
-        *contrast = (struct contrast){.kind = LOG_FRESH,
-                                      .repeats = *places,
-                                      .low = merge_least,
-                                      .high = merge_none};
-        snprintf(contrast->name, sizeof(contrast->name), "fresh%u", *places);
-        claim = study_claim(&state->study, "costs", contrast, 1, &rule);
-        contrast->predicted = claim_confidence(contrast, 1, &rule);
-        if (claim != CLAIM_OPEN)
-            break;
-    }
+    if (claim == CLAIM_MEASURING ||
+        (claim == CLAIM_HOLDS && contrast->side == SIDE_ABOVE))
+        return claim;
+    claim = CLAIM_OPEN;
+    for (const uint32_t *places = closer_looks; *places && claim == CLAIM_OPEN;
+         places++)
+        claim = claim_fresh(state, LOG_FRESH, *places, claim_looks, contrast);
     return claim;
 }
 

@@ -23,7 +23,8 @@ static const double log_alpha = 1e-4;
 static const uint64_t log_smallest_bytes = 16 * KIB; /* of a block */
 
 enum log_kind {
-    LOG_FRESH,  /* a few places far off : the same places again */
+    LOG_EARLY,  /* a place far off : the same place again, after some others */
+    LOG_FRESH,  /* a few of them, after as many as there may be logs */
     LOG_SPREAD, /* places in turn, each far from the others */
     LOG_STRIDE, /* places in turn, one block apart */
     LOG_PAIR    /* distant places, and two that are shift_bytes apart */
@@ -48,7 +49,7 @@ struct log_slots {
 
 /* ---- writes ------------------------------------------------------------- */
 
-/* Writes to so many places in turn. Of all contrasts but LOG_FRESH the ratio is
+/* Writes to so many places in turn. But for LOG_EARLY and LOG_FRESH the ratio is
  * to `middle`, the logarithm of the time between fast and slow writes. */
 struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle);
 /* `logs` - 1 places far off, and the two at `offset` and `shift` further. */

@@ -12,9 +12,10 @@
 #include "probes/placing.h"
 
 enum {
-    ROOM = 3,        /* so many times the places must fit, and a few; */
-    ROOM_KNOWN = 2,  /* and where it is known how long a block is */
-    RECENT_MORE = 3, /* of one trial, than places far off */
+    EARLY_PLACES = 8, /* most drives have no more logs */
+    ROOM = 3,         /* so many times the places must fit, and a few; */
+    ROOM_KNOWN = 2,   /* and where it is known how long a block is */
+    RECENT_MORE = 3,  /* of one trial, than places far off */
     TRIES_MAX = 400,
     REWRITES_MAX = 3,
     VOTES_LEAST = 4, /* of one trial */
@@ -208,6 +209,7 @@ static void choose_places(const struct log_probe *state,
     uint64_t base = contrast->size_bytes, page;
 
     switch ((enum log_kind)contrast->kind) {
+    case LOG_EARLY:
     case LOG_FRESH:
         break; /* anywhere */
     case LOG_SPREAD:
@@ -243,14 +245,15 @@ static void ask_write(struct study *study, uint64_t offset_bytes,
     placing_ask_flushed(study, &step);
 }
 
-/* Uses up all logs there may be, so that the next place must wait. */
-static void ask_warm_up(struct study *study, const char *phase,
+/* Uses up the logs, if there are no more of them, so that the next place must
+ * wait. */
+static void ask_warm_up(struct study *study, const char *phase, uint32_t places,
                         struct random *random)
 {
     struct log_probe *state = (struct log_probe *)study;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, 0);
 
-    for (uint32_t i = 0; i < state->places_max; i++)
+    for (uint32_t i = 0; i < places; i++)
         ask_write(study, next_place(state, random), &step);
 }
 
@@ -269,7 +272,10 @@ static void emit_fresh(struct study *study, const char *phase,
         placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
     if (round == 0 && contrast->repeats == 1)
-        ask_warm_up(study, phase, random);
+        ask_warm_up(study, phase,
+                    contrast->kind == LOG_EARLY ? EARLY_PLACES
+                                                : state->places_max,
+                    random);
     for (uint32_t i = 0; i < contrast->repeats; i++) {
         uint64_t rewrites = random_below(random, REWRITES_MAX);
         uint64_t place = next_place(state, random);
@@ -281,6 +287,11 @@ static void emit_fresh(struct study *study, const char *phase,
     }
 }
 
+static bool is_fresh(const struct contrast *contrast)
+{
+    return contrast->kind == LOG_EARLY || contrast->kind == LOG_FRESH;
+}
+
 /* Rounds are votes: the first of a trial asks for all of it. */
 void log_emit(struct study *study, const char *phase,
               const struct contrast *contrast, uint32_t round,
@@ -290,7 +301,7 @@ void log_emit(struct study *study, const char *phase,
     uint64_t places[LOG_PLACES_MAX + 1] = {0};
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
-    if (contrast->kind == LOG_FRESH) {
+    if (is_fresh(contrast)) {
         emit_fresh(study, phase, contrast, round, random);
         return;
     }
@@ -343,7 +354,7 @@ bool log_value(const struct study *study, const char *phase,
     double fresh = 0, again;
 
     (void)random;
-    if (contrast->kind == LOG_FRESH) {
+    if (is_fresh(contrast)) {
         if (!least_cost(study, phase, contrast, 'a', round, &fresh) ||
             !least_cost(study, phase, contrast, 'b', round, &again))
             return false;

@@ -500,6 +500,41 @@ START_TEST(no_end_is_sought_of_a_gap_that_is_none)
 }
 END_TEST
 
+static int on_costs_row(void *context, const char *probe,
+                        const struct sample *sample)
+{
+    (void)probe;
+    *(uint64_t *)context += strcmp(sample->label.phase, "costs") == 0;
+    return 0;
+}
+
+/* On a drive that merges from the start, not as many places are written as it might
+ * have logs, of which each write waits for a merge. */
+START_TEST(logs_are_not_used_up_that_are_not_there)
+{
+    const struct probe *asked[] = {probe_find("log-list"), NULL};
+    const struct device_options options = {.write = true};
+    uint64_t rows = 0;
+    const struct session_options session_options = {
+        .seed = 7, .row = on_costs_row, .context = &rows};
+    struct fault why = {FAULT_NONE, ""};
+    struct session *session;
+    struct device *device;
+
+    ck_assert_int_eq(device_open("sim:usb-kingston-1g,noise=realistic",
+                                 &options, &device, &why),
+                     0);
+    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    ck_assert_int_eq(session_run(session, asked, &why), 0);
+    ck_assert_uint_eq(findings_integer(session_findings(session), "log_list"),
+                      4);
+    ck_assert_uint_gt(rows, 0);
+    ck_assert_uint_lt(rows, 180);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
 /* Budgets that end runs in different places. The first two drives will do. */
 START_TEST(no_run_passes_its_budget)
 {
@@ -761,6 +796,7 @@ int main(void)
     tcase_add_test(one, a_fill_ends_when_the_drive_cleans);
     tcase_add_test(one, a_fill_ends_when_long_blocks_are_cleaned);
     tcase_add_test(one, no_end_is_sought_of_a_gap_that_is_none);
+    tcase_add_test(one, logs_are_not_used_up_that_are_not_there);
     suite_add_tcase(suite, one);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
