@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/loop.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,6 +68,10 @@ static inline int loop_attach(struct loop_disk *loop, const char *control_path,
             close(loop->disk);
     }
     close(control);
+    /* Whoever had the number before, and was killed, may have left it read-only. */
+    const int off = 0;
+    if (!error && !(flags & LO_FLAGS_READ_ONLY))
+        (void)ioctl(loop->disk, BLKROSET, &off);
     return error;
 }
 
