@@ -180,6 +180,7 @@ struct block_pieces {
     struct block_walked walked[BLOCK_WALKED_MAX];
     size_t count;
     bool crossed; /* pieces across two pages told how long one is */
+    bool missed;  /* shorter pieces of a page showed no distance */
     uint64_t page_bytes, block_bytes;
 };
 
@@ -233,6 +234,15 @@ bool block_say_log_block(const struct block_probe *state,
 bool block_say_borders(struct findings *findings,
                        const struct block_borders *borders);
 bool block_say_open(struct findings *findings, const char *reason);
+/* Where writes of one length are slow at a distance and those of another at none:
+ * what is copied in cleaning may share blocks with what is written, and then slow
+ * writes come as often as those have room, for as long as that is the same. */
+static const char block_lost_distance[] =
+    "slow writes come at a fixed distance, but not in writes of another "
+    "length, "
+    "so it holds for a while only: as where copies of what is cleaned go to "
+    "the "
+    "same block as what is written";
 
 /* ---- conclusions ------------------------------------------------------- */
 

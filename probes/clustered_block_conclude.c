@@ -9,7 +9,11 @@
 #include "lib/base/units.h"
 #include "probes/clustered_block.h"
 
-enum { CANDIDATES_MAX = 3, WALK_NUMBER = 34 };
+enum {
+    CANDIDATES_MAX = 3,
+    WALK_NUMBER = 34,
+    SEEN_PERIODS = 16 /* in so many writes a distance shows */
+};
 
 static const double search_error = 0.004;
 /* Before, writes of this size are compared (block_any_gap). */
@@ -28,23 +32,31 @@ static const char no_gap_yet[] =
 /*
  * In writes of two pages, do slow ones come at the same distance? After as many
  * writes as before, it is not how much was written that makes one slow: the drive
- * keeps its books every so many requests, or the page is not the whole one. False:
- * they are measured first.
+ * keeps its books every so many requests, or the page is not the whole one.
+ * `*missed`: they come at none, where they could be seen. False: they are measured
+ * first.
  */
 static bool doubled_walk(struct block_probe *state,
-                         const struct block_spikes *spikes, bool *agrees)
+                         const struct block_spikes *spikes, bool *agrees,
+                         bool *missed)
 {
     const struct block_course course = {.number = WALK_NUMBER,
                                         .scattered = spikes->scattered,
                                         .most_bytes = block_piece_bytes,
                                         .most_writes = block_piece_writes};
     const uint64_t page = state->page_bytes;
+    const size_t length = spikes->period.length / 2;
     struct block_spikes doubled;
 
     state->page_bytes = 2 * page;
     enum claim claim = block_walk(state, &course, &doubled);
     state->page_bytes = page;
     *agrees = !doubled.found || doubled.block_bytes == spikes->block_bytes;
+    /* In order, what is cleaned may be stale the second time. */
+    *missed = !doubled.found && spikes->scattered &&
+              length >= PERIOD_SHORTEST &&
+              length * SEEN_PERIODS * 2 * page <= course.most_bytes &&
+              length * SEEN_PERIODS <= course.most_writes;
     return claim != CLAIM_MEASURING;
 }
 
@@ -62,7 +74,7 @@ bool block_conclude_one_route(struct block_probe *state,
     const uint64_t page = state->page_bytes;
     struct block_pieces pieces = {.scattered = spikes->scattered};
     struct block_spikes whole = *spikes;
-    bool agrees = true;
+    bool agrees = true, missed = false;
     enum claim claim =
         block_compare_parts(state, page, spikes->period.length, &pieces);
 
@@ -71,10 +83,11 @@ bool block_conclude_one_route(struct block_probe *state,
         return false;
     if (claim == CLAIM_HOLDS && pieces.block_bytes != spikes->block_bytes) {
         whole.block_bytes = pieces.block_bytes;
+        missed = pieces.missed;
         why_alone = "that is so many writes of a part of a page, each of which "
                     "uses up one";
     } else if (limit == 0 || 2 * page <= limit) {
-        if (!doubled_walk(state, spikes, &agrees))
+        if (!doubled_walk(state, spikes, &agrees, &missed))
             return false;
     } else if (claim != CLAIM_HOLDS && page > limit) {
         return block_say_spikes(
@@ -88,6 +101,8 @@ bool block_conclude_one_route(struct block_probe *state,
             findings, "slow writes come at a fixed distance, but at another "
                       "one in writes of two pages, so it is not what was "
                       "written that makes them slow");
+    if (missed)
+        return block_say_open(findings, block_lost_distance);
     return block_say_spikes(state, findings, spikes, &whole,
                             state->page_confidence, why_alone);
 }

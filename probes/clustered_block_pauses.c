@@ -92,6 +92,8 @@ static double slowest_place(const double residuals[], size_t count,
 struct leg {
     uint32_t slow_count; /* at the first places where one should be */
     size_t quiet_writes; /* before one is */
+    /* Places further on, once one was slow, and how many of them are. */
+    size_t busy_count, busy_slow_count;
 };
 
 static struct leg leg_of(const double residuals[], size_t first, size_t end,
@@ -102,11 +104,13 @@ static struct leg leg_of(const double residuals[], size_t first, size_t end,
     struct leg leg = {.quiet_writes = end - first};
 
     for (size_t i = 0; at < end; i++, at += length) {
-        if (residuals[at] <= least)
-            continue;
-        if (leg.quiet_writes == end - first)
+        const bool slow = residuals[at] > least;
+        const bool busy = i >= PLACES_A_PAUSE && leg.quiet_writes < end - first;
+        leg.busy_count += busy;
+        leg.busy_slow_count += busy && slow;
+        leg.slow_count += i < PLACES_A_PAUSE && slow;
+        if (slow && leg.quiet_writes == end - first)
             leg.quiet_writes = at - first;
-        leg.slow_count += i < PLACES_A_PAUSE;
     }
     return leg;
 }
@@ -123,6 +127,15 @@ static bool is_faster(const double values[], size_t leg_writes,
     return true;
 }
 
+/* Slow writes that stay away while the drive is kept busy as well, more than half
+ * as often: what is cleaned may have nothing left to copy. */
+static bool come_and_go(size_t slow_count, size_t busy_count,
+                        size_t busy_slow_count)
+{
+    return slow_count * 2 * busy_count >=
+           busy_slow_count * PAUSES * PLACES_A_PAUSE;
+}
+
 enum block_pauses block_judge_pauses(const double values[],
                                      const double residuals[],
                                      size_t leg_writes, size_t legs_count,
@@ -134,15 +147,19 @@ enum block_pauses block_judge_pauses(const double values[],
         fmax(slow_share * fmin(spikes->period.excess, log(slow_ratio)),
              spikes->rule.threshold);
     uint32_t slow_count = 0;
-    size_t place;
+    size_t busy_count = 0, busy_slow_count = 0, place;
 
     if (slowest_place(residuals, leg_writes, length, &place) < least)
         return BLOCK_PAUSES_UNTOLD;
     *quiet = 0;
-    for (size_t leg = 1; leg < legs_count; leg++) {
+    for (size_t leg = 0; leg < legs_count; leg++) {
         const size_t first = leg * leg_writes;
         const struct leg shown =
             leg_of(residuals, first, first + leg_writes, place, length, least);
+        busy_count += shown.busy_count;
+        busy_slow_count += shown.busy_slow_count;
+        if (leg == 0)
+            continue;
         slow_count += shown.slow_count;
         if (shown.quiet_writes > *quiet)
             *quiet = shown.quiet_writes;
@@ -154,6 +171,8 @@ enum block_pauses block_judge_pauses(const double values[],
         return BLOCK_PAUSES_MORE;
     if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
         return BLOCK_PAUSES_SAME;
+    if (come_and_go(slow_count, busy_count, busy_slow_count))
+        return BLOCK_PAUSES_UNTOLD;
     return is_faster(values, leg_writes, legs_count, length)
                ? BLOCK_PAUSES_PASSED
                : BLOCK_PAUSES_ROOM;

@@ -309,9 +309,11 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
             piece % state->study.setting.logical_block_bytes ||
             is_too_long(state, piece))
             continue;
-        if (add_walk(state, pieces, piece, FIRST_NUMBER + (int)i,
-                     block_piece_writes) == CLAIM_MEASURING)
+        enum claim claim = add_walk(state, pieces, piece, FIRST_NUMBER + (int)i,
+                                    block_piece_writes);
+        if (claim == CLAIM_MEASURING)
             return CLAIM_MEASURING;
+        pieces->missed = pieces->missed || claim != CLAIM_HOLDS;
         agreed = pieces->count == AGREED_LEAST ||
                  (pieces->count == 1 &&
                   pieces->walked[0].spikes.period.length == pages_count);

@@ -128,6 +128,7 @@ probes/clustered_block_walk.c|s/walk->course->scattered ?/false ?/|test_probes_k
 probes/clustered_block_pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
 probes/clustered_block_say.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_block_pauses.c|s/faster_most = 0.85/faster_most = 0.05/|test_probes_kim|recovery
+probes/clustered_block_pauses.c|s/return slow_count \* 2 \* busy_count >=/return 0 >/|test_pauses|
 probes/clustered_block_pauses.c|s/slow_ratio = 4;/slow_ratio = 5;/|test_pauses|
 probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 2]/|test_pauses|
 probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 8]/|test_pauses|
