@@ -320,7 +320,8 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
     }
     pieces->page_bytes = page_bytes;
     pieces->block_bytes = block_of(pieces, page_bytes);
-    return agreed && pieces->block_bytes >= pages_count * page_bytes
+    return agreed && pieces->block_bytes > 0 &&
+                   pieces->block_bytes >= pages_count * page_bytes
                ? CLAIM_HOLDS
                : CLAIM_OPEN;
 }
