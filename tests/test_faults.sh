@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs on emulated drives within the process, so in the drive's own time: drives
 # that slow down, that fail in every way, and runs that are cut and go on.
-# SSDPROBE_TEST_LONG=1: ten hours of faults.
+# SSDPROBE_TEST_LONG=1: a hundred hours of faults.
 #   test_faults.sh SOURCE_DIR BUILD_DIR
 set -u
 sources=$(realpath "$1")
@@ -146,7 +146,7 @@ pilot_fails() {
 
 faulty() {
     local seconds=0
-    [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=36000
+    [ -z "${SSDPROBE_TEST_LONG-}" ] || seconds=360000
     check "drives with faults: a clear end and no unearned number" \
         eval "python3 '$sources/tests/faults.py' '$ssdprobe' '$flashemu' \
             '$sources/lib/report/ssdprobe.schema.json' $seconds >faulty.says ||
