@@ -39,6 +39,9 @@ static const uint32_t early_looks[] = {18, 28, 0};
 /* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
 static const double merge_least = 0.2624, merge_none = 0.2231;
+/* A merge takes so many times as long, as a logarithm, as what may be a smaller
+ * step. */
+static const double above_least = 0.4;
 /* So many of the rewrites are as fast as any. */
 static const double fast_share = 0.8;
 /* A cache of flash in front (a part of it with one bit a cell) takes the writes of
@@ -148,7 +151,8 @@ static enum claim look_at_costs(struct log_probe *state,
 
 /* The largest number of places that stay fast. False: measure first. 0: none
  * is slow. */
-static bool count_logs(struct log_probe *state, double middle, uint32_t *logs)
+static bool count_logs(struct log_probe *state, const char *phase,
+                       double middle, uint32_t *logs)
 {
     uint32_t low = 1, high = 2;
 
@@ -157,7 +161,7 @@ static bool count_logs(struct log_probe *state, double middle, uint32_t *logs)
         if (high > state->places_max)
             high = state->places_max;
         contrast = log_in_turn(LOG_SPREAD, high, middle);
-        enum log_answer answer = log_ask(state, "count", &contrast);
+        enum log_answer answer = log_ask(state, phase, &contrast);
         if (answer == LOG_MEASURING)
             return false;
         if (answer == LOG_SLOW)
@@ -170,12 +174,44 @@ static bool count_logs(struct log_probe *state, double middle, uint32_t *logs)
     while (high - low > 1) {
         uint32_t half = (low + high) / 2;
         struct contrast contrast = log_in_turn(LOG_SPREAD, half, middle);
-        enum log_answer answer = log_ask(state, "count", &contrast);
+        enum log_answer answer = log_ask(state, phase, &contrast);
         if (answer == LOG_MEASURING)
             return false;
         *(answer == LOG_FAST ? &low : &high) = half;
     }
     *logs = low;
+    return true;
+}
+
+/*
+ * Where it takes time to go from one log to another, writes to two blocks in turn
+ * are slow as well, but less so than a merge. So if those that were called slow
+ * cost much less than a write to a new place, which waits for a merge, the step
+ * above them is looked for; where there is none, the first one stands. False:
+ * measure first.
+ */
+static bool count_above(struct log_probe *state, const struct contrast *fresh,
+                        double *middle, uint32_t *logs)
+{
+    const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
+    const uint32_t votes = log_votes_of(&slow);
+    double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t above;
+
+    if (!study_ratios(&state->study, "count", &slow, votes, ratios))
+        return false;
+    const double in_turn = stats_median(ratios, votes) + *middle;
+    const double merge =
+        log(line_middle_mean(costs, all_costs(state, fresh, 'a', costs)));
+    if (merge - in_turn < above_least)
+        return true;
+    const double higher = 0.5 * (in_turn + merge);
+    if (!count_logs(state, "above", higher, &above))
+        return false;
+    if (above > *logs) {
+        *logs = above;
+        *middle = higher;
+    }
     return true;
 }
 
@@ -201,7 +237,8 @@ static bool think(struct study *study, struct findings *findings)
     if (contrast.side == SIDE_BELOW)
         return say_none(state, contrast.predicted, findings);
     double middle = middle_of(state, &contrast);
-    if (!count_logs(state, middle, &logs))
+    if (!count_logs(state, "count", middle, &logs) ||
+        (logs > 0 && !count_above(state, &contrast, &middle, &logs)))
         return false;
     if (logs == 0)
         return study_say_open(

@@ -499,6 +499,21 @@ START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
 }
 END_TEST
 
+/* Two blocks in turn are slow where it takes long to go from one log to another,
+ * but a merge takes longer still. */
+START_TEST(stick_logs_are_counted_by_merges_and_not_by_switches)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    struct findings findings;
+
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        run("usb-unknown-1g,log_switch_ns=20ms", "realistic", seed, logs,
+            &findings);
+        ck_assert_double_eq(number(&findings, "log_list"), 3);
+    }
+}
+END_TEST
+
 /* Two of three places of 128 KiB lie as blocks of that would. */
 START_TEST(stick_blocks_half_as_long_again_are_told_apart)
 {
@@ -681,6 +696,8 @@ int main(void)
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
     tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
+    tcase_add_test(recovery,
+                   stick_logs_are_counted_by_merges_and_not_by_switches);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
