@@ -180,7 +180,7 @@ struct block_pieces {
     struct block_walked walked[BLOCK_WALKED_MAX];
     size_t count;
     bool crossed; /* pieces across two pages told how long one is */
-    bool missed;  /* shorter pieces of a page showed no distance */
+    bool missed;  /* pieces showed no distance, and shorter ones did */
     uint64_t page_bytes, block_bytes;
 };
 

@@ -313,7 +313,9 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
                                     block_piece_writes);
         if (claim == CLAIM_MEASURING)
             return CLAIM_MEASURING;
-        pieces->missed = pieces->missed || claim != CLAIM_HOLDS;
+        /* The shortest may be gathered before they are written. */
+        pieces->missed =
+            pieces->missed || (claim != CLAIM_HOLDS && pieces->count > 0);
         agreed = pieces->count == AGREED_LEAST ||
                  (pieces->count == 1 &&
                   pieces->walked[0].spikes.period.length == pages_count);
