@@ -103,10 +103,10 @@ lib/session/preserve.c|s/if (error \&\& error != -EOPNOTSUPP)/if (false)/|test_p
 lib/session/preserve.c|s/putting->error == -ENODEV/false/|test_preserve|
 lib/session/journal.c|s/    return record->check == record_check(record) \&\&/    return/|test_preserve|
 lib/session/journal.c|s/return journal_digest(data, extent->length_bytes) == extent->digest/return true/|test_preserve|
-lib/session/session.c|s/if (!session->options.read_only)$/if (true)/|test_session|
-lib/session/session.c|s/\.region_offset_bytes = session->setting.region_offset_bytes,/.region_offset_bytes = 0,/|test_session|
-lib/session/session.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
-lib/session/session.c|s/budget_bytes - written_bytes)};/budget_bytes)};/|test_budget|the end of a budget
+lib/session/run.c|s/if (!session->options.read_only)$/if (true)/|test_session|
+lib/session/run.c|s/\.region_offset_bytes = session->setting.region_offset_bytes,/.region_offset_bytes = 0,/|test_session|
+lib/session/run.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
+lib/session/run.c|s/budget_bytes - written_bytes)};/budget_bytes)};/|test_budget|the end of a budget
 lib/session/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
 lib/session/plan.c|s/share_bytes = smaller_of(left_bytes, wanted_bytes)/share_bytes = wanted_bytes/|test_budget|the end of a budget
 lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/session/state.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "lib/session/skip.h"
 
 /* Where a probe goes to and fro between more stages than this, the others would
  * take more processor time than they are worth, and are not expected. */
@@ -20,6 +23,32 @@ static bool has_stages(const struct session *session)
 {
     return session->part->probe->copy &&
            learn_knows(session, session->part->probe);
+}
+
+void expect_parts(struct session *session)
+{
+    struct costs *costs = malloc(sizeof(*costs));
+    struct findings *found = malloc(sizeof(*found));
+
+    if (costs && found) {
+        *costs = session->costs;
+        *found = session->findings;
+    }
+    for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
+        struct session_part *part = &session->plan.parts[i];
+        struct rehearsal expected;
+        struct setting setting;
+        session_setting(session, part->probe, &setting);
+        if (!part->fits || !learn_knows(session, part->probe) ||
+            skip_reason(part->probe, &setting, found, NULL, 0))
+            continue;
+        costs_know(costs, found);
+        if (rehearse(part->probe, &setting, found, costs, &part->plan,
+                     &expected, found) == 0)
+            part->foreseen = part->expected = expected.all;
+    }
+    free(costs);
+    free(found);
 }
 
 void expect_part(struct session *session, const struct setting *setting)

@@ -2,11 +2,8 @@
 #include "lib/session/state.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "lib/session/pilot.h"
-#include "lib/session/rehearsal.h"
-#include "lib/session/skip.h"
 
 /* ---- does it keep its speed? -------------------------------------------- */
 
@@ -35,7 +32,7 @@ static int write_baseline(struct session *session, void *data)
     return error;
 }
 
-static void look_at_places(struct session *session)
+void learn_places(struct session *session)
 {
     const struct step step = {.operation = OPERATION_READ,
                               .length_bytes = WRITTEN_READ_BYTES};
@@ -65,7 +62,7 @@ void learn_state(struct session *session)
         (run_writes(session) && baseline_flush(session->device) != 0))
         return;
     (void)baseline_measure(baseline, session->device, data);
-    look_at_places(session);
+    learn_places(session);
 }
 
 /* ---- the pilot ---------------------------------------------------------- */
@@ -94,37 +91,7 @@ bool learn_knows(const struct session *session, const struct probe *probe)
            (!probe->prepares || session->cost.pilot.bytes_written > 0);
 }
 
-/* What is expected of all parts, one after the other: what one would find on the
- * imagined drive is known to those that follow. One whose needs are not found
- * there stays as it was planned. */
-static void foresee(struct session *session)
-{
-    struct costs *costs = malloc(sizeof(*costs));
-    struct findings *found = malloc(sizeof(*found));
-
-    if (costs && found) {
-        *costs = session->costs;
-        *found = session->findings;
-    }
-    for (size_t i = 0; costs && found && i < session->plan.parts_count; i++) {
-        struct session_part *part = &session->plan.parts[i];
-        struct rehearsal expected;
-        struct setting setting;
-        session_setting(session, part->probe, &setting);
-        if (!part->fits || !learn_knows(session, part->probe) ||
-            skip_reason(part->probe, &setting, found, NULL, 0))
-            continue;
-        costs_know(costs, found);
-        if (rehearse(part->probe, &setting, found, costs, &part->plan,
-                     &expected, found) == 0)
-            part->foreseen = part->expected = expected.all;
-    }
-    free(costs);
-    free(found);
-}
-
-/* 0; or -errno with `why`, which may be NULL, of what the device did not do. */
-static int run_pilot(struct session *session, bool writes, struct fault *why)
+int learn_costs(struct session *session, bool writes, struct fault *why)
 {
     const struct setting *setting = &session->setting;
     struct pilot pilot = {.device = session->device,
@@ -162,22 +129,6 @@ static int run_pilot(struct session *session, bool writes, struct fault *why)
                : 0;
 }
 
-int session_pilot(struct session *session, const struct probe *const probes[],
-                  struct fault *why)
-{
-    session_plan(session, probes, &session->plan);
-    learn_state(session);
-    if (session->setting.method != METHOD_ADAPTIVE)
-        return 0;
-    const int error = run_pilot(session, learn_writes(session, probes), why);
-    if (!session->piloted)
-        return error;
-    session_plan(session, probes, &session->plan);
-    foresee(session);
-    look_at_places(session);
-    return 0;
-}
-
 /* ---- a drive that was filled -------------------------------------------- */
 
 uint64_t learn_fill_bytes(const struct session *session,
@@ -203,6 +154,6 @@ void learn_again(struct session *session)
     session->baseline = (struct baseline){.count = 0};
     costs_init(&session->costs, setting);
     if (piloted)
-        (void)run_pilot(session, session->cost.pilot.bytes_written > 0, NULL);
+        (void)learn_costs(session, session->cost.pilot.bytes_written > 0, NULL);
     learn_state(session);
 }

@@ -9,8 +9,8 @@
 #include "lib/session/session.h"
 
 /*
- * What a session holds. For the session's own files only: session.c carries the
- * run, learn.c sees how the drive is beside what the probes ask, step.c does one
+ * What a session holds. For the session's own files only: session.c opens it
+ * and plans, run.c carries the run, learn.c sees how the drive is beside what the probes ask, step.c does one
  * step, resume.c takes up a run that was interrupted.
  */
 
@@ -48,6 +48,14 @@ struct session {
  * What the device does not answer, the next probe will say. */
 void learn_state(struct session *session);
 
+/* learn.c: whether the places that are looked at are written. */
+void learn_places(struct session *session);
+
+/* learn.c: what requests cost, by a pilot, which writes or not; is it good for a
+ * rehearsal (`piloted`)? 0; or -errno with `why`, which may be NULL, of what the
+ * device did not do. */
+int learn_costs(struct session *session, bool writes, struct fault *why);
+
 /* learn.c: the budget that is needed to fill the region first and then do what the
  * plan holds. */
 uint64_t learn_fill_bytes(const struct session *session,
@@ -62,6 +70,11 @@ bool learn_knows(const struct session *session, const struct probe *probe);
 /* learn.c: may the pilot of a run of `probes` write? */
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[]);
+
+/* expect.c: what is expected of all parts, one after the other: what one would
+ * find on the imagined drive is known to those that follow. One whose needs are
+ * not found there stays as it was planned. */
+void expect_parts(struct session *session);
 
 /* expect.c: what is expected of the part that is about to run, by all that is
  * known. */
