@@ -39,9 +39,12 @@ static const uint32_t early_looks[] = {18, 28, 0};
 /* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
 static const double merge_least = 0.2624, merge_none = 0.2231;
-/* A merge takes so many times as long, as a logarithm, as what may be a smaller
- * step. */
-static const double above_least = 0.4;
+/* A write that waits for a merge takes so many times as long, as a logarithm, as
+ * one that may wait for something less: for one log, which is what it looks like
+ * where it takes time to go from one log to another; and for more. */
+static const double above_one_least = 0.1, above_more_least = 0.4;
+/* Writes to new places that are enough for that, after all logs were used up. */
+enum { NEW_PLACES = 12 };
 /* So many of the rewrites are as fast as any. */
 static const double fast_share = 0.8;
 /* A cache of flash in front (a part of it with one bit a cell) takes the writes of
@@ -110,18 +113,25 @@ static double middle_of(struct log_probe *state,
     return 0.5 * (log(fast) + log(slow));
 }
 
+static struct contrast fresh_costs(enum log_kind kind, uint32_t places)
+{
+    struct contrast contrast = {.kind = (int)kind,
+                                .repeats = places,
+                                .low = merge_least,
+                                .high = merge_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "%s%u",
+             kind == LOG_EARLY ? "early" : "fresh", places);
+    return contrast;
+}
+
 static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
                               uint32_t places, const uint32_t *looks,
                               struct contrast *contrast)
 {
     const struct claim_rule rule = {.alpha = log_alpha / 8, .looks = looks};
 
-    *contrast = (struct contrast){.kind = (int)kind,
-                                  .repeats = places,
-                                  .low = merge_least,
-                                  .high = merge_none};
-    snprintf(contrast->name, sizeof(contrast->name), "%s%u",
-             kind == LOG_EARLY ? "early" : "fresh", places);
+    *contrast = fresh_costs(kind, places);
     const enum claim claim =
         study_claim(&state->study, "costs", contrast, 1, &rule);
     contrast->predicted = claim_confidence(contrast, 1, &rule);
@@ -183,27 +193,45 @@ static bool count_logs(struct log_probe *state, const char *phase,
     return true;
 }
 
+/* What a write to a new place costs once all logs that there may be are used up,
+ * as a logarithm. False: measure first. */
+static bool cost_of_new(struct log_probe *state, const struct contrast *first,
+                        uint32_t logs, double *cost)
+{
+    struct contrast fresh = *first;
+    double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
+
+    /* The first look was shorter than that. */
+    if (first->kind == LOG_EARLY && logs == 1) {
+        fresh = fresh_costs(LOG_FRESH, 1);
+        fresh.rounds_count = NEW_PLACES;
+        if (!study_ratios(&state->study, "costs", &fresh, NEW_PLACES, ratios))
+            return false;
+    }
+    *cost = log(line_middle_mean(costs, all_costs(state, &fresh, 'a', costs)));
+    return true;
+}
+
 /*
  * Where it takes time to go from one log to another, writes to two blocks in turn
  * are slow as well, but less so than a merge. So if those that were called slow
- * cost much less than a write to a new place, which waits for a merge, the step
- * above them is looked for; where there is none, the first one stands. False:
- * measure first.
+ * cost less than a write to a new place, which waits for a merge, the step above
+ * them is looked for; where there is none, the first one stands. False: measure
+ * first.
  */
 static bool count_above(struct log_probe *state, const struct contrast *fresh,
                         double *middle, uint32_t *logs)
 {
     const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
     const uint32_t votes = log_votes_of(&slow);
-    double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
+    double ratios[CONTRAST_ROUNDS_MAX], merge;
     uint32_t above;
 
-    if (!study_ratios(&state->study, "count", &slow, votes, ratios))
+    if (!study_ratios(&state->study, "count", &slow, votes, ratios) ||
+        !cost_of_new(state, fresh, *logs, &merge))
         return false;
     const double in_turn = stats_median(ratios, votes) + *middle;
-    const double merge =
-        log(line_middle_mean(costs, all_costs(state, fresh, 'a', costs)));
-    if (merge - in_turn < above_least)
+    if (merge - in_turn < (*logs == 1 ? above_one_least : above_more_least))
         return true;
     const double higher = 0.5 * (in_turn + merge);
     if (!count_logs(state, "above", higher, &above))

@@ -245,15 +245,15 @@ static void ask_write(struct study *study, uint64_t offset_bytes,
     placing_ask_flushed(study, &step);
 }
 
-/* Uses up the logs, if there are no more of them, so that the next place must
- * wait. */
+/* Uses up so many logs, if there are no more of them, with those that were used
+ * before, so that the next place must wait. */
 static void ask_warm_up(struct study *study, const char *phase, uint32_t places,
                         struct random *random)
 {
     struct log_probe *state = (struct log_probe *)study;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, 0);
 
-    for (uint32_t i = 0; i < places; i++)
+    while (state->visits_count < places)
         ask_write(study, next_place(state, random), &step);
 }
 

@@ -500,16 +500,22 @@ START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
 END_TEST
 
 /* Two blocks in turn are slow where it takes long to go from one log to another,
- * but a merge takes longer still. */
+ * but a merge takes longer still: by half, and of more logs than the first look
+ * uses up; and by little. */
 START_TEST(stick_logs_are_counted_by_merges_and_not_by_switches)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
+    static const struct {
+        const char *drive;
+        double logs;
+    } cases[] = {{"usb-unknown-1g,log_switch_ns=20ms", 3},
+                 {"usb-unknown-1g,log_switch_ns=20ms,log_blocks_count=30", 30},
+                 {"usb-unknown-1g,log_switch_ns=80ms,log_blocks_count=12", 12}};
     struct findings findings;
 
-    for (unsigned seed = 1; seed <= 3; seed++) {
-        run("usb-unknown-1g,log_switch_ns=20ms", "realistic", seed, logs,
-            &findings);
-        ck_assert_double_eq(number(&findings, "log_list"), 3);
+    for (unsigned seed = 1; seed <= 2; seed++) {
+        run(cases[_i].drive, "realistic", seed, logs, &findings);
+        ck_assert_double_eq(number(&findings, "log_list"), cases[_i].logs);
     }
 }
 END_TEST
@@ -696,8 +702,8 @@ int main(void)
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
     tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
-    tcase_add_test(recovery,
-                   stick_logs_are_counted_by_merges_and_not_by_switches);
+    tcase_add_loop_test(
+        recovery, stick_logs_are_counted_by_merges_and_not_by_switches, 0, 3);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
