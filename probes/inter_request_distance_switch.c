@@ -17,11 +17,31 @@ static const uint32_t switch_looks[] = {64, 128, 256, 512, 0};
 /* Pairs of reads, nearby and across, that may be spent on it. */
 static const uint64_t crossings_most = 150000;
 
+/* So many times as far below the median as the slower reads are above: what is
+ * quicker is of what a buffer holds. */
+static const double held_spreads = 3.5;
+static const double one_spread = 0.84; /* of a normal distribution */
+
+/* What reads of flash take. Those nearby fall on what was read lately more often
+ * than those across, and where times vary, the quick ones would make a cost of
+ * going across. Sorts `ns`. */
+static double median_of_flash(double ns[], size_t count, double held_share)
+{
+    size_t held = 0;
+
+    stats_sort(ns, count);
+    const double most = held_share * stats_median(ns, count);
+    while (ns[held] < most)
+        held++;
+    return stats_median(ns + held, count - held);
+}
+
 /* What the cells that cross a border say of one round: what a switch adds, and
  * what a read nearby costs. False: nothing. */
 static bool round_costs(const struct distance_probe *state,
                         const struct contrast contrasts[], size_t count,
-                        uint32_t round, double *added_ns, double *near_ns)
+                        uint32_t round, double held_share, double *added_ns,
+                        double *near_ns)
 {
     double added[DISTANCE_CONTRASTS_MAX], nearby[DISTANCE_CONTRASTS_MAX];
     double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
@@ -37,8 +57,8 @@ static bool round_costs(const struct distance_probe *state,
             !distance_costs(&state->study, "certify", contrast, round, 'b',
                             far))
             continue;
-        nearby[n] = stats_median(near, repeats);
-        added[n] = stats_median(far, repeats) - nearby[n];
+        nearby[n] = median_of_flash(near, repeats, held_share);
+        added[n] = median_of_flash(far, repeats, held_share) - nearby[n];
         n++;
     }
     if (n == 0)
@@ -48,12 +68,14 @@ static bool round_costs(const struct distance_probe *state,
     return true;
 }
 
-/* How much single reads nearby vary, as a share. */
-static double spread_nearby(const struct distance_probe *state,
-                            const struct contrast contrasts[], size_t count)
+enum { SINGLES_MAX = CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX };
+
+/* Single reads nearby. Returns how many. */
+static size_t gather_nearby(const struct distance_probe *state,
+                            const struct contrast contrasts[], size_t count,
+                            double singles[SINGLES_MAX])
 {
-    double singles[CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX],
-        near[DISTANCE_REPEATS_MAX];
+    double near[DISTANCE_REPEATS_MAX];
     size_t n = 0;
 
     for (uint32_t round = 0;
@@ -65,7 +87,32 @@ static double spread_nearby(const struct distance_probe *state,
             for (uint32_t j = 0; j < contrasts[i].repeats; j++)
                 singles[n++] = near[j];
         }
+    return n;
+}
+
+/* How much single reads nearby vary, as a share. */
+static double spread_nearby(const struct distance_probe *state,
+                            const struct contrast contrasts[], size_t count)
+{
+    double singles[SINGLES_MAX];
+    const size_t n = gather_nearby(state, contrasts, count, singles);
+
     return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
+}
+
+/* The share of the median below which a read is of what a buffer holds. */
+static double share_held(const struct distance_probe *state,
+                         const struct contrast contrasts[], size_t count)
+{
+    double singles[SINGLES_MAX];
+    const size_t n = gather_nearby(state, contrasts, count, singles);
+
+    if (n == 0)
+        return 0;
+    stats_sort(singles, n);
+    return pow(stats_median(singles, n) /
+                   singles[(size_t)(one_spread * (double)n)],
+               held_spreads);
 }
 
 /* The reads of the cells that cross a border, and those before them, took so
@@ -125,10 +172,12 @@ static void measure_switch(const struct distance_probe *state,
                            struct distance_cost *cost)
 {
     double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
+    const double held_share = share_held(state, contrasts, count);
     size_t n = 0;
 
     for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
-        if (round_costs(state, contrasts, count, round, &shares[n], &near[n])) {
+        if (round_costs(state, contrasts, count, round, held_share, &shares[n],
+                        &near[n])) {
             shares[n] /= near[n];
             n++;
         }

@@ -455,6 +455,18 @@ START_TEST(stick_cost_of_a_small_switch_is_found)
 }
 END_TEST
 
+/* Reads nearby meet what a buffer holds more often than those across: that they
+ * are quicker is no cost of a switch. */
+START_TEST(stick_cost_of_a_switch_is_not_that_of_a_buffer)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g,group_switch_ns=75us,read_buffer_bytes=512KiB",
+        "realistic", (unsigned)_i, distance, &findings);
+    ck_assert_double_eq_tol(number(&findings, "group_switch"), 75e3, 75e2);
+}
+END_TEST
+
 /* Logs for a quarter of the drive; merges that make a write cost 1.4 times as
  * much; and a log that is full after eight writes. */
 START_TEST(stick_logs_are_found_where_they_hardly_show)
@@ -699,6 +711,8 @@ int main(void)
     tcase_add_loop_test(
         recovery, stick_cost_of_a_switch_is_found_where_times_drift, 1, 5);
     tcase_add_loop_test(recovery, stick_cost_of_a_small_switch_is_found, 1, 3);
+    tcase_add_loop_test(recovery,
+                        stick_cost_of_a_switch_is_not_that_of_a_buffer, 2, 4);
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
     tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
