@@ -218,6 +218,8 @@ static enum outcome try_stage(struct page_probe *state,
         case CLAIM_HOLDS:
             if (state->in_order)
                 return say_in_order(page_bytes, &verdict, findings);
+            if (!page_weigh_whole(state, page_bytes, &verdict))
+                return OUTCOME_MEASURING;
             return conclude_shifts(state, page_bytes, &verdict, findings)
                        ? OUTCOME_SAID
                        : OUTCOME_MEASURING;

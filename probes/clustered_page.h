@@ -28,6 +28,7 @@ enum page_kind {
     PAGE_SHIFTED,
     PAGE_STEADY, /* shifted, all of a round in one place */
     PAGE_LONGER,
+    PAGE_WHOLE, /* the same, and most of them count, not the lowest */
     PAGE_PART,
     PAGE_IN_ORDER,
     PAGE_LARGER /* much longer, and both may merge a block */
@@ -125,6 +126,16 @@ enum claim page_none_smaller(struct page_probe *state, const char *name,
  */
 enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
                        struct page_verdict *verdict);
+
+/*
+ * A block more than a page is in two pages, which costs more. Were this but the
+ * longest part of a page that a buffer or the host lets through at once, most
+ * such writes would stay in one. Where they cost no more, the verdict is less
+ * sure: a flush may also take longer than all that is to be written. False while
+ * it is measured.
+ */
+bool page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
+                      struct page_verdict *verdict);
 
 /* ---- rest --------------------------------------------------------------- */
 

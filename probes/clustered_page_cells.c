@@ -226,7 +226,9 @@ static bool cell_cost(const struct study *study, const char *phase,
     /* Of what merges blocks, the lowest are those few that need not. */
     bool merges =
         contrast->kind == PAGE_IN_ORDER || contrast->kind == PAGE_LARGER;
-    uint32_t summary = merges ? PAGE_MIDDLE : contrast->summary;
+    uint32_t summary = merges                         ? PAGE_MIDDLE
+                       : contrast->kind == PAGE_WHOLE ? PAGE_MOST
+                                                      : contrast->summary;
     *cost = summary == PAGE_LOWEST   ? lowest_eighth(costs, repeats)
             : summary == PAGE_MIDDLE ? stats_median(costs, repeats)
                                      : most_of(costs, repeats);

@@ -8,7 +8,13 @@
 #include "lib/base/units.h"
 #include "probes/placing.h"
 
-enum { CERTIFY_REPEATS = 8, DESCENTS_MAX = 2, FIRST_FREE = 16, MULTIPLES = 6 };
+enum {
+    CERTIFY_REPEATS = 8,
+    DESCENTS_MAX = 2,
+    FIRST_FREE = 16,
+    MULTIPLES = 6,
+    WHOLE_PITCH = 6
+};
 
 static const double effect_least = 0.025;
 /* A shift by the page gains nothing: by so much, what is not shifted does not
@@ -16,6 +22,8 @@ static const double effect_least = 0.025;
 static const double gain_most = 0.06;
 /* Of cells of a few writes; then come long ones. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
+/* What most writes show, they show soon. */
+static const uint32_t whole_looks[] = {18, 28, 0};
 
 /*
  * Is `page` the period? A shift by page / q is dear for each prime q that
@@ -300,4 +308,27 @@ enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
             return CLAIM_HOLDS;
     }
     return claim == CLAIM_HOLDS ? CLAIM_OPEN : claim;
+}
+
+bool page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
+                      struct page_verdict *verdict)
+{
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = whole_looks};
+    struct contrast contrast = page_longer(state, page_bytes, SIDE_ABOVE);
+    enum claim claim;
+
+    if (verdict->confidence <= page_effect_confidence)
+        return true;
+    /* Where a drive sometimes writes the second page beside the first, it is not
+     * the lowest that tell. Every sixth: of two to four parts of a page, the last
+     * is never written, and of five one in five. */
+    contrast.kind = PAGE_WHOLE;
+    contrast.pitch_bytes = WHOLE_PITCH * page_bytes;
+    contrast.repeats =
+        placing_repeats(page_bytes, CERTIFY_REPEATS / 2, 16, 4 * MIB);
+    contrast.low = contrast.high = page_effect_low;
+    claim = study_claim(&state->study, "whole", &contrast, 1, &rule);
+    if (claim != CLAIM_HOLDS)
+        verdict->confidence = page_effect_confidence;
+    return claim != CLAIM_MEASURING;
 }

@@ -48,6 +48,7 @@ lib/infer/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
 probes/write_buffer_follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
+probes/clustered_page_certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = 0.5/|test_probes_kim|recovery

@@ -192,6 +192,8 @@ static const struct exception {
      "what cleaning costs shows only when it begins"},
     {"sim:emmc", 0.75, 1.3, 0.75, 1.3,
      "three pages look like one for a while, which those imagined do not"},
+    {"sim:ssd-d", 0.6, 1.25, 0.75, 1.25,
+     "where a buffer ends is looked for longer in some that are imagined"},
     {"sim:jasmine-64g", 0.75, 1.25, 0.75, 1.5,
      "what cleaning costs shows only when it begins"},
     {"sim:qlc", 0.5, 1.5, 0.5, 1.25,

@@ -339,6 +339,12 @@ static const struct {
 } unsure[] = {
     {"ssd-c", pages, "clustered_page", "4096", 0.9},
     {"ssd-b,sector_update=on", pages, "clustered_page", "131072", 0.95},
+    /* A buffer shorter than the page of 48 KiB: half of it has all that a page
+     * has, but one block more costs no more. */
+    {"ssd-b,channels_count=2,superblock_chips_count=2,page_bytes=8KiB,"
+     "pages_per_block_count=192,program_ns=202us,clustered_page_bytes=48KiB,"
+     "stripe_banks_count=8,write_buffer_bytes=32KiB,command_ns=167us",
+     pages, "clustered_page", "24576", 0.9},
     {"usb-kingston-1g,sector_update=on", pages, "read_modify_write", "false",
      0.95},
     {"ssd-a,interface_bytes_per_second=10MB", buffers, "write_buffer", "261120",
