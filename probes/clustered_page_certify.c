@@ -22,8 +22,6 @@ static const double effect_least = 0.025;
 static const double gain_most = 0.06;
 /* Of cells of a few writes; then come long ones. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
-/* What most writes show, they show soon. */
-static const uint32_t whole_looks[] = {18, 28, 0};
 
 /*
  * Is `page` the period? A shift by page / q is dear for each prime q that
@@ -313,7 +311,7 @@ enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
 bool page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
                       struct page_verdict *verdict)
 {
-    const struct claim_rule rule = {.alpha = page_alpha, .looks = whole_looks};
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = cell_looks};
     struct contrast contrast = page_longer(state, page_bytes, SIDE_ABOVE);
     enum claim claim;
 
