@@ -27,7 +27,9 @@ enum log_kind {
     LOG_FRESH,  /* a few of them, after as many as there may be logs */
     LOG_SPREAD, /* places in turn, each far from the others */
     LOG_STRIDE, /* places in turn, one block apart */
-    LOG_PAIR    /* distant places, and two that are shift_bytes apart */
+    LOG_PAIR,   /* distant places, and two that are shift_bytes apart */
+    LOG_FLUSH,  /* a flush after a write : one after nothing */
+    LOG_READ    /* a write, without its flush : a read from elsewhere */
 };
 
 struct log_probe {

@@ -211,6 +211,8 @@ static void choose_places(const struct log_probe *state,
     switch ((enum log_kind)contrast->kind) {
     case LOG_EARLY:
     case LOG_FRESH:
+    case LOG_FLUSH:
+    case LOG_READ:
         break; /* anywhere */
     case LOG_SPREAD:
         far_places(state, random, UINT64_MAX / 2, places, count);
@@ -287,6 +289,38 @@ static void emit_fresh(struct study *study, const char *phase,
     }
 }
 
+/* A write, and what the time of it or of its flush is compared with. */
+static void emit_reach(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    const bool is_read = contrast->kind == LOG_READ;
+    const struct setting *setting = &study->setting;
+    const uint64_t end =
+        setting->region_offset_bytes + setting->region_length_bytes;
+    struct step step =
+        placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+
+    step.offset_bytes = next_place(state, random);
+    step.length_bytes = contrast->size_bytes;
+    if (step.offset_bytes > end - step.length_bytes)
+        step.offset_bytes = end - step.length_bytes;
+    placing_ask_flushed(study, &step);
+    step = placing_step(is_read ? OPERATION_READ : OPERATION_FLUSH, 0, 0, phase,
+                        contrast, 'b', round);
+    if (is_read) {
+        step.offset_bytes = next_place(state, random);
+        step.length_bytes = contrast->size_bytes;
+    }
+    study_ask(study, &step);
+}
+
+static bool is_reach(const struct contrast *contrast)
+{
+    return contrast->kind == LOG_FLUSH || contrast->kind == LOG_READ;
+}
+
 static bool is_fresh(const struct contrast *contrast)
 {
     return contrast->kind == LOG_EARLY || contrast->kind == LOG_FRESH;
@@ -301,6 +335,10 @@ void log_emit(struct study *study, const char *phase,
     uint64_t places[LOG_PLACES_MAX + 1] = {0};
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
+    if (is_reach(contrast)) {
+        emit_reach(study, phase, contrast, round, random);
+        return;
+    }
     if (is_fresh(contrast)) {
         emit_fresh(study, phase, contrast, round, random);
         return;
@@ -354,6 +392,17 @@ bool log_value(const struct study *study, const char *phase,
     double fresh = 0, again;
 
     (void)random;
+    if (is_reach(contrast)) {
+        const struct timing *written =
+            placing_rows(study, phase, contrast, 'a', round, 2);
+        const struct timing *other =
+            placing_rows(study, phase, contrast, 'b', round, 1);
+        if (!written || !other || other->ns == 0)
+            return false;
+        const struct timing *row = &written[contrast->kind == LOG_FLUSH];
+        *ratio = log((double)row->ns / (double)other->ns);
+        return row->ns > 0;
+    }
     if (is_fresh(contrast)) {
         if (!least_cost(study, phase, contrast, 'a', round, &fresh) ||
             !least_cost(study, phase, contrast, 'b', round, &again))

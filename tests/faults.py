@@ -13,7 +13,8 @@ import sys
 
 import jsonschema
 
-PROBES = "basic,clustered-page,read-buffer,write-buffer,nand-type,large-request"
+PROBES = ("basic,clustered-page,log-list,read-buffer,write-buffer,nand-type,"
+          "large-request")
 DRIVES = ["ssd-a", "usb-pny-2g"]
 FINISHED = (0, 5)
 dice = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 6)

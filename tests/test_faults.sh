@@ -187,15 +187,15 @@ resume_budget() {
     local budget=800000000 probing before settled
     local probes=clustered-page,clustered-block
     "$ssdprobe" -q --json=first.json --write-budget="$budget" --time-limit=10s \
-        --output-dir=short run "$probes" sim:ssd-a >out 2>err
+        --output-dir=budgeted run "$probes" sim:ssd-a >out 2>err
     check "budget: all that was written before the cut is noted" test \
-        "$(jq .written_bytes short/state.json)" -eq \
+        "$(jq .written_bytes budgeted/state.json)" -eq \
         "$(jq .cost.bytes_written first.json)"
-    "$ssdprobe" -q --json=rest.json --resume=short sim:ssd-a >out 2>err
-    check "budget: the rest writes what is left: $(jq -c . short/state.json)" \
-        test "$(jq .written_bytes short/state.json)" -le "$budget"
+    "$ssdprobe" -q --json=rest.json --resume=budgeted sim:ssd-a >out 2>err
+    check "budget: the rest writes what is left: $(jq -c . budgeted/state.json)" \
+        test "$(jq .written_bytes budgeted/state.json)" -le "$budget"
     check "budget: the cost is that of both" test \
-        "$(jq .written_bytes short/state.json)" -eq \
+        "$(jq .written_bytes budgeted/state.json)" -eq \
         "$(jq .cost.bytes_written rest.json)"
 
     "$ssdprobe" -q --write-budget="$budget" --output-dir=dead run "$probes" \

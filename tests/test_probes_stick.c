@@ -511,6 +511,19 @@ START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
 }
 END_TEST
 
+/* A buffer takes all writes where no flush empties it: that no log shows says
+ * nothing. */
+START_TEST(stick_logs_behind_flushes_that_lie_are_not_absent)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    struct findings findings;
+
+    run("ssd-a,flush_lies=on", "realistic", (unsigned)_i, logs, &findings);
+    ck_assert_int_eq(findings_get(&findings, "log_list")->verdict,
+                     VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
 /* Two blocks in turn are slow where it takes long to go from one log to another,
  * but a merge takes longer still: by half, and of more logs than the first look
  * uses up; and by little. */
@@ -716,6 +729,8 @@ int main(void)
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
     tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
+    tcase_add_loop_test(
+        recovery, stick_logs_behind_flushes_that_lie_are_not_absent, 1, 3);
     tcase_add_loop_test(
         recovery, stick_logs_are_counted_by_merges_and_not_by_switches, 0, 3);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
