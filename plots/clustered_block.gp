@@ -26,7 +26,8 @@ sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5
 # Sizes whose gap was looked at, and that did not stand.
 tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
 block = value_of("clustered_block")/1048576
-folded = block == block
+# How much of a block a write uses up is known with the page.
+folded = block == block && page > 0
 walks = int(system(walk." | wc -l"))
 counts = int(system(sizes(0)." | wc -l"))
 if (walks > 1) { stats "< ".walk using 1:2 name "WALK" nooutput }
@@ -42,7 +43,7 @@ if (walks > 1) {
     eval time_axis(WALK_min_y, WALK_max_y)
     place(x) = folded ? x - block*floor(x/block + 1e-9) : x
     if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
-    set xlabel folded ? "pages used up, modulo a block (MiB)" : "pages used up (MiB)"
+    set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
     set ylabel "write and flush"
     set key off
     if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
