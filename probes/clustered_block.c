@@ -82,7 +82,7 @@ static enum claim say_scattered(struct block_probe *state, bool cleans,
     claim = block_compare_parts(state, page, 0, &pieces);
     state->page_bytes = page;
     if (claim == CLAIM_HOLDS && pieces.missed)
-        block_say_open(findings, block_lost_distance);
+        block_say_lost(findings);
     else if (claim == CLAIM_HOLDS && !block_say_agreed(state, findings, &pieces,
                                                        state->page_confidence))
         return CLAIM_MEASURING;

@@ -234,15 +234,8 @@ bool block_say_log_block(const struct block_probe *state,
 bool block_say_borders(struct findings *findings,
                        const struct block_borders *borders);
 bool block_say_open(struct findings *findings, const char *reason);
-/* Where writes of one length are slow at a distance and those of another at none:
- * what is copied in cleaning may share blocks with what is written, and then slow
- * writes come as often as those have room, for as long as that is the same. */
-static const char block_lost_distance[] =
-    "slow writes come at a fixed distance, but not in writes of another "
-    "length, "
-    "so it holds for a while only: as where copies of what is cleaned go to "
-    "the "
-    "same block as what is written";
+/* Where writes of one length are slow at a distance and those of another at none. */
+bool block_say_lost(struct findings *findings);
 
 /* ---- conclusions ------------------------------------------------------- */
 

@@ -102,7 +102,7 @@ bool block_conclude_one_route(struct block_probe *state,
                       "one in writes of two pages, so it is not what was "
                       "written that makes them slow");
     if (missed)
-        return block_say_open(findings, block_lost_distance);
+        return block_say_lost(findings);
     return block_say_spikes(state, findings, spikes, &whole,
                             state->page_confidence, why_alone);
 }

@@ -24,7 +24,7 @@ enum {
     AGREED_LEAST = 3,
     FIRST_NUMBER = 3, /* of the walks; those with the page come before */
     ACROSS_NUMBER = 40,
-    INSIDE_NUMBER = 60, /* and on, for each page that is tried */
+    INSIDE_NUMBER = 60, /* and on, for each prime part of the page */
     /* What a walk looks for is to come so often, at the least. */
     WALK_PERIODS = 32,
     WALK_WRITES_MAX = 65536,

@@ -139,6 +139,18 @@ bool block_say_open(struct findings *findings, const char *reason)
     return true;
 }
 
+bool block_say_lost(struct findings *findings)
+{
+    /* What is copied in cleaning may share blocks with what is written, and then
+     * slow writes come as often as those have room, for as long as that is the
+     * same. */
+    return block_say_open(
+        findings, "slow writes come at a fixed distance, but not in writes of "
+                  "another length, so it holds for a while only: as where "
+                  "copies of what is cleaned go to the same block as what is "
+                  "written");
+}
+
 /* Blocks that share a log are merged as one, and what is merged is erased. The
  * ends of that block were seen to the page. */
 bool block_say_log_block(const struct block_probe *state,
