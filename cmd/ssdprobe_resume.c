@@ -159,15 +159,12 @@ static bool take_note(struct run *run, struct json_object *note,
     struct resume *resume = &run->resume;
     const int tune = get_word(note, "tune", settings_tune_words);
     const int cache = get_word(note, "write_cache", settings_cache_words);
-    uint64_t version;
 
     if (tune < 0 || cache < 0)
         return false;
     settings->tune = (enum tune_level)tune;
     settings->write_cache = (enum cache_wish)cache;
-    return get_number(note, "format_version", &version) &&
-           version == NOTE_VERSION &&
-           get_number(note, "turns", &resume->turns_count) &&
+    return get_number(note, "turns", &resume->turns_count) &&
            get_number(note, "samples_bytes", &resume->samples_bytes) &&
            get_number(note, "rows", &resume->rows_count) &&
            get_digest(note, &resume->digest) &&
@@ -199,10 +196,19 @@ static int read_note(struct run *run, uint64_t *counted_bytes)
                          path, RUN_DIR_STATE);
     struct json_object *note = json_object_from_fd(file);
     close(file);
-    error = json_object_is_type(note, json_type_object) &&
-                    take_note(run, note, counted_bytes)
-                ? 0
-                : changed(run, RUN_DIR_STATE);
+    uint64_t version;
+    if (!json_object_is_type(note, json_type_object) ||
+        !get_number(note, "format_version", &version))
+        error = changed(run, RUN_DIR_STATE);
+    else if (version != NOTE_VERSION)
+        error = fault_set(&run->why, FAULT_OPEN, -EINVAL,
+                          "the run of %.200s is one of another version of "
+                          "ssdprobe (%s has format %" PRIu64 ", not %d), so "
+                          "this one cannot continue it: use that version, or "
+                          "begin a new run",
+                          path, RUN_DIR_STATE, version, NOTE_VERSION);
+    else if (!take_note(run, note, counted_bytes))
+        error = changed(run, RUN_DIR_STATE);
     json_object_put(note);
     return error;
 }

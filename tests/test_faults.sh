@@ -245,6 +245,11 @@ resume() {
     "$ssdprobe" -q --resume=edited "$resume_drive" >out 2>err
     check "samples that were changed are refused: $(cat err)" \
         grep -q 'samples.csv is not as the run left it' err
+    cp -r killed1 older
+    jq '.format_version = 1' cut20s/state.json >older/state.json
+    "$ssdprobe" -q --resume=older "$resume_drive" >out 2>err
+    check "the run of an older version is called so: $(cat err)" \
+        grep -q 'another version of ssdprobe (state.json has format 1' err
     "$ssdprobe" -q --resume=cut20s "$resume_drive" >out 2>err
     check "a run that has ended is not begun again: $(cat err)" \
         grep -q 'nothing to continue' err
