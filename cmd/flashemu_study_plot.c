@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,23 +21,27 @@ static const char *find_script(void)
     return access(source, R_OK) == 0 ? source : installed;
 }
 
-/* The rows in a file that is gone when all is over. */
+/* The rows in a file that has no name, by the path at which gnuplot and what it
+ * starts find it too. Returns what is to be closed, or -errno with `*why`. */
 static int put_rows(const struct study_job *job, char path[64],
                     struct fault *why)
 {
-    snprintf(path, 64, "/tmp/flashemu-study.XXXXXX");
-    int descriptor = mkostemp(path, 0);
-    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (!out) {
-        path[0] = '\0';
+    const int descriptor = memfd_create("study", 0);
+    FILE *out = descriptor < 0 ? NULL : fdopen(dup(descriptor), "w");
+
+    if (!out)
         return fault_set(why, FAULT_OPEN, -errno,
-                         "cannot make a file in /tmp for the figure: %s",
+                         "no memory for the rows of the figure: %s",
                          strerror(errno));
-    }
     study_rows(job, out);
-    int failed = ferror(out);
-    failed |= fclose(out);
-    return failed ? fault_set(why, FAULT_IO, -EIO, "cannot write %s", path) : 0;
+    bool failed = ferror(out);
+    if (fclose(out) != 0 || failed) {
+        close(descriptor);
+        return fault_set(why, FAULT_IO, -EIO,
+                         "no memory for the rows of the figure");
+    }
+    snprintf(path, 64, "/proc/self/fd/%d", descriptor);
+    return descriptor;
 }
 
 static int draw(const char *rows, const struct study_job *job,
@@ -78,11 +84,12 @@ static int draw(const char *rows, const struct study_job *job,
 
 int study_plot(const struct study_job *job, struct fault *why)
 {
-    char rows[64] = "";
-    int error = put_rows(job, rows, why);
-    if (!error)
-        error = draw(rows, job, why);
-    if (rows[0])
-        unlink(rows);
+    char path[64];
+    const int rows = put_rows(job, path, why);
+
+    if (rows < 0)
+        return rows;
+    const int error = draw(path, job, why);
+    close(rows);
     return error;
 }

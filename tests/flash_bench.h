@@ -10,6 +10,7 @@
 
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
+#include "tests/scratch.h"
 
 /*
  * What the suites of the emulated drive share: a drive from the text of a drive
@@ -29,14 +30,12 @@ static inline struct drive drive_of(const char *spec)
     return drive;
 }
 
-/* Writes a file with a name of its own that ends in .ini, and says which. */
-static inline void put_drive(const char *text, size_t length, char path[64])
+/* Writes a file with a name of its own, and says which. */
+static inline void put_drive(const char *text, size_t length,
+                             char path[SCRATCH_MAX])
 {
-    snprintf(path, 64, "/tmp/test_flash.XXXXXX.ini");
-    int descriptor = mkstemps(path, 4);
+    FILE *file = fdopen(scratch_file(path, "test_flash"), "wb");
 
-    ck_assert_int_ge(descriptor, 0);
-    FILE *file = fdopen(descriptor, "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_eq(fwrite(text, 1, length, file), length);
     ck_assert_int_eq(fclose(file), 0);
@@ -44,7 +43,7 @@ static inline void put_drive(const char *text, size_t length, char path[64])
 
 static inline struct drive drive_of_text(const char *text)
 {
-    char path[64];
+    char path[SCRATCH_MAX];
 
     put_drive(text, strlen(text), path);
     struct drive drive = drive_of(path);

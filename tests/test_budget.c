@@ -14,6 +14,7 @@
 #include "lib/session/session.h"
 #include "lib/session/state.h"
 #include "probes/probes.h"
+#include "tests/scratch.h"
 
 /* Of each kind one that is quick; the long suite takes every drive there is.
  * Sanitizers see the same code on an SSD, a stick and what is no flash. */
@@ -473,11 +474,10 @@ START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
         "bus_mhz = 400\nprogram_ns = 9ms\n"
         "[mapping]\nmapping = page\nclustered_page_bytes = 64KiB\n"
         "merge_copy = bank\n";
-    char path[] = "/tmp/budget-XXXXXX", spec[64];
-    const int descriptor = mkstemp(path);
+    char path[SCRATCH_MAX], spec[SCRATCH_MAX + 32];
+    const int descriptor = scratch_file(path, "budget");
     struct fill_rows rows;
 
-    ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(write(descriptor, text, sizeof(text) - 1),
                      sizeof(text) - 1);
     ck_assert_int_eq(close(descriptor), 0);

@@ -11,10 +11,11 @@
 
 #include "lib/base/random.h"
 #include "lib/infer/sample_csv.h"
+#include "tests/scratch.h"
 
 enum { ROWS = 24, TEXT_MAX = 65536 };
 
-static char path[] = "/tmp/test_csv.XXXXXX";
+static char path[SCRATCH_MAX];
 
 static struct csv_header example_header(void)
 {
@@ -125,7 +126,7 @@ static void expect_refusal(const char *text, size_t length, unsigned line,
                            const char *words)
 {
     struct fault why;
-    char place[64];
+    char place[SCRATCH_MAX + 16];
 
     ck_assert_int_eq(read_text(text, length, &why), -EINVAL);
     snprintf(place, sizeof(place), "%s:%u: ", path, line);
@@ -557,16 +558,23 @@ START_TEST(a_hundred_thousand_rows_take_less_than_a_second)
 }
 END_TEST
 
+static void make_file(void)
+{
+    close(scratch_file(path, "test_csv"));
+}
+
+static void remove_file(void)
+{
+    ck_assert_int_eq(unlink(path), 0);
+}
+
 int main(void)
 {
     Suite *suite = suite_create("csv");
     TCase *cases = tcase_create("csv");
     SRunner *runner = srunner_create(suite);
-    int descriptor = mkstemp(path);
 
-    if (descriptor < 0)
-        return 1;
-    close(descriptor);
+    tcase_add_unchecked_fixture(cases, make_file, remove_file);
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, what_is_written_is_read_back);
@@ -586,6 +594,5 @@ int main(void)
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    unlink(path);
     return failed != 0;
 }

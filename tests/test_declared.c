@@ -10,8 +10,9 @@
 #include "lib/device/declared.h"
 #include "lib/report/report.h"
 #include "lib/report/report_hide.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/ssdprobe-declared-XXXXXX";
+static char folder[SCRATCH_MAX];
 
 static void put(const char *name, const char *text)
 {
@@ -28,8 +29,7 @@ static void begin(void)
     static const char *const parts[] = {"queue", "device"};
     char path[200];
 
-    memcpy(strrchr(folder, '-'), "-XXXXXX", 8);
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    scratch_folder(folder, "declared");
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, parts[i]);
         ck_assert_int_eq(mkdir(path, 0700), 0);

@@ -25,7 +25,7 @@ static size_t read_shipped(const char *name, char text[FILE_MAX])
     return length;
 }
 
-static int load_text(const char *text, size_t length, char path[64],
+static int load_text(const char *text, size_t length, char path[SCRATCH_MAX],
                      struct drive *drive, struct fault *why)
 {
     put_drive(text, length, path);
@@ -109,7 +109,7 @@ START_TEST(a_mistake_is_refused_with_file_line_and_what_is_allowed)
     const struct mistake *mistake = &mistakes[_i];
     struct drive drive;
     struct fault why;
-    char path[64], place[80];
+    char path[SCRATCH_MAX], place[SCRATCH_MAX + 16];
 
     int error =
         load_text(mistake->text, mistake_length(mistake), path, &drive, &why);
@@ -128,7 +128,8 @@ END_TEST
 
 START_TEST(a_line_that_is_too_long_is_refused_where_it_is)
 {
-    char text[2048] = "[drive]\nname = x\n; ", path[64], place[80];
+    char text[2048] = "[drive]\nname = x\n; ", path[SCRATCH_MAX],
+         place[SCRATCH_MAX + 16];
     size_t length = strlen(text);
     struct drive drive;
     struct fault why;
@@ -147,7 +148,7 @@ END_TEST
 
 START_TEST(drives_that_build_on_each_other_in_a_circle_are_refused)
 {
-    char path[64], text[128];
+    char path[SCRATCH_MAX], text[SCRATCH_MAX + 32];
     struct drive drive;
     struct fault why;
 
@@ -166,7 +167,8 @@ END_TEST
 
 START_TEST(a_mistake_in_a_base_is_reported_where_it_is)
 {
-    char base[64], path[64], text[128], place[80];
+    char base[SCRATCH_MAX], path[SCRATCH_MAX], text[SCRATCH_MAX + 32],
+        place[SCRATCH_MAX + 16];
     const char *wrong = "[drive]\nname = wrong\n[timing]\nread_ns = 2s\n";
     struct drive drive;
     struct fault why;
@@ -217,11 +219,12 @@ static const struct geometry {
 /* base = x.ini means the one beside the file, wherever the program runs. */
 START_TEST(a_base_is_looked_for_beside_its_file)
 {
-    char folder[] = "/tmp/test_flash.XXXXXX", path[64], spec[96], base[64];
+    char folder[SCRATCH_MAX], path[SCRATCH_MAX + 16], spec[SCRATCH_MAX + 16],
+        base[SCRATCH_MAX + 16];
     struct fault why = {FAULT_NONE, ""};
     struct drive drive;
 
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    scratch_folder(folder, "test_flash");
     snprintf(path, sizeof(path), "%s/base.ini", folder);
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
@@ -591,7 +594,7 @@ START_TEST(every_key_of_the_table_has_an_effect)
 {
     struct drive drive = drive_of_text(small_drive);
     struct drive_key key;
-    char path[64], base[200], spec[256];
+    char path[SCRATCH_MAX], base[200], spec[256];
     size_t index = 0;
 
     put_drive(small_drive, strlen(small_drive), path);
@@ -730,7 +733,7 @@ static void try_out(const struct drive *drive)
 START_TEST(no_mutation_crashes_the_reader_or_the_drive)
 {
     enum { MUTATIONS = 5000 };
-    char good[FILE_MAX], text[FILE_MAX], path[64];
+    char good[FILE_MAX], text[FILE_MAX], path[SCRATCH_MAX];
     size_t good_length = read_shipped("ssd-a", good);
     unsigned accepted = 0, refused = 0;
     struct random random;
@@ -764,7 +767,7 @@ END_TEST
 START_TEST(no_junk_is_a_drive)
 {
     struct random random;
-    char text[FILE_MAX], path[64];
+    char text[FILE_MAX], path[SCRATCH_MAX];
 
     random_seed(&random, 2);
     for (int i = 0; i < 500; i++) {

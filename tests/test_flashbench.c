@@ -12,6 +12,7 @@
 #include "lib/base/random.h"
 #include "lib/infer/flashbench.h"
 #include "lib/infer/parameter.h"
+#include "tests/scratch.h"
 
 #define RECORDINGS SOURCE_FOLDER "/tests/recordings/"
 
@@ -45,7 +46,7 @@ static const struct truth {
 };
 enum { TRUTHS = sizeof(truths) / sizeof(truths[0]) };
 
-static char path[] = "/tmp/test_flashbench.XXXXXX";
+static char path[SCRATCH_MAX];
 static struct flashbench table;
 static struct findings findings;
 
@@ -586,7 +587,7 @@ START_TEST(damage_is_refused_with_file_and_line)
     const struct refusal *refusal = &refusals[_i];
     struct fault why = {FAULT_NONE, ""};
     bool is_flashbench = false;
-    char place[64];
+    char place[SCRATCH_MAX + 16];
 
     put_file(refusal->text, strlen(refusal->text));
     ck_assert_int_eq(flashbench_read(path, &table, &is_flashbench, &why),
@@ -708,16 +709,24 @@ START_TEST(no_mutation_crashes_or_lacks_a_sentence)
 }
 END_TEST
 
+static void make_file(void)
+{
+    close(scratch_file(path, "test_flashbench"));
+}
+
+static void remove_file(void)
+{
+    ck_assert_int_eq(unlink(path), 0);
+}
+
 int main(void)
 {
-    int descriptor = mkstemp(path);
     Suite *suite = suite_create("flashbench");
     TCase *cards = tcase_create("cards"), *files = tcase_create("files");
 
-    if (descriptor < 0)
-        return EXIT_FAILURE;
-    close(descriptor);
+    tcase_add_unchecked_fixture(cards, make_file, remove_file);
     tcase_set_timeout(cards, 60);
+    tcase_add_unchecked_fixture(files, make_file, remove_file);
     tcase_set_timeout(files, 60);
     tcase_add_test(cards, units_and_pages_of_real_cards);
     tcase_add_test(cards, open_units_of_real_cards);
@@ -745,6 +754,5 @@ int main(void)
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    unlink(path);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -15,11 +15,12 @@
 #include "lib/device/disk.h"
 #include "lib/session/journal.h"
 #include "lib/session/preserve.h"
+#include "tests/scratch.h"
 
 enum { EXTENTS = 5, ZERO_EXTENT = 2 };
 
 static const struct preserve_region region = {8 * MIB, EXTENTS *MIB - 4096};
-static char place[64], path[128];
+static char place[SCRATCH_MAX], path[SCRATCH_MAX + 8];
 static struct run_dir dir;
 static struct device *device;
 static struct fault why;
@@ -55,8 +56,7 @@ static void set_up(void)
     const struct device_options options = {.write = true};
     struct random random;
 
-    snprintf(place, sizeof(place), "/tmp/preserve.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(place));
+    scratch_folder(place, "preserve");
     snprintf(path, sizeof(path), "%s/run", place);
     ck_assert_int_eq(run_dir_create(path, &dir, &why), 0);
     ck_assert_int_eq(
@@ -71,7 +71,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char command[128];
+    char command[SCRATCH_MAX + 16];
 
     device_close(device);
     run_dir_close(&dir);

@@ -11,6 +11,7 @@
 #include "lib/flash/draw.h"
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
+#include "tests/scratch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SEEDS_COUNT = 30, WORKED_COUNT = 20 };
@@ -51,11 +52,9 @@ static void load(const char *path, uint64_t seed)
 
 START_TEST(every_drawn_file_loads_and_works)
 {
-    char path[] = "/tmp/test_random_XXXXXX.ini";
-    int descriptor = mkstemps(path, 4);
+    char path[SCRATCH_MAX];
 
-    ck_assert_int_ge(descriptor, 0);
-    close(descriptor);
+    close(scratch_file(path, "test_random"));
     const uint64_t seeds_count =
         getenv("SSDPROBE_TEST_LONG") ? LONG_FACTOR * SEEDS_COUNT : SEEDS_COUNT;
     for (uint64_t seed = 0; seed < seeds_count; seed++) {

@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "lib/session/run_dir.h"
+#include "tests/scratch.h"
 
-static char place[64], path[128];
+static char place[SCRATCH_MAX], path[SCRATCH_MAX + 8];
 static struct run_dir dir;
 static struct fault why;
 
 static void set_up(void)
 {
-    snprintf(place, sizeof(place), "/tmp/run-dir.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(place));
+    scratch_folder(place, "run-dir");
     snprintf(path, sizeof(path), "%s/run", place);
     why = (struct fault){FAULT_NONE, ""};
     ck_assert_int_eq(run_dir_create(path, &dir, &why), 0);
@@ -24,7 +24,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char command[128];
+    char command[SCRATCH_MAX + 16];
     run_dir_close(&dir);
     snprintf(command, sizeof(command), "rm -r '%s'", place);
     ck_assert_int_eq(system(command), 0);

@@ -15,6 +15,7 @@
 #include "lib/session/session.h"
 #include "lib/session/skip.h"
 #include "probes/probes.h"
+#include "tests/scratch.h"
 
 static const struct probe *const three[] = {
     &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};
@@ -31,7 +32,7 @@ struct outing {
     uint64_t stop_after; /* rows, 0: never */
     uint64_t fail_sink_after;
 
-    char path[32];
+    char path[SCRATCH_MAX];
     FILE *file;
     struct csv_writer writer;
     volatile sig_atomic_t interrupted;
@@ -100,10 +101,7 @@ static void begin_csv(struct outing *outing, struct session *session)
                              "%s%s", i ? " " : "", outing->asked[i]->name);
     if (outing->assume)
         snprintf(header.assume, sizeof(header.assume), "%s", outing->assume);
-    snprintf(outing->path, sizeof(outing->path), "/tmp/session.XXXXXX");
-    int descriptor = mkstemp(outing->path);
-    ck_assert_int_ge(descriptor, 0);
-    outing->file = fdopen(descriptor, "wb");
+    outing->file = fdopen(scratch_file(outing->path, "session"), "wb");
     ck_assert_ptr_nonnull(outing->file);
     ck_assert_int_eq(csv_begin(&outing->writer, outing->file, &header), 0);
 }
