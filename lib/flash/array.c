@@ -2,8 +2,6 @@
 #include "lib/flash/array.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/flash/interleave.h"
@@ -14,135 +12,6 @@ static uint64_t lasting(const struct array *array, uint64_t ns)
     if (array->slowness == 1.0)
         return ns;
     return (uint64_t)((double)ns * array->slowness);
-}
-
-static void set_geometry(struct array *array, const struct drive *drive)
-{
-    array->channels_count = (uint32_t)drive->channels_count;
-    array->banks_count =
-        (uint32_t)(drive->channels_count * drive->banks_per_channel_count);
-    array->stripe_banks_count = (uint32_t)drive->stripe_banks_count;
-    array->groups_count = array->banks_count / array->stripe_banks_count;
-    array->groups = divisor_of(array->groups_count);
-    array->stripe = divisor_of(array->stripe_banks_count);
-    array->pages_per_block_count = (uint32_t)drive->pages_per_block_count;
-    array->stripe_pages_count =
-        array->pages_per_block_count * array->stripe_banks_count;
-    array->page_bytes = drive->page_bytes * drive->superblock_chips_count;
-    array->block_bytes = array->page_bytes * array->stripe_pages_count;
-    array->page_parts_count =
-        drive->content_unit_bytes
-            ? (uint32_t)(array->page_bytes / drive->content_unit_bytes)
-            : 1;
-    array->registers_count =
-        (uint32_t)(drive->cache_register_bytes / drive->page_bytes);
-    if (array->registers_count == 0)
-        array->registers_count = 1;
-}
-
-static void set_timing(struct array *array, const struct drive *drive)
-{
-    array->read_ns = drive->read_ns;
-    array->erase_ns = drive->erase_ns;
-    array->slc_read_ns = drive->slc_read_ns;
-    array->slc_program_ns = drive->slc_program_ns;
-    array->cache_copy_ns = drive->cache_copy_ns;
-    array->controller_read_ns = drive->controller_read_page_ns;
-    array->controller_write_ns = drive->controller_write_page_ns;
-    array->controller_copy_ns = drive->controller_copy_page_ns;
-    array->zero_copy_ns = drive->zero_copy_ns;
-    array->bus_ns =
-        array->page_bytes * 8 * 1000 / (drive->bus_width_bits * drive->bus_mhz);
-    array->cache_read = drive->cache_read != 0;
-    array->cache_program = drive->cache_program != 0;
-    array->bus_held = drive->bus_policy == BUS_HELD;
-    array->partial_read = drive->partial_read != 0;
-    array->partial_program = drive->partial_program != 0;
-    array->slowness = 1.0;
-}
-
-static uint32_t all_blocks(const struct array *array)
-{
-    return array->blocks_count + array->slc_blocks_count;
-}
-
-static int allocate(struct array *array, bool contents_matter)
-{
-    size_t registers = (size_t)array->banks_count * array->registers_count;
-    size_t pages = (size_t)all_blocks(array) * array->stripe_pages_count;
-
-    array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
-    array->banks = calloc(array->banks_count, sizeof(*array->banks));
-    array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
-    array->blocks = calloc(all_blocks(array), sizeof(*array->blocks));
-    array->register_free_ns = calloc(registers, sizeof(uint64_t));
-    array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->program_ns || !array->banks || !array->channel_free_ns ||
-        !array->blocks || !array->register_free_ns || !array->sensing)
-        return -ENOMEM;
-    if (!contents_matter)
-        return 0;
-    array->zero_parts = malloc(pages);
-    if (!array->zero_parts)
-        return -ENOMEM;
-    memset(array->zero_parts, (int)array->page_parts_count, pages);
-    return 0;
-}
-
-int array_create(struct array *array, const struct drive *drive,
-                 uint32_t blocks_count, struct flash_statistics *statistics)
-{
-    memset(array, 0, sizeof(*array));
-    array->blocks_count = blocks_count;
-    array->slc_blocks_count = (uint32_t)drive->slc_blocks_count;
-    array->statistics = statistics;
-    set_geometry(array, drive);
-    set_timing(array, drive);
-    if (allocate(array, drive->content_unit_bytes != 0)) {
-        array_destroy(array);
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < array->banks_count; i++)
-        array->banks[i].channel = i % array->channels_count;
-    for (uint32_t i = 0; i < array->pages_per_block_count; i++)
-        array->program_ns[i] =
-            drive->program_ns[i % drive->program_levels_count];
-    return 0;
-}
-
-void array_destroy(struct array *array)
-{
-    free(array->program_ns);
-    free(array->banks);
-    free(array->channel_free_ns);
-    free(array->blocks);
-    free(array->register_free_ns);
-    free(array->sensing);
-    free(array->zero_parts);
-    memset(array, 0, sizeof(*array));
-}
-
-uint64_t array_memory_bytes(const struct array *array)
-{
-    return array->pages_per_block_count * sizeof(uint64_t) +
-           array->banks_count * sizeof(*array->banks) +
-           array->channels_count * sizeof(uint64_t) +
-           all_blocks(array) * sizeof(*array->blocks) +
-           (array->zero_parts
-                ? (uint64_t)all_blocks(array) * array->stripe_pages_count
-                : 0);
-}
-
-void array_erase_counts(const struct array *array, uint32_t *least,
-                        uint32_t *most)
-{
-    *least = UINT32_MAX;
-    *most = 0;
-    for (uint32_t i = 0; i < all_blocks(array); i++) {
-        uint32_t count = array->blocks[i].erase_count;
-        *least = count < *least ? count : *least;
-        *most = count > *most ? count : *most;
-    }
 }
 
 uint32_t array_group(const struct array *array, uint32_t block)
@@ -172,7 +41,7 @@ static uint64_t *channel_of(struct array *array, uint32_t bank)
  */
 void array_note_program(struct array *array, uint32_t block, uint32_t page)
 {
-    assert(block < all_blocks(array));
+    assert(block < array_all_blocks(array));
     assert(page < array->stripe_pages_count);
     assert(page >= array->blocks[block].next_page);
     array->blocks[block].next_page = page + 1;
@@ -575,7 +444,7 @@ uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
     uint32_t first = array_group(array, block) * array->stripe_banks_count;
     uint64_t done = begin_ns;
 
-    assert(block < all_blocks(array));
+    assert(block < array_all_blocks(array));
     for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
         struct array_bank *at = &array->banks[first + i];
         uint64_t start = later(at->free_ns, begin_ns);

@@ -76,6 +76,12 @@ struct array {
     struct flash_statistics *statistics; /* the flash's; counted here */
 };
 
+/* Those with one bit a cell as well. */
+static inline uint32_t array_all_blocks(const struct array *array)
+{
+    return array->blocks_count + array->slc_blocks_count;
+}
+
 /* `blocks_count` clustered blocks, all erased. 0 or -ENOMEM. */
 int array_create(struct array *array, const struct drive *drive,
                  uint32_t blocks_count, struct flash_statistics *statistics);

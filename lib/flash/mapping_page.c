@@ -1,226 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Page mapping: every unit may lie anywhere. Units of one level of hotness
- * share blocks; when few blocks are free, victims are cleaned in the
- * foreground, one at a time (Lee & Kim, algorithm 1; Dirik 6.8).
- */
-#include "lib/flash/mapping.h"
+/* Page mapping: where units lie and where they are written to. */
+#include "lib/flash/mapping_page.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/divisor.h"
-#include "lib/flash/hotness.h"
-#include "lib/flash/ledger.h"
 #include "lib/flash/table.h"
-
-#define NOWHERE UINT32_MAX
-
-/* A block that takes units. */
-struct open_block {
-    uint32_t block, slot; /* slot == block_units_count: full, not closed yet */
-};
-
-struct page_mapping {
-    struct mapping base;
-    struct ledger ledger;
-    struct divisor units;   /* of a block */
-    uint32_t *slot_of_unit; /* block * block_units + slot, or NOWHERE */
-    uint32_t *unit_of_slot; /* what was put there; valid if that agrees */
-    uint32_t *free_blocks;  /* a ring: erased longest ago is used first */
-    uint32_t free_head, free_count;
-    const struct victim_ops *victim;
-    struct hotness *hotness; /* NULL: one level */
-    uint32_t levels_count;
-    /* For the host's writes by level, then for cleaning's: the same ones where
-     * they share their blocks. */
-    struct open_block open[2 * HOTNESS_LEVELS_MAX];
-    uint32_t cleaning_offset; /* of cleaning's in `open` */
-    struct array_move *moves; /* scratch of one victim */
-    uint32_t threshold_count, idle_target_count;
-    uint32_t imposed_pages_count; /* that cleaning copies; NOWHERE: the valid */
-    uint32_t first_slot; /* of the first write: the phase of the blocks */
-    uint32_t wear_gap_count, wear_cursor;
-    uint64_t cleaning_free_ns, erased_ns; /* of the block cleaned last */
-};
-
-static struct page_mapping *page_mapping(struct mapping *mapping)
-{
-    return (struct page_mapping *)mapping;
-}
-
-static void release(struct page_mapping *map, uint32_t block)
-{
-    uint32_t blocks = map->base.array->blocks_count;
-    uint32_t tail = map->free_head + map->free_count;
-
-    map->free_blocks[tail < blocks ? tail : tail - blocks] = block;
-    map->free_count++;
-}
-
-/* A free block for units of a level. */
-static uint32_t take_free(struct page_mapping *map, uint32_t level)
-{
-    uint32_t block = map->free_blocks[map->free_head];
-
-    assert(map->free_count > 0);
-    if (++map->free_head == map->base.array->blocks_count)
-        map->free_head = 0;
-    map->free_count--;
-    if (map->hotness && map->hotness->ops->opened)
-        map->hotness->ops->opened(map->hotness, block, level);
-    return block;
-}
 
 /* The unit is no longer where it was. */
 static void invalidate(struct page_mapping *map, uint64_t unit)
 {
     uint32_t slot = map->slot_of_unit[unit];
 
-    if (slot == NOWHERE)
+    if (slot == PAGE_NOWHERE)
         return;
     ledger_lose(&map->ledger, quotient(slot, map->units), 1);
-    map->slot_of_unit[unit] = NOWHERE;
-}
-
-static void validate(struct page_mapping *map, uint64_t unit, uint32_t block,
-                     uint32_t block_slot)
-{
-    uint32_t slot = block * map->base.block_units_count + block_slot;
-
-    map->slot_of_unit[unit] = slot;
-    map->unit_of_slot[slot] = (uint32_t)unit;
-    map->ledger.blocks[block].valid_count++;
-}
-
-/* ---- cleaning ----------------------------------------------------------- */
-
-/* One block each time is looked at: has it been spared for too long? */
-static uint32_t worn_least(struct page_mapping *map)
-{
-    const struct array *array = map->base.array;
-    uint32_t block = map->wear_cursor++ % array->blocks_count;
-    uint64_t mean =
-        array->statistics->blocks_erased_count / array->blocks_count;
-
-    if (!map->wear_gap_count || !ledger_is_closed(&map->ledger, block) ||
-        array->blocks[block].erase_count + map->wear_gap_count > mean)
-        return LEDGER_NONE;
-    return block;
-}
-
-/* The open block of cleaning for a level, with room. */
-static struct open_block *cleaning_block(struct page_mapping *map,
-                                         uint32_t level)
-{
-    struct open_block *open = &map->open[map->cleaning_offset + level];
-
-    if (open->slot == map->base.block_units_count) {
-        ledger_close(&map->ledger, open->block);
-        open->block = take_free(map, level);
-        open->slot = 0;
-    }
-    return open;
-}
-
-/* Does the copy take its own time, or is a share imposed (Dirik 6.8)? */
-static uint64_t copy_run(struct page_mapping *map, uint32_t count,
-                         uint32_t to_block, uint64_t begin_ns)
-{
-    if (count == 0)
-        return begin_ns;
-    if (map->imposed_pages_count != NOWHERE) {
-        array_note_moves(map->base.array, map->moves, count, to_block);
-        return begin_ns;
-    }
-    return array_copy(map->base.array, map->moves, count, to_block,
-                      map->base.copy_inside, begin_ns);
-}
-
-/* Moves the victim's units, each to the open block of its level: in runs that
- * share a block. */
-static uint64_t move_units(struct page_mapping *map, uint32_t from,
-                           uint64_t begin_ns)
-{
-    uint32_t units = map->base.block_units_count;
-    uint32_t pages = map->base.unit_pages_count, count = 0;
-    uint32_t to = NOWHERE;
-    const uint32_t *unit_at = &map->unit_of_slot[(size_t)from * units];
-
-    for (uint32_t slot = 0; slot < units; slot++)
-        if (unit_at[slot] != NOWHERE)
-            __builtin_prefetch(&map->slot_of_unit[unit_at[slot]], 1);
-    for (uint32_t slot = 0; slot < units; slot++) {
-        uint32_t unit = unit_at[slot];
-        if (unit == NOWHERE || map->slot_of_unit[unit] != from * units + slot)
-            continue;
-        uint32_t level =
-            map->hotness ? map->hotness->ops->moved(map->hotness, unit, from)
-                         : 0;
-        struct open_block *open = cleaning_block(map, level);
-        if (open->block != to) {
-            begin_ns = copy_run(map, count, to, begin_ns);
-            count = 0;
-            to = open->block;
-        }
-        for (uint32_t page = 0; page < pages; page++)
-            map->moves[count++] = (struct array_move){
-                from, slot * pages + page, open->slot * pages + page};
-        map->ledger.blocks[from].valid_count--;
-        validate(map, unit, to, open->slot++);
-    }
-    return copy_run(map, count, to, begin_ns);
-}
-
-/* Cleans one block; false when none has anything to gain. */
-static bool clean_one(struct page_mapping *map, uint64_t *begin_ns)
-{
-    uint32_t from = worn_least(map);
-
-    if (from == LEDGER_NONE)
-        from = map->victim->choose(&map->ledger);
-    if (from == LEDGER_NONE)
-        return false;
-    ledger_reopen(&map->ledger, from);
-    uint64_t began = *begin_ns;
-    *begin_ns = move_units(map, from, began);
-    if (map->imposed_pages_count != NOWHERE)
-        *begin_ns = array_burden(map->base.array, from,
-                                 map->imposed_pages_count, began);
-    assert(map->ledger.blocks[from].valid_count == 0);
-    /* The host need not wait for the erase; the banks are busy with it. */
-    map->erased_ns = array_erase(map->base.array, from, *begin_ns);
-    memset(&map->unit_of_slot[(size_t)from * map->base.block_units_count], 0xff,
-           map->base.block_units_count * sizeof(uint32_t));
-    release(map, from);
-    map->base.array->statistics->blocks_cleaned_count++;
-    return true;
-}
-
-static void clean_to_threshold(struct page_mapping *map, uint64_t *begin_ns)
-{
-    bool cleaned = true;
-    uint64_t began = *begin_ns;
-
-    if (map->free_count >= map->threshold_count)
-        return;
-    if (map->cleaning_free_ns > *begin_ns)
-        *begin_ns = map->cleaning_free_ns;
-    while (map->free_count < map->threshold_count && cleaned)
-        cleaned = clean_one(map, begin_ns);
-    /* The spare blocks promise a victim with something to gain. */
-    assert(cleaned);
-    map->cleaning_free_ns = *begin_ns;
-    if (map->base.array->why)
-        map->base.array->why->clean_ns += *begin_ns - began;
+    map->slot_of_unit[unit] = PAGE_NOWHERE;
 }
 
 static void renew(struct page_mapping *map, uint32_t level)
 {
-    map->open[level] = (struct open_block){take_free(map, level), 0};
+    map->open[level] = (struct open_block){page_mapping_take(map, level), 0};
 }
 
 /* The open block of the host for a level, with room. */
@@ -234,7 +36,7 @@ static struct open_block *host_block(struct page_mapping *map, uint32_t level,
         ledger_close(&map->ledger, open->block);
         if (shared)
             renew(map, level); /* cleaning may fill it again */
-        clean_to_threshold(map, begin_ns);
+        page_mapping_clean(map, begin_ns);
         if (!shared)
             renew(map, level);
     }
@@ -249,7 +51,7 @@ static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
     const struct page_mapping *map = (const struct page_mapping *)mapping;
     uint32_t slot = map->slot_of_unit[unit];
 
-    if (slot == NOWHERE)
+    if (slot == PAGE_NOWHERE)
         return false;
     *block = quotient(slot, map->units);
     *block_page = (slot - *block * mapping->block_units_count) *
@@ -273,7 +75,7 @@ static uint32_t level_of(struct page_mapping *map, uint64_t unit)
         return 0;
     return map->hotness->ops->written(
         map->hotness, unit,
-        slot == NOWHERE ? NOWHERE : quotient(slot, map->units));
+        slot == PAGE_NOWHERE ? PAGE_NOWHERE : quotient(slot, map->units));
 }
 
 static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
@@ -287,7 +89,7 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
     struct open_block *open = host_block(map, level_of(map, unit), &begin_ns);
     map->ledger.writes_stamp++;
     invalidate(map, unit);
-    validate(map, unit, open->block, open->slot);
+    page_mapping_put(map, unit, open->block, open->slot);
     mapping_note_content(mapping, unit, open->block, open->slot);
     return mapping_program(mapping, open->block, open->slot++, begin_ns);
 }
@@ -301,7 +103,7 @@ static void invalidate_run(struct page_mapping *map, uint64_t unit,
     while (count > 0) {
         const uint32_t *slots = &map->slot_of_unit[unit];
         uint32_t run = 1;
-        if (slots[0] != NOWHERE) {
+        if (slots[0] != PAGE_NOWHERE) {
             uint32_t block = quotient(slots[0], map->units);
             uint32_t room = units - (slots[0] - block * units);
             uint32_t most = room < count ? room : count;
@@ -346,21 +148,6 @@ static uint32_t write_run(struct mapping *mapping, uint64_t unit,
 static void discard_unit(struct mapping *mapping, uint64_t unit)
 {
     invalidate(page_mapping(mapping), unit);
-}
-
-/* Cleans in the background for as long as nobody asks for anything. */
-static void clean_when_idle(struct mapping *mapping, uint64_t from_ns,
-                            uint64_t until_ns)
-{
-    struct page_mapping *map = page_mapping(mapping);
-
-    if (map->cleaning_free_ns > from_ns)
-        from_ns = map->cleaning_free_ns;
-    while (from_ns < until_ns && map->free_count < map->idle_target_count) {
-        if (!clean_one(map, &from_ns))
-            return;
-        from_ns = map->cleaning_free_ns = map->erased_ns;
-    }
 }
 
 /* ---- making and unmaking ------------------------------------------------ */
@@ -427,11 +214,11 @@ static void lay_out(struct page_mapping *map, bool written)
             array_preset(array, block, array->stripe_pages_count);
             ledger_close(&map->ledger, block);
         } else {
-            release(map, block);
+            page_mapping_release(map, block);
         }
     }
     for (uint32_t i = 0; i < opened; i++)
-        map->open[i].block = take_free(map, i % map->levels_count);
+        map->open[i].block = page_mapping_take(map, i % map->levels_count);
     map->open[0].slot = map->first_slot;
 }
 
@@ -464,7 +251,7 @@ static void configure(struct page_mapping *map, const struct drive *drive)
     map->idle_target_count = (uint32_t)drive->idle_free_blocks_count;
     map->victim = victim_ops(drive->victim);
     map->wear_gap_count = (uint32_t)drive->wear_gap_count;
-    map->imposed_pages_count = NOWHERE;
+    map->imposed_pages_count = PAGE_NOWHERE;
     if (drive->cleaning_efficiency_percent)
         map->imposed_pages_count =
             (uint32_t)(((100 - drive->cleaning_efficiency_percent) *
@@ -493,9 +280,10 @@ static int create(const struct drive *drive, struct array *array,
         return -ENOMEM;
     mapping_init(&map->base, &mapping_page_ops, drive, array);
     configure(map, drive);
-    map->slot_of_unit = table_of(map->base.units_count, NOWHERE);
-    map->unit_of_slot = table_of(
-        (uint64_t)array->blocks_count * map->base.block_units_count, NOWHERE);
+    map->slot_of_unit = table_of(map->base.units_count, PAGE_NOWHERE);
+    map->unit_of_slot =
+        table_of((uint64_t)array->blocks_count * map->base.block_units_count,
+                 PAGE_NOWHERE);
     map->free_blocks = malloc(array->blocks_count * sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
     if (!map->slot_of_unit || !map->unit_of_slot || !map->free_blocks ||
@@ -535,7 +323,7 @@ const struct mapping_ops mapping_page_ops = {
     .write = write_unit,
     .write_run = write_run,
     .discard = discard_unit,
-    .idle = clean_when_idle,
+    .idle = page_mapping_clean_idle,
     .memory_bytes = memory_bytes,
     .hotness = hotness_of,
 };
