@@ -5,8 +5,8 @@
 #include "lib/base/fault.h"
 #include "lib/flash/drive.h"
 
-/* The table of keys: sections, units, limits, defaults and help in one place.
- * drive.h's drive_key_at reads it. */
+/* Values by the table of keys (drive_keys_table.h), as drive.h's drive_key_at
+ * reads them. */
 
 /* Every key at its default. 0, or the fault of a broken table. */
 int drive_key_defaults(struct drive *drive, struct fault *why);
