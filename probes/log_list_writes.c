@@ -289,6 +289,19 @@ static void emit_fresh(struct study *study, const char *phase,
     }
 }
 
+/* Lets a request begin anywhere, however long, such that it ends in the region. */
+static void put_anywhere(struct log_probe *state, uint64_t length_bytes,
+                         struct random *random, struct step *step)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t last = setting->region_offset_bytes +
+                          setting->region_length_bytes - length_bytes;
+    const uint64_t place = next_place(state, random);
+
+    step->offset_bytes = place < last ? place : last;
+    step->length_bytes = length_bytes;
+}
+
 /* A write, and what the time of it or of its flush is compared with. */
 static void emit_reach(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
@@ -296,23 +309,15 @@ static void emit_reach(struct study *study, const char *phase,
 {
     struct log_probe *state = (struct log_probe *)study;
     const bool is_read = contrast->kind == LOG_READ;
-    const struct setting *setting = &study->setting;
-    const uint64_t end =
-        setting->region_offset_bytes + setting->region_length_bytes;
     struct step step =
         placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
 
-    step.offset_bytes = next_place(state, random);
-    step.length_bytes = contrast->size_bytes;
-    if (step.offset_bytes > end - step.length_bytes)
-        step.offset_bytes = end - step.length_bytes;
+    put_anywhere(state, contrast->size_bytes, random, &step);
     placing_ask_flushed(study, &step);
     step = placing_step(is_read ? OPERATION_READ : OPERATION_FLUSH, 0, 0, phase,
                         contrast, 'b', round);
-    if (is_read) {
-        step.offset_bytes = next_place(state, random);
-        step.length_bytes = contrast->size_bytes;
-    }
+    if (is_read)
+        put_anywhere(state, contrast->size_bytes, random, &step);
     study_ask(study, &step);
 }
 
