@@ -45,6 +45,8 @@ static const double merge_least = 0.2624, merge_none = 0.2231;
 static const double above_one_least = 0.1, above_more_least = 0.4;
 /* Writes to new places that are enough for that, after all logs were used up. */
 enum { NEW_PLACES = 12 };
+/* Of either kind, that say where fast ends; and how often that is asked. */
+enum { SPLIT_VOTES = 24, PASSES = 2 };
 /* Work that the drive does shows if it makes a request so much longer, as a
  * logarithm. */
 static const double work_least = 0.05;
@@ -281,11 +283,94 @@ static bool writes_arrive(struct log_probe *state, bool *arrive)
     return true;
 }
 
+/* ---- where fast ends --------------------------------------------------- */
+
+/* Of the ratios of two kinds, the boundary that has fewest on the wrong side. */
+static double best_boundary(const double fast[], const double slow[],
+                            uint32_t count)
+{
+    double all[2 * SPLIT_VOTES], best = 0;
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = fast[i];
+        all[count + i] = slow[i];
+    }
+    stats_sort(all, 2 * count);
+    for (uint32_t i = 0; i + 1 < 2 * count; i++) {
+        const double boundary = 0.5 * (all[i] + all[i + 1]);
+        uint32_t wrong = 0;
+        for (uint32_t j = 0; j < count; j++)
+            wrong +=
+                (fast[j] > boundary ? 1U : 0U) + (slow[j] > boundary ? 0U : 1U);
+        if (wrong < least) {
+            least = wrong;
+            best = boundary;
+        }
+    }
+    return best;
+}
+
+/*
+ * A write to a new place may wait for a merge of another kind than those to a few
+ * places in turn, such as of a log that was written twice, or in the same bank.
+ * So these writes themselves say where fast ends: those to as many places as
+ * seem to have a log, and to one more; or if none of them seem slow, to one place
+ * and to as many as were tried. False: measure first.
+ */
+static bool refine_middle(struct log_probe *state, uint32_t logs,
+                          double *middle)
+{
+    double ratios[2][SPLIT_VOTES];
+    const uint32_t places[] = {logs ? logs : 1,
+                               logs ? logs + 1 : state->places_max};
+
+    for (int i = 0; i < 2; i++) {
+        const struct contrast contrast =
+            log_in_turn(LOG_SPREAD, places[i], *middle);
+        if (!study_ratios(&state->study, "split", &contrast, SPLIT_VOTES,
+                          ratios[i]))
+            return false;
+    }
+    *middle += best_boundary(ratios[0], ratios[1], SPLIT_VOTES);
+    return true;
+}
+
+/* Writes wait for merges: finds how many logs there are, and their blocks; once
+ * more by a better middle if nothing stands up. False: measure first. */
+static bool conclude_merges(struct log_probe *state,
+                            const struct contrast *fresh,
+                            struct findings *findings)
+{
+    double middle = middle_of(state, fresh);
+    uint32_t logs = 0;
+
+    for (int pass = 0; pass < PASSES; pass++) {
+        if ((pass > 0 && !refine_middle(state, logs, &middle)) ||
+            !count_logs(state, "count", middle, &logs) ||
+            (logs > 0 && !count_above(state, fresh, &middle, &logs)))
+            return false;
+        if (logs == 0)
+            continue;
+        const enum claim claim =
+            log_conclude(state, pass, logs, middle, fresh->median, findings);
+        if (claim != CLAIM_FALLS)
+            return claim == CLAIM_HOLDS;
+    }
+    return study_say_open(
+        &probe_log_list, findings,
+        logs == 0 ? "writes to new places wait for merges, yet as many places "
+                    "as were tried stay fast in turn: there are more log "
+                    "blocks than that"
+                  : "writes wait for merges, but no number of blocks and no "
+                    "length of a block stand up to fresh data: logs are not "
+                    "replaced in order, or the noise is too large");
+}
+
 static bool think(struct study *study, struct findings *findings)
 {
     struct log_probe *state = (struct log_probe *)study;
     struct contrast contrast;
-    uint32_t logs;
 
     if (study->setting.method == METHOD_PAPER)
         return paper_log_list(study, findings);
@@ -312,17 +397,7 @@ static bool think(struct study *study, struct findings *findings)
             "behind them take as long as if they got to flash: a buffer that "
             "no flush empties may take them all");
     }
-    double middle = middle_of(state, &contrast);
-    if (!count_logs(state, "count", middle, &logs) ||
-        (logs > 0 && !count_above(state, &contrast, &middle, &logs)))
-        return false;
-    if (logs == 0)
-        return study_say_open(
-            &probe_log_list, findings,
-            "writes to new places wait for merges, yet as many "
-            "places as were tried stay fast in turn: there are "
-            "more log blocks than that");
-    return log_conclude(state, logs, middle, contrast.median, findings);
+    return conclude_merges(state, &contrast, findings);
 }
 
 /* ---- the probe --------------------------------------------------------- */

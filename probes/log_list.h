@@ -84,8 +84,9 @@ enum log_answer log_ask(struct log_probe *state, const char *phase,
 
 /* So many logs there are, it seems: finds where their blocks begin and how long
  * they are, and says what stands up to fresh data. `merge`: what a merge costs,
- * as the logarithm of its share of a fast write. False: measure first. */
-bool log_conclude(struct log_probe *state, uint32_t logs, double middle,
-                  double merge, struct findings *findings);
+ * as the logarithm of its share of a fast write. `pass`: 0, and 1 for another
+ * `logs` or `middle`. CLAIM_FALLS: nothing stands up, and nothing is said. */
+enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
+                        double middle, double merge, struct findings *findings);
 
 #endif

@@ -203,7 +203,7 @@ static void say_value(struct findings *findings, const char *parameter,
     finding_why(finding, "%s", why);
 }
 
-static bool conclude(const struct blocks *blocks, uint32_t logs,
+static void conclude(const struct blocks *blocks, uint32_t logs,
                      double confidence, double merge, struct findings *findings)
 {
     const uint64_t phase_bytes =
@@ -224,18 +224,18 @@ static bool conclude(const struct blocks *blocks, uint32_t logs,
     if (phase_bytes)
         finding_extra(&findings->items[findings->count - 1], "phase",
                       value_integer(phase_bytes));
-    return true;
 }
 
 /* Where the block around the middle of the region ends; then its length: from
  * there (attempt 0: the place is where one begins), or to the next end. */
 static bool find_blocks(struct log_probe *state, const struct end_query *start,
-                        int attempt, struct blocks *blocks)
+                        int pass, int attempt, struct blocks *blocks)
 {
     struct end_query query = *start;
+    const int end = (pass * ATTEMPTS_MAX + attempt) / 2;
     char phase[LABEL_PHASE_MAX];
 
-    snprintf(phase, sizeof(phase), "end-%d", attempt / 2);
+    snprintf(phase, sizeof(phase), "end-%d", end);
     query.offset_bytes += (uint64_t)(attempt / 2) * 2 *
                           log_slots_for(state, query.logs + 1).pitch_bytes;
     if (!find_end(&query, phase, &blocks->bytes))
@@ -244,13 +244,13 @@ static bool find_blocks(struct log_probe *state, const struct end_query *start,
     if (attempt % 2 == 0 || blocks->bytes == 0)
         return true;
     query.offset_bytes += blocks->bytes;
-    snprintf(phase, sizeof(phase), "next-end-%d", attempt / 2);
+    snprintf(phase, sizeof(phase), "next-end-%d", end);
     blocks->phase_bytes = query.offset_bytes;
     return find_end(&query, phase, &blocks->bytes);
 }
 
-bool log_conclude(struct log_probe *state, uint32_t logs, double middle,
-                  double merge, struct findings *findings)
+enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
+                        double middle, double merge, struct findings *findings)
 {
     const struct claim_rule rule = {.alpha = log_alpha / 4,
                                     .looks = vote_looks};
@@ -272,24 +272,23 @@ bool log_conclude(struct log_probe *state, uint32_t logs, double middle,
     struct blocks blocks;
 
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        if (!find_blocks(state, &query, attempt, &blocks))
-            return false;
+        if (!find_blocks(state, &query, pass, attempt, &blocks))
+            return CLAIM_MEASURING;
         if (blocks.bytes < 2 * state->page_bytes)
             continue;
         certificates(state, &blocks, logs, middle, contrasts);
-        snprintf(phase, sizeof(phase), "certify-%d", attempt);
+        snprintf(phase, sizeof(phase), "certify-%d",
+                 pass * ATTEMPTS_MAX + attempt);
         enum claim claim =
             study_claim(&state->study, phase, contrasts, CERTIFICATES, &rule);
         if (claim == CLAIM_MEASURING)
-            return false;
-        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts))
-            return conclude(&blocks, logs,
-                            claim_confidence(contrasts, CERTIFICATES, &rule),
-                            merge, findings);
+            return claim;
+        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts)) {
+            conclude(&blocks, logs,
+                     claim_confidence(contrasts, CERTIFICATES, &rule), merge,
+                     findings);
+            return CLAIM_HOLDS;
+        }
     }
-    return study_say_open(
-        &probe_log_list, findings,
-        "writes wait for merges, but no number of blocks and no "
-        "length of a block stand up to fresh data: logs are not "
-        "replaced in order, or the noise is too large");
+    return CLAIM_FALLS;
 }

@@ -177,6 +177,9 @@ probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick
 probes/log_list.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
+probes/log_list.c|s/PASSES = 2 /PASSES = 1 /|test_probes_stick|recovery
+probes/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
+probes/log_list_writes.c|s/place < last ? place : last/place/|test_probes_stick|recovery
 probes/log_list_writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
 probes/log_list_writes.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
 probes/log_list_writes.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|

@@ -547,6 +547,25 @@ START_TEST(stick_logs_are_counted_by_merges_and_not_by_switches)
 }
 END_TEST
 
+/* A log that was written twice is merged for more than one that was written once
+ * in order, and a page of one kind takes five times as long as another: where
+ * fast ends is not halfway between a rewrite and a new place. */
+START_TEST(stick_logs_in_turn_say_where_fast_ends)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    struct findings findings;
+
+    run("usb-unknown-1g,banks_per_channel_count=4,merge_copy=bank,"
+        "switch_merge=on,log_switch_ns=0,controller_copy_page_ns=0,"
+        "pages_per_block_count=32,program_levels_count=4,program_ns=716us,"
+        "program_second_ns=881us,program_third_ns=1823us,"
+        "program_fourth_ns=3759us",
+        "realistic", (unsigned)_i, logs, &findings);
+    ck_assert_double_eq(number(&findings, "log_list"), 3);
+    ck_assert_double_eq(number(&findings, "log_block"), 65536);
+}
+END_TEST
+
 /* Two of three places of 128 KiB lie as blocks of that would. */
 START_TEST(stick_blocks_half_as_long_again_are_told_apart)
 {
@@ -735,6 +754,7 @@ int main(void)
         recovery, stick_logs_behind_flushes_that_lie_are_not_absent, 1, 3);
     tcase_add_loop_test(
         recovery, stick_logs_are_counted_by_merges_and_not_by_switches, 0, 3);
+    tcase_add_loop_test(recovery, stick_logs_in_turn_say_where_fast_ends, 1, 4);
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
