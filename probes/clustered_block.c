@@ -143,7 +143,8 @@ static bool think_without_page(struct block_probe *state,
     if (side == SIDE_ABOVE)
         return block_conclude_ladder(state, findings);
     state->page_bytes = shortest_fill_bytes;
-    if (!block_filled(state))
+    /* What has none has nothing to use up, and the walks use up some as well. */
+    if (!state->page_is_absent && !block_filled(state))
         return false;
     switch (block_compare_pieces(state, &pieces)) {
     case CLAIM_MEASURING:
@@ -227,11 +228,6 @@ static bool think(struct study *study, struct findings *findings)
     case CLAIM_OPEN:
         break;
     }
-    if (state->page_is_absent)
-        return block_say_open(
-            findings, "there is no clustered_page, so it is not known what "
-                      "to write in order; if you know it, pass "
-                      "--assume=clustered_page=VALUE");
     if (state->page_bytes)
         return think_with_page(state, findings);
     bool done = think_without_page(state, findings);

@@ -29,7 +29,7 @@ struct block_probe {
     struct study study;
     uint64_t page_bytes, base_bytes, room_bytes;
     double page_confidence;
-    bool page_is_absent;      /* there is none: not the same as not known */
+    bool page_is_absent;      /* as far as it was looked for */
     uint64_t log_block_bytes; /* where it is known; else 0 */
     double log_block_confidence;
 };

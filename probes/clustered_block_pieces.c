@@ -37,6 +37,9 @@ static const uint64_t first_lengths_bytes[] = {
     32 * KIB,  48 * KIB, 128 * KIB, 8 * KIB,   512 * KIB,
     192 * KIB, 16 * KIB, 64 * KIB,  256 * KIB, MIB};
 static const uint64_t longest_piece_bytes = MIB, page_most_bytes = 4 * MIB;
+/* Where no page was seen there may be none, and what is looked for should cost
+ * little: a longer one than was looked for shows in short pieces as well. */
+static const uint64_t longest_of_unseen_bytes = 32 * KIB;
 /* Of one walk: pieces that are long need not be many. */
 static const uint64_t walk_most_bytes = GIB;
 /* Of what surely is a part of a page, a page has so many. */
@@ -105,7 +108,8 @@ static enum claim walk_first(struct block_probe *state,
     pieces->count = 0;
     for (size_t i = 0; i < count && claim == CLAIM_OPEN; i++) {
         const uint64_t length = first_lengths_bytes[i];
-        if (!is_too_long(state, length))
+        if (!is_too_long(state, length) &&
+            (!state->page_is_absent || length <= longest_of_unseen_bytes))
             claim = add_walk(state, pieces, length, number_of(length),
                              block_piece_writes);
     }

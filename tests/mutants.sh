@@ -128,6 +128,8 @@ probes/clustered_block_pieces.c|s/pieces->count == AGREED_LEAST /false /|test_pr
 probes/clustered_block_walk.c|s/walk->course->scattered ?/false ?/|test_probes_kim|recovery
 probes/inter_request_distance_switch.c|s/held_spreads = 3.5;/held_spreads = 350;/|test_probes_stick|recovery
 probes/clustered_block_pieces.c|s/ && pieces->count > 0)/)/|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 4 /|test_probes_kim|recovery
+probes/clustered_block_pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 1024 /|test_budget|all drives
 probes/clustered_block_pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
 probes/clustered_block_say.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_block_pauses.c|s/faster_most = 0.85/faster_most = 0.05/|test_probes_kim|recovery

@@ -203,6 +203,10 @@ static const struct exception {
      "three times a page look like noise until pages are written in order"},
     {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.6,
      "that contents matter shows only by them, and then it has parts to find"},
+    {"sim:plain-disk", 0.75, 1.25, 0.4, 1.25,
+     "what is imagined has blocks to clean, and this does not"},
+    {"sim:ram-disk", 0.75, 1.25, 0.5, 1.25,
+     "what is imagined has blocks to clean, and this does not"},
     {NULL, 0, 0, 0, 0, NULL},
 };
 
