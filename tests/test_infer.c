@@ -64,6 +64,21 @@ START_TEST(the_sign_test_is_exact)
 }
 END_TEST
 
+START_TEST(the_signed_rank_test_is_exact)
+{
+    /* Of two that are as far from 0, the one below ranks higher: the sum above
+     * is 1 or more with three of four choices of signs. */
+    const double tied[] = {-1, 1};
+
+    for (size_t i = 0; i < COUNT_OF(signed_rank_vectors); i++) {
+        const struct signed_rank_vector *v = &signed_rank_vectors[i];
+        expect_near(stats_signed_rank_test(v->values, v->count), v->probability,
+                    "signed-rank test", i);
+    }
+    expect_near(stats_signed_rank_test(tied, 2), 0.75, "tied", 0);
+}
+END_TEST
+
 START_TEST(the_normal_distribution_is_right_far_out_too)
 {
     for (size_t i = 0; i < COUNT_OF(normal_vectors); i++)
@@ -357,6 +372,7 @@ int main(void)
     tcase_add_test(cases, samples_are_summarised_as_by_scipy);
     tcase_add_test(cases, ranks_are_those_of_the_binomial_distribution);
     tcase_add_test(cases, the_sign_test_is_exact);
+    tcase_add_test(cases, the_signed_rank_test_is_exact);
     tcase_add_test(cases, the_normal_distribution_is_right_far_out_too);
     tcase_add_test(cases, lines_fit_relatively_and_have_no_negative_part);
     tcase_add_test(cases, order_shift_and_scale_are_followed);

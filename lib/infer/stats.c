@@ -98,6 +98,38 @@ double stats_sign_test(size_t hits, size_t count)
     return sum < 1 ? sum : 1;
 }
 
+/* By size; of equal ones those below 0 last. */
+static int compare_sizes(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    double size_x = fabs(x), size_y = fabs(y);
+
+    return size_x != size_y ? (size_x > size_y) - (size_x < size_y)
+                            : (x < y) - (x > y);
+}
+
+double stats_signed_rank_test(const double values[], size_t count)
+{
+    enum { SUMS = STATS_RANKED_MAX * (STATS_RANKED_MAX + 1) / 2 + 1 };
+    /* Of each sum of ranks the chance, once so many have their signs. */
+    double chance[SUMS] = {1}, sorted[STATS_RANKED_MAX], tail = 0;
+    size_t above = 0, most = 0;
+
+    assert(count >= 1 && count <= STATS_RANKED_MAX);
+    memcpy(sorted, values, count * sizeof(values[0]));
+    qsort(sorted, count, sizeof(sorted[0]), compare_sizes);
+    for (size_t rank = 1; rank <= count; rank++) {
+        above += sorted[rank - 1] > 0 ? rank : 0;
+        most += rank;
+        for (size_t sum = most + 1; sum-- > 0;)
+            chance[sum] =
+                (chance[sum] + (sum >= rank ? chance[sum - rank] : 0)) / 2;
+    }
+    for (size_t sum = most + 1; sum-- > above;)
+        tail += chance[sum];
+    return tail < 1 ? tail : 1;
+}
+
 double stats_normal_cdf(double z)
 {
     return 0.5 * erfc(-z * 0.70710678118654752);

@@ -13,7 +13,10 @@
  * otherwise; values are finite.
  */
 
-enum { STATS_MAX = 1024 }; /* most values a const function takes */
+enum {
+    STATS_MAX = 1024,      /* most values a const function takes, */
+    STATS_RANKED_MAX = 128 /* but for the signed-rank test */
+};
 
 void stats_sort(double values[], size_t count);
 
@@ -49,6 +52,15 @@ struct interval stats_median_interval(const double values[], size_t count,
 
 /* P(Binomial(count, 1/2) >= hits): the exact one-sided sign test. */
 double stats_sign_test(size_t hits, size_t count);
+
+/*
+ * Exact one-sided signed-rank test (Wilcoxon 1945): the chance that values which
+ * lie symmetrically about 0 would lie as far above it as these do. Where they are
+ * symmetric, as the logarithm of the ratio of two costs with the same noise is, it
+ * needs fewer of them than the sign test. Of equal sizes those below 0 rank
+ * higher. count <= STATS_RANKED_MAX.
+ */
+double stats_signed_rank_test(const double values[], size_t count);
 
 /* Standard normal distribution function. */
 double stats_normal_cdf(double z);

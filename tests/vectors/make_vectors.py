@@ -76,6 +76,30 @@ def write_signs():
     print("};\n")
 
 
+def signed_rank_tail(values):
+    """By counting: scipy subtracts from 1, which loses what is far out."""
+    above = stats.rankdata(abs(values))[values > 0].sum()
+    ways = [1]  # for each sum of ranks
+    for rank in range(1, len(values) + 1):
+        ways = [a + b for a, b in zip(ways + [0] * rank, [0] * rank + ways)]
+    return sum(ways[int(above):]) / 2 ** len(values)
+
+
+def write_signed_ranks():
+    print("static const struct signed_rank_vector {\n"
+          "    size_t count;\n    double values[128], probability;\n"
+          "} signed_rank_vectors[] = {")
+    random = numpy.random.default_rng(4)
+    for count in (1, 2, 7, 18, 32, 128):
+        for middle in (-1, 0.3, 1, 30):
+            values = numpy.round(random.normal(middle, 2, count), 6)
+            test = stats.wilcoxon(values, alternative="greater",
+                                  method="exact")
+            assert abs(test.pvalue - signed_rank_tail(values)) < 1e-12
+            row(str(count), listing(values), number(signed_rank_tail(values)))
+    print("};\n")
+
+
 def write_normal():
     print("static const struct normal_vector {\n"
           "    double z, probability;\n} normal_vectors[] = {")
@@ -169,6 +193,7 @@ def main():
     write_lines()
     write_dips()
     write_clusters()
+    write_signed_ranks()
     print("#endif\n/* clang-format on */")
 
 
