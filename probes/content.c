@@ -33,7 +33,7 @@
 #include "probes/paper.h"
 #include "probes/probes.h"
 
-enum { VOTE_LOOKS = 6, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
+enum { VOTE_LOOKS = 7, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
 
 /* Error rate of the claim that there is no difference. */
 static const double alpha_same = 1e-3;
@@ -46,11 +46,12 @@ static const double moved_least = 0.4055, moved_none = 0.2;
  * from being moved. */
 static const double without_logs_confidence = 0.9;
 /* Each comparison is a vote; where many did not tell, those of the same turns that
- * follow each other count as one. On most drives the first look is enough: half of
- * the error rate is its own. */
+ * follow each other count as one. On most drives the first look is enough: a large
+ * part of the error rate is its own. */
 static const struct {
     uint32_t votes, group, shares;
-} vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, VOTE_SHARES / 2},
+} vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, 4},
+                            {64, 1, 1},
                             {96, 1, 1},
                             {128, 1, 1},
                             {128, CONTENT_GROUP, 1},
@@ -96,40 +97,41 @@ static bool say_same(double confidence, struct findings *findings)
 
 enum answer {
     ANSWER_MEASURING,
-    ANSWER_SAME, /* the whole interval within 5 % */
+    ANSWER_SAME, /* within 5 % */
     ANSWER_DEARER,
     ANSWER_CHEAPER,
     ANSWER_UNCLEAR
 };
 
-/* Share of chance with which the ratios would lie so. */
-static double error_of(const double ratios[], uint32_t count,
-                       enum answer answer)
+/* The chance that the ratios lie so far above the threshold, or below. */
+static double error_of(const double ratios[], uint32_t count, double threshold,
+                       bool above)
 {
-    size_t low = 0, high = 0;
+    double beyond[STATS_RANKED_MAX];
 
-    for (uint32_t i = 0; i < count; i++) {
-        low +=
-            ratios[i] > (answer == ANSWER_SAME ? -effect_least : effect_least);
-        high +=
-            ratios[i] < (answer == ANSWER_SAME ? effect_least : -effect_least);
-    }
-    if (answer == ANSWER_DEARER)
-        return stats_sign_test(low, count);
-    if (answer == ANSWER_CHEAPER)
-        return stats_sign_test(high, count);
-    return stats_sign_test(low, count) + stats_sign_test(high, count);
+    for (uint32_t i = 0; i < count; i++)
+        beyond[i] = above ? ratios[i] - threshold : threshold - ratios[i];
+    return stats_signed_rank_test(beyond, count);
 }
 
-static enum answer judge(const struct interval *interval)
+/* With `share` of the error rates, which both sides share. */
+static enum answer judge(const double ratios[], uint32_t count, double share,
+                         double *error)
 {
-    if (interval->low > effect_least)
+    const double rate = content_alpha * share / SIDES;
+    const double rate_same = alpha_same * share / SIDES;
+    double low, high;
+
+    *error = error_of(ratios, count, effect_least, true);
+    if (*error <= rate)
         return ANSWER_DEARER;
-    if (interval->high < -effect_least)
+    *error = error_of(ratios, count, -effect_least, false);
+    if (*error <= rate)
         return ANSWER_CHEAPER;
-    if (interval->low > -effect_least && interval->high < effect_least)
-        return ANSWER_SAME;
-    return ANSWER_UNCLEAR;
+    low = error_of(ratios, count, -effect_least, true);
+    high = error_of(ratios, count, effect_least, false);
+    *error = low + high;
+    return low <= rate_same && high <= rate_same ? ANSWER_SAME : ANSWER_UNCLEAR;
 }
 
 /*
@@ -151,7 +153,7 @@ static enum answer compare(struct content_probe *state,
                            struct contrast *contrast, double *confidence)
 {
     static const char phase[] = "compare";
-    double ratios[CONTENT_VOTES_MAX];
+    double ratios[CONTENT_VOTES_MAX], error;
     enum answer answer = ANSWER_UNCLEAR;
 
     for (int i = 0; i < VOTE_LOOKS && answer == ANSWER_UNCLEAR; i++) {
@@ -161,18 +163,13 @@ static enum answer compare(struct content_probe *state,
         if (!study_ratios(&state->study, phase, contrast, count, ratios))
             return ANSWER_MEASURING;
         count /= group;
-        for (uint32_t j = 0; j < count; j++)
-            content_group_value(&state->study, phase, contrast, j * group,
-                                group, &ratios[j]);
+        content_group_values(&state->study, phase, contrast,
+                             vote_looks[i].votes, group, ratios);
         contrast->median = stats_median(ratios, count);
-        struct interval sure =
-            stats_median_interval(ratios, count, content_alpha * share / SIDES);
+        answer = judge(ratios, count, share, &error);
+        *confidence = 1 - error / share;
         struct interval fair =
             stats_median_interval(ratios, count, alpha_same * share / SIDES);
-        answer = judge(&sure);
-        if (answer == ANSWER_UNCLEAR && judge(&fair) == ANSWER_SAME)
-            answer = ANSWER_SAME;
-        *confidence = 1 - error_of(ratios, count, answer) / share;
         if (group > 1 &&
             !is_worthwhile(&fair, contrast->median, vote_looks[i].votes))
             break;

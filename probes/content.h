@@ -15,8 +15,7 @@
  */
 
 enum {
-    CONTENT_VOTES = 48,      /* comparisons in the first trial, */
-    CONTENT_PART_VOTES = 32, /* and in that of parts */
+    CONTENT_VOTES = 32, /* comparisons in the first trial */
     CONTENT_VOTES_MAX = 512,
     CONTENT_GROUP = 4, /* of these count as one where noise is large */
     CONTENT_KINDS_MAX = 3
@@ -57,11 +56,12 @@ void content_emit(struct study *study, const char *phase,
 bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio);
-/* As content_value, of so many votes from `round` on, at most CONTENT_GROUP: all
- * measured, and not of CONTENT_MOVED. */
-bool content_group_value(const struct study *study, const char *phase,
-                         const struct contrast *contrast, uint32_t round,
-                         uint32_t votes, double *ratio);
+/* The ratios of so many votes, all of them measured and not of CONTENT_MOVED: one
+ * of each `group`, at most CONTENT_GROUP. Costs that lie far out are taken as the
+ * next ones that do not. At most STATS_RANKED_MAX of them. */
+void content_group_values(const struct study *study, const char *phase,
+                          const struct contrast *contrast, uint32_t votes,
+                          uint32_t group, double ratios[]);
 
 /* ---- unit --------------------------------------------------------------- */
 

@@ -8,13 +8,16 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/infer/stats.h"
 #include "probes/placing.h"
 
 enum {
     NEAR_PAGES = 8, /* of a block, that are written */
-    PAGES = 4       /* of a cell of the first look */
+    PAGES = 4,      /* of a cell of the first look */
+    FAR_OUT = 32,   /* of so many costs one on each side may lie far out */
+    SIDES = 2       /* of a contrast */
 };
 
 struct filling {
@@ -87,16 +90,13 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
 /* Rounds with which a trial begins. Those who must look so often have a noisy
  * drive: one filling serves twice as many votes, and then again. Each number of
  * votes that is looked at (content.c, content_unit.c) is one of these. */
-static const uint32_t trials[][7] = {
-    {0, CONTENT_VOTES, 96, 128, 256, CONTENT_VOTES_MAX},
-    {0, CONTENT_PART_VOTES, 64, 96, 128, 256, CONTENT_VOTES_MAX}};
+static const uint32_t trials[] = {0,   CONTENT_VOTES,    64, 96, 128,
+                                  256, CONTENT_VOTES_MAX};
 
 /* The votes of the trial that begins with this round; 0: none does. */
-static uint32_t votes_from(const struct contrast *contrast, uint32_t round)
+static uint32_t votes_from(uint32_t round)
 {
-    const uint32_t *trial = trials[contrast->kind == CONTENT_ONES_PARTS];
-
-    for (; *trial < CONTENT_VOTES_MAX; trial++)
+    for (const uint32_t *trial = trials; *trial < CONTENT_VOTES_MAX; trial++)
         if (*trial == round)
             return trial[1] - round;
     return 0;
@@ -158,7 +158,7 @@ static void ask_turn(struct study *study, const char *phase,
     uint64_t filled = filled_count(state, contrast);
     uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-    uint64_t wanted = votes_from(contrast, round) * contents, measured = 0;
+    uint64_t wanted = votes_from(round) * contents, measured = 0;
 
     assert(blocks >= contents && filled >= contents);
     pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
@@ -222,7 +222,7 @@ void content_emit(struct study *study, const char *phase,
 {
     if (contrast->kind == CONTENT_MOVED)
         ask_pages(study, phase, contrast, round, random);
-    else if (votes_from(contrast, round) > 0)
+    else if (votes_from(round) > 0)
         for (size_t turn = 0; turn < turns_count(contrast); turn++)
             ask_turn(study, phase, contrast, turn, round, *random);
 }
@@ -245,50 +245,87 @@ static bool cell_cost(const struct study *study, const char *phase,
     return *ns > 0;
 }
 
-/* The mean logarithm of what it costs to merge one content, over the blocks: of
- * so many votes the lower half, that what was held up counts little. */
+/* The logarithm of what it costs to merge one content in a turn: of so many votes
+ * the lower half, that what was held up counts little. */
 static bool log_cost(const struct study *study, const char *phase,
                      const struct contrast *contrast, size_t content,
-                     uint32_t round, uint32_t votes, double *log_ns)
+                     size_t turn, uint32_t round, uint32_t votes,
+                     double *log_ns)
 {
-    size_t contents = contents_count(contrast), turns = turns_count(contrast);
+    size_t contents = contents_count(contrast);
     double ns[CONTENT_GROUP];
 
-    *log_ns = 0;
-    for (size_t turn = 0; turn < turns; turn++) {
-        for (uint32_t i = 0; i < votes; i++)
-            if (!cell_cost(study, phase, contrast,
-                           (char)('a' + content * contents + turn), round + i,
-                           &ns[i]))
-                return false;
-        *log_ns += log(stats_lower_half_mean(ns, votes)) / (double)turns;
-    }
+    for (uint32_t i = 0; i < votes; i++)
+        if (!cell_cost(study, phase, contrast,
+                       (char)('a' + content * contents + turn), round + i,
+                       &ns[i]))
+            return false;
+    *log_ns = log(stats_lower_half_mean(ns, votes));
     return true;
 }
 
-bool content_group_value(const struct study *study, const char *phase,
-                         const struct contrast *contrast, uint32_t round,
-                         uint32_t votes, double *ratio)
+/* In each turn, of both contents that are compared: `costs` of one after those of
+ * the other. */
+static bool log_costs(const struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      uint32_t votes, double costs[SIDES * CONTENT_KINDS_MAX])
 {
     size_t first = contrast->kind == CONTENT_RANDOM_ONES ? 1 : 0;
-    double a, b;
+    size_t turns = turns_count(contrast);
 
-    if (!log_cost(study, phase, contrast, first, round, votes, &a) ||
-        !log_cost(study, phase, contrast, first + 1, round, votes, &b))
-        return false;
-    *ratio = b - a;
+    for (size_t i = 0; i < SIDES * turns; i++)
+        if (!log_cost(study, phase, contrast, first + i / turns, i % turns,
+                      round, votes, &costs[i]))
+            return false;
     return true;
+}
+
+/* Over the blocks, of which some may be slower than others. */
+static double ratio_of(const double costs[], size_t turns)
+{
+    double ratio = 0;
+
+    for (size_t i = 0; i < turns; i++)
+        ratio += (costs[turns + i] - costs[i]) / (double)turns;
+    return ratio;
+}
+
+void content_group_values(const struct study *study, const char *phase,
+                          const struct contrast *contrast, uint32_t votes,
+                          uint32_t group, double ratios[])
+{
+    const size_t turns = turns_count(contrast), width = SIDES * turns;
+    const size_t count = votes / group * width;
+    double costs[STATS_RANKED_MAX * SIDES * CONTENT_KINDS_MAX] = {0};
+    double sorted[STATS_RANKED_MAX * SIDES * CONTENT_KINDS_MAX];
+
+    assert(group <= CONTENT_GROUP && votes / group <= STATS_RANKED_MAX);
+    for (uint32_t i = 0; i < votes / group; i++)
+        if (!log_costs(study, phase, contrast, i * group, group,
+                       &costs[i * width]))
+            return;
+    memcpy(sorted, costs, count * sizeof(costs[0]));
+    stats_sort(sorted, count);
+    for (size_t i = 0; i < count; i++)
+        costs[i] = fmin(fmax(costs[i], sorted[count / FAR_OUT]),
+                        sorted[count - 1 - count / FAR_OUT]);
+    for (uint32_t i = 0; i < votes / group; i++)
+        ratios[i] = ratio_of(&costs[i * width], turns);
 }
 
 bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio)
 {
-    double a, b;
+    double a, b, costs[SIDES * CONTENT_KINDS_MAX] = {0};
 
     (void)random;
-    if (contrast->kind != CONTENT_MOVED)
-        return content_group_value(study, phase, contrast, round, 1, ratio);
+    if (contrast->kind != CONTENT_MOVED) {
+        if (!log_costs(study, phase, contrast, round, 1, costs))
+            return false;
+        *ratio = ratio_of(costs, turns_count(contrast));
+        return true;
+    }
     if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
         !cell_cost(study, phase, contrast, 'b', round, &b))
         return false;

@@ -12,8 +12,8 @@
 
 enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
 
-static const uint32_t unit_looks[] = {CONTENT_PART_VOTES, 64, 128, 256,
-                                      CONTENT_VOTES_MAX,  0};
+static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
+                                      CONTENT_VOTES_MAX, 0};
 /* What all votes leave open may still be said, but not so surely: with a larger
  * error rate, and where parts that save a little more pass for none. */
 static const double unit_alpha_most = 0.02, unit_confidence_less = 0.95;
@@ -52,8 +52,8 @@ static double saving_least(double ones_to_zeros, bool again,
                            const double ratios[])
 {
     const double usual = saving(ones_to_zeros, share_least);
-    const double error = 1.2533 * stats_spread(ratios, CONTENT_PART_VOTES) /
-                         sqrt((double)CONTENT_PART_VOTES);
+    const double error = 1.2533 * stats_spread(ratios, CONTENT_VOTES) /
+                         sqrt((double)CONTENT_VOTES);
 
     return again ? fmax(saving(ones_to_zeros, share_of_banks),
                         fmin(usual, clear_errors * error))
@@ -70,12 +70,12 @@ static bool search_unit(struct content_probe *state, const char *phase,
     for (*index = 0; *index < PARTS_COUNT; ++*index) {
         struct contrast contrast =
             content_of(CONTENT_ONES_PARTS, part_of(*index), 0);
-        double ratios[CONTENT_PART_VOTES];
+        double ratios[CONTENT_VOTES];
         contrast.repeats = turns;
-        if (!study_ratios(&state->study, phase, &contrast, CONTENT_PART_VOTES,
+        if (!study_ratios(&state->study, phase, &contrast, CONTENT_VOTES,
                           ratios))
             return false;
-        *saved = stats_median(ratios, CONTENT_PART_VOTES);
+        *saved = stats_median(ratios, CONTENT_VOTES);
         if (*saved > saving_least(ones_to_zeros, turns == 0, ratios))
             break;
     }
