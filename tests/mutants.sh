@@ -161,6 +161,8 @@ probes/write_buffer_follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|reco
 probes/write_buffer_edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/(uint64_t)(edge->write_ns/(uint64_t)(9 * edge->write_ns/|test_probes_kim|recovery
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
+probes/content_blocks.c|s/FAR_OUT = 32/FAR_OUT = 3200/|test_probes_stick|recovery
+lib/infer/stats.c|s/: (x < y) - (x > y)/: (x > y) - (x < y)/|test_infer|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic
 probes/basic.c|s/longest_ns = 10e9/longest_ns = 10e12/|test_probes_stick|basic
