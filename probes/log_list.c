@@ -46,7 +46,12 @@ static const double above_one_least = 0.1, above_more_least = 0.4;
 /* Writes to new places that are enough for that, after all logs were used up. */
 enum { NEW_PLACES = 12 };
 /* Of either kind, that say where fast ends; and how often that is asked. */
-enum { SPLIT_VOTES = 24, PASSES = 2 };
+enum { SPLIT_VOTES = 24 };
+/* An answer is looked for by what a new place costs; by what writes in turn cost;
+ * and by places that are further apart. */
+enum { FIRST_PASS, REFINED_PASS, WIDE_PASS, PASSES };
+static const char *const count_phases[] = {"count", "wide-count"};
+static const char *const above_phases[] = {"above", "wide-above"};
 /* Work that the drive does shows if it makes a request so much longer, as a
  * logarithm. */
 static const double work_least = 0.05;
@@ -220,29 +225,54 @@ static bool cost_of_new(struct log_probe *state, const struct contrast *first,
     return true;
 }
 
+/* Writes to as many places in turn as there may be logs cost more than this. That
+ * they do not must be sure. */
+static enum claim claim_step(struct log_probe *state, double higher)
+{
+    const struct claim_rule rule = {.alpha = log_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast =
+        log_in_turn(LOG_SPREAD, state->places_max, higher);
+
+    const enum claim claim = study_claim(
+        &state->study, above_phases[state->is_wide], &contrast, 1, &rule);
+    if (claim == CLAIM_MEASURING)
+        return claim;
+    return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_FALLS
+                                                               : CLAIM_HOLDS;
+}
+
 /*
  * Where it takes time to go from one log to another, writes to two blocks in turn
  * are slow as well, but less so than a merge. So if those that were called slow
  * cost less than a write to a new place, which waits for a merge, the step above
- * them is looked for; where there is none, the first one stands. False: measure
- * first.
+ * them is looked for; where there is none, the first one stands, as it does where
+ * writes to all places in turn cost no more. False: measure first.
  */
 static bool count_above(struct log_probe *state, const struct contrast *fresh,
                         double *middle, uint32_t *logs)
 {
     const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
-    const uint32_t votes = log_votes_of(&slow);
+    uint32_t votes = log_votes_of(&slow), above;
     double ratios[CONTRAST_ROUNDS_MAX], merge;
-    uint32_t above;
 
-    if (!study_ratios(&state->study, "count", &slow, votes, ratios) ||
+    if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
+                      ratios) ||
         !cost_of_new(state, fresh, *logs, &merge))
         return false;
-    const double in_turn = stats_median(ratios, votes) + *middle;
+    double in_turn = stats_median(ratios, votes) + *middle;
     if (merge - in_turn < (*logs == 1 ? above_one_least : above_more_least))
         return true;
+    votes = votes > SPLIT_VOTES ? votes : SPLIT_VOTES;
+    if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
+                      ratios))
+        return false;
+    in_turn = stats_median(ratios, votes) + *middle;
     const double higher = 0.5 * (in_turn + merge);
-    if (!count_logs(state, "above", higher, &above))
+    const enum claim claim = claim_step(state, higher);
+    if (claim != CLAIM_HOLDS)
+        return claim != CLAIM_MEASURING;
+    if (!count_logs(state, above_phases[state->is_wide], higher, &above))
         return false;
     if (above > *logs) {
         *logs = above;
@@ -336,8 +366,8 @@ static bool refine_middle(struct log_probe *state, uint32_t logs,
     return true;
 }
 
-/* Writes wait for merges: finds how many logs there are, and their blocks; once
- * more by a better middle if nothing stands up. False: measure first. */
+/* Writes wait for merges: finds how many logs there are, and their blocks. False:
+ * measure first. */
 static bool conclude_merges(struct log_probe *state,
                             const struct contrast *fresh,
                             struct findings *findings)
@@ -345,9 +375,12 @@ static bool conclude_merges(struct log_probe *state,
     double middle = middle_of(state, fresh);
     uint32_t logs = 0;
 
-    for (int pass = 0; pass < PASSES; pass++) {
-        if ((pass > 0 && !refine_middle(state, logs, &middle)) ||
-            !count_logs(state, "count", middle, &logs) ||
+    for (int pass = FIRST_PASS; pass < PASSES; pass++) {
+        state->is_wide = pass == WIDE_PASS;
+        if (state->is_wide)
+            middle = middle_of(state, fresh);
+        if ((pass == REFINED_PASS && !refine_middle(state, logs, &middle)) ||
+            !count_logs(state, count_phases[state->is_wide], middle, &logs) ||
             (logs > 0 && !count_above(state, fresh, &middle, &logs)))
             return false;
         if (logs == 0)
@@ -395,7 +428,8 @@ static bool think(struct study *study, struct findings *findings)
             &probe_log_list, findings,
             "no write waits for a merge, but neither writes nor the flushes "
             "behind them take as long as if they got to flash: a buffer that "
-            "no flush empties may take them all");
+            "no flush empties may take them all; if the device allows it, "
+            "--write-cache=off turns that off");
     }
     return conclude_merges(state, &contrast, findings);
 }

@@ -42,6 +42,7 @@ struct log_probe {
     uint64_t visits_count; /* of places anywhere, so far */
     uint64_t likely_bytes; /* the erase unit, where it is known; else 0 */
     uint32_t places_max;
+    bool is_wide; /* so far apart that fewer are left to choose from */
 };
 
 /* Places that are far from each other: slot i begins at first + i * pitch. */
@@ -84,8 +85,9 @@ enum log_answer log_ask(struct log_probe *state, const char *phase,
 
 /* So many logs there are, it seems: finds where their blocks begin and how long
  * they are, and says what stands up to fresh data. `merge`: what a merge costs,
- * as the logarithm of its share of a fast write. `pass`: 0, and 1 for another
- * `logs` or `middle`. CLAIM_FALLS: nothing stands up, and nothing is said. */
+ * as the logarithm of its share of a fast write. `pass` (0, 1, ...): how often
+ * it was called with other `logs` or another `middle`. CLAIM_FALLS: nothing
+ * stands up, and nothing is said. */
 enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
                         double middle, double merge, struct findings *findings);
 

@@ -14,7 +14,7 @@
 enum {
     EARLY_PLACES = 8, /* most drives have no more logs */
     ROOM = 3,         /* so many times the places must fit, and a few; */
-    ROOM_KNOWN = 2,   /* and where it is known how long a block is */
+    ROOM_LEAST = 2,   /* and where a block is known, or seems, to be long */
     RECENT_MORE = 3,  /* of one trial, than places far off */
     TRIES_MAX = 400,
     REWRITES_MAX = 3,
@@ -72,11 +72,12 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
     const struct setting *setting = &state->study.setting;
     const uint64_t region = setting->region_length_bytes;
     uint64_t end = setting->region_offset_bytes + region;
-    struct log_slots slots = {.pitch_bytes = region / (ROOM * (places + 2))};
+    const uint64_t room = state->is_wide ? ROOM_LEAST : ROOM;
+    struct log_slots slots = {.pitch_bytes = region / (room * (places + 2))};
     /* Two neighbours are never in one block, wherever it begins. */
     uint64_t known = state->likely_bytes / SLOT_PARTS * (SLOT_PARTS + 2);
 
-    if (slots.pitch_bytes < known && known * ROOM_KNOWN * (places + 2) < region)
+    if (slots.pitch_bytes < known && known * ROOM_LEAST * (places + 2) < region)
         slots.pitch_bytes = known;
     if (slots.pitch_bytes > widest_pitch_bytes)
         slots.pitch_bytes = widest_pitch_bytes;

@@ -181,7 +181,10 @@ probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick
 probes/log_list.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
-probes/log_list.c|s/PASSES = 2 /PASSES = 1 /|test_probes_stick|recovery
+probes/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
+probes/log_list.c|s/pass == REFINED_PASS \&\& !/pass == PASSES \&\& !/|test_probes_stick|recovery
+probes/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
+probes/log_list.c|s/contrast.side == SIDE_BELOW ? CLAIM_FALLS/contrast.side == SIDE_OPEN ? CLAIM_FALLS/|test_probes_stick|recovery
 probes/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
 probes/log_list_writes.c|s/place < last ? place : last/place/|test_probes_stick|recovery
 probes/log_list_writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
