@@ -98,7 +98,7 @@ static enum claim find_downwards(struct read_probe *state,
     edge.part_bytes = state->study.setting.request_limit_bytes;
     edge.part_least_bytes = shown->smallest_bytes;
     edge.low_bytes = shown->bytes;
-    edge.high_bytes = shown->bytes + 2 * state->grain_bytes;
+    edge.high_bytes = shown->bytes + state->grain_bytes;
     if (side_downwards(state, &edge, phase, &side, &gain) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
     if (side == SIDE_OPEN)

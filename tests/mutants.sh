@@ -114,6 +114,7 @@ lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budg
 lib/session/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
+probes/read_buffer_parts.c|s/shown->bytes + state->grain_bytes;/shown->bytes + 2 * state->grain_bytes;/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block_say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
 probes/clustered_block_conclude.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
@@ -147,6 +148,7 @@ probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_
 probes/content_unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
 lib/flash/draw_truths.c|s/= INITIAL_WRITTEN;/= drive->initial_state;/|test_random|
+lib/flash/draw_seen_buffers.c|s/order == UPWARDS)/order <= DOWNWARDS)/|test_random|
 lib/flash/draw_seen_pages.c|s/cached = cached_bytes(bench->drive)/cached = 0 * unit/|test_random|
 lib/flash/draw_seen_pages.c|s/given->mapping != MAPPING_LOG_BLOCK/false/|test_random|
 lib/flash/draw_seen_buffers.c|s/return leaves(filling, beyond, &pause)/return true/|test_random|

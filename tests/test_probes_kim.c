@@ -98,6 +98,8 @@ static const struct expected table[] = {
     /* It reads ahead of what continues; even more than the buffer keeps. */
     {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=96KiB", NULL, buffers,
      "read_buffer", "262144"},
+    {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=16KiB", NULL, buffers,
+     "read_buffer", "262144"},
     {"ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=1MiB", NULL, buffers,
      "read_buffer", "262144"},
     /* Parts of a long read share pages, which are then kept for longer. */

@@ -177,6 +177,28 @@ START_TEST(truths_are_those_of_a_written_drive)
 }
 END_TEST
 
+/* What is said of the drive now in `loaded`. */
+static void expect_truth(const char *spec, const char *parameter,
+                         const char *truth)
+{
+    struct fault why = {.kind = FAULT_NONE};
+
+    ck_assert_msg(drive_load(spec, &loaded, &why) == 0, "%s", why.text);
+    ck_assert_int_eq(draw_truths(&loaded, &why), 0);
+    ck_assert_msg(strcmp(drive_truth(&loaded, parameter), truth) == 0, "%s: %s",
+                  spec, drive_truth(&loaded, parameter));
+}
+
+/* Pages read ahead behind a read of several requests take the place of its first
+ * ones; that the buffer holds them shows where nothing is continued. */
+START_TEST(buffers_are_known_where_drives_read_ahead)
+{
+    expect_truth("ssd-a,request_limit_bytes=64KiB", "read_buffer", "262144");
+    expect_truth("ssd-a,request_limit_bytes=64KiB,read_ahead_bytes=32KiB",
+                 "read_buffer", "262144");
+}
+END_TEST
+
 /* What it holds while it writes out is known where merges keep it from doing so,
  * or where the host sends all at once; else it depends on the host's speed. */
 START_TEST(drained_buffers_are_known_where_they_stand)
@@ -189,17 +211,12 @@ START_TEST(drained_buffers_are_known_where_they_stand)
                  {"ssd-c,queue_depth_count=1", "lazy", "512000"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fault why = {.kind = FAULT_NONE};
         char spec[256];
         snprintf(spec, sizeof(spec),
                  "%s,write_buffer_bytes=500KiB,request_limit_bytes=64KiB,"
                  "write_buffer_drain=%s",
                  cases[i].drive, cases[i].drain);
-        ck_assert_msg(drive_load(spec, &loaded, &why) == 0, "%s", why.text);
-        ck_assert_int_eq(draw_truths(&loaded, &why), 0);
-        ck_assert_msg(
-            strcmp(drive_truth(&loaded, "write_buffer"), cases[i].truth) == 0,
-            "%s: %s", spec, drive_truth(&loaded, "write_buffer"));
+        expect_truth(spec, "write_buffer", cases[i].truth);
     }
 }
 END_TEST
@@ -220,13 +237,7 @@ START_TEST(logs_are_known_where_writes_reach_them)
         {"tlc-pseudo-slc,slc_full=fold,slc_blocks_count=40", "unidentifiable"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fault why = {.kind = FAULT_NONE};
-        ck_assert_msg(drive_load(cases[i].drive, &loaded, &why) == 0, "%s",
-                      why.text);
-        ck_assert_int_eq(draw_truths(&loaded, &why), 0);
-        ck_assert_msg(
-            strcmp(drive_truth(&loaded, "log_list"), cases[i].truth) == 0,
-            "%s: %s", cases[i].drive, drive_truth(&loaded, "log_list"));
+        expect_truth(cases[i].drive, "log_list", cases[i].truth);
         ck_assert_int_eq(
             strcmp(drive_truth(&loaded, "log_block"), "unidentifiable") == 0,
             strcmp(cases[i].truth, "unidentifiable") == 0);
@@ -382,6 +393,7 @@ int main(void)
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, truths_are_those_of_a_written_drive);
+    tcase_add_test(tests, buffers_are_known_where_drives_read_ahead);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);
     tcase_add_test(tests, levels_do_not_decide_what_is_read);
