@@ -236,6 +236,54 @@ static void choose_places(const struct log_probe *state,
     }
 }
 
+/* Two places in one block, as far as is known how long one is. */
+static bool is_together(const struct contrast *contrast, uint64_t around_bytes,
+                        uint64_t a, uint64_t b)
+{
+    const uint64_t block = contrast->pitch_bytes;
+
+    if (block == 0)
+        return is_near(a, b, around_bytes);
+    const uint64_t before = block - contrast->size_bytes % block;
+    return (a + before) / block == (b + before) / block;
+}
+
+/* When was last written in the block of this place, as far as is remembered? Never
+ * is later than all. */
+static uint64_t turn_of(const struct log_probe *state,
+                        const struct contrast *contrast, uint64_t place)
+{
+    const uint64_t around =
+        log_slots_for(state, contrast->repeats).pitch_bytes * 3 / 4;
+
+    for (uint64_t i = 1; i <= state->recent_count && i <= LOG_RECENT_MAX; i++) {
+        const uint64_t turn = state->recent_count - i;
+        if (is_together(contrast, around, state->recent[turn % LOG_RECENT_MAX],
+                        place))
+            return turn;
+    }
+    return UINT64_MAX;
+}
+
+/*
+ * Where there is little choice, some blocks still have their logs from before.
+ * Where the oldest log goes first, these outlive others unless they come in the
+ * order in which they were opened, before all that have none: then each opens its
+ * log in turn, and one place more than there are logs waits every time.
+ */
+static void order_by_age(const struct log_probe *state,
+                         const struct contrast *contrast, uint64_t places[])
+{
+    for (uint32_t i = 1; i < contrast->repeats; i++) {
+        const uint64_t place = places[i];
+        const uint64_t turn = turn_of(state, contrast, place);
+        uint32_t at = i;
+        for (; at > 0 && turn_of(state, contrast, places[at - 1]) > turn; at--)
+            places[at] = places[at - 1];
+        places[at] = place;
+    }
+}
+
 /* A write and the flush behind it. */
 static void ask_write(struct study *study, uint64_t offset_bytes,
                       const struct step *like)
@@ -353,6 +401,8 @@ void log_emit(struct study *study, const char *phase,
         return;
     choose_places(state, contrast, round / log_votes_of(contrast), random,
                   places);
+    if (state->is_wide)
+        order_by_age(state, contrast, places);
     /* With one more, as many places as there are logs come before the pair: no
    * log of it is left from before, which would outlive its turn. */
     if (contrast->kind == LOG_PAIR) {

@@ -560,16 +560,20 @@ END_TEST
 START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
+    static const struct {
+        const char *block, *victim;
+    } cases[] = {{"20MiB", "lru"}, {NULL, "lru"}, {NULL, "oldest"}};
     struct findings findings;
+    char drive[120];
 
-    for (unsigned seed = 1; seed <= 3; seed++) {
-        run_knowing(seed < 3 ? "20MiB" : NULL, METHOD_ADAPTIVE,
-                    "usb-pny-2g,pages_per_block_count=5120,log_blocks_count=28,"
-                    "capacity_bytes=1540MiB",
-                    "realistic", seed, logs, &findings);
-        ck_assert_double_eq(number(&findings, "log_list"), 28);
-        ck_assert_double_eq(number(&findings, "log_block"), 20 << 20);
-    }
+    snprintf(drive, sizeof(drive),
+             "usb-pny-2g,pages_per_block_count=5120,log_blocks_count=28,"
+             "capacity_bytes=1540MiB,log_victim=%s",
+             cases[_i].victim);
+    run_knowing(cases[_i].block, METHOD_ADAPTIVE, drive, "realistic", 2, logs,
+                &findings);
+    ck_assert_double_eq(number(&findings, "log_list"), 28);
+    ck_assert_double_eq(number(&findings, "log_block"), 20 << 20);
 }
 END_TEST
 
@@ -830,7 +834,8 @@ int main(void)
     tcase_add_loop_test(recovery, stick_logs_are_found_where_they_hardly_show,
                         0, 3);
     tcase_add_test(recovery, stick_many_logs_are_counted);
-    tcase_add_test(recovery, stick_logs_of_a_third_of_the_drive_are_counted);
+    tcase_add_loop_test(recovery,
+                        stick_logs_of_a_third_of_the_drive_are_counted, 0, 3);
     tcase_add_loop_test(
         recovery, stick_logs_behind_flushes_that_lie_are_not_absent, 1, 3);
     tcase_add_loop_test(
