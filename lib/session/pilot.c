@@ -10,7 +10,8 @@
 enum {
     READS_SMALL = 16,
     READS_LARGE = 3,
-    WRITES_NEAR = 4, /* of each size, where it fits and where it does not */
+    WRITES_NEAR = 8, /* of each size, where it fits and where it does not */
+    WRITES_LONG = 4,
     WRITES_LARGE = 2,
     WRITES_FAR = 24,
     WRITES_MORE = 8,
@@ -22,14 +23,18 @@ enum {
 static const uint64_t read_sizes[] = {4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB};
 static const uint64_t far_sizes[] = {64 * KIB, MIB};
 static const uint64_t near_least_bytes = KIB, near_most_bytes = MIB;
-static const uint64_t near_large_bytes = 512 * KIB; /* fewer of these */
+static const uint64_t near_long_bytes = 128 * KIB;  /* fewer of these */
+static const uint64_t near_large_bytes = 512 * KIB; /* and of these */
 static const uint64_t window_least_bytes = 256 * KIB, window_bytes = 4 * MIB;
 static const uint64_t spreads_bytes[] = {8 * MIB, 32 * MIB, 128 * MIB};
 static const uint64_t region_least_bytes = 64 * MIB;
 /* A shift that costs less is none, or too little to be seen by a few writes. */
-static const double shift_least = 1.12;
-/* Parts of a page suffer as well, but less; longer writes meet more merges. */
+static const double shift_least = 1.05;
+/* Parts of a page suffer as well, but less; longer writes meet more merges. What is
+ * less than this may also be chance, and must be seen twice. */
 static const double clearer = 1.25;
+/* What is written after the search for a page. */
+static const uint64_t rest_bytes = 3 * MIB;
 /* A page more costs no more than so many short writes: else it was a merge. */
 static const double page_writes_most = 3.5;
 
@@ -131,48 +136,110 @@ static int read_all(struct pilot *pilot)
     return error;
 }
 
+/* One of a size anywhere in a few places that are written over and over, as a
+ * probe's are: what is written there for the first time may take longer. */
+static int write_near(struct pilot *pilot, uint64_t size_bytes,
+                      uint64_t shift_bytes, double *ns)
+{
+    const uint64_t slots =
+        larger_of(window_least_bytes, 4 * size_bytes) / size_bytes - 1;
+    const uint64_t first = (window_of(pilot) + size_bytes - 1) / size_bytes;
+    const uint64_t slot = first + random_below(&pilot->random, slots);
+
+    *ns = 0;
+    return ask_flushed(pilot, slot * size_bytes + shift_bytes, size_bytes, ns);
+}
+
+static size_t near_count(uint64_t size_bytes)
+{
+    if (size_bytes >= near_large_bytes)
+        return WRITES_LARGE;
+    return size_bytes >= near_long_bytes ? WRITES_LONG : WRITES_NEAR;
+}
+
+struct shift {
+    double usual_ns, extra_ns; /* medians: of a write, and what it costs more */
+    double effect;             /* over a write that is not shifted */
+};
+
 /*
- * Writes of one size at its multiples, and as many shifted by a half. The size
- * that clearly suffers most from that is the page, as far as a few writes show.
+ * Writes of one size at its multiples, and as many shifted by a half. By lot: in
+ * turn, the one might get all the slow pages of a block.
  */
+static int measure_shift(struct pilot *pilot, uint64_t size_bytes,
+                         struct shift *shift)
+{
+    double usual[WRITES_NEAR], shifted[WRITES_NEAR];
+    const size_t count = near_count(size_bytes);
+    size_t usuals = 0, shifteds = 0;
+    int error = 0;
+
+    while (!error && (usuals < count || shifteds < count)) {
+        /* What is shifted is learnt apart, or it would blur what is not. */
+        pilot->passing = usuals == count ||
+                         (shifteds < count && random_below(&pilot->random, 2));
+        error = pilot->passing
+                    ? write_near(pilot, size_bytes, size_bytes / 2,
+                                 &shifted[shifteds++])
+                    : write_near(pilot, size_bytes, 0, &usual[usuals++]);
+    }
+    pilot->passing = false;
+    if (error)
+        return error;
+    stats_sort(usual, count);
+    stats_sort(shifted, count);
+    shift->usual_ns = stats_median(usual, count);
+    shift->extra_ns = stats_median(shifted, count) - shift->usual_ns;
+    /* Of both the two quickest: the others may have met a merge, or slow pages. */
+    shift->effect = fmin(shifted[0] / usual[0], shifted[1] / usual[1]);
+    return 0;
+}
+
+/* The size that clearly suffers most from a shift is the page, as far as a few
+ * writes show. */
 static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
                       double *short_ns)
 {
-    double usual[WRITES_NEAR], shifted[WRITES_NEAR];
-    const size_t count =
-        size_bytes < near_large_bytes ? WRITES_NEAR : WRITES_LARGE;
-    uint64_t window = 16 * size_bytes;
+    struct shift shift, again;
+    int error = measure_shift(pilot, size_bytes, &shift);
 
-    window = window < window_least_bytes ? window_least_bytes : window;
-    window = window < window_bytes ? window : window_bytes;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t at =
-            window_of(pilot) +
-            size_bytes * random_below(&pilot->random, window / size_bytes - 1);
-        usual[i] = shifted[i] = 0;
-        int error = ask_flushed(pilot, at, size_bytes, &usual[i]);
-        /* What is shifted is learnt apart, or it would blur what is not. */
-        pilot->passing = true;
+    if (!error && shift.effect > *least && shift.effect < clearer) {
+        if (pilot->bytes_written + 2 * near_count(size_bytes) * size_bytes +
+                rest_bytes >
+            PILOT_BYTES_MAX)
+            return 0;
+        error = measure_shift(pilot, size_bytes, &again);
         if (!error)
-            error = ask_flushed(pilot, at + size_bytes / 2, size_bytes,
-                                &shifted[i]);
-        pilot->passing = false;
-        if (error)
-            return error;
+            shift.effect = fmin(shift.effect, again.effect);
     }
-    stats_sort(usual, count);
-    stats_sort(shifted, count);
-    /* Of both the two quickest: the others may have met a merge. */
-    const double effect = fmin(shifted[0] / usual[0], shifted[1] / usual[1]);
-    const double extra_ns =
-        stats_median(shifted, count) - stats_median(usual, count);
-    *short_ns = fmin(*short_ns, stats_median(usual, count));
-    if (effect <= *least || extra_ns > page_writes_most * *short_ns)
+    if (error)
+        return error;
+    *short_ns = fmin(*short_ns, shift.usual_ns);
+    if (shift.effect <= *least || shift.extra_ns > page_writes_most * *short_ns)
         return 0;
-    *least = clearer * effect;
+    *least = clearer * shift.effect;
     pilot->costs->page_bytes = size_bytes;
-    pilot->costs->page_extra_ns = extra_ns;
+    pilot->costs->page_extra_ns = shift.extra_ns;
     return 0;
+}
+
+/* Most pages are powers of two; where cells hold three bits, some are three times
+ * that, and then none of the others comes near. */
+static int write_sizes(struct pilot *pilot)
+{
+    const uint64_t block = pilot->setting->logical_block_bytes;
+    double least = shift_least, short_ns = INFINITY;
+    int error = 0;
+
+    for (uint64_t size = near_least_bytes; !error && size <= near_most_bytes;
+         size *= 2)
+        if (size / 2 % block == 0)
+            error = write_size(pilot, size, &least, &short_ns);
+    for (uint64_t size = 3 * near_least_bytes;
+         !error && size < 2 * near_long_bytes; size *= 2)
+        if (size / 2 % block == 0)
+            error = write_size(pilot, size, &least, &short_ns);
+    return error;
 }
 
 /*
@@ -212,15 +279,9 @@ static int write_spread(struct pilot *pilot)
 
 static int write_all(struct pilot *pilot)
 {
-    const uint64_t block = pilot->setting->logical_block_bytes;
-    double least = shift_least, short_ns = INFINITY;
     uint64_t at = window_of(pilot) + window_bytes;
-    int error = 0;
+    int error = write_sizes(pilot);
 
-    for (uint64_t size = near_least_bytes; !error && size <= near_most_bytes;
-         size *= 2)
-        if (size / 2 % block == 0)
-            error = write_size(pilot, size, &least, &short_ns);
     for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)
         error = ask_flushed(pilot, at, 4 * KIB, NULL);
     for (int i = 0; !error && i < WRITES_ORDER; i++, at += 4 * KIB)

@@ -28,7 +28,7 @@ struct pilot {
 };
 
 /* The most that it writes. */
-#define PILOT_BYTES_MAX (UINT64_C(16) << 20)
+#define PILOT_BYTES_MAX (UINT64_C(22) << 20)
 
 /* Reads, and where `writes` then writes, which the device must allow. 0; -ERANGE:
  * the region is too small for it; -EINTR; -ENOMEM; or -errno of the device, which
