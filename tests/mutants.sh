@@ -66,6 +66,13 @@ lib/infer/study.c|s/from->asked_size \* sizeof(\*to->asked)/0 * sizeof(*to->aske
 lib/session/expect.c|s/stage->count == STAGES_MAX/stage->count < STAGES_MAX/|test_budget|
 lib/session/rehearsal.c|s/*expected = rest.stage;/*expected = (struct session_expectation){0};/|test_budget|
 lib/session/imagined_kind.c|s/far_more = 3;/far_more = 3e9;/|test_imagined|
+lib/session/imagined_kind.c|s/if (apart < least)/if (apart > least)/|test_imagined|
+lib/session/costs.c|s/costs->place.flush != COST_FLUSH_NOTHING) {/false) {/|test_imagined|
+lib/session/imagined.c|s/if (page \&\& drive->merges/if (!page \&\& drive->merges/|test_imagined|
+lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/bytes/|test_imagined|
+lib/session/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
+lib/session/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|
+lib/session/pilot.c|s/size = 3 . near_least_bytes/size = 4 * near_least_bytes/|test_budget|one drive
 lib/session/imagined_kind.c|s/return sqrt(fmax(sigma . sigma - kept, 0))/return 0 * (sigma - kept)/|test_imagined|
 lib/session/learn.c|s/    if (piloted)$/    if (piloted + 1)/|test_budget|one drive
 lib/session/imagined_kind.c|s/longest->ns < other_ns ?/longest->ns < 0 ?/|test_imagined|

@@ -116,10 +116,13 @@ static double imagine_after(double share)
 }
 
 /* A drive that maps pages must clean when its spare area is used up; one that
- * merges logs has none, and merges from the first write on. */
+ * merges logs has none, and merges from the first write on; nor has what shows no
+ * page. */
 START_TEST(spare_area_is_used_up)
 {
     see_usual(1e6);
+    ck_assert_double_lt(imagine_after(0.25), 1.1 * imagine_after(0.02));
+    seen->page_bytes = page_bytes;
     ck_assert_double_gt(imagine_after(0.25), 3 * imagine_after(0.02));
     seen->merges = true;
     ck_assert_double_lt(imagine_after(0.25), 1.1 * imagine_after(0.02));
@@ -424,6 +427,108 @@ START_TEST(what_is_near_is_told_anew)
 }
 END_TEST
 
+/* What is read while the drive still writes out what it holds waits for that: which
+ * is no property of reads, and no share of the time of all. */
+START_TEST(reads_that_wait_for_writes_say_nothing)
+{
+    for (uint64_t i = 0; i < 100; i++)
+        see(OPERATION_READ, i * MIB, page_bytes, 1e5);
+    for (uint64_t i = 0; i < 40; i++)
+        see_write(i % 4 * MIB, page_bytes, 1e6);
+    see(OPERATION_WRITE, 0, page_bytes, 1e6);
+    for (uint64_t i = 0; i < 100; i++)
+        see(OPERATION_READ, i * MIB, page_bytes, 50e6);
+    see(OPERATION_FLUSH, 0, 0, 1e5);
+    imagined_init(drive, seen, 1);
+    ck_assert_double_lt(imagine(OPERATION_READ, 7 * MIB, page_bytes), 1.1e5);
+    ck_assert_double_lt(imagine(OPERATION_WRITE, MIB, page_bytes), 1.1e6);
+}
+END_TEST
+
+/* A write as it might be, with its flush after it. */
+static double imagine_one(uint64_t offset_bytes, uint64_t length_bytes)
+{
+    const double ns =
+        imagined_do(drive, &(struct step){.operation = OPERATION_WRITE,
+                                          .offset_bytes = offset_bytes,
+                                          .length_bytes = length_bytes})
+            .ns;
+
+    (void)imagine(OPERATION_FLUSH, 0, 0);
+    return ns;
+}
+
+/* Pages of two kinds; but the second write to a log that was just begun meets
+ * always the same. */
+START_TEST(a_new_log_is_filled_from_its_first_page_on)
+{
+    const uint64_t pages = MIB / page_bytes;
+    double least_ns[2] = {INFINITY, INFINITY}, most_ns[2] = {0, 0};
+
+    for (uint64_t i = 0; i < 64; i++)
+        see_write(i % 4 * MIB + random_below(&chance, pages) * page_bytes,
+                  page_bytes, random_below(&chance, 2) ? 2e6 : 1e6);
+    seen->merges = true;
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 8; i < 72; i++) {
+        (void)imagine_one(i * MIB, page_bytes);
+        for (int again = 0; again < 2; again++) {
+            const uint64_t at = i - (uint64_t)again;
+            const double ns = imagine_one(at * MIB, page_bytes);
+            least_ns[again] = fmin(least_ns[again], ns);
+            most_ns[again] = fmax(most_ns[again], ns);
+        }
+    }
+    ck_assert_double_lt(most_ns[0], 1.2 * least_ns[0]);
+    ck_assert_double_gt(most_ns[1], 1.5 * least_ns[1]);
+}
+END_TEST
+
+START_TEST(times_vary_as_those_of_the_nearest_size)
+{
+    double least_ns = INFINITY, most_ns = 0;
+
+    for (uint64_t i = 0; i < 64; i++) {
+        see_write(i % 2 * MIB + 64 * KIB, 128 * KIB, i % 4 < 2 ? 1e6 : 2e6);
+        see_write(i % 2 * MIB + 64 * KIB, 256 * KIB, 3e6);
+    }
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 0; i < 64; i++) {
+        const double ns = imagine_one(i % 2 * MIB + 64 * KIB, 200 * KIB);
+        least_ns = fmin(least_ns, ns);
+        most_ns = fmax(most_ns, ns);
+    }
+    ck_assert_double_lt(most_ns, 1.2 * least_ns);
+}
+END_TEST
+
+/* Cleaning comes once for each block that is written full, however short the writes
+ * that take its pages, and costs the more the longer these take with their flush. */
+START_TEST(blocks_are_cleaned_one_by_one)
+{
+    const uint64_t writes = 10 * 512;
+    double stalls_ns = 0;
+    int stalls = 0;
+
+    seen->page_bytes = page_bytes;
+    for (uint64_t i = 0; i < 128; i++) {
+        see(OPERATION_WRITE, random_below(&chance, GIB / MIB) * MIB, page_bytes,
+            1e6);
+        see(OPERATION_FLUSH, 0, 0, 2e6);
+    }
+    (void)imagine_after(0.25);
+    for (uint64_t i = 0; i < writes; i++) {
+        const double ns = imagine_one(i % 1000 * MIB, page_bytes / 4);
+        stalls += ns > 1e8;
+        stalls_ns += ns > 1e8 ? ns : 0;
+    }
+    ck_assert_int_ge(stalls, 9);
+    ck_assert_int_le(stalls, 11);
+    ck_assert_double_gt(stalls_ns / stalls, 4e9);
+    ck_assert_double_lt(stalls_ns / stalls, 5.5e9);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -444,6 +549,10 @@ int main(void)
     tcase_add_test(all, merges_come_by_what_is_written);
     tcase_add_test(all, a_quicker_read_may_be_chance);
     tcase_add_test(all, what_is_near_is_told_anew);
+    tcase_add_test(all, reads_that_wait_for_writes_say_nothing);
+    tcase_add_test(all, a_new_log_is_filled_from_its_first_page_on);
+    tcase_add_test(all, times_vary_as_those_of_the_nearest_size);
+    tcase_add_test(all, blocks_are_cleaned_one_by_one);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -76,14 +76,33 @@ static bool touch(const struct costs *costs, struct cost_place *place,
     return known;
 }
 
+/* A log is filled from its first page on, so that a write to one that was just
+ * begun meets the same page as the last time. */
+static void fill_block(const struct costs *costs, struct cost_place *place,
+                       bool begun, bool same, uint64_t length_bytes)
+{
+    const uint64_t page = costs->page_bytes ? costs->page_bytes : 4 * KIB;
+
+    if (!begun && !same)
+        place->filled_bytes = 0;
+    place->page = begun ? 0 : (place->filled_bytes + page - 1) / page;
+    if (begun)
+        place->filled_bytes = length_bytes;
+    else if (place->filled_bytes)
+        place->filled_bytes += length_bytes;
+}
+
 static enum cost_kind write_kind(const struct costs *costs,
                                  struct cost_place *place,
                                  uint64_t offset_bytes, uint64_t length_bytes)
 {
     const bool order = offset_bytes == place->write_end_bytes;
-    const bool near = touch(costs, place, offset_bytes / costs->block_bytes);
+    const uint64_t block = offset_bytes / costs->block_bytes;
+    const bool same = place->blocks_count && place->blocks[0] == block;
+    const bool near = touch(costs, place, block);
     const bool more = place->flush != COST_FLUSH_NOTHING;
 
+    fill_block(costs, place, !near, same, length_bytes);
     place->scattered_bytes += order || near ? 0 : length_bytes;
     place->unflushed_bytes += length_bytes;
     place->write_end_bytes = offset_bytes + length_bytes;
@@ -180,6 +199,13 @@ void costs_learn(struct costs *costs, const struct sample *sample)
 
     if (sample->error || sample->operation == OPERATION_IDLE)
         return;
+    /* That waits for what is still to be written, which says nothing of reads. */
+    if (sample->operation == OPERATION_READ &&
+        costs->place.flush != COST_FLUSH_NOTHING) {
+        costs_pass(costs, sample);
+        costs->place.read_ns = 0;
+        return;
+    }
     cost_reach_learn(&costs->reach, sample);
     if (costs_again(&costs->place, sample->operation, sample->offset_bytes,
                     bytes)) {

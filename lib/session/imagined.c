@@ -9,11 +9,15 @@
 
 /* Of the region; and a write that cleans relative to one that does not. */
 static const double spare_usual = 0.11, cleaning_usual = 5.5;
+/* How much of what a flush takes is the flash's. */
+static const double flash_share = 0.5;
 /* Where logs are merged, short writes far away cost so many times as much; then
  * there is no spare area to be used up. */
 static const double merge_least = 2;
+/* Pages of a block that is cleaned, until it is found. */
+static const uint64_t block_usual_pages = 512;
 /* Few buffers take in more before it is written to flash. */
-static const uint64_t buffer_usual_bytes = 32 * MIB;
+static const uint64_t buffer_usual_bytes = 8 * MIB;
 
 /* A byte of the longest writes that were seen with their flush. */
 static double sustained_ns(const struct imagined *drive)
@@ -110,21 +114,45 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
  * Both are between, nearer to the first.
  * Once the drive has been written so far, what was measured holds it.
  */
-static double cleaning_ns(struct imagined *drive, uint64_t bytes, double ns)
+static uint64_t spare_bytes(const struct imagined *drive)
+{
+    return (uint64_t)(spare_usual * (double)drive->costs->region_length_bytes);
+}
+
+/* Where no page was seen there may be no flash. */
+static bool cleans(const struct imagined *drive)
+{
+    return !drive->merges && drive->costs->page_bytes &&
+           drive->costs->place.scattered_bytes < spare_bytes(drive) &&
+           drive->place.scattered_bytes >= spare_bytes(drive);
+}
+
+/* Is a block written full that has to be cleaned? A write of less than a page uses
+ * up all of it. */
+static bool uses_up_block(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
-    const uint64_t spare_bytes =
-        (uint64_t)(spare_usual * (double)costs->region_length_bytes);
+    const uint64_t block_bytes = costs->erase_bytes
+                                     ? costs->erase_bytes
+                                     : block_usual_pages * costs->page_bytes;
 
-    if (drive->merges || costs->place.scattered_bytes >= spare_bytes ||
-        drive->place.scattered_bytes < spare_bytes)
+    drive->uncleaned_bytes += larger_of(bytes, costs->page_bytes);
+    if (drive->uncleaned_bytes < block_bytes)
+        return false;
+    drive->uncleaned_bytes = 0;
+    return true;
+}
+
+/* By what writes take with the flushes that follow them, for a buffer leaves to
+ * these what is to be written. */
+static double cleaning_ns(struct imagined *drive, uint64_t bytes, double ns)
+{
+    if (!cleans(drive))
         return 0;
-    drive->uncleaned_bytes += bytes;
     drive->uncleaned_ns += ns;
-    if (drive->uncleaned_bytes < costs->block_bytes)
+    if (!uses_up_block(drive, bytes))
         return 0;
     const double stall_ns = (cleaning_usual - 1) * drive->uncleaned_ns;
-    drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     return stall_ns;
 }
@@ -166,6 +194,22 @@ static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
                                random_u64(&drive->random));
 }
 
+static struct cost draw(struct imagined *drive, enum cost_kind kind,
+                        uint64_t bytes)
+{
+    const struct imagined_kind *times = imagined_kind(drive->kinds, kind);
+    const uint64_t page = drive->place.page;
+
+    if (kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
+        kind == COST_FLUSH_ORDER)
+        return draw_in_order(drive, kind, bytes);
+    if (page && drive->merges &&
+        (kind == COST_WRITE_NEAR || kind == COST_FLUSH_NEAR))
+        return imagined_draw_level(times, (double)bytes, random_mix(page),
+                                   random_u64(&drive->random));
+    return imagined_draw(times, (double)bytes, random_u64(&drive->random));
+}
+
 struct cost imagined_do(struct imagined *drive, const struct step *step)
 {
     const struct costs *costs = drive->costs;
@@ -178,12 +222,8 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
         costs_again(place, step->operation, step->offset_bytes, bytes);
     const enum cost_kind kind =
         costs_kind(costs, place, step->operation, step->offset_bytes, &bytes);
-    struct cost cost =
-        kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
-                kind == COST_FLUSH_ORDER
-            ? draw_in_order(drive, kind, bytes)
-            : imagined_draw(imagined_kind(drive->kinds, kind), (double)bytes,
-                            random_u64(&drive->random));
+    struct cost cost = draw(drive, kind, bytes);
+
     if (again) {
         cost.ns *= drive->again[costs_class((double)bytes)];
         cost.mean_ns *= drive->again[costs_class((double)bytes)];
@@ -193,6 +233,8 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
         cost.ns += costs->page_extra_ns;
         cost.mean_ns += costs->page_extra_ns;
     }
+    if (step->operation == OPERATION_FLUSH && cleans(drive))
+        drive->uncleaned_ns += flash_share * cost.mean_ns;
     if (step->operation == OPERATION_WRITE) {
         const double more_ns = wait_ns(drive, bytes, cost.mean_ns);
         cost.ns += more_ns;

@@ -2,7 +2,6 @@
 #include "lib/session/imagined_kind.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/infer/stats.h"
@@ -11,6 +10,7 @@
  * factor, and one or two say next to nothing. */
 static const uint32_t few_times = 12, fewest_times = 4;
 static const double alike_most = 1.3, alike_most_of_fewest = 2;
+static const double least_bytes = 512; /* a flush may be of none */
 /* So many show how they vary. */
 static const size_t noise_times = 6;
 
@@ -379,14 +379,15 @@ double imagined_ns(const struct imagined_kind *kind, double bytes)
 static const struct imagined_point *
 nearest_point(const struct imagined_kind *kind, double bytes)
 {
-    const int wanted = (int)costs_class(bytes);
     const struct imagined_point *nearest = kind->points;
-    int least = 2 * COST_SIZES;
+    double least = INFINITY;
 
     for (size_t i = 0; i < kind->count; i++) {
         const struct imagined_point *point = &kind->points[i];
-        const int few = point->count < noise_times ? COST_SIZES : 0;
-        const int apart = abs((int)costs_class(point->bytes) - wanted) + few;
+        const double few = point->count < noise_times ? COST_SIZES : 0;
+        const double apart = fabs(log2(fmax(point->bytes, least_bytes) /
+                                       fmax(bytes, least_bytes))) +
+                             few;
         if (apart < least) {
             least = apart;
             nearest = point;
@@ -405,8 +406,7 @@ static double excess(const struct imagined_kind *kind, double bytes,
                      double usual_ns)
 {
     const double farther = 0.5; /* a size twice as large, or half as large */
-    const double least_bytes = 512; /* a flush may be of none */
-    const double doubt = 12; /* so many requests, as if none had waited */
+    const double doubt = 12;    /* so many requests, as if none had waited */
     double wait_ns = 0, weights = doubt;
 
     bytes = fmax(bytes, least_bytes);
