@@ -56,6 +56,23 @@ static void list_drives(void)
                  quick[i]);
 }
 
+static void open_run(const char *spec, const struct session_options *asked,
+                     struct device **device, struct session **session)
+{
+    const struct device_options options = {.write = true};
+    struct fault why = {FAULT_NONE, ""};
+
+    ck_assert_msg(device_open(spec, &options, device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(session_open(*device, asked, session, &why), 0);
+}
+
+static void close_run(struct session *session, struct device *device)
+{
+    session_close(session);
+    device_close(device);
+}
+
 /* What the rows say, probe by probe: nothing else is believed. */
 struct ledger_of_rows {
     struct {
@@ -84,7 +101,6 @@ static void run(const char *spec, uint64_t budget_bytes,
                 struct ledger_of_rows *rows, struct session_plan *plan,
                 int *error)
 {
-    const struct device_options options = {.write = true};
     const struct session_options session_options = {.seed = 3,
                                                     .write_budget_bytes =
                                                         budget_bytes,
@@ -98,9 +114,7 @@ static void run(const char *spec, uint64_t budget_bytes,
     uint64_t sum_bytes = 0;
 
     *rows = (struct ledger_of_rows){.count = 0};
-    ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
-                  why.text);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run(spec, &session_options, &device, &session);
     ck_assert_int_eq(session_pilot(session, probes, &why), 0);
     *error = session_run(session, probes, &why);
     ck_assert_msg(*error == 0 || *error == -EDQUOT, "%s: %s", spec, why.text);
@@ -114,8 +128,7 @@ static void run(const char *spec, uint64_t budget_bytes,
     ck_assert_uint_eq(counters.written_bytes, cost.bytes_written);
     ck_assert_uint_le(counters.written_bytes, plan->budget_bytes);
     ck_assert_uint_le(counters.written_bytes, plan->bytes_written_max);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 
 static const struct session_part *part_of(const struct session_plan *plan,
@@ -187,26 +200,16 @@ static const struct exception {
 } exceptions[] = {
     {"sim:bench-64g", 0.75, 2.1, 0.75, 1.5,
      "four times the usual spare area, so cleaning begins late"},
-    {"sim:ssd-c", 0.75, 1.25, 0.75, 1.5,
+    {"sim:ssd-c", 0.75, 1.65, 0.75, 1.25,
      "almost three times the usual spare area, so cleaning begins late"},
-    {"sim:dirik-32g", 0.7, 1.25, 0.75, 1.5,
+    {"sim:dirik-32g", 0.75, 1.25, 0.75, 1.5,
      "what cleaning costs shows only when it begins"},
-    {"sim:emmc", 0.75, 1.3, 0.75, 1.3,
-     "three pages look like one for a while, which those imagined do not"},
-    {"sim:ssd-d", 0.6, 1.25, 0.75, 1.25,
-     "where a buffer ends is looked for longer in some that are imagined"},
-    {"sim:jasmine-64g", 0.75, 1.25, 0.75, 1.5,
+    {"sim:jasmine-64g", 0.75, 1.25, 0.75, 1.7,
      "what cleaning costs shows only when it begins"},
-    {"sim:qlc", 0.5, 1.5, 0.5, 1.25,
-     "four times a page look like noise until pages are written in order"},
-    {"sim:tlc-pseudo-slc", 0.6, 1.25, 0.75, 1.75,
-     "three times a page look like noise until pages are written in order"},
+    {"sim:qlc", 0.5, 1.5, 0.3, 1.25,
+     "its blocks show before it cleans, which those imagined do not"},
     {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.6,
      "that contents matter shows only by them, and then it has parts to find"},
-    {"sim:plain-disk", 0.75, 1.25, 0.4, 1.25,
-     "what is imagined has blocks to clean, and this does not"},
-    {"sim:ram-disk", 0.75, 1.25, 0.5, 1.25,
-     "what is imagined has blocks to clean, and this does not"},
     {NULL, 0, 0, 0, 0, NULL},
 };
 
@@ -353,7 +356,6 @@ static const struct probe staged = {.name = "staged",
 START_TEST(a_stage_is_expected_when_it_begins)
 {
     static const struct probe *const asked[] = {&staged, NULL};
-    const struct device_options options = {.write = true};
     const struct session_options session_options = {.seed = 1,
                                                     .row = count_row};
     struct fault why = {FAULT_NONE, ""};
@@ -362,8 +364,7 @@ START_TEST(a_stage_is_expected_when_it_begins)
     struct device *device;
 
     rows_done = 0;
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     session_parts(session, &plan);
@@ -374,8 +375,34 @@ START_TEST(a_stage_is_expected_when_it_begins)
     ck_assert_uint_eq(part->by_stage.requests, FIRST_STAGE + SECOND_STAGE);
     ck_assert_uint_eq(part->by_stage.bytes_read, part->bytes_read);
     ck_assert_double_gt(part->by_stage.seconds, 5 * part->expected.seconds);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
+}
+END_TEST
+
+/* Pages of three times a power of two are seen as well, and those of which a block
+ * has slow and quick ones. */
+START_TEST(the_pilot_sees_the_page)
+{
+    static const struct {
+        const char *spec;
+        uint64_t page_bytes;
+    } pages[] = {{"sim:tlc-pseudo-slc", 48 * KIB},
+                 {"sim:ssd-a", 16 * KIB},
+                 {"sim:jasmine-64g", 32 * KIB},
+                 {"sim:plain-disk", 0}};
+    const struct probe *asked[] = {probe_find("clustered-page"), NULL};
+    const struct session_options session_options = {.seed = 5};
+    struct fault why = {FAULT_NONE, ""};
+    struct session_cost cost;
+    struct session *session;
+    struct device *device;
+
+    open_run(pages[_i].spec, &session_options, &device, &session);
+    ck_assert_int_eq(session_pilot(session, asked, &why), 0);
+    ck_assert_uint_eq(session->costs.page_bytes, pages[_i].page_bytes);
+    session_cost(session, &cost);
+    ck_assert_uint_gt(cost.pilot.bytes_written, 0);
+    close_run(session, device);
 }
 END_TEST
 
@@ -383,15 +410,13 @@ END_TEST
 START_TEST(only_what_was_learnt_is_learnt_again)
 {
     static const struct probe *const asked[] = {&staged, NULL};
-    const struct device_options options = {.write = true};
     const struct session_options session_options = {.seed = 1};
     struct fault why = {FAULT_NONE, ""};
     struct session_cost before, after;
     struct session *session;
     struct device *device;
 
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     learn_again(session);
     session_cost(session, &before);
     ck_assert_uint_eq(before.pilot.requests, 0);
@@ -401,8 +426,7 @@ START_TEST(only_what_was_learnt_is_learnt_again)
     learn_again(session);
     session_cost(session, &after);
     ck_assert_uint_eq(after.pilot.requests, 2 * before.pilot.requests);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -434,7 +458,6 @@ static uint64_t run_clustered_block(const char *spec, struct fill_rows *rows)
 {
     const struct probe *asked[] = {probe_find("clustered-page"),
                                    probe_find("clustered-block"), NULL};
-    const struct device_options options = {.write = true};
     const struct session_options session_options = {
         .seed = 7, .row = on_fill_row, .context = rows};
     struct fault why = {FAULT_NONE, ""};
@@ -443,15 +466,13 @@ static uint64_t run_clustered_block(const char *spec, struct fill_rows *rows)
     struct device *device;
 
     *rows = (struct fill_rows){.count = 0};
-    ck_assert_int_eq(device_open(spec, &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run(spec, &session_options, &device, &session);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     ck_assert_int_eq(
         findings_get(session_findings(session), "clustered_block")->verdict,
         VERDICT_FOUND);
     session_parts(session, &plan);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
     return plan.parts[1].bytes_written;
 }
 
@@ -517,7 +538,6 @@ static int on_costs_row(void *context, const char *probe,
 START_TEST(logs_are_not_used_up_that_are_not_there)
 {
     const struct probe *asked[] = {probe_find("log-list"), NULL};
-    const struct device_options options = {.write = true};
     uint64_t rows = 0;
     const struct session_options session_options = {
         .seed = 7, .row = on_costs_row, .context = &rows};
@@ -525,17 +545,14 @@ START_TEST(logs_are_not_used_up_that_are_not_there)
     struct session *session;
     struct device *device;
 
-    ck_assert_int_eq(device_open("sim:usb-kingston-1g,noise=realistic",
-                                 &options, &device, &why),
-                     0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:usb-kingston-1g,noise=realistic", &session_options, &device,
+             &session);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     ck_assert_uint_eq(findings_integer(session_findings(session), "log_list"),
                       4);
     ck_assert_uint_gt(rows, 0);
     ck_assert_uint_lt(rows, 180);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -619,7 +636,6 @@ START_TEST(a_greedy_probe_is_stopped)
     static const struct probe *const asked[] = {&greedy, NULL};
     static const uint64_t budgets[] = {0, 16 * 4096, 10 * 4096, 8 * 4096};
     static const uint64_t passed[] = {16, 16, 10, 8};
-    const struct device_options options = {.write = true};
     struct fault why = {FAULT_NONE, ""};
     struct session *session;
     struct device *device;
@@ -628,8 +644,7 @@ START_TEST(a_greedy_probe_is_stopped)
     /* Writes, then discards, which destroy as much. */
     const struct session_options session_options = {
         .seed = (uint64_t)_i / 4, .write_budget_bytes = budgets[_i % 4]};
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     const int error = session_run(session, asked, &why);
     ck_assert_int_eq(error, passed[_i % 4] == 16 ? 0 : -EDQUOT);
     device_counters(device, &counters);
@@ -637,8 +652,7 @@ START_TEST(a_greedy_probe_is_stopped)
     /* The device's own gate stands at the plan, whoever asks. */
     struct io io = {.kind = IO_DISCARD, .length_bytes = 4096};
     ck_assert_int_eq(device_submit(device, &io), -EDQUOT);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -662,7 +676,6 @@ START_TEST(a_repeated_probe_has_its_plan_again)
     static const struct probe *const asked[] = {&greedy, NULL};
     static const uint64_t budgets[] = {64 * 4096, 20 * 4096};
     static const uint64_t passed[] = {32, 20};
-    const struct device_options options = {.write = true};
     int looks = 0;
     const struct session_options session_options = {.seed = 1,
                                                     .write_budget_bytes =
@@ -676,8 +689,7 @@ START_TEST(a_repeated_probe_has_its_plan_again)
     struct session *session;
     struct device *device;
 
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     session_plan(session, asked, &plan);
     ck_assert_uint_eq(plan.bytes_written_max, 4096 * passed[_i]);
     (void)session_run(session, asked, &why);
@@ -685,8 +697,7 @@ START_TEST(a_repeated_probe_has_its_plan_again)
     device_counters(device, &counters);
     ck_assert_uint_eq(counters.written_bytes, 4096 * passed[_i]);
     ck_assert_uint_eq(plan.parts[0].bytes_written, 4096 * passed[_i]);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -695,7 +706,6 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 {
     static struct probe last;
     static const struct probe *const asked[] = {&greedy, &last, NULL};
-    const struct device_options options = {.write = true};
     const struct session_options session_options = {
         .seed = (uint64_t)_i, .write_budget_bytes = 20 * 4096};
     struct fault why = {FAULT_NONE, ""};
@@ -705,15 +715,13 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 
     last = greedy;
     last.name = "last";
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     ck_assert_int_eq(session_run(session, asked, &why), -EDQUOT);
     session_parts(session, &plan);
     /* Half of it, and all that is left. */
     ck_assert_uint_eq(plan.parts[0].bytes_written, 10 * 4096);
     ck_assert_uint_eq(plan.parts[1].bytes_written, 10 * 4096);
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -734,7 +742,6 @@ START_TEST(a_continued_run_has_what_is_left)
     static struct probe last;
     static const struct probe *const asked[] = {&greedy, &last, NULL};
     static struct csv_row_item items[BEFORE];
-    const struct device_options options = {.write = true};
     const uint64_t before_bytes = 4096 * cuts[_i].written_before;
     const struct session_options session_options = {
         .written_before_bytes = before_bytes,
@@ -748,8 +755,7 @@ START_TEST(a_continued_run_has_what_is_left)
 
     last = greedy;
     last.name = "last";
-    ck_assert_int_eq(device_open("sim:ssd-a", &options, &device, &why), 0);
-    ck_assert_int_eq(session_open(device, &session_options, &session, &why), 0);
+    open_run("sim:ssd-a", &session_options, &device, &session);
     session_setting(session, &greedy, &rows.header.setting);
     for (size_t i = 0; i < BEFORE; i++)
         items[i] = (struct csv_row_item){
@@ -767,8 +773,7 @@ START_TEST(a_continued_run_has_what_is_left)
                           counters.written_bytes + (before_bytes > BEFORE * 4096
                                                         ? before_bytes
                                                         : BEFORE * 4096));
-    session_close(session);
-    device_close(device);
+    close_run(session, device);
 }
 END_TEST
 
@@ -796,6 +801,7 @@ int main(void)
     TCase *one = tcase_create("one drive");
     tcase_set_timeout(one, 60);
     tcase_add_test(one, a_stage_is_expected_when_it_begins);
+    tcase_add_loop_test(one, the_pilot_sees_the_page, 0, 4);
     tcase_add_test(one, only_what_was_learnt_is_learnt_again);
     tcase_add_test(one, a_fill_ends_when_the_drive_cleans);
     tcase_add_test(one, a_fill_ends_when_long_blocks_are_cleaned);
