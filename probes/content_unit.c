@@ -10,7 +10,10 @@
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
 
-enum { PARTS_COUNT = 11 /* from 1 KiB to 32 KiB */ };
+enum {
+    PARTS_COUNT = 11, /* from 1 KiB to 32 KiB */
+    FRACTIONS = 3     /* the first of the contrasts that must save nothing */
+};
 
 static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
                                       CONTENT_VOTES_MAX, 0};
@@ -64,8 +67,7 @@ static double saving_least(double ones_to_zeros, bool again,
  * many as there are: none do. One after the other: larger parts may save less
  * again, where they leave out some of the banks that move pages side by side. */
 static bool search_unit(struct content_probe *state, const char *phase,
-                        uint32_t turns, double ones_to_zeros, size_t *index,
-                        double *saved)
+                        uint32_t turns, double ones_to_zeros, size_t *index)
 {
     for (*index = 0; *index < PARTS_COUNT; ++*index) {
         struct contrast contrast =
@@ -75,54 +77,91 @@ static bool search_unit(struct content_probe *state, const char *phase,
         if (!study_ratios(&state->study, phase, &contrast, CONTENT_VOTES,
                           ratios))
             return false;
-        *saved = stats_median(ratios, CONTENT_VOTES);
-        if (*saved > saving_least(ones_to_zeros, turns == 0, ratios))
+        if (stats_median(ratios, CONTENT_VOTES) >
+            saving_least(ones_to_zeros, turns == 0, ratios))
             break;
     }
     return true;
 }
 
-/* Parts of a unit save what they did in the search; those shifted by half of it
- * do not, nor those that are next to it in size: where a unit is 12 KiB, parts of
- * 16 KiB hold some whole ones, and would pass but for that. Those of half of it
- * and, where that is one of the parts, of a third of it save nothing. */
-static enum claim certify_unit(struct content_probe *state, double saved,
-                               size_t index, double *confidence)
+/* What parts of a unit save is taken from the fresh data, since of the sizes that
+ * are searched those pass that save more by chance. */
+static void set_thresholds(struct contrast contrasts[], size_t count,
+                           double fraction)
 {
-    struct claim_rule rule = {.alpha = content_alpha, .looks = unit_looks};
-    uint64_t unit_bytes = part_of(index),
-             next_bytes = index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
+    const double saved = contrasts[0].median;
+
+    contrasts[0].low = fmax(whole_least * saved, saving_none);
+    contrasts[0].high = saving_none;
+    for (size_t i = 1; i < count; i++) {
+        contrasts[i].low = whole_least * saved;
+        contrasts[i].high = part_most * saved;
+    }
+    for (size_t i = FRACTIONS; i < count; i++)
+        contrasts[i].low = contrasts[i].high =
+            fmax(fraction * saved, saving_none);
+}
+
+static void adapt(struct contrast contrasts[], size_t count)
+{
+    set_thresholds(contrasts, count, fraction_most);
+}
+
+static void adapt_less_sure(struct contrast contrasts[], size_t count)
+{
+    set_thresholds(contrasts, count, fraction_less_sure);
+}
+
+/* Where parts of this size are no unit: those that were seen to save as well may be
+ * one, and if shifted ones save as much, a larger one. PARTS_COUNT: none. */
+static size_t likelier(const struct contrast contrasts[], size_t count,
+                       size_t index)
+{
+    for (size_t i = count - 1; i > 1; i--)
+        for (size_t j = 0; j < index; j++)
+            if (contrasts[i].side == SIDE_ABOVE &&
+                part_of(j) == contrasts[i].shift_bytes)
+                return j;
+    return contrasts[1].side == SIDE_ABOVE ? index + 1 : PARTS_COUNT;
+}
+
+/* Parts of a unit save something; those shifted by half of it save less than half
+ * of that, and so do those that are next to it in size: where a unit is 12 KiB,
+ * parts of 16 KiB hold some whole ones, and would pass but for that. Those of half
+ * of it and, where that is one of the parts, of a third of it save nothing. If it
+ * falls, `index` becomes what is likelier. */
+static enum claim certify_unit(struct content_probe *state, size_t *index,
+                               double *confidence)
+{
+    struct claim_rule rule = {
+        .alpha = content_alpha, .looks = unit_looks, .adapt = adapt};
+    const uint64_t unit_bytes = part_of(*index),
+                   next_bytes =
+                       *index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
     struct contrast contrasts[] = {
         content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
         content_of(CONTENT_ONES_PARTS, next_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
-    const size_t fractions = 3; /* the first of them */
     size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
     double most = 1;
 
     if (unit_bytes % 3)
         count--;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
-        contrasts[i].low = whole_least * saved;
-        contrasts[i].high = part_most * saved;
-        if (i >= fractions)
-            contrasts[i].low = contrasts[i].high =
-                fmax(fraction_most * saved, saving_none);
-    }
     enum claim claim =
         study_claim(&state->study, "certify", contrasts, count, &rule);
     if (claim == CLAIM_OPEN) {
         rule.alpha = unit_alpha_most;
-        for (size_t i = fractions; i < count; i++)
-            contrasts[i].low = contrasts[i].high =
-                fmax(fraction_less_sure * saved, saving_none);
+        rule.adapt = adapt_less_sure;
         claim = study_claim(&state->study, "certify", contrasts, count, &rule);
         most = unit_confidence_less;
     }
     *confidence = fmin(claim_confidence(contrasts, count, &rule), most);
+    if (claim == CLAIM_FALLS)
+        *index = likelier(contrasts, count, *index);
     return claim;
 }
 
@@ -145,21 +184,20 @@ enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
                              uint64_t *unit_bytes, double *confidence)
 {
     static const char *const searches[] = {"search", "again"};
-    double saved = 0;
-    size_t first = PARTS_COUNT, index;
+    bool tried[PARTS_COUNT] = {false};
     enum claim claim = CLAIM_OPEN;
 
-    for (int i = 0; i < 2 && claim != CLAIM_HOLDS; i++) {
-        if (!search_unit(state, searches[i], i == 0, ones_to_zeros, &index,
-                         &saved))
+    for (int i = 0; i < 2; i++) {
+        size_t index;
+        if (!search_unit(state, searches[i], i == 0, ones_to_zeros, &index))
             return CLAIM_MEASURING;
-        if (index == first || index == PARTS_COUNT)
-            continue;
-        claim = certify_unit(state, saved, index, confidence);
-        if (claim == CLAIM_MEASURING)
-            return claim;
-        *unit_bytes = part_of(index);
-        first = index;
+        while (index < PARTS_COUNT && !tried[index]) {
+            tried[index] = true;
+            *unit_bytes = part_of(index);
+            claim = certify_unit(state, &index, confidence);
+            if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
+                return claim;
+        }
     }
     return claim;
 }

@@ -153,6 +153,7 @@ probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_stick|recovery
 probes/content_unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
+probes/content_unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
 lib/flash/draw_truths.c|s/= INITIAL_WRITTEN;/= drive->initial_state;/|test_random|
 lib/flash/draw_seen_buffers.c|s/order == UPWARDS)/order <= DOWNWARDS)/|test_random|

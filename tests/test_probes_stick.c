@@ -363,6 +363,23 @@ START_TEST(stick_contents_of_large_blocks_are_told)
 }
 END_TEST
 
+/* Three banks move pages side by side, and parts that are no unit hold some whole
+ * rows: what does not stand up leads to what does. */
+START_TEST(stick_content_units_are_found_from_what_is_none)
+{
+    struct findings findings;
+    char text[64];
+
+    run("usb-unknown-1g,zero_copy_ns=1550us,content_unit_bytes=6KiB,"
+        "page_bytes=6KiB,banks_per_channel_count=3,stripe_banks_count=3,"
+        "clustered_page_bytes=18KiB",
+        "realistic", (unsigned)_i, logs_and_contents, &findings);
+    stated(findings_get(&findings, "content_unit"), text, sizeof(text));
+    ck_assert_msg(strcmp(text, "6144") == 0, "seed %d: %s: %s", _i, text,
+                  findings_get(&findings, "content_unit")->why);
+}
+END_TEST
+
 /* Parts of 16 KiB hold some whole units of 10 KiB, and a unit of 5 KiB is none of
  * the sizes that are tried: nothing is stated, but now and then what fits best,
  * and that never surely. */
@@ -817,6 +834,8 @@ int main(void)
     tcase_add_loop_test(
         recovery, stick_content_units_of_thirds_are_told_from_powers_of_two, 0,
         10);
+    tcase_add_loop_test(recovery,
+                        stick_content_units_are_found_from_what_is_none, 1, 4);
     tcase_add_loop_test(recovery, stick_content_units_are_found_in_great_noise,
                         1, 3);
     tcase_add_loop_test(recovery, stick_rows_of_pages_are_no_content_units, 0,
