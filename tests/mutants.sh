@@ -196,7 +196,7 @@ probes/log_list.c|s/pass == REFINED_PASS \&\& !/pass == PASSES \&\& !/|test_prob
 probes/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
 probes/log_list.c|s/contrast.side == SIDE_BELOW ? CLAIM_FALLS/contrast.side == SIDE_OPEN ? CLAIM_FALLS/|test_probes_stick|recovery
 probes/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
-probes/log_list_writes.c|s/place < last ? place : last/place/|test_probes_stick|recovery
+probes/log_list_writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery
 probes/log_list_writes.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
 probes/log_list_writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
 probes/log_list_writes.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
