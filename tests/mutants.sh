@@ -194,7 +194,6 @@ probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_prob
 probes/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
 probes/log_list.c|s/pass == REFINED_PASS \&\& !/pass == PASSES \&\& !/|test_probes_stick|recovery
 probes/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
-probes/log_list.c|s/contrast.side == SIDE_BELOW ? CLAIM_FALLS/contrast.side == SIDE_OPEN ? CLAIM_FALLS/|test_probes_stick|recovery
 probes/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
 probes/log_list_writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery
 probes/log_list_writes.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
