@@ -47,7 +47,8 @@ static const double gap_wanted = 3;
 /* With fewer, one of the many places of the walk is left undecided. */
 static const double gap_least = 1.2;
 /* The wider a slot, the fewer of its pages does the drive still hold when the
- * window is read again. */
+ * window is read again: so a window is up to half of the way from one place of
+ * the walk to the next. */
 static const uint64_t widest_slot_bytes = MIB;
 
 /* ---- what is said ------------------------------------------------------ */
@@ -367,7 +368,7 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     while (slot > distance_read_bytes &&
            setting->region_length_bytes / DISTANCE_WALK <
-               8 * DISTANCE_SLOTS * slot)
+               2 * DISTANCE_SLOTS * slot)
         slot /= 2;
     state->slot_bytes = slot;
     state->window_bytes = DISTANCE_SLOTS * slot;

@@ -208,6 +208,7 @@ probes/inter_request_distance.h|s/DISTANCE_REPEATS_MAX = 64/DISTANCE_REPEATS_MAX
 probes/inter_request_distance_switch.c|s/if (!long_enough)/if (true)/|test_probes_stick|recovery
 probes/inter_request_distance_switch.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
 probes/inter_request_distance_walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
+probes/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|
 probes/inter_request_distance_cells.c|s/stats_median(far,/stats_lower_half_mean(far,/|test_probes_stick|
 probes/inter_request_distance_cells.c|s/stats_median(near,/stats_lower_half_mean(near,/|test_probes_stick|
