@@ -39,19 +39,11 @@ static const uint32_t early_looks[] = {18, 28, 0};
 /* A write to a place far off must cost 1.3 times a rewrite for a merge to be
  * seen, and less than 1.25 times for there to be none. */
 static const double merge_least = 0.2624, merge_none = 0.2231;
-/* A write that waits for a merge takes so many times as long, as a logarithm, as
- * one that may wait for something less: for one log, which is what it looks like
- * where it takes time to go from one log to another; and for more. */
-static const double above_one_least = 0.1, above_more_least = 0.4;
 /* Writes to new places that are enough for that, after all logs were used up. */
 enum { NEW_PLACES = 12 };
-/* Of either kind, that say where fast ends; and how often that is asked. */
-enum { SPLIT_VOTES = 24 };
 /* An answer is looked for by what a new place costs; by what writes in turn cost;
  * and by places that are further apart. */
 enum { FIRST_PASS, REFINED_PASS, WIDE_PASS, PASSES };
-static const char *const count_phases[] = {"count", "wide-count"};
-static const char *const above_phases[] = {"above", "wide-above"};
 /* Work that the drive does shows if it makes a request so much longer, as a
  * logarithm. */
 static const double work_least = 0.05;
@@ -170,46 +162,10 @@ static enum claim look_at_costs(struct log_probe *state,
     return claim;
 }
 
-/* ---- how many logs ----------------------------------------------------- */
-
-/* The largest number of places that stay fast. False: measure first. 0: none
- * is slow. */
-static bool count_logs(struct log_probe *state, const char *phase,
-                       double middle, uint32_t *logs)
-{
-    uint32_t low = 1, high = 2;
-
-    for (;; low = high, high *= 2) {
-        struct contrast contrast;
-        if (high > state->places_max)
-            high = state->places_max;
-        contrast = log_in_turn(LOG_SPREAD, high, middle);
-        enum log_answer answer = log_ask(state, phase, &contrast);
-        if (answer == LOG_MEASURING)
-            return false;
-        if (answer == LOG_SLOW)
-            break;
-        if (high == state->places_max) {
-            *logs = 0;
-            return true;
-        }
-    }
-    while (high - low > 1) {
-        uint32_t half = (low + high) / 2;
-        struct contrast contrast = log_in_turn(LOG_SPREAD, half, middle);
-        enum log_answer answer = log_ask(state, phase, &contrast);
-        if (answer == LOG_MEASURING)
-            return false;
-        *(answer == LOG_FAST ? &low : &high) = half;
-    }
-    *logs = low;
-    return true;
-}
-
 /* What a write to a new place costs once all logs that there may be are used up,
  * as a logarithm. False: measure first. */
-static bool cost_of_new(struct log_probe *state, const struct contrast *first,
-                        uint32_t logs, double *cost)
+static bool new_costs(struct log_probe *state, const struct contrast *first,
+                      uint32_t logs, double *cost)
 {
     struct contrast fresh = *first;
     double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
@@ -222,62 +178,6 @@ static bool cost_of_new(struct log_probe *state, const struct contrast *first,
             return false;
     }
     *cost = log(line_middle_mean(costs, all_costs(state, &fresh, 'a', costs)));
-    return true;
-}
-
-/* Writes to as many places in turn as there may be logs cost more than this. That
- * they do not must be sure. */
-static enum claim claim_step(struct log_probe *state, double higher)
-{
-    const struct claim_rule rule = {.alpha = log_alpha / 4,
-                                    .looks = claim_looks};
-    struct contrast contrast =
-        log_in_turn(LOG_SPREAD, state->places_max, higher);
-
-    const enum claim claim = study_claim(
-        &state->study, above_phases[state->is_wide], &contrast, 1, &rule);
-    if (claim == CLAIM_MEASURING)
-        return claim;
-    return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_FALLS
-                                                               : CLAIM_HOLDS;
-}
-
-/*
- * Where it takes time to go from one log to another, writes to two blocks in turn
- * are slow as well, but less so than a merge. So if those that were called slow
- * cost less than a write to a new place, which waits for a merge, the step above
- * them is looked for; where there is none, the first one stands, as it does where
- * writes to all places in turn cost no more. False: measure first.
- */
-static bool count_above(struct log_probe *state, const struct contrast *fresh,
-                        double *middle, uint32_t *logs)
-{
-    const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
-    uint32_t votes = log_votes_of(&slow), above;
-    double ratios[CONTRAST_ROUNDS_MAX], merge;
-
-    if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
-                      ratios) ||
-        !cost_of_new(state, fresh, *logs, &merge))
-        return false;
-    double in_turn = stats_median(ratios, votes) + *middle;
-    if (merge - in_turn < (*logs == 1 ? above_one_least : above_more_least))
-        return true;
-    votes = votes > SPLIT_VOTES ? votes : SPLIT_VOTES;
-    if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
-                      ratios))
-        return false;
-    in_turn = stats_median(ratios, votes) + *middle;
-    const double higher = 0.5 * (in_turn + merge);
-    const enum claim claim = claim_step(state, higher);
-    if (claim != CLAIM_HOLDS)
-        return claim != CLAIM_MEASURING;
-    if (!count_logs(state, above_phases[state->is_wide], higher, &above))
-        return false;
-    if (above > *logs) {
-        *logs = above;
-        *middle = higher;
-    }
     return true;
 }
 
@@ -313,58 +213,7 @@ static bool writes_arrive(struct log_probe *state, bool *arrive)
     return true;
 }
 
-/* ---- where fast ends --------------------------------------------------- */
-
-/* Of the ratios of two kinds, the boundary that has fewest on the wrong side. */
-static double best_boundary(const double fast[], const double slow[],
-                            uint32_t count)
-{
-    double all[2 * SPLIT_VOTES], best = 0;
-    uint32_t least = UINT32_MAX;
-
-    for (uint32_t i = 0; i < count; i++) {
-        all[i] = fast[i];
-        all[count + i] = slow[i];
-    }
-    stats_sort(all, 2 * count);
-    for (uint32_t i = 0; i + 1 < 2 * count; i++) {
-        const double boundary = 0.5 * (all[i] + all[i + 1]);
-        uint32_t wrong = 0;
-        for (uint32_t j = 0; j < count; j++)
-            wrong +=
-                (fast[j] > boundary ? 1U : 0U) + (slow[j] > boundary ? 0U : 1U);
-        if (wrong < least) {
-            least = wrong;
-            best = boundary;
-        }
-    }
-    return best;
-}
-
-/*
- * A write to a new place may wait for a merge of another kind than those to a few
- * places in turn, such as of a log that was written twice, or in the same bank.
- * So these writes themselves say where fast ends: those to as many places as
- * seem to have a log, and to one more; or if none of them seem slow, to one place
- * and to as many as were tried. False: measure first.
- */
-static bool refine_middle(struct log_probe *state, uint32_t logs,
-                          double *middle)
-{
-    double ratios[2][SPLIT_VOTES];
-    const uint32_t places[] = {logs ? logs : 1,
-                               logs ? logs + 1 : state->places_max};
-
-    for (int i = 0; i < 2; i++) {
-        const struct contrast contrast =
-            log_in_turn(LOG_SPREAD, places[i], *middle);
-        if (!study_ratios(&state->study, "split", &contrast, SPLIT_VOTES,
-                          ratios[i]))
-            return false;
-    }
-    *middle += best_boundary(ratios[0], ratios[1], SPLIT_VOTES);
-    return true;
-}
+/* ---- merges ------------------------------------------------------------ */
 
 /* Writes wait for merges: finds how many logs there are, and their blocks. False:
  * measure first. */
@@ -379,9 +228,13 @@ static bool conclude_merges(struct log_probe *state,
         state->is_wide = pass == WIDE_PASS;
         if (state->is_wide)
             middle = middle_of(state, fresh);
-        if ((pass == REFINED_PASS && !refine_middle(state, logs, &middle)) ||
-            !count_logs(state, count_phases[state->is_wide], middle, &logs) ||
-            (logs > 0 && !count_above(state, fresh, &middle, &logs)))
+        double cost_of_new;
+        if ((pass == REFINED_PASS &&
+             !log_refine_middle(state, logs, &middle)) ||
+            !log_count(state, middle, &logs) ||
+            (logs > 0 &&
+             (!new_costs(state, fresh, logs, &cost_of_new) ||
+              !log_count_above(state, cost_of_new, &middle, &logs))))
             return false;
         if (logs == 0)
             continue;

@@ -10,7 +10,8 @@
 
 /*
  * What the files of the log-list probe share: the writes that it makes and what
- * they cost (writes), and where blocks begin and end (blocks).
+ * they cost (writes), to which places (places), how many of these stay fast
+ * (count), and where blocks begin and end (blocks).
  */
 
 enum {
@@ -45,10 +46,31 @@ struct log_probe {
     bool is_wide; /* so far apart that fewer are left to choose from */
 };
 
+/* ---- places ------------------------------------------------------------- */
+
 /* Places that are far from each other: slot i begins at first + i * pitch. */
 struct log_slots {
     uint64_t pitch_bytes, first_bytes, count;
 };
+
+/* As far apart as the region allows for so many places. */
+struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
+
+/*
+ * Places all over the region, one after the other, such that the drive is met
+ * evenly: a 64th of it is not visited again before 34 others were (the
+ * fractional parts of multiples of the golden ratio). So a place is new to the
+ * logs even where logs are for half of all blocks.
+ */
+uint64_t log_next_place(struct log_probe *state, struct random *random);
+
+/* Those of a contrast other than anywhere: in `trial`, away from what was written
+ * last, which log_remember says. */
+void log_choose_places(const struct log_probe *state,
+                       const struct contrast *contrast, uint32_t trial,
+                       struct random *random,
+                       uint64_t places[LOG_PLACES_MAX + 1]);
+void log_remember(struct log_probe *state, uint64_t place);
 
 /* ---- writes ------------------------------------------------------------- */
 
@@ -58,9 +80,6 @@ struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle);
 /* `logs` - 1 places far off, and the two at `offset` and `shift` further. */
 struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
                             uint64_t shift_bytes, double middle);
-
-/* As far apart as the region allows for so many places. */
-struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
 
 /* Of one trial: as many as let each place be written once more, and enough. */
 uint32_t log_votes_of(const struct contrast *contrast);
@@ -80,6 +99,31 @@ enum log_answer { LOG_MEASURING, LOG_FAST, LOG_SLOW };
  * What is found is certified later. */
 enum log_answer log_ask(struct log_probe *state, const char *phase,
                         const struct contrast *contrast);
+
+/* ---- count -------------------------------------------------------------- */
+
+/* How many places stay fast in turn; 0: as many as were tried. False, as of the
+ * others: measure first. */
+bool log_count(struct log_probe *state, double middle, uint32_t *logs);
+
+/*
+ * Where it takes time to go from one log to another, writes to two blocks in turn
+ * are slow as well, but less so than a merge. So if those that were called slow
+ * cost less than a write to a new place, which waits for a merge, the step above
+ * them is looked for; where there is none, the first one stands, as it does where
+ * writes to all places in turn cost no more. False: measure first.
+ */
+bool log_count_above(struct log_probe *state, double cost_of_new,
+                     double *middle, uint32_t *logs);
+
+/*
+ * A write to a new place may wait for a merge of another kind than those to a few
+ * places in turn, such as of a log that was written twice, or in the same bank.
+ * So these writes themselves say where fast ends: those to as many places as
+ * seem to have a log, and to one more; or if none of them seem slow, to one place
+ * and to as many as were tried.
+ */
+bool log_refine_middle(struct log_probe *state, uint32_t logs, double *middle);
 
 /* ---- blocks ------------------------------------------------------------- */
 

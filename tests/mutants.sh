@@ -188,20 +188,20 @@ probes/read_buffer_parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|
 probes/nand_type_levels.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery
 probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
-probes/log_list.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
+probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
 probes/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
 probes/log_list.c|s/pass == REFINED_PASS \&\& !/pass == PASSES \&\& !/|test_probes_stick|recovery
 probes/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
-probes/log_list.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
+probes/log_list_count.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
 probes/log_list_writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery
-probes/log_list_writes.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
+probes/log_list_places.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
 probes/log_list_writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
-probes/log_list_writes.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
-probes/log_list_writes.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
+probes/log_list_places.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
+probes/log_list_places.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
 probes/log_list_blocks.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : SIDE_ABOVE/|test_probes_stick|
-probes/log_list_writes.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
+probes/log_list_places.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
 probes/log_list_blocks.c|s/each = log_votes_of(contrast)/each = 1/|test_probes_stick|recovery
 probes/log_list_blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probes_stick|recovery
 probes/inter_request_distance.h|s/DISTANCE_REPEATS_MAX = 64/DISTANCE_REPEATS_MAX = 16/|test_probes_stick|recovery
