@@ -62,6 +62,17 @@ throttled() {
             hot.says)" -eq 3
 }
 
+# What a cache of flash took in is read faster until it lets it go: that is the
+# place, not the drive.
+cached() {
+    "$ssdprobe" -q --json=cached.json run basic,clustered-page,clustered-block \
+        sim:tlc-pseudo-slc >out 2>err
+    says cached.json >cached.says
+    check "cached: the drive keeps its speed: $(cat cached.says)" \
+        grep -q '^grade green' cached.says
+    check "cached: times are stated" grep -q '^random_read found ' cached.says
+}
+
 # A drive that was never written: what rests on pages that are not there is not
 # stated, and the grade says so.
 unwritten() {
@@ -261,7 +272,7 @@ resume() {
         test "$status" -eq 3 -a -n "$(grep 'not the device of the run' err)"
 }
 
-for part in ${SSDPROBE_TEST_PARTS:-throttled unwritten filled pilot_fails \
+for part in ${SSDPROBE_TEST_PARTS:-throttled cached unwritten filled pilot_fails \
     faulty resume resume_budget}
 do
     began=$SECONDS

@@ -11,7 +11,7 @@
 #include "lib/infer/stats.h"
 
 enum {
-    READ_BYTES = BASELINE_BYTES / BASELINE_READS_COUNT,
+    READ_BYTES = 4096,
     /* The median of so many lies between these with 99.9 %. */
     RANK_LOW = 19,
     RANK_HIGH = 46
@@ -26,28 +26,26 @@ const char baseline_times[] = "times";
 bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
                     uint64_t region_length_bytes)
 {
-    if (region_length_bytes < 4 * BASELINE_BYTES)
-        return false;
-    uint64_t begin_bytes =
-        region_offset_bytes + region_length_bytes - BASELINE_BYTES;
-    *baseline = (struct baseline){.begin_bytes =
-                                      begin_bytes - begin_bytes % READ_BYTES};
-    return true;
-}
+    const uint64_t pages = region_length_bytes / BASELINE_READS_COUNT /
+                           READ_BYTES; /* of each place */
+    struct random random;
 
-int baseline_write(const struct baseline *baseline, struct device *device,
-                   void *data)
-{
-    for (uint64_t at = 0; at < BASELINE_BYTES; at += BASELINE_PIECE_BYTES) {
-        struct io io = {.kind = IO_WRITE,
-                        .offset_bytes = baseline->begin_bytes + at,
-                        .length_bytes = BASELINE_PIECE_BYTES,
-                        .data = data};
-        const int error = device_do(device, &io);
-        if (error)
-            return error;
+    if (pages < 2)
+        return false;
+    *baseline = (struct baseline){.count = 0};
+    random_seed(&random, random_hash("baseline places"));
+    for (uint64_t i = 0; i < BASELINE_READS_COUNT; i++)
+        baseline->places_bytes[i] =
+            (region_offset_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES +
+            (i * pages + random_below(&random, pages - 1)) * READ_BYTES;
+    /* What reads ahead finds nothing to continue. */
+    for (uint64_t i = 0; i < BASELINE_READS_COUNT; i++) {
+        const uint64_t other = random_below(&random, i + 1);
+        const uint64_t place = baseline->places_bytes[i];
+        baseline->places_bytes[i] = baseline->places_bytes[other];
+        baseline->places_bytes[other] = place;
     }
-    return 0;
+    return true;
 }
 
 static void note_first(struct baseline *baseline, const double times_ns[])
@@ -92,24 +90,13 @@ int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data)
 {
     double times_ns[BASELINE_READS_COUNT];
-    unsigned pages[BASELINE_READS_COUNT];
-    struct random random;
 
-    /* The same order each time; what reads ahead, or keeps what was read, then
-     * does so each time. */
-    random_seed(&random, random_hash("baseline"));
-    for (unsigned i = 0; i < BASELINE_READS_COUNT; i++) {
-        const unsigned other = (unsigned)random_below(&random, i + 1);
-        pages[i] = pages[other];
-        pages[other] = i;
-    }
     /* Twice, for the second time counts: what keeps pages that were read, for so
-     * long that some are left from the last time, then has all of them. */
+     * long that some are left from the last time, then has all of them, or none. */
     for (int i = 0; i < 2 * BASELINE_READS_COUNT; i++) {
         const int at = i % BASELINE_READS_COUNT;
         struct io io = {.kind = IO_READ,
-                        .offset_bytes = baseline->begin_bytes +
-                                        (uint64_t)READ_BYTES * pages[at],
+                        .offset_bytes = baseline->places_bytes[at],
                         .length_bytes = READ_BYTES,
                         .data = data};
         const int error = device_do(device, &io);

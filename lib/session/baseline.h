@@ -16,7 +16,6 @@
  * neighbours in time, still are.
  */
 
-enum { BASELINE_BYTES = 262144, BASELINE_PIECE_BYTES = 65536 };
 enum { BASELINE_READS_COUNT = 64 };
 
 /* How much longer than at first the reads took: the median of the ratios of the
@@ -28,9 +27,11 @@ struct baseline_change {
 
 /* All zeros: not measured yet. */
 struct baseline {
-    uint64_t begin_bytes; /* of its pages */
-    size_t count;         /* times that it was measured; the rest holds from 1
-                             on */
+    /* All over the region, in the order in which they are read: most stay as they
+     * are. A place of its own that is written does not: a cache of flash in front
+     * takes it in, and is read faster until it lets it go. */
+    uint64_t places_bytes[BASELINE_READS_COUNT];
+    size_t count; /* times that it was measured; the rest holds from 1 on */
     double first_ns[BASELINE_READS_COUNT]; /* in the order of the reads */
     double quick_ns; /* the lower quartile of these: what the host does only
                         ever adds */
@@ -38,15 +39,9 @@ struct baseline {
     struct baseline_change quickest, slowest; /* by what is certain of them */
 };
 
-/* In the last pages of a region. False: it is too small. */
+/* False: the region is too small. */
 bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
                     uint64_t region_length_bytes);
-
-/* Writes its pages, so that they are mapped each time; `data` is of the device's
- * buffer, BASELINE_PIECE_BYTES that no drive can compress. The device must let
- * pass BASELINE_BYTES. 0 or -errno. */
-int baseline_write(const struct baseline *baseline, struct device *device,
-                   void *data);
 
 /* Before it is measured, where writing is allowed: what a probe has left in the
  * drive's write buffer is not read from there. 0 or -errno. */

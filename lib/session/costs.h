@@ -59,9 +59,9 @@ struct cost_place {
     double read_ns;                   /* what the last read took */
     uint64_t blocks[COST_BLOCKS_MAX]; /* written last, the latest first */
     size_t blocks_count;
-    uint64_t
-        filled_bytes; /* of the latest block since it was begun; 0: unknown */
-    uint64_t page;    /* which of these the last write began; 0: unknown */
+    /* Of the latest block since it was begun, and which page of it the last write
+     * began; 0: unknown. */
+    uint64_t filled_bytes, page;
     enum cost_kind flush;     /* what a flush would be */
     uint64_t flush_bytes;     /* of the write that it follows */
     uint64_t unflushed_bytes; /* written since the last flush */

@@ -105,21 +105,21 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
                              merge_least * short_ns(drive, COST_WRITE_NEAR);
 }
 
+static uint64_t spare_bytes(const struct imagined *drive)
+{
+    return (uint64_t)(spare_usual * (double)drive->costs->region_length_bytes);
+}
+
 /*
  * What no pilot sees. A drive that maps pages has spare blocks, and when they are
  * used up by writes here and there it must clean one for each that is written:
  * copy what is still valid in it. How many there are is on no data sheet: 7 % in
  * most (GiB sold as GB), up to 28 % in others; a block that is cleaned has about
  * twice that share of pages to spare, so a write takes nine times as long, or two.
- * Both are between, nearer to the first.
- * Once the drive has been written so far, what was measured holds it.
+ * What is assumed of both (spare_usual, cleaning_usual) is between, nearer to the
+ * first. Once the drive has been written so far, what was measured holds it.
+ * And where no page was seen there may be no flash.
  */
-static uint64_t spare_bytes(const struct imagined *drive)
-{
-    return (uint64_t)(spare_usual * (double)drive->costs->region_length_bytes);
-}
-
-/* Where no page was seen there may be no flash. */
 static bool cleans(const struct imagined *drive)
 {
     return !drive->merges && drive->costs->page_bytes &&

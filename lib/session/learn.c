@@ -12,26 +12,6 @@ static bool run_writes(const struct session *session)
     return !session->options.read_only && session->plan.bytes_written > 0;
 }
 
-/* Its pages are written where that takes nothing from the probes. */
-static int write_baseline(struct session *session, void *data)
-{
-    struct device_counters counters;
-
-    device_counters(session->device, &counters);
-    if (!run_writes(session) ||
-        counters.written_bytes + session->plan.bytes_written >
-            session->options.write_budget_bytes)
-        return 0;
-    const struct device_limits limits = {
-        .region_offset_bytes = session->baseline.begin_bytes,
-        .region_length_bytes = BASELINE_BYTES,
-        .write_budget_bytes = counters.written_bytes + BASELINE_BYTES};
-    device_limit(session->device, &limits);
-    const int error = baseline_write(&session->baseline, session->device, data);
-    session->cost.bytes_written += error ? 0 : BASELINE_BYTES;
-    return error;
-}
-
 void learn_places(struct session *session)
 {
     const struct step step = {.operation = OPERATION_READ,
@@ -45,8 +25,8 @@ void learn_places(struct session *session)
 
 void learn_state(struct session *session)
 {
-    const struct step step = {.operation = OPERATION_WRITE,
-                              .length_bytes = BASELINE_PIECE_BYTES};
+    const struct step step = {.operation = OPERATION_READ,
+                              .length_bytes = WRITTEN_READ_BYTES};
     struct baseline *baseline = &session->baseline;
     void *data;
 
@@ -54,9 +34,8 @@ void learn_state(struct session *session)
         payload_prepare(&session->payload, &step, &data))
         return;
     if (baseline->count == 0 &&
-        (!baseline_place(baseline, session->setting.region_offset_bytes,
-                         session->setting.region_length_bytes) ||
-         write_baseline(session, data)))
+        !baseline_place(baseline, session->setting.region_offset_bytes,
+                        session->setting.region_length_bytes))
         session->options.baseline = false;
     if (!session->options.baseline ||
         (run_writes(session) && baseline_flush(session->device) != 0))
@@ -135,7 +114,7 @@ uint64_t learn_fill_bytes(const struct session *session,
                           const struct session_plan *plan)
 {
     return session->setting.region_length_bytes + plan->bytes_written +
-           PILOT_BYTES_MAX + BASELINE_BYTES;
+           PILOT_BYTES_MAX;
 }
 
 bool session_wants_fill(const struct session *session, uint64_t *budget_bytes)

@@ -127,10 +127,6 @@ void session_plan(const struct session *session,
         plan->bytes_written += PILOT_BYTES_MAX;
         plan->bytes_written_max += PILOT_BYTES_MAX;
     }
-    if (session->options.baseline && plan->bytes_written > 0) {
-        plan->bytes_written += BASELINE_BYTES;
-        plan->bytes_written_max += BASELINE_BYTES;
-    }
     const uint64_t filled_bytes = learn_fill_bytes(session, plan);
     if (session->options.fill && plan->bytes_written > 0 &&
         filled_bytes <= plan->budget_bytes)
