@@ -192,7 +192,7 @@ probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_pr
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
 probes/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
-probes/log_list.c|s/pass == REFINED_PASS \&\& !/pass == PASSES \&\& !/|test_probes_stick|recovery
+probes/log_list.c|s/pass == REFINED_PASS/pass == PASSES/|test_probes_stick|recovery
 probes/log_list.c|s/CLAIM_HOLDS \&\& contrast->side == SIDE_ABOVE/CLAIM_HOLDS/|test_probes_stick|recovery
 probes/log_list_count.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_stick|recovery
 probes/log_list_writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery

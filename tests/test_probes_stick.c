@@ -58,18 +58,24 @@ static const struct expected table[] = {
      "segment_groups", "14"},
 };
 
-/* One seed of both the drive and the run. `block`: what is known of
- * clustered_block, or NULL. */
-static void run_knowing(const char *block, enum probe_method method,
-                        const char *drive, const char *noise, unsigned seed,
-                        const struct probe *const asked[],
-                        struct findings *findings)
+struct assumption {
+    const char *parameter, *value;
+};
+
+/* One seed of both the drive and the run. `known` ends with NULL. Returns how many
+ * requests it took. */
+static uint64_t run_knowing(const struct assumption known[],
+                            enum probe_method method, const char *drive,
+                            const char *noise, unsigned seed,
+                            const struct probe *const asked[],
+                            struct findings *findings)
 {
     struct device_options device_options = {.write = true,
                                             .queue_depth_count = 1};
     struct session_options options = {.seed = seed,
                                       .method = method,
                                       .write_budget_bytes = UINT64_C(1) << 40};
+    struct session_cost cost;
     struct device *device;
     struct session *session;
     struct fault why;
@@ -79,20 +85,25 @@ static void run_knowing(const char *block, enum probe_method method,
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
-    if (block)
+    for (; known->parameter; known++)
         ck_assert_int_eq(
-            session_assume(session, "clustered_block", block, &why), 0);
+            session_assume(session, known->parameter, known->value, &why), 0);
     ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
     *findings = *session_findings(session);
+    session_cost(session, &cost);
     session_close(session);
     device_close(device);
+    return cost.requests_count;
 }
+
+static const struct assumption nothing_known[] = {{NULL, NULL}};
 
 static void run_by(enum probe_method method, const char *drive,
                    const char *noise, unsigned seed,
                    const struct probe *const asked[], struct findings *findings)
 {
-    run_knowing(NULL, method, drive, noise, seed, asked, findings);
+    (void)run_knowing(nothing_known, method, drive, noise, seed, asked,
+                      findings);
 }
 
 static void run(const char *drive, const char *noise, unsigned seed,
@@ -411,27 +422,12 @@ END_TEST
 static uint64_t contents_requests(const char *noise, unsigned seed)
 {
     static const struct probe *const contents[] = {&probe_content, NULL};
-    struct device_options device_options = {.write = true,
-                                            .queue_depth_count = 1};
-    struct session_options options = {.seed = seed,
-                                      .write_budget_bytes = UINT64_C(1) << 40};
-    struct session_cost cost;
-    struct device *device;
-    struct session *session;
-    struct fault why;
-    char spec[64];
+    static const struct assumption logs[] = {
+        {"log_list", "8"}, {"log_block", "16MiB"}, {NULL, NULL}};
+    struct findings findings;
 
-    snprintf(spec, sizeof(spec), "sim:ssd-b,noise=%s,seed=%u", noise, seed);
-    ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
-                  why.text);
-    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
-    ck_assert_int_eq(session_assume(session, "log_list", "8", &why), 0);
-    ck_assert_int_eq(session_assume(session, "log_block", "16MiB", &why), 0);
-    ck_assert_msg(session_run(session, contents, &why) == 0, "%s", why.text);
-    session_cost(session, &cost);
-    session_close(session);
-    device_close(device);
-    return cost.requests_count;
+    return run_knowing(logs, METHOD_ADAPTIVE, "ssd-b", noise, seed, contents,
+                       &findings);
 }
 
 /* One write in a hundred is held up, and with it one comparison in sixteen: the
@@ -544,17 +540,25 @@ START_TEST(stick_logs_are_found_where_they_hardly_show)
          NULL, "log_block", "65536"},
         {"usb-unknown-1g,log_blocks_count=1,clustered_page_bytes=32KiB", NULL,
          "log_block", "262144"}};
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    /* Mostly at the first pass: by what is tried when that fell, it takes twice
+     * as many. */
+    const uint64_t requests_most = 18000;
+    uint64_t requests = 0;
     struct findings findings;
     char text[64];
 
     for (unsigned seed = 1; seed <= 3; seed++) {
-        run(drives[_i].drive, "realistic", seed, logs_and_contents, &findings);
+        requests +=
+            run_knowing(nothing_known, METHOD_ADAPTIVE, drives[_i].drive,
+                        "realistic", seed, logs, &findings);
         stated(findings_get(&findings, drives[_i].parameter), text,
                sizeof(text));
         ck_assert_msg(strcmp(text, drives[_i].value) == 0, "%s: %s: %s",
                       drives[_i].drive, text,
                       findings_get(&findings, drives[_i].parameter)->why);
     }
+    ck_assert_uint_lt(requests, requests_most);
 }
 END_TEST
 
@@ -577,20 +581,26 @@ END_TEST
 START_TEST(stick_logs_of_a_third_of_the_drive_are_counted)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
-    static const struct {
-        const char *block, *victim;
-    } cases[] = {{"20MiB", "lru"}, {NULL, "lru"}, {NULL, "oldest"}};
+    static const struct assumption block[] = {{"clustered_block", "20MiB"},
+                                              {NULL, NULL}};
     struct findings findings;
     char drive[120];
+    uint64_t requests[2];
 
     snprintf(drive, sizeof(drive),
              "usb-pny-2g,pages_per_block_count=5120,log_blocks_count=28,"
              "capacity_bytes=1540MiB,log_victim=%s",
-             cases[_i].victim);
-    run_knowing(cases[_i].block, METHOD_ADAPTIVE, drive, "realistic", 2, logs,
-                &findings);
-    ck_assert_double_eq(number(&findings, "log_list"), 28);
-    ck_assert_double_eq(number(&findings, "log_block"), 20 << 20);
+             _i ? "oldest" : "lru");
+    for (int i = 0; i < 2; i++) {
+        requests[i] = run_knowing(i ? block : nothing_known, METHOD_ADAPTIVE,
+                                  drive, "realistic", 2, logs, &findings);
+        ck_assert_double_eq(number(&findings, "log_list"), 28);
+        ck_assert_double_eq(number(&findings, "log_block"), 20 << 20);
+    }
+    /* Who knows how long a block is spreads the places as far from the start;
+     * where the oldest log goes first, their order counts as well. */
+    if (_i == 0)
+        ck_assert_uint_lt(2 * requests[1], requests[0]);
 }
 END_TEST
 
@@ -854,7 +864,7 @@ int main(void)
                         0, 3);
     tcase_add_test(recovery, stick_many_logs_are_counted);
     tcase_add_loop_test(recovery,
-                        stick_logs_of_a_third_of_the_drive_are_counted, 0, 3);
+                        stick_logs_of_a_third_of_the_drive_are_counted, 0, 2);
     tcase_add_loop_test(
         recovery, stick_logs_behind_flushes_that_lie_are_not_absent, 1, 3);
     tcase_add_loop_test(
