@@ -102,22 +102,27 @@ static void find_run(struct survey *survey)
     }
 }
 
-/* A small profit: what passed for none at first sight may be a part of it. */
+/* A small profit: what passed for none at first sight may be a part of it. And of
+ * a long read that part is smaller again. */
 static bool look_closer(struct read_probe *state, struct survey *survey)
 {
     const struct claim_rule rule = {.alpha = search_error * 7 *
                                              (double)survey->count,
                                     .looks = search_looks};
-    double gain = survey->least_gain;
+    size_t last;
 
-    if (gain >= 2 * read_none_long)
-        return true;
-    for (size_t i = 0; i < survey->count; i++)
-        survey->sizes[i].low = survey->sizes[i].high = gain / 2;
-    if (study_claim(&state->study, "survey", survey->sizes, survey->count,
-                    &rule) == CLAIM_MEASURING)
-        return false;
-    find_run(survey);
+    do {
+        const double gain = survey->least_gain;
+        last = survey->last;
+        if (gain >= 2 * read_none_long)
+            return true;
+        for (size_t i = 0; i < survey->count; i++)
+            survey->sizes[i].low = survey->sizes[i].high = gain / 2;
+        if (study_claim(&state->study, "survey", survey->sizes, survey->count,
+                        &rule) == CLAIM_MEASURING)
+            return false;
+        find_run(survey);
+    } while (survey->any && survey->last > last);
     return true;
 }
 

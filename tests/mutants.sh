@@ -121,6 +121,7 @@ lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budg
 lib/session/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
+probes/read_buffer.c|s/survey->any \&\& survey->last > last/false/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/shown->bytes + state->grain_bytes;/shown->bytes + 2 * state->grain_bytes;/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block_say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
