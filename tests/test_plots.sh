@@ -41,6 +41,15 @@ print(len(marks), "marks")
 sys.exit(len(marks) < int(sys.argv[1]))' "$marks_min" >>said 2>&1
 }
 
+# marks_of TITLE: how many the plot drawn last has of that, the key's included.
+marks_of()
+{
+    awk -v title="<title>$1</title>" 'index($0, title) { on = 1; next }
+        /<title>/ { on = 0 }
+        on && /<use/ { count++ }
+        END { print count + 0 }' plot.svg
+}
+
 # needs_of STEM: --assume for what the probe takes from others, as ssd-a has it.
 needs_of()
 {
@@ -68,6 +77,10 @@ for script in "$source_dir"/plots/*.gp; do
     verdict $? "$stem: samples"
     draws "$script" samples.csv
     verdict $? "$stem: a plot"
+    if [[ $stem == log_list ]]; then
+        (($(marks_of 'first write to a block') > 1))
+        verdict $? "$stem: what waits for a merge stands apart"
+    fi
     awk '/^#/ { print; next } !header++' samples.csv >empty.csv
     ! draws "$script" empty.csv
     verdict $? "$stem: without samples it is noticed that nothing is drawn"
