@@ -847,7 +847,7 @@ int main(void)
     tcase_add_loop_test(recovery,
                         stick_content_units_are_found_from_what_is_none, 1, 4);
     tcase_add_loop_test(recovery, stick_content_units_are_found_in_great_noise,
-                        1, 3);
+                        3, 6);
     tcase_add_loop_test(recovery, stick_rows_of_pages_are_no_content_units, 0,
                         3);
     tcase_add_loop_test(recovery, stick_contents_of_large_blocks_are_told, 0,
