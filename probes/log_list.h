@@ -111,7 +111,7 @@ bool log_count(struct log_probe *state, double middle, uint32_t *logs);
  * are slow as well, but less so than a merge. So if those that were called slow
  * cost less than a write to a new place, which waits for a merge, the step above
  * them is looked for; where there is none, the first one stands, as it does where
- * writes to all places in turn cost no more. False: measure first.
+ * writes to all places in turn cost no more.
  */
 bool log_count_above(struct log_probe *state, double cost_of_new,
                      double *middle, uint32_t *logs);

@@ -200,8 +200,6 @@ static const struct exception {
 } exceptions[] = {
     {"sim:bench-64g", 0.75, 2.1, 0.75, 1.5,
      "four times the usual spare area, so cleaning begins late"},
-    {"sim:ssd-c", 0.75, 1.65, 0.75, 1.25,
-     "almost three times the usual spare area, so cleaning begins late"},
     {"sim:dirik-32g", 0.75, 1.25, 0.75, 1.5,
      "what cleaning costs shows only when it begins"},
     {"sim:jasmine-64g", 0.65, 1.25, 0.75, 1.7,

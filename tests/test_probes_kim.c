@@ -15,6 +15,7 @@
 #include "lib/infer/period.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
+#include "tests/scratch.h"
 
 static const struct probe *const pages[] = {&probe_clustered_page, NULL};
 static const struct probe *const blocks[] = {&probe_clustered_block,
@@ -276,17 +277,12 @@ struct made {
 static const struct made made[] = {{12, 4, 3},  {20, 4, 2},  {48, 16, 3},
                                    {96, 16, 4}, {64, 16, 1}, {16, 16, 1}};
 
-static void make_drive(const struct made *drive, char path[], size_t size)
+static void make_drive(const struct made *drive, char path[SCRATCH_MAX])
 {
     static const char *const keys[] = {"program_ns", "program_second_ns",
                                        "program_third_ns", "program_fourth_ns"};
-    const char *folder = getenv("TMPDIR");
+    FILE *file = fdopen(scratch_file(path, "kim"), "w");
 
-    snprintf(path, size, "%s/kim-%u-%u-XXXXXX", folder ? folder : "/tmp",
-             drive->page_kib, drive->bits);
-    int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    FILE *file = fdopen(descriptor, "w");
     ck_assert_ptr_nonnull(file);
     fprintf(file,
             "[drive]\nname = made\ndescription = made for a test\n"
@@ -310,14 +306,14 @@ START_TEST(pages_of_thirds_and_many_levels_are_found)
     static const char *const types[] = {"", "SLC", "MLC", "TLC", "QLC"};
     static struct findings findings;
     const struct made *drive = &made[_i];
-    char path[256], page[32], block[32];
+    char path[SCRATCH_MAX], page[32], block[32];
     /* More than the drive once: pages are mapped, and cleaning must begin. */
     struct asked asked = {.drive = path,
                           .noise = "realistic",
                           .seed = 5,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    make_drive(drive, path, sizeof(path));
+    make_drive(drive, path);
     snprintf(page, sizeof(page), "%u", drive->page_kib * 1024);
     snprintf(block, sizeof(block), "%u", drive->page_kib * 1024 * 96);
     asked.probes = pages;
@@ -415,18 +411,15 @@ static const char drawn_keys[] =
 
 /* What a seed draws, in a file at `path`, which the caller removes. */
 static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
-                      char *path, size_t size)
+                      char path[SCRATCH_MAX])
 {
     static char text[DRAWN_TEXT_MAX];
-    const char *folder = getenv("TMPDIR");
     struct fault why = {.kind = FAULT_NONE};
 
     ck_assert_int_eq(draw_drive(seed, NULL, keys, drive, &why), 0);
     int length = draw_text(drive, text, sizeof(text));
     ck_assert_int_gt(length, 0);
-    snprintf(path, size, "%s/kim-drawn-XXXXXX", folder ? folder : "/tmp");
-    int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
+    const int descriptor = scratch_file(path, "kim");
     ck_assert_int_eq(write(descriptor, text, (size_t)length), length);
     close(descriptor);
 }
@@ -435,14 +428,14 @@ START_TEST(pages_of_drawn_drives_are_found)
 {
     static struct findings findings;
     static struct drive drive;
-    char path[256], page[32];
+    char path[SCRATCH_MAX], page[32];
     struct asked asked = {.drive = path,
                           .noise = "realistic",
                           .seed = (unsigned)drawn_seeds[_i],
                           .probes = pages,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    draw_file(drawn_seeds[_i], drawn_keys, &drive, path, sizeof(path));
+    draw_file(drawn_seeds[_i], drawn_keys, &drive, path);
     snprintf(page, sizeof(page), "%" PRIu64, drive.clustered_page_bytes);
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_page", page);
@@ -466,14 +459,14 @@ START_TEST(a_block_shows_where_writes_in_order_or_pages_do_not)
                                                &probe_clustered_block, NULL};
     static struct findings findings;
     static struct drive drive;
-    char path[256];
+    char path[SCRATCH_MAX];
     struct asked asked = {.drive = path,
                           .noise = "realistic",
                           .seed = rows[_i].seed,
                           .probes = both,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    draw_file(asked.seed, NULL, &drive, path, sizeof(path));
+    draw_file(asked.seed, NULL, &drive, path);
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_page", rows[_i].page);
     check_stated(&asked, &findings, "clustered_block", rows[_i].block);
@@ -487,14 +480,14 @@ START_TEST(a_block_is_found_without_its_page)
     static const struct probe *const block[] = {&probe_clustered_block, NULL};
     static struct findings findings;
     const struct made drive = {48, 16, 3};
-    char path[256];
+    char path[SCRATCH_MAX];
     struct asked asked = {.drive = path,
                           .noise = "realistic",
                           .seed = 5,
                           .probes = block,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    make_drive(&drive, path, sizeof(path));
+    make_drive(&drive, path);
     run(&asked, &findings);
     check_stated(&asked, &findings, "clustered_block", "4718592");
     unlink(path);
@@ -529,7 +522,7 @@ static void run_blocks_made(const struct blocks_made *row,
 {
     static const struct probe *const block[] = {&probe_clustered_block, NULL};
     const struct made drive = {48, 16, 3};
-    char path[256], spec[400];
+    char path[SCRATCH_MAX], spec[400];
     struct asked asked = {.drive = spec,
                           .noise = "realistic",
                           .assume = row->assume,
@@ -537,7 +530,7 @@ static void run_blocks_made(const struct blocks_made *row,
                           .probes = block,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    make_drive(&drive, path, sizeof(path));
+    make_drive(&drive, path);
     snprintf(spec, sizeof(spec), "%s,%s", path, row->keys);
     run(&asked, findings);
     check_stated(&asked, findings, "clustered_block", row->block);

@@ -11,7 +11,6 @@
 #include "lib/infer/stats.h"
 
 enum {
-    READ_BYTES = 4096,
     /* The median of so many lies between these with 99.9 %. */
     RANK_LOW = 19,
     RANK_HIGH = 46
@@ -27,24 +26,22 @@ bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
                     uint64_t region_length_bytes)
 {
     const uint64_t pages = region_length_bytes / BASELINE_READS_COUNT /
-                           READ_BYTES; /* of each place */
+                           BASELINE_READ_BYTES; /* of each place */
+    const uint64_t first =
+        (region_offset_bytes + BASELINE_READ_BYTES - 1) / BASELINE_READ_BYTES;
+    size_t order[BASELINE_READS_COUNT];
     struct random random;
 
     if (pages < 2)
         return false;
     *baseline = (struct baseline){.count = 0};
-    random_seed(&random, random_hash("baseline places"));
-    for (uint64_t i = 0; i < BASELINE_READS_COUNT; i++)
-        baseline->places_bytes[i] =
-            (region_offset_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES +
-            (i * pages + random_below(&random, pages - 1)) * READ_BYTES;
+    random_seed(&random, random_hash("baseline"));
     /* What reads ahead finds nothing to continue. */
-    for (uint64_t i = 0; i < BASELINE_READS_COUNT; i++) {
-        const uint64_t other = random_below(&random, i + 1);
-        const uint64_t place = baseline->places_bytes[i];
-        baseline->places_bytes[i] = baseline->places_bytes[other];
-        baseline->places_bytes[other] = place;
-    }
+    random_order(&random, order, BASELINE_READS_COUNT);
+    for (int i = 0; i < BASELINE_READS_COUNT; i++)
+        baseline->places_bytes[i] =
+            BASELINE_READ_BYTES *
+            (first + order[i] * pages + random_below(&random, pages - 1));
     return true;
 }
 
@@ -97,7 +94,7 @@ int baseline_measure(struct baseline *baseline, struct device *device,
         const int at = i % BASELINE_READS_COUNT;
         struct io io = {.kind = IO_READ,
                         .offset_bytes = baseline->places_bytes[at],
-                        .length_bytes = READ_BYTES,
+                        .length_bytes = BASELINE_READ_BYTES,
                         .data = data};
         const int error = device_do(device, &io);
         if (error)

@@ -16,7 +16,7 @@
  * neighbours in time, still are.
  */
 
-enum { BASELINE_READS_COUNT = 64 };
+enum { BASELINE_READS_COUNT = 64, BASELINE_READ_BYTES = 4096 };
 
 /* How much longer than at first the reads took: the median of the ratios of the
  * same reads in the same order, which what keeps pages for others does not mix
@@ -47,7 +47,8 @@ bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
  * drive's write buffer is not read from there. 0 or -errno. */
 int baseline_flush(struct device *device);
 
-/* Measures once more; `data`: a page of the device's buffer. 0 or -errno. */
+/* Measures once more; `data`: BASELINE_READ_BYTES of the device's buffer. 0 or
+ * -errno. */
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data);
 

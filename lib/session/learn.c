@@ -26,7 +26,7 @@ void learn_places(struct session *session)
 void learn_state(struct session *session)
 {
     const struct step step = {.operation = OPERATION_READ,
-                              .length_bytes = WRITTEN_READ_BYTES};
+                              .length_bytes = BASELINE_READ_BYTES};
     struct baseline *baseline = &session->baseline;
     void *data;
 
