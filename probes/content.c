@@ -343,8 +343,9 @@ static bool think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    /* A few blocks some times; most of the region where those are large. */
-    const uint64_t usual = 96 * MIB;
+    /* A few blocks some times; most of the region where those are large, and
+     * all of it some times where it is small as well. */
+    const uint64_t usual = 96 * MIB, large_blocks_bytes = 12 * GIB;
     uint64_t most = setting->region_length_bytes / 4 * 3;
 
     if (setting->method == METHOD_PAPER) {
@@ -352,7 +353,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         return;
     }
     plan->bytes_written = usual < most / 16 ? usual : most / 16;
-    plan->bytes_written_max = most;
+    plan->bytes_written_max =
+        most < large_blocks_bytes ? large_blocks_bytes : most;
     plan->requests = 1500;
     plan->requests_max = 400000;
 }

@@ -354,7 +354,8 @@ END_TEST
 /*
  * Blocks are too large to fill as many as there are logs: the drive would be
  * written over. And two banks that move pages side by side must both hold zeros,
- * so that parts save half of what they would.
+ * so that parts save half of what they would. And units are so large that all
+ * sizes are tried, each in blocks that are a part of the drive themselves.
  */
 START_TEST(stick_contents_of_large_blocks_are_told)
 {
@@ -362,8 +363,10 @@ START_TEST(stick_contents_of_large_blocks_are_told)
         "usb-unknown-1g,pages_per_block_count=4096,log_blocks_count=12",
         "usb-unknown-1g,pages_per_block_count=2048,page_bytes=4KiB,"
         "content_unit_bytes=4KiB,banks_per_channel_count=2,"
-        "stripe_banks_count=2"};
-    static const char *const units[] = {"2048", "4096"};
+        "stripe_banks_count=2",
+        "usb-unknown-1g,pages_per_block_count=512,page_bytes=32KiB,"
+        "content_unit_bytes=32KiB,clustered_page_bytes=32KiB"};
+    static const char *const units[] = {"2048", "4096", "32768"};
     struct findings findings;
     char text[64];
 
@@ -851,7 +854,7 @@ int main(void)
     tcase_add_loop_test(recovery, stick_rows_of_pages_are_no_content_units, 0,
                         3);
     tcase_add_loop_test(recovery, stick_contents_of_large_blocks_are_told, 0,
-                        2);
+                        3);
     tcase_add_loop_test(recovery, stick_content_units_of_fifths_are_not_stated,
                         0, 2);
     tcase_add_loop_test(recovery, stick_one_group_shows_in_great_noise, 1, 5);
