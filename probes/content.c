@@ -203,12 +203,12 @@ static bool conclude_unit(struct content_probe *state,
     return true;
 }
 
-/* Without logs: does a page at random cost more than one in order? */
-static enum claim look_at_moving(struct content_probe *state, enum side *side)
+static enum claim look_at_moving(struct content_probe *state,
+                                 enum content_kind kind, enum side *side)
 {
     const struct claim_rule rule = {.alpha = content_alpha,
                                     .looks = claim_looks};
-    struct contrast contrast = content_of(CONTENT_MOVED, 0, 0);
+    struct contrast contrast = content_of(kind, 0, 0);
 
     contrast.size_bytes = state->probed_bytes;
     contrast.low = moved_least;
@@ -216,6 +216,19 @@ static enum claim look_at_moving(struct content_probe *state, enum side *side)
     enum claim claim = study_claim(&state->study, "moved", &contrast, 1, &rule);
     *side = contrast.side;
     return claim;
+}
+
+/* Without logs: does a page at random cost more than one in order? Where pages are
+ * longer than what is written each such write may be moved, in order as well: then
+ * the last page of a block must cost more than its first. */
+static enum claim is_moved(struct content_probe *state, enum side *side)
+{
+    enum claim claim = look_at_moving(state, CONTENT_MOVED, side);
+
+    return claim == CLAIM_MEASURING || *side == SIDE_ABOVE ||
+                   !state->block_known
+               ? claim
+               : look_at_moving(state, CONTENT_MOVED_FRONT, side);
 }
 
 static bool conclude_bits_alike(struct content_probe *state, double confidence,
@@ -238,8 +251,7 @@ static bool conclude_bits_alike(struct content_probe *state, double confidence,
                 "blocks begin is not known, so they may have been moved "
                 "together: run clustered-block as well, or pass "
                 "--assume=clustered_block=SIZE");
-        if (state->logs_absent &&
-            look_at_moving(state, &moved) == CLAIM_MEASURING)
+        if (state->logs_absent && is_moved(state, &moved) == CLAIM_MEASURING)
             return false;
         if (moved != SIDE_ABOVE)
             return study_say_open(
@@ -308,7 +320,7 @@ static bool choose_stretch(struct content_probe *state)
 
     if (!state->logs_absent || state->block_known)
         return true;
-    if (look_at_moving(state, &moved) == CLAIM_MEASURING)
+    if (look_at_moving(state, CONTENT_MOVED, &moved) == CLAIM_MEASURING)
         return false;
     if (moved == SIDE_ABOVE) {
         state->block_bytes = widest_bytes;
@@ -373,7 +385,8 @@ static void take_usual(struct content_probe *state,
     if (!state->block_known)
         state->block_bytes = usual_block_bytes;
     state->probed_bytes = state->request_bytes;
-    if (page && page % state->page_bytes == 0 && page <= MIB)
+    if (page && page % state->page_bytes == 0 &&
+        page <= MIB)
         state->probed_bytes = page;
 }
 

@@ -26,6 +26,7 @@ static const double content_alpha = 1e-4;
 
 enum content_kind {
     CONTENT_MOVED,       /* pages in order : pages at random */
+    CONTENT_MOVED_FRONT, /* first pages of blocks : last pages */
     CONTENT_ONES_ZEROS,  /* zeros : ones; and the same for random data, */
     CONTENT_RANDOM_ONES, /* ones : random; these two share their rows */
     CONTENT_ONES_PARTS   /* parts of shift_bytes, pitch_bytes shifted : ones */
@@ -47,7 +48,10 @@ struct content_probe {
 struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
                            uint64_t shift_bytes);
 
-/* Rounds are votes, but of CONTENT_MOVED: the first of a trial asks for all of
+/* Is it one of the two that tell whether writes make the drive move anything? */
+bool content_is_of_moving(const struct contrast *contrast);
+
+/* Rounds are votes, but of those of moving: the first of a trial asks for all of
  * it. `repeats` of the contrast: turns of a trial, in which the contents of the
  * blocks move on; 0: as many as contents, so that each block has held each. */
 void content_emit(struct study *study, const char *phase,
@@ -56,7 +60,7 @@ void content_emit(struct study *study, const char *phase,
 bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio);
-/* The ratios of so many votes, all of them measured and not of CONTENT_MOVED: one
+/* The ratios of so many votes, all of them measured and not of moving: one
  * of each `group`, at most CONTENT_GROUP. Costs that lie far out are taken as the
  * next ones that do not. At most STATS_RANKED_MAX of them. */
 void content_group_values(const struct study *study, const char *phase,

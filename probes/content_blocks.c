@@ -28,7 +28,8 @@ struct filling {
 struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
                            uint64_t shift_bytes)
 {
-    static const char *const names[] = {"moved", "bits", "bits", "parts"};
+    static const char *const names[] = {"moved", "front", "bits", "bits",
+                                        "parts"};
     struct contrast contrast = {.kind = (int)kind,
                                 .shift_bytes = part_bytes,
                                 .pitch_bytes = shift_bytes};
@@ -40,6 +41,12 @@ struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
     else
         snprintf(contrast.name, sizeof(contrast.name), "%s", names[kind]);
     return contrast;
+}
+
+bool content_is_of_moving(const struct contrast *contrast)
+{
+    return contrast->kind == CONTENT_MOVED ||
+           contrast->kind == CONTENT_MOVED_FRONT;
 }
 
 /* ---- measuring --------------------------------------------------------- */
@@ -216,12 +223,44 @@ static void ask_pages(struct study *study, const char *phase,
                     (first + random_below(random, count)) * page, page);
 }
 
+/* First and last pages of blocks anywhere: what lies before a last page is moved.
+ * Of each block the last page is written before the next one's, so that the drive
+ * has nothing to finish. */
+static void ask_ends(struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     struct random *random)
+{
+    const struct content_probe *state = (const struct content_probe *)study;
+    const struct filling filling = {.content = CONTENT_RANDOM};
+    const struct setting *setting = &study->setting;
+    const uint64_t block = state->block_bytes, page = state->page_bytes;
+    const uint64_t first = (setting->region_offset_bytes + block - 1) / block;
+    const uint64_t count =
+        (setting->region_offset_bytes + setting->region_length_bytes) / block -
+        first;
+
+    for (uint64_t i = 0; i < 2 * PAGES + 1; i++) {
+        uint64_t at = (first + random_below(random, count)) * block;
+        struct step step =
+            placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+        if (i % 2)
+            ask_flushed(study, &filling, &step, at, page);
+        step = i > 0 && i % 2 == 0
+                   ? placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b',
+                                  round)
+                   : placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+        ask_flushed(study, &filling, &step, at + block - page, page);
+    }
+}
+
 void content_emit(struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random)
 {
     if (contrast->kind == CONTENT_MOVED)
         ask_pages(study, phase, contrast, round, random);
+    else if (contrast->kind == CONTENT_MOVED_FRONT)
+        ask_ends(study, phase, contrast, round, random);
     else if (votes_from(round) > 0)
         for (size_t turn = 0; turn < turns_count(contrast); turn++)
             ask_turn(study, phase, contrast, turn, round, *random);
@@ -233,7 +272,7 @@ static bool cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round, double *ns)
 {
-    uint32_t count = contrast->kind == CONTENT_MOVED ? PAGES : 1;
+    uint32_t count = content_is_of_moving(contrast) ? PAGES : 1;
     double costs[PAGES];
     const struct timing *rows =
         placing_rows(study, phase, contrast, suffix, round, 2 * count);
@@ -320,7 +359,7 @@ bool content_value(const struct study *study, const char *phase,
     double a, b, costs[SIDES * CONTENT_KINDS_MAX] = {0};
 
     (void)random;
-    if (contrast->kind != CONTENT_MOVED) {
+    if (!content_is_of_moving(contrast)) {
         if (!log_costs(study, phase, contrast, round, 1, costs))
             return false;
         *ratio = ratio_of(costs, turns_count(contrast));

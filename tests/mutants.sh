@@ -148,6 +148,8 @@ probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 2]/|test_pauses|
 probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 8]/|test_pauses|
 probes/clustered_block_pauses.c|s/slow_share = 0.5/slow_share = 0.6/|test_pauses|
 probes/content.c|s/most < large_blocks_bytes ?/false ?/|test_probes_stick|recovery
+probes/content.c|s/: look_at_moving(state, CONTENT_MOVED_FRONT, side)/: claim/|test_probes_stick|recovery
+probes/content.c|s/moved_least = 0.4055, moved_none = 0.2/moved_least = -1, moved_none = -2/|test_probes_stick|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|

@@ -717,6 +717,44 @@ START_TEST(stick_contents_show_without_blocks)
 }
 END_TEST
 
+/* A block is one and a half times a request: each moves others, in order as well as
+ * at random. Nor is the page known. That the last page of a block costs more than
+ * the first tells that they are moved. */
+START_TEST(stick_contents_of_short_blocks_are_told)
+{
+    static const struct assumption block[] = {{"clustered_block", "768KiB"},
+                                              {NULL, NULL}};
+    static const char *const matters[] = {"false", "true"};
+    struct findings findings;
+    char drive[240], text[24];
+
+    snprintf(drive, sizeof(drive),
+             "usb-kingston-1g,mapping=block,capacity_bytes=1536MiB,"
+             "page_bytes=8KiB,superblock_chips_count=12,spare_permille=60,"
+             "clustered_page_bytes=96KiB,pages_per_block_count=8,"
+             "request_limit_bytes=512KiB,content_unit_bytes=%uKiB",
+             2 * _i);
+    (void)run_knowing(block, METHOD_ADAPTIVE, drive, "realistic", 1,
+                      logs_and_contents, &findings);
+    stated(findings_get(&findings, "content_dependence"), text, sizeof(text));
+    ck_assert_msg(strcmp(text, matters[_i]) == 0, "%s: %s", drive, text);
+}
+END_TEST
+
+/* What moves nothing: the last page of a block costs what the first does. */
+START_TEST(stick_blocks_that_are_not_moved_tell_nothing_of_contents)
+{
+    static const struct assumption block[] = {{"clustered_block", "512KiB"},
+                                              {NULL, NULL}};
+    struct findings findings;
+
+    (void)run_knowing(block, METHOD_ADAPTIVE, "usb-kingston-1g,mapping=page",
+                      "realistic", 1, logs_and_contents, &findings);
+    ck_assert_int_eq(findings_get(&findings, "content_dependence")->verdict,
+                     VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
 /* Half of the savings: nobody would call that the same. */
 START_TEST(stick_contents_that_save_a_third_matter)
 {
@@ -878,6 +916,10 @@ int main(void)
     tcase_add_loop_test(recovery, stick_contents_show_without_blocks, 0, 2);
     tcase_add_test(recovery, stick_blocks_half_as_long_again_are_told_apart);
     tcase_add_test(recovery, stick_contents_that_save_a_third_matter);
+    tcase_add_loop_test(recovery, stick_contents_of_short_blocks_are_told, 0,
+                        2);
+    tcase_add_test(recovery,
+                   stick_blocks_that_are_not_moved_tell_nothing_of_contents);
     tcase_set_timeout(basic, 60);
     tcase_add_test(basic, basic_interval_holds_the_median);
     tcase_add_loop_test(basic, basic_modes_are_those_of_the_groups, 1, 6);
