@@ -150,6 +150,7 @@ struct buffer_edge {
     uint64_t bytes;          /* the longest write that fits */
     double step, confidence; /* how many times as long one grain more takes */
     double write_ns;         /* what it takes itself */
+    double gain; /* log of how much longer the slowest part of it takes */
 };
 
 /* Searches the edge in a bracket and certifies it: CLAIM_HOLDS with `*edge`,
@@ -163,6 +164,15 @@ enum claim buffer_find_edge(struct buffer_probe *state,
  */
 enum claim buffer_flush_stops_growing(struct buffer_probe *state,
                                       uint64_t from_bytes);
+/*
+ * Is the step at whole pages, and what one grain more takes there to read the rest
+ * of a page that is written in part? More whole pages fit their line then, where a
+ * full buffer would keep any longer write waiting. Once buffer_flush_stops_growing()
+ * has measured these.
+ */
+bool buffer_is_page_begun(const struct buffer_probe *state,
+                          const struct buffer_fit *fit,
+                          const struct buffer_edge *edge);
 /* A flush after a pause twice as long as the flush takes at once: does it still
  * have as much to do? */
 enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,

@@ -16,6 +16,8 @@ enum { ATTEMPTS_MAX = 6 };
 static const double stray_most = 0.06;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
+/* A write that is by so much faster than a part of it (3 %) is of whole pages. */
+static const double whole_gain = 0.03;
 /* A flush so much shorter after a pause (a fifth) had less to do. */
 static const double late_effect = 0.2;
 
@@ -44,8 +46,9 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
     return true;
 }
 
-/* A step between T and T + grain; none between parts of T and T. */
-enum { EDGE_CONTRASTS = 5 };
+/* A step between T and T + grain; none between parts of T and T, nor at a share
+ * of T. */
+enum { EDGE_CONTRASTS = 8 };
 
 static void half_of_step(struct contrast contrasts[], size_t count)
 {
@@ -54,6 +57,29 @@ static void half_of_step(struct contrast contrasts[], size_t count)
     threshold = threshold < 0.03 ? 0.03 : threshold;
     for (size_t i = 1; i < count; i++)
         contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/*
+ * What overflows is emptied, and fills again: a buffer makes a step at each
+ * multiple of what it holds. Those of a buffer that ends among the small sizes
+ * look like the slope of their line, and the first that is left may be a multiple.
+ */
+static size_t add_shares(const struct buffer_fit *fit, uint64_t edge_bytes,
+                         uint64_t grain, uint32_t repeats,
+                         struct contrast contrasts[])
+{
+    static const uint64_t divisors[] = {2, 3, 5};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(divisors) / sizeof(divisors[0]); i++) {
+        uint64_t share = edge_bytes / divisors[i] / grain * grain;
+        if (share < grain || share + grain >= edge_bytes ||
+            share > fit->largest_small_bytes)
+            continue;
+        contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, share + grain,
+                                            share, repeats, SIDE_BELOW);
+    }
+    return count;
 }
 
 static size_t edge_contrasts(const struct buffer_probe *state,
@@ -72,11 +98,12 @@ static size_t edge_contrasts(const struct buffer_probe *state,
         uint64_t part = edge_bytes * percents[i] / 100 / grain * grain;
         if (part < grain || part == edge_bytes)
             continue;
-        contrasts[count] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes, part,
-                                          repeats, SIDE_BELOW);
-        contrasts[count].low = contrasts[count].high = step_least;
-        count++;
+        contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes, part,
+                                            repeats, SIDE_BELOW);
     }
+    count += add_shares(fit, edge_bytes, grain, repeats, contrasts + count);
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = step_least;
     for (size_t i = 0; i < count; i++)
         contrasts[i].predicted =
             buffer_expected_log(fit, contrasts[i].size_bytes) -
@@ -95,10 +122,10 @@ static void reopen(struct buffer_bracket *bracket,
     for (size_t i = 1; i < count; i++) {
         if (contrasts[i].side != SIDE_ABOVE)
             continue;
-        /* Already slow at T, not at this part of it. */
-        bracket->high_bytes = edge_bytes;
+        /* Already slow at T, not at this part of it; or beyond a share. */
+        bracket->high_bytes = contrasts[i].size_bytes;
         *excess = fmin(*excess, contrasts[i].median);
-        if (bracket->low_bytes >= edge_bytes)
+        if (bracket->low_bytes >= bracket->high_bytes)
             bracket->low_bytes = contrasts[i].other_bytes;
     }
     if (bracket->low_bytes < bracket->high_bytes)
@@ -107,6 +134,18 @@ static void reopen(struct buffer_bracket *bracket,
     *bracket =
         (struct buffer_bracket){edge_bytes * 3 / 4 / grain * grain,
                                 edge_bytes * 13 / 10 / grain * grain + grain};
+}
+
+/* By how much (a logarithm) the edge is at most faster than a part of it. */
+static double gain_of_whole(const struct contrast contrasts[], size_t count,
+                            uint64_t edge_bytes)
+{
+    double gain = -INFINITY;
+
+    for (size_t i = 1; i < count; i++)
+        if (contrasts[i].size_bytes == edge_bytes)
+            gain = fmax(gain, -contrasts[i].median - contrasts[i].predicted);
+    return gain;
 }
 
 enum claim buffer_find_edge(struct buffer_probe *state,
@@ -154,6 +193,7 @@ enum claim buffer_find_edge(struct buffer_probe *state,
             study_claim(&state->study, phase, contrasts, count, &rule);
         edge->step = exp(contrasts[0].median);
         edge->confidence = claim_confidence(contrasts, count, &rule);
+        edge->gain = gain_of_whole(contrasts, count, edge->bytes);
         edge->write_ns = 0;
         buffer_cell_cost(&state->study, phase, &contrasts[0], false, 0,
                          &edge->write_ns);
@@ -179,6 +219,49 @@ static struct contrast growth_from(uint64_t from_bytes)
 }
 
 static const char growth_phase[] = "growth";
+
+/* More rounds than a claim looks at are never there. */
+static double median_growth_of_write(const struct buffer_probe *state,
+                                     const struct contrast *growth)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    struct contrast writes = *growth;
+    char phase[LABEL_PHASE_MAX];
+    size_t count = 0;
+
+    writes.kind = BUFFER_WRITE_TIME;
+    buffer_phase(state, growth_phase, phase);
+    while (count < CONTRAST_ROUNDS_MAX &&
+           buffer_value(&state->study, phase, &writes, (uint32_t)count, NULL,
+                        &ratios[count]))
+        count++;
+    return count ? stats_median(ratios, count) : INFINITY;
+}
+
+bool buffer_is_page_begun(const struct buffer_probe *state,
+                          const struct buffer_fit *fit,
+                          const struct buffer_edge *edge)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    const struct contrast growth = growth_from(edge->bytes);
+    const double fits_log = buffer_expected_log(fit, edge->bytes);
+    const double half_step = (edge->step - 1) / 2;
+    const double grown = exp(median_growth_of_write(state, &growth));
+    double straight =
+        exp(buffer_expected_log(fit, growth.size_bytes) - fits_log);
+
+    /* What the host's further requests take was not seen below. */
+    if (!fit->part_bytes && buffer_parts(edge->bytes, limit) == 1)
+        straight +=
+            exp(buffer_expected_log(fit, state->grain_bytes) - fits_log) *
+            (double)(buffer_parts(growth.size_bytes, limit) - 1);
+    if (grown < straight + half_step)
+        return true;
+    /* Of a line that was bent by such reads, no more is known than that. */
+    return edge->gain > whole_gain &&
+           grown < (double)growth.size_bytes / (double)edge->bytes + half_step;
+}
+
 static const uint64_t pause_least_ns = UINT64_C(2000000);
 static const uint64_t pause_most_ns = UINT64_C(500000000);
 

@@ -94,6 +94,23 @@ static bool is_of_host(const struct buffer_probe *state,
     return true;
 }
 
+static bool say_page_begun(const struct buffer_probe *state,
+                           const struct buffer_edge *edge,
+                           struct findings *findings)
+{
+    char size[24], next[24];
+
+    finding_why(
+        buffer_add(findings),
+        "a write of %s takes %.2f times as long as one of %s, but several "
+        "times "
+        "as much follows the line of what fits: what takes long is to read the "
+        "rest of a page that is begun, so it is not seen how much is held",
+        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        edge->step, format_bytes(edge->bytes, size, sizeof(size)));
+    return true;
+}
+
 /*
  * `*moves`: what the drive takes in depends on where the write goes, or on how
  * fast it comes.
@@ -128,6 +145,8 @@ static bool conclude_edge(struct buffer_probe *state,
         stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
     if (waits == CLAIM_MEASURING || stops == CLAIM_MEASURING)
         return false;
+    if (buffer_is_page_begun(state, fit, edge))
+        return say_page_begun(state, edge, findings);
     /* Between requests it does so for sure. */
     *moves = (waits != CLAIM_HOLDS || state->flush_unseen) &&
              buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;

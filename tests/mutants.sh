@@ -172,6 +172,9 @@ probes/write_buffer_follow.c|s/< 2 \* fit->sizes/< 0 * fit->sizes/|test_probes_k
 probes/write_buffer_follow.c|s/!elsewhere .. state->everywhere/true/|test_probes_kim|recovery
 probes/write_buffer_follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/divisors\[\] = {2, 3, 5}/divisors[] = {7, 9, 11}/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/grown < straight + half_step/grown < 0 * straight/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/whole_gain = 0.03/whole_gain = 3/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/(uint64_t)(edge->write_ns/(uint64_t)(9 * edge->write_ns/|test_probes_kim|recovery
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
 probes/content_blocks.c|s/FAR_OUT = 32/FAR_OUT = 3200/|test_probes_stick|recovery

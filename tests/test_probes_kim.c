@@ -443,6 +443,38 @@ START_TEST(pages_of_drawn_drives_are_found)
 }
 END_TEST
 
+/*
+ * A step that is not where the buffer ends: at twice what it holds, since it was
+ * filled again, while the step at the first lay among the sizes whose line is
+ * drawn; or at whole pages of a cache of pages, where one grain more begins a page
+ * whose rest is read, under lines that rise and lines that fall.
+ */
+START_TEST(a_step_of_another_kind_ends_no_buffer)
+{
+    static const struct {
+        unsigned drive, run;
+        const char *noise, *value;
+    } rows[] = {{730245, 2, "none", "8192"},
+                {730185, 1, "none", "inconclusive"},
+                {760045, 1, "none", "inconclusive"},
+                {760059, 760059, "realistic", "inconclusive"}};
+    static const struct probe *const buffer[] = {&probe_write_buffer, NULL};
+    static struct findings findings;
+    static struct drive drive;
+    char path[SCRATCH_MAX];
+    struct asked asked = {.drive = path,
+                          .noise = rows[_i].noise,
+                          .seed = rows[_i].run,
+                          .probes = buffer,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    draw_file(rows[_i].drive, NULL, &drive, path);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "write_buffer", rows[_i].value);
+    unlink(path);
+}
+END_TEST
+
 /* Written in order, all that it cleans is stale and costs nothing that shows: the
  * writes must go anywhere. (The fill would be more than is allowed.) And where no
  * page was seen, there may be one: here it is longer than those that are tried. */
@@ -765,6 +797,7 @@ int main(void)
     tcase_add_test(sweeps, random_writes_alone_are_not_sure_of_a_block);
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
+    tcase_add_loop_test(sweeps, a_step_of_another_kind_ends_no_buffer, 0, 4);
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_loop_test(
         sweeps, a_block_shows_where_writes_in_order_or_pages_do_not, 0, 2);
