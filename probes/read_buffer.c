@@ -186,6 +186,15 @@ static bool look_over_to(struct read_probe *state,
                     &rule) == CLAIM_MEASURING)
         return false;
     find_run(survey);
+    if (!survey->any && survey->open) {
+        /* Neither a profit nor none: what a clear one is decides nothing here. */
+        for (size_t i = 0; i < survey->count; i++)
+            survey->sizes[i].low = survey->sizes[i].high = read_gain_least;
+        if (study_claim(&state->study, "survey", survey->sizes, survey->count,
+                        &rule) == CLAIM_MEASURING)
+            return false;
+        find_run(survey);
+    }
     return !survey->any ||
            (look_beyond(state, survey) && look_closer(state, survey));
 }
@@ -292,6 +301,11 @@ static bool conclude_run(struct read_probe *state, struct survey *survey,
     shown.gain = upper.gain;
     enum claim claim =
         read_find_edge(state, &upper, "size", &shown.bytes, &shown.confidence);
+    /* Not where the last of the parts may be too short to be kept. */
+    const bool in_parts = (claim == CLAIM_FALLS || claim == CLAIM_OPEN) &&
+                          survey->sizes[0].side == SIDE_ABOVE;
+    if (in_parts)
+        claim = read_look_in_parts(state, &upper, sizes, survey->last, &shown);
     size_t before = survey->first;
     while (before > 0 && sizes[before - 1].side != SIDE_BELOW)
         before--;
@@ -304,7 +318,9 @@ static bool conclude_run(struct read_probe *state, struct survey *survey,
                                &smallest_confidence);
         shown.smallest_bytes += state->grain_bytes;
     }
-    if (claim == CLAIM_HOLDS)
+    if (in_parts)
+        shown.upwards_bytes = shown.bytes;
+    else if (claim == CLAIM_HOLDS)
         claim = read_look_again(state, &upper, &shown);
     if (claim == CLAIM_MEASURING)
         return false;

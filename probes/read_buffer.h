@@ -114,4 +114,11 @@ enum claim read_look_again(struct read_probe *state,
                            const struct read_edge *upper,
                            struct read_shown *shown);
 
+/* Where `upper` was not to be certified: read in shorter parts, each of which
+ * profits as one read of that length does (`sizes` up to the `last` that does). */
+enum claim read_look_in_parts(struct read_probe *state,
+                              const struct read_edge *upper,
+                              const struct contrast sizes[], size_t last,
+                              struct read_shown *shown);
+
 #endif

@@ -38,15 +38,19 @@ static uint32_t clean_repeats(uint64_t parts)
                                          : READ_REPEATS_USUAL_MAX;
 }
 
+static uint32_t repeats_of(uint64_t size_bytes, uint64_t parts)
+{
+    return placing_repeats(size_bytes, clean_repeats(parts), 6, 4 * MIB);
+}
+
 /* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
  * that is set. */
 struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
                            enum side expected)
 {
-    uint32_t least = clean_repeats(read_parts_of(setting, size_bytes));
     struct contrast contrast = {
         .size_bytes = size_bytes,
-        .repeats = placing_repeats(size_bytes, least, 6, 4 * MIB),
+        .repeats = repeats_of(size_bytes, read_parts_of(setting, size_bytes)),
         .expected = expected,
         .low = profit_low,
         .high = size_bytes > MIB ? read_none_long : profit_none};
@@ -94,16 +98,19 @@ static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
 }
 
 /* Somewhere else, so that nothing of the place is in the buffer or ahead of it;
- * but near enough to lie in the same segment group (Sun & Zhang 4.1): the way back
- * from another one would make the first read slow, and look like a buffer. */
+ * but near enough to lie mostly in the same segment group (Sun & Zhang 4.1): the
+ * way back from another one would make the first read slow, and look like a
+ * buffer. */
 static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
 {
-    const uint64_t away = 32 * MIB + MIB / 2; /* and no place of another read */
+    const uint64_t before =
+        8 * MIB + MIB / 2;                    /* and no place of another read */
+    const uint64_t away = 32 * MIB + MIB / 2; /* behind any read */
     uint64_t first = setting->region_offset_bytes;
     uint64_t end = first + setting->region_length_bytes;
 
-    if (offset_bytes >= first + away)
-        return offset_bytes - away;
+    if (offset_bytes >= first + before)
+        return offset_bytes - before;
     return offset_bytes + away + 4 * KIB <= end ? offset_bytes + away : first;
 }
 
@@ -128,6 +135,32 @@ static uint32_t parts_count(const struct contrast *contrast)
 {
     return (uint32_t)parts_in(contrast->size_bytes + contrast->shift_bytes,
                               part_of(contrast));
+}
+
+/* Requests that reach the drive for one read: of ours, or of the host's. */
+static uint64_t requests_in(const struct setting *setting,
+                            const struct contrast *contrast)
+{
+    const uint64_t of_host =
+        read_parts_of(setting, contrast->size_bytes + contrast->shift_bytes);
+    const uint64_t ours = parts_count(contrast);
+
+    return ours > of_host ? ours : of_host;
+}
+
+struct contrast read_as(const struct setting *setting,
+                        const struct read_edge *edge, uint64_t size_bytes,
+                        enum side expected)
+{
+    struct contrast contrast = read_twice(setting, size_bytes, expected);
+
+    contrast.shift_bytes = edge->lead_bytes;
+    contrast.other_bytes = edge->part_bytes;
+    contrast.pitch_bytes = edge->part_least_bytes;
+    if (contrast.other_bytes)
+        contrast.repeats =
+            repeats_of(size_bytes, requests_in(setting, &contrast));
+    return contrast;
 }
 
 /* One read of a place; all its requests are of the same cell. Parts end at
@@ -198,8 +231,7 @@ bool read_costs(const struct study *study, const char *phase,
         first[i] = sum_ns(rows, parts);
         second[i] = sum_ns(rows + parts, parts);
     }
-    if (read_parts_of(&study->setting, contrast->size_bytes +
-                                           contrast->shift_bytes) > PARTS_FEW) {
+    if (requests_in(&study->setting, contrast) > PARTS_FEW) {
         stats_sort(first, repeats);
         stats_sort(second, repeats);
         *first_ns = first[0];

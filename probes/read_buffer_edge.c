@@ -17,19 +17,6 @@ struct query {
     uint32_t repeats;
 };
 
-/* As the edge's sizes are read: with what leads them, or in their parts. */
-struct contrast read_as(const struct setting *setting,
-                        const struct read_edge *edge, uint64_t size_bytes,
-                        enum side expected)
-{
-    struct contrast contrast = read_twice(setting, size_bytes, expected);
-
-    contrast.shift_bytes = edge->lead_bytes;
-    contrast.other_bytes = edge->part_bytes;
-    contrast.pitch_bytes = edge->part_least_bytes;
-    return contrast;
-}
-
 static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
@@ -138,6 +125,18 @@ static size_t edge_contrasts(const struct read_probe *state,
     return count;
 }
 
+/* What passed for no profit when the bracket was chosen is one: then the edge is
+ * not in it. */
+static bool is_farther(const struct read_edge *whole,
+                       const struct contrast contrasts[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (whole->profits_below && contrasts[i].side == SIDE_ABOVE &&
+            contrasts[i].size_bytes >= whole->high_bytes)
+            return true;
+    return false;
+}
+
 /* Narrows the bracket to the side that the failed certificate spoke for. */
 static void reopen(const struct read_probe *state, struct read_edge *edge,
                    const struct read_edge *whole,
@@ -189,7 +188,7 @@ enum claim read_find_edge(struct read_probe *state,
         enum claim claim =
             study_claim(&state->study, phase, contrasts, count, &rule);
         *confidence = claim_confidence(contrasts, count, &rule);
-        if (claim != CLAIM_FALLS)
+        if (claim != CLAIM_FALLS || is_farther(whole, contrasts, count))
             return claim;
         if (edge.profits_below && contrasts[0].side == SIDE_ABOVE &&
             contrasts[0].median < edge.gain)

@@ -10,6 +10,9 @@
  * whether something is read ahead. */
 static const double parts_confidence = 0.9;
 
+/* The least profit of a part by which a read in parts is looked at. */
+static const double part_gain_least = 0.1;
+
 /* What of a read comes before the host's request with which it is as long as the
  * smallest that uses the buffer. */
 static uint64_t lead_of(const struct setting *setting, uint64_t smallest_bytes)
@@ -80,6 +83,34 @@ static enum claim side_downwards(struct read_probe *state,
     return claim;
 }
 
+/* Reads of up to `edge->high_bytes` profit: doubles them until they do not, and
+ * finds where that begins. `name`: of the phases. */
+static enum claim gallop_downwards(struct read_probe *state,
+                                   struct read_edge *edge, const char *name,
+                                   struct read_shown *shown)
+{
+    const uint64_t most_bytes = read_size_limit(&state->study.setting);
+    const uint64_t first_bytes = edge->low_bytes;
+    enum side side = SIDE_ABOVE;
+    double gain;
+
+    for (uint32_t doubled = 1; side != SIDE_BELOW; doubled++) {
+        char phase[LABEL_PHASE_MAX];
+        if (side == SIDE_ABOVE)
+            edge->low_bytes = edge->high_bytes;
+        if (edge->high_bytes >= most_bytes)
+            return CLAIM_OPEN;
+        edge->high_bytes = first_bytes << doubled;
+        if (edge->high_bytes > most_bytes)
+            edge->high_bytes = most_bytes;
+        snprintf(phase, sizeof(phase), "%s-%u", name, doubled);
+        if (side_downwards(state, edge, phase, &side, &gain) == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+    }
+    return read_find_edge(state, edge, "down", &shown->bytes,
+                          &shown->confidence);
+}
+
 /*
  * A read in several parts of the host's, each continuing the last, may bring what
  * is ahead of it as well, and that takes room in the buffer. From the last part
@@ -91,7 +122,6 @@ static enum claim find_downwards(struct read_probe *state,
                                  struct read_shown *shown)
 {
     struct read_edge edge = *whole;
-    char phase[LABEL_PHASE_MAX] = "downwards";
     enum side side;
     double gain;
 
@@ -99,7 +129,8 @@ static enum claim find_downwards(struct read_probe *state,
     edge.part_least_bytes = shown->smallest_bytes;
     edge.low_bytes = shown->bytes;
     edge.high_bytes = shown->bytes + state->grain_bytes;
-    if (side_downwards(state, &edge, phase, &side, &gain) == CLAIM_MEASURING)
+    if (side_downwards(state, &edge, "downwards", &side, &gain) ==
+        CLAIM_MEASURING)
         return CLAIM_MEASURING;
     if (side == SIDE_OPEN)
         shown->confidence = fmin(shown->confidence, parts_confidence);
@@ -107,19 +138,7 @@ static enum claim find_downwards(struct read_probe *state,
         return CLAIM_HOLDS;
     /* What is read ahead makes first reads upwards faster, too. */
     edge.gain = gain;
-    for (uint32_t doubled = 1; side != SIDE_BELOW; doubled++) {
-        if (side == SIDE_ABOVE)
-            edge.low_bytes = edge.high_bytes;
-        edge.high_bytes = shown->bytes << doubled;
-        if (edge.high_bytes > read_size_limit(&state->study.setting))
-            return CLAIM_OPEN;
-        snprintf(phase, sizeof(phase), "downwards-%u", doubled);
-        if (side_downwards(state, &edge, phase, &side, &gain) ==
-            CLAIM_MEASURING)
-            return CLAIM_MEASURING;
-    }
-    return read_find_edge(state, &edge, "down", &shown->bytes,
-                          &shown->confidence);
+    return gallop_downwards(state, &edge, "downwards", shown);
 }
 
 /* Reads that the host sends in parts show less than all of the buffer: where the
@@ -146,4 +165,42 @@ enum claim read_look_again(struct read_probe *state,
     /* Downwards, parts would be too short to be kept. */
     shown->confidence = fmin(shown->confidence, parts_confidence);
     return claim;
+}
+
+/*
+ * What a second read saves may be the same for a long read as for a short one: the
+ * time of one page. Then the profit shrinks as reads get longer, and is lost before
+ * the buffer ends. Read in parts, each saves it anew, so that it does not shrink.
+ */
+enum claim read_look_in_parts(struct read_probe *state,
+                              const struct read_edge *upper,
+                              const struct contrast sizes[], size_t last,
+                              struct read_shown *shown)
+{
+    const uint64_t limit_bytes = state->study.setting.request_limit_bytes;
+    struct read_edge edge = *upper;
+    enum side side;
+    size_t part = last > 2 ? last - 2 : 0; /* four or more in each read */
+
+    while (part > 0 && (sizes[part].median < part_gain_least ||
+                        (limit_bytes && sizes[part].size_bytes > limit_bytes)))
+        part--;
+    if (sizes[part].side != SIDE_ABOVE ||
+        sizes[part].median < part_gain_least ||
+        sizes[part].size_bytes < 4 * state->grain_bytes)
+        return CLAIM_OPEN;
+    edge.part_bytes = sizes[part].size_bytes;
+    edge.gain = sizes[part].median;
+    edge.low_bytes = sizes[last].size_bytes;
+    edge.high_bytes = edge.low_bytes + state->grain_bytes;
+    if (side_downwards(state, &edge, "parts", &side, &edge.gain) ==
+        CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    shown->gain = edge.gain;
+    if (side == SIDE_OPEN)
+        return CLAIM_OPEN;
+    if (side == SIDE_BELOW)
+        return read_find_edge(state, &edge, "down", &shown->bytes,
+                              &shown->confidence);
+    return gallop_downwards(state, &edge, "parts", shown);
 }

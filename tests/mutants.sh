@@ -51,6 +51,10 @@ probes/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence =
 probes/clustered_page_certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
+probes/read_buffer_parts.c|s/part_gain_least = 0.1;/part_gain_least = 10;/|test_probes_kim|recovery
+probes/read_buffer_parts.c|s/if (edge->high_bytes >= most_bytes)$/if (2 * first_bytes > most_bytes)/|test_probes_kim|recovery
+probes/read_buffer.c|s/!survey->any && survey->open/false/|test_probes_kim|recovery
+probes/read_buffer_cells.c|s/before = 8 \* MIB/before = 32 * MIB/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = 0.5/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = -0.5/|test_probes_kim|recovery
 probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery

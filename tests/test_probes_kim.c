@@ -424,6 +424,30 @@ static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
     close(descriptor);
 }
 
+struct drawn {
+    unsigned drive, run; /* seeds */
+    const char *noise, *value;
+};
+
+static void check_drawn(const struct drawn *drawn,
+                        const struct probe *const *asked_probes,
+                        const char *parameter)
+{
+    static struct findings findings;
+    static struct drive drive;
+    char path[SCRATCH_MAX];
+    struct asked asked = {.drive = path,
+                          .noise = drawn->noise,
+                          .seed = drawn->run,
+                          .probes = asked_probes,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    draw_file(drawn->drive, NULL, &drive, path);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, parameter, drawn->value);
+    unlink(path);
+}
+
 START_TEST(pages_of_drawn_drives_are_found)
 {
     static struct findings findings;
@@ -451,27 +475,33 @@ END_TEST
  */
 START_TEST(a_step_of_another_kind_ends_no_buffer)
 {
-    static const struct {
-        unsigned drive, run;
-        const char *noise, *value;
-    } rows[] = {{730245, 2, "none", "8192"},
-                {730185, 1, "none", "inconclusive"},
-                {760045, 1, "none", "inconclusive"},
-                {760059, 760059, "realistic", "inconclusive"}};
     static const struct probe *const buffer[] = {&probe_write_buffer, NULL};
-    static struct findings findings;
-    static struct drive drive;
-    char path[SCRATCH_MAX];
-    struct asked asked = {.drive = path,
-                          .noise = rows[_i].noise,
-                          .seed = rows[_i].run,
-                          .probes = buffer,
-                          .write_budget_bytes = UINT64_C(1) << 40};
+    static const struct drawn rows[] = {
+        {730245, 2, "none", "8192"},
+        {730185, 1, "none", "inconclusive"},
+        {760045, 1, "none", "inconclusive"},
+        {760059, 760059, "realistic", "inconclusive"}};
 
-    draw_file(rows[_i].drive, NULL, &drive, path);
-    run(&asked, &findings);
-    check_stated(&asked, &findings, "write_buffer", rows[_i].value);
-    unlink(path);
+    check_drawn(&rows[_i], buffer, "write_buffer");
+}
+END_TEST
+
+/*
+ * Profits that are lost in what long reads take, but not where they are read in
+ * parts; those of reads in order that end below the largest size, and of reads in
+ * parts above half of it; one that is neither clear nor none; and places whose
+ * segment groups are hardly longer than the way to a read elsewhere.
+ */
+START_TEST(small_profits_show_a_buffer)
+{
+    static const struct probe *const buffer[] = {&probe_read_buffer, NULL};
+    static const struct drawn rows[] = {
+        {730121, 730121, "realistic", "7421952"},
+        {730224, 730224, "realistic", "9830400"},
+        {730262, 730262, "realistic", "3907584"},
+        {730063, 730063, "realistic", "32768"}};
+
+    check_drawn(&rows[_i], buffer, "read_buffer");
 }
 END_TEST
 
@@ -798,6 +828,7 @@ int main(void)
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
     tcase_add_loop_test(sweeps, a_step_of_another_kind_ends_no_buffer, 0, 4);
+    tcase_add_loop_test(sweeps, small_profits_show_a_buffer, 0, 4);
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_loop_test(
         sweeps, a_block_shows_where_writes_in_order_or_pages_do_not, 0, 2);
