@@ -385,8 +385,7 @@ static void take_usual(struct content_probe *state,
     if (!state->block_known)
         state->block_bytes = usual_block_bytes;
     state->probed_bytes = state->request_bytes;
-    if (page && page % state->page_bytes == 0 &&
-        page <= MIB)
+    if (page && page % state->page_bytes == 0 && page <= MIB)
         state->probed_bytes = page;
 }
 

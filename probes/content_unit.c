@@ -18,7 +18,9 @@ enum {
 static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
                                       CONTENT_VOTES_MAX, 0};
 /* What all votes leave open may still be said, but not so surely: with a larger
- * error rate, and where parts that save a little more pass for none. */
+ * error rate, and where parts that save a little more pass for none. But not where
+ * parts that are a unit would save more: some whole units lie in parts of any size,
+ * where two of them meet. */
 static const double unit_alpha_most = 0.02, unit_confidence_less = 0.95;
 static const uint64_t smallest_part_bytes = KIB;
 /* Half of the units are zeros where parts are units: half of that is looked for.
@@ -130,7 +132,8 @@ static size_t likelier(const struct contrast contrasts[], size_t count,
  * parts of 16 KiB hold some whole ones, and would pass but for that. Those of half
  * of it and, where that is one of the parts, of a third of it save nothing. If it
  * falls, `index` becomes what is likelier. */
-static enum claim certify_unit(struct content_probe *state, size_t *index,
+static enum claim certify_unit(struct content_probe *state,
+                               double ones_to_zeros, size_t *index,
                                double *confidence)
 {
     struct claim_rule rule = {
@@ -158,6 +161,10 @@ static enum claim certify_unit(struct content_probe *state, size_t *index,
         rule.adapt = adapt_less_sure;
         claim = study_claim(&state->study, "certify", contrasts, count, &rule);
         most = unit_confidence_less;
+        if (claim == CLAIM_HOLDS &&
+            contrasts[0].median <
+                whole_least * saving(ones_to_zeros, share_least))
+            claim = CLAIM_OPEN;
     }
     *confidence = fmin(claim_confidence(contrasts, count, &rule), most);
     if (claim == CLAIM_FALLS)
@@ -194,7 +201,7 @@ enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
         while (index < PARTS_COUNT && !tried[index]) {
             tried[index] = true;
             *unit_bytes = part_of(index);
-            claim = certify_unit(state, &index, confidence);
+            claim = certify_unit(state, ones_to_zeros, &index, confidence);
             if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
                 return claim;
         }

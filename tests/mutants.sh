@@ -159,6 +159,7 @@ probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
+probes/content_unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
 probes/content_unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
 probes/content_unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
 probes/content_blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery

@@ -394,30 +394,26 @@ START_TEST(stick_content_units_are_found_from_what_is_none)
 }
 END_TEST
 
-/* Parts of 16 KiB hold some whole units of 10 KiB, and a unit of 5 KiB is none of
- * the sizes that are tried: nothing is stated, but now and then what fits best,
- * and that never surely. */
+/* Parts of 16 KiB hold some whole units of 10 KiB, and those of 3 KiB some of 5 KiB
+ * where two of them meet. Neither unit is one of the sizes that are tried: nothing
+ * is stated. */
 START_TEST(stick_content_units_of_fifths_are_not_stated)
 {
-    enum { SEEDS = 6 };
-    const double sure = 0.95;
+    enum { FIRST = 9, LAST = 14 };
     struct findings findings;
     char drive[160];
-    unsigned open = 0;
 
     snprintf(drive, sizeof(drive),
              "usb-unknown-1g,content_unit_bytes=%uKiB,page_bytes=20KiB,"
              "clustered_page_bytes=20KiB,pages_per_block_count=32",
              _i ? 10u : 5u);
-    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+    for (unsigned seed = FIRST; seed <= LAST; seed++) {
         run(drive, "realistic", seed, logs_and_contents, &findings);
         const struct finding *unit = findings_get(&findings, "content_unit");
         ck_assert(findings_get(&findings, "content_dependence")->value.boolean);
-        ck_assert_msg(unit->confidence <= sure, "%s, seed %u: %s", drive, seed,
-                      unit->why);
-        open += unit->verdict == VERDICT_INCONCLUSIVE;
+        ck_assert_msg(unit->verdict == VERDICT_INCONCLUSIVE, "%s, seed %u: %s",
+                      drive, seed, unit->why);
     }
-    ck_assert_uint_gt(2 * open, SEEDS);
 }
 END_TEST
 
