@@ -166,12 +166,11 @@ enum claim buffer_flush_stops_growing(struct buffer_probe *state,
                                       uint64_t from_bytes);
 /*
  * Is the step at whole pages, and what one grain more takes there to read the rest
- * of a page that is written in part? More whole pages fit their line then, where a
- * full buffer would keep any longer write waiting. Once buffer_flush_stops_growing()
- * has measured these.
+ * of a page that is written in part? Then parts of as much take longer than it does,
+ * and several times as much takes no more than that: a full buffer would keep it
+ * waiting. Once buffer_flush_stops_growing() has measured these.
  */
 bool buffer_is_page_begun(const struct buffer_probe *state,
-                          const struct buffer_fit *fit,
                           const struct buffer_edge *edge);
 /* A flush after a pause twice as long as the flush takes at once: does it still
  * have as much to do? */

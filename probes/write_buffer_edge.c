@@ -239,27 +239,15 @@ static double median_growth_of_write(const struct buffer_probe *state,
 }
 
 bool buffer_is_page_begun(const struct buffer_probe *state,
-                          const struct buffer_fit *fit,
                           const struct buffer_edge *edge)
 {
-    const uint64_t limit = state->study.setting.request_limit_bytes;
     const struct contrast growth = growth_from(edge->bytes);
-    const double fits_log = buffer_expected_log(fit, edge->bytes);
-    const double half_step = (edge->step - 1) / 2;
-    const double grown = exp(median_growth_of_write(state, &growth));
-    double straight =
-        exp(buffer_expected_log(fit, growth.size_bytes) - fits_log);
+    /* A line that such reads have bent says no more of what as much costs. */
+    const double most = (double)growth.size_bytes / (double)edge->bytes;
 
-    /* What the host's further requests take was not seen below. */
-    if (!fit->part_bytes && buffer_parts(edge->bytes, limit) == 1)
-        straight +=
-            exp(buffer_expected_log(fit, state->grain_bytes) - fits_log) *
-            (double)(buffer_parts(growth.size_bytes, limit) - 1);
-    if (grown < straight + half_step)
-        return true;
-    /* Of a line that was bent by such reads, no more is known than that. */
     return edge->gain > whole_gain &&
-           grown < (double)growth.size_bytes / (double)edge->bytes + half_step;
+           exp(median_growth_of_write(state, &growth)) <
+               most + (edge->step - 1) / 2;
 }
 
 static const uint64_t pause_least_ns = UINT64_C(2000000);

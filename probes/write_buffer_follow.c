@@ -145,7 +145,7 @@ static bool conclude_edge(struct buffer_probe *state,
         stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
     if (waits == CLAIM_MEASURING || stops == CLAIM_MEASURING)
         return false;
-    if (buffer_is_page_begun(state, fit, edge))
+    if (buffer_is_page_begun(state, edge))
         return say_page_begun(state, edge, findings);
     /* Between requests it does so for sure. */
     *moves = (waits != CLAIM_HOLDS || state->flush_unseen) &&

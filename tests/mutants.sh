@@ -54,7 +54,7 @@ probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_prob
 probes/read_buffer_parts.c|s/part_gain_least = 0.1;/part_gain_least = 10;/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (edge->high_bytes >= most_bytes)$/if (2 * first_bytes > most_bytes)/|test_probes_kim|recovery
 probes/read_buffer.c|s/!survey->any && survey->open/false/|test_probes_kim|recovery
-probes/read_buffer_cells.c|s/before = 8 \* MIB/before = 32 * MIB/|test_probes_kim|recovery
+probes/read_buffer_cells.c|s/8 \* MIB + MIB/32 * MIB + MIB/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = 0.5/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = -0.5/|test_probes_kim|recovery
 probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
@@ -178,7 +178,7 @@ probes/write_buffer_follow.c|s/!elsewhere .. state->everywhere/true/|test_probes
 probes/write_buffer_follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/divisors\[\] = {2, 3, 5}/divisors[] = {7, 9, 11}/|test_probes_kim|recovery
-probes/write_buffer_edge.c|s/grown < straight + half_step/grown < 0 * straight/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/most + (edge->step - 1) \/ 2/0 * most/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/whole_gain = 0.03/whole_gain = 3/|test_probes_kim|recovery
 probes/write_buffer_edge.c|s/(uint64_t)(edge->write_ns/(uint64_t)(9 * edge->write_ns/|test_probes_kim|recovery
 probes/content.c|s/effect_least = 0.05/effect_least = 0.6/|test_probes_stick|
