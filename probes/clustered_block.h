@@ -12,9 +12,10 @@
 
 /*
  * What the files of the clustered-block probe share: slow writes at a distance
- * (walk), whether they come after a pause as well (pauses), what random writes
- * cost beside sequential ones (gaps), where what a small write costs begins again
- * (borders), what all that says together (conclude) and in which words (say).
+ * (walk), whether they come after a pause as well (pauses) and which of those of
+ * a cache begin a block (folds), what random writes cost beside sequential ones
+ * (gaps), where what a small write costs begins again (borders), what all that
+ * says together (conclude) and in which words (say).
  */
 
 enum { BLOCK_GAPS_MAX = 8 };
@@ -54,6 +55,10 @@ struct block_course {
     bool scattered;
     /* Then at so much behind multiples of a pitch; 0: at multiples of the page. */
     uint64_t pitch_bytes, shift_bytes;
+    /* In order, a pitch apart, but of each two the second comes first: no log that
+     * takes them is a block by itself, so that it must be copied. */
+    bool by_twos;
+    uint64_t skip_bytes; /* those in order begin so far behind the base */
     uint64_t most_bytes;
     size_t most_writes;
     /* Before each leg but the first the drive is left alone; 0: one leg. */
@@ -111,15 +116,47 @@ enum block_pauses block_judge_pauses(const double values[],
                                      const struct block_spikes *spikes,
                                      size_t *quiet);
 
+/* Slow writes at a distance, and what that says. */
+struct block_distance {
+    const struct block_spikes *spikes;
+    uint64_t pitch_bytes; /* at which each such write uses up what it should */
+    uint64_t block_bytes; /* were they those of a block */
+    double confidence;    /* of all that it rests on */
+};
+
 /*
  * Do slow writes at this distance stay away for a while after the drive was left
- * alone? HOLDS: they do, and it was said that the block is not known: a cache of
- * flash in front has them. FALLS: they come as before. OPEN: there are none at
- * present, or such a cache lets writes pass once it is full.
+ * alone? HOLDS: they do, for a cache of flash in front has them, and what block is
+ * behind it was said, or that it is not known. FALLS: they come as before. OPEN:
+ * there are none at present, or such a cache lets writes pass once it is full.
  */
 enum claim block_say_cache(struct block_probe *state,
-                           const struct block_spikes *spikes,
+                           const struct block_distance *distance,
                            struct findings *findings);
+
+/* ---- folds ------------------------------------------------------------- */
+
+struct block_folds {
+    size_t units;        /* of a block */
+    size_t hits, trials; /* of copies with which a block begins, those slower */
+    size_t elsewhere;    /* slower as well */
+    double excess;       /* of those above the others; log cost */
+};
+
+/*
+ * Of a walk with slow writes `length` apart, at least from its middle on, each of
+ * which copies `copied` units: which number of units from one of those that are
+ * slower still to the next explains them all? HOLDS with `*folds`: one alone.
+ * OPEN: more writes may tell. MEASURING: no memory.
+ */
+enum claim block_judge_folds(const double residuals[], size_t count,
+                             size_t length, size_t copied, double threshold,
+                             struct block_folds *folds);
+
+/* How much of what a cache in front copies fills a block behind it? */
+enum claim block_find_folds(struct block_probe *state,
+                            const struct block_distance *distance,
+                            struct block_folds *folds);
 
 /* ---- gaps -------------------------------------------------------------- */
 
@@ -229,6 +266,13 @@ bool block_say_spikes(struct block_probe *state, struct findings *findings,
 /* Likewise of writes of several lengths. */
 bool block_say_agreed(struct block_probe *state, struct findings *findings,
                       const struct block_pieces *pieces, double confidence);
+/* Of a cache in front, that slow writes at a distance are left out for so long
+ * after a pause tells: of the block behind it, or that it is not known. */
+void block_say_folds(struct findings *findings,
+                     const struct block_distance *distance,
+                     const struct block_folds *folds, uint64_t quiet_bytes);
+void block_say_room(struct findings *findings,
+                    const struct block_spikes *spikes, uint64_t quiet_bytes);
 bool block_say_log_block(const struct block_probe *state,
                          struct findings *findings);
 bool block_say_borders(struct findings *findings,

@@ -132,7 +132,7 @@ static bool is_faster(const double values[], size_t leg_writes,
 static bool come_and_go(size_t slow_count, size_t busy_count,
                         size_t busy_slow_count)
 {
-    return slow_count * 2 * busy_count >=
+    return slow_count * 2 * busy_count >
            busy_slow_count * PAUSES * PLACES_A_PAUSE;
 }
 
@@ -207,60 +207,53 @@ static enum block_pauses after_pauses(struct block_probe *state,
     const size_t leg_chunks =
         LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
     const size_t leg_writes = leg_chunks * BLOCK_CHUNK_WRITES;
+    const uint64_t page = state->page_bytes, room = state->room_bytes;
     const struct block_course course = {.number = WALK_NUMBER,
                                         .scattered = spikes->scattered,
+                                        .skip_bytes = room / 2 / page * page,
                                         .leg_chunks = leg_chunks,
                                         .pause_ns = pause_ns};
     enum block_pauses pauses;
     size_t quiet = 0;
 
-    if (!course.scattered &&
-        (PAUSES + 1) * leg_writes > state->room_bytes / 2 / state->page_bytes)
+    if (!course.scattered && (PAUSES + 1) * leg_writes > room / 2 / page)
         return BLOCK_PAUSES_UNTOLD;
     pauses = judge_legs(state, &course, 2, spikes, &quiet);
     if (pauses == BLOCK_PAUSES_MORE)
         pauses = judge_legs(state, &course, PAUSES + 1, spikes, &quiet);
-    *quiet_bytes = quiet * state->page_bytes;
+    *quiet_bytes = quiet * page;
     return pauses;
 }
 
-/* What part of a block a cache copies at once nobody can say. */
-static void say_room(struct findings *findings,
-                     const struct block_spikes *spikes, uint64_t quiet_bytes)
-{
-    struct finding *finding =
-        findings_add(findings, "clustered-block", "clustered_block");
-    char size[24], quiet[24];
-
-    finding_why(
-        finding,
-        "written %s, every %s brings one slow write, but none for %s or "
-        "more after the drive was left alone: it makes room by itself, "
-        "as one does with a cache of flash in front, and that may copy "
-        "a part of a block at once",
-        spikes->scattered ? "anywhere" : "in order",
-        format_bytes(spikes->block_bytes, size, sizeof(size)),
-        format_bytes(quiet_bytes, quiet, sizeof(quiet)));
-}
-
 enum claim block_say_cache(struct block_probe *state,
-                           const struct block_spikes *spikes,
+                           const struct block_distance *distance,
                            struct findings *findings)
 {
+    struct block_folds folds;
     uint64_t quiet_bytes;
 
-    switch (after_pauses(state, spikes, &quiet_bytes)) {
+    switch (after_pauses(state, distance->spikes, &quiet_bytes)) {
     case BLOCK_PAUSES_MEASURING:
     case BLOCK_PAUSES_MORE:
         return CLAIM_MEASURING;
     case BLOCK_PAUSES_ROOM:
-        say_room(findings, spikes, quiet_bytes);
-        return CLAIM_HOLDS;
+        break;
     case BLOCK_PAUSES_SAME:
         return CLAIM_FALLS;
     case BLOCK_PAUSES_PASSED:
     case BLOCK_PAUSES_UNTOLD:
+        return CLAIM_OPEN;
+    }
+    switch (block_find_folds(state, distance, &folds)) {
+    case CLAIM_MEASURING:
+        return CLAIM_MEASURING;
+    case CLAIM_HOLDS:
+        block_say_folds(findings, distance, &folds, quiet_bytes);
+        break;
+    case CLAIM_FALLS:
+    case CLAIM_OPEN:
+        block_say_room(findings, distance->spikes, quiet_bytes);
         break;
     }
-    return CLAIM_OPEN;
+    return CLAIM_HOLDS;
 }

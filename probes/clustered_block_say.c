@@ -68,7 +68,9 @@ bool block_say_spikes(struct block_probe *state, struct findings *findings,
                       const struct block_spikes *spikes, double confidence,
                       const char *why_alone)
 {
-    enum claim cache = block_say_cache(state, walked, findings);
+    const struct block_distance distance = {walked, state->page_bytes,
+                                            spikes->block_bytes, confidence};
+    enum claim cache = block_say_cache(state, &distance, findings);
     char size[24];
 
     if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
@@ -100,11 +102,15 @@ bool block_say_agreed(struct block_probe *state, struct findings *findings,
 {
     const struct block_walked *first = walked_of(pieces);
     const struct period *period = &first->spikes.period;
+    const struct block_distance distance = {
+        &first->spikes,
+        pieces->page_bytes ? pieces->page_bytes : first->piece_bytes,
+        pieces->block_bytes, confidence};
     const uint64_t page = state->page_bytes;
     char size[24], piece[24];
 
     state->page_bytes = first->piece_bytes;
-    enum claim cache = block_say_cache(state, &first->spikes, findings);
+    enum claim cache = block_say_cache(state, &distance, findings);
     state->page_bytes = page;
     if (cache == CLAIM_MEASURING || cache == CLAIM_HOLDS)
         return cache == CLAIM_HOLDS;
@@ -131,6 +137,47 @@ bool block_say_agreed(struct block_probe *state, struct findings *findings,
                     piece, period->length, exp(period->excess), period->hits,
                     period->trials, pieces->count - 1);
     return true;
+}
+
+/* What every slow write, and none after a pause, says of a cache. */
+#define CACHE_SAYS                                                             \
+    "written %s, every %s brings one slow write, but none for %s or more "     \
+    "after "                                                                   \
+    "the drive was left alone: it makes room by itself, as one does with a "   \
+    "cache of flash in front, "
+
+void block_say_folds(struct findings *findings,
+                     const struct block_distance *distance,
+                     const struct block_folds *folds, uint64_t quiet_bytes)
+{
+    const struct block_spikes *spikes = distance->spikes;
+    const double confidence = fmin(distance->confidence, one_route_confidence);
+    const uint64_t block = folds->units * distance->pitch_bytes;
+    struct finding *finding = add_found(findings, block, confidence);
+    char size[24], quiet[24], whole[24];
+
+    finding_why(finding,
+                CACHE_SAYS "and with every %s a slow one takes %.2f times as "
+                           "long as the others (%zu of %zu), for there a block "
+                           "behind it begins",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                format_bytes(quiet_bytes, quiet, sizeof(quiet)),
+                format_bytes(block, whole, sizeof(whole)), exp(folds->excess),
+                folds->hits, folds->trials);
+}
+
+/* Where what is copied at once cannot be told from what begins a block. */
+void block_say_room(struct findings *findings,
+                    const struct block_spikes *spikes, uint64_t quiet_bytes)
+{
+    char size[24], quiet[24];
+
+    finding_why(add(findings),
+                CACHE_SAYS "and that may copy a part of a block at once",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
 
 bool block_say_open(struct findings *findings, const char *reason)

@@ -51,6 +51,12 @@ struct walk {
     double writes_ns; /* without: the sum of the medians of all chunks */
 };
 
+static uint64_t pitch_of(const struct block_probe *state,
+                         const struct block_course *course)
+{
+    return course->pitch_bytes ? course->pitch_bytes : state->page_bytes;
+}
+
 /* Any place of the course in the region. */
 static uint64_t anywhere(const struct block_probe *state,
                          const struct block_course *course,
@@ -59,8 +65,7 @@ static uint64_t anywhere(const struct block_probe *state,
     const struct setting *setting = &state->study.setting;
     const uint64_t region_end =
         setting->region_offset_bytes + setting->region_length_bytes;
-    const uint64_t pitch =
-        course->pitch_bytes ? course->pitch_bytes : state->page_bytes;
+    const uint64_t pitch = pitch_of(state, course);
     const uint64_t first = (setting->region_offset_bytes + pitch - 1) / pitch;
     const uint64_t end =
         (region_end - course->shift_bytes - state->page_bytes) / pitch + 1;
@@ -72,9 +77,11 @@ static uint64_t anywhere(const struct block_probe *state,
 static void ask_chunk(struct block_probe *state, const struct walk *walk,
                       uint32_t chunk)
 {
-    const size_t leg_chunks = walk->course->leg_chunks;
-    uint64_t at =
-        walk->first_bytes + (uint64_t)chunk * CHUNK_WRITES * state->page_bytes;
+    const struct block_course *course = walk->course;
+    const size_t leg_chunks = course->leg_chunks;
+    const uint64_t pitch = pitch_of(state, course);
+    const uint64_t first =
+        walk->first_bytes + (uint64_t)chunk * CHUNK_WRITES * pitch;
     struct step pause =
         placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
     struct step step = {.operation = OPERATION_WRITE,
@@ -84,13 +91,13 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
 
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
     study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
-    pause.idle_ns = walk->course->pause_ns;
+    pause.idle_ns = course->pause_ns;
     if (leg_chunks && chunk && chunk % leg_chunks == 0)
         study_ask(&state->study, &pause);
-    for (int i = 0; i < CHUNK_WRITES; i++, at += state->page_bytes) {
-        step.offset_bytes = walk->course->scattered
-                                ? anywhere(state, walk->course, &random)
-                                : at;
+    for (unsigned i = 0; i < CHUNK_WRITES; i++) {
+        step.offset_bytes = course->scattered
+                                ? anywhere(state, course, &random)
+                                : first + (course->by_twos ? i ^ 1 : i) * pitch;
         placing_ask_flushed(&state->study, &step);
     }
 }
@@ -280,10 +287,8 @@ enum claim block_walk(struct block_probe *state,
 double *block_walk_costs(struct block_probe *state,
                          const struct block_course *course, size_t chunks)
 {
-    const uint64_t page = state->page_bytes;
     struct walk walk = {.course = course,
-                        .first_bytes = state->base_bytes +
-                                       state->room_bytes / 2 / page * page};
+                        .first_bytes = state->base_bytes + course->skip_bytes};
 
     name_phase(course, walk.phase);
     if (walk_to(state, &walk, chunks * CHUNK_WRITES))

@@ -146,7 +146,8 @@ probes/clustered_block_pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unsee
 probes/clustered_block_pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
 probes/clustered_block_say.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_block_pauses.c|s/faster_most = 0.85/faster_most = 0.05/|test_probes_kim|recovery
-probes/clustered_block_pauses.c|s/return slow_count \* 2 \* busy_count >=/return 0 >/|test_pauses|
+probes/clustered_block_pauses.c|s/return slow_count \* 2 \* busy_count >$/return 0 >/|test_pauses|
+probes/clustered_block_pauses.c|s/return slow_count \* 2 \* busy_count >$/return slow_count * 2 * busy_count >=/|test_pauses|
 probes/clustered_block_pauses.c|s/slow_ratio = 4;/slow_ratio = 5;/|test_pauses|
 probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 2]/|test_pauses|
 probes/clustered_block_pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 8]/|test_pauses|
@@ -154,6 +155,18 @@ probes/clustered_block_pauses.c|s/slow_share = 0.5/slow_share = 0.6/|test_pauses
 probes/content.c|s/most < large_blocks_bytes ?/false ?/|test_probes_stick|recovery
 probes/content.c|s/: look_at_moving(state, CONTENT_MOVED_FRONT, side)/: claim/|test_probes_stick|recovery
 probes/content.c|s/moved_least = 0.4055, moved_none = 0.2/moved_least = -1, moved_none = -2/|test_probes_stick|recovery
+probes/clustered_block_folds.c|s/ hits_least = 0.55/ hits_least = 0.45/|test_folds|
+probes/clustered_block_folds.c|s/ hits_least = 0.55/ hits_least = 0.65/|test_folds|
+probes/clustered_block_folds.c|s/ elsewhere_most = 0.125/ elsewhere_most = 0.19/|test_folds|
+probes/clustered_block_folds.c|s/ elsewhere_most = 0.125/ elsewhere_most = 0.06/|test_folds|
+probes/clustered_block_folds.c|s/other_elsewhere_most = 0.2/other_elsewhere_most = 0.125/|test_folds|
+probes/clustered_block_folds.c|s/spread_most = 0.5/spread_most = 0.6/|test_folds|
+probes/clustered_block_folds.c|s/excess_least = 0.2,/excess_least = 0.15,/|test_folds|
+probes/clustered_block_folds.c|s/likely == 1 /likely > 0 /|test_folds|
+probes/clustered_block_folds.c|s/hits -= counts/hits -= 0 * counts/|test_folds|
+probes/clustered_block_folds.c|s/count \/ 2 + length/length/;s/first = count \/ 2;/first = 0;/|test_folds|
+probes/clustered_block_folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
+probes/clustered_block_walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
