@@ -236,6 +236,36 @@ enum claim block_compare_pieces(struct block_probe *state,
 enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
                                size_t pages_count, struct block_pieces *pieces);
 
+/* ---- across pages ------------------------------------------------------ */
+
+/* Of one walk in pieces: those that are long need not be many. */
+static const uint64_t block_pieces_bytes = GIB;
+
+/* So many writes show a distance of `length`. */
+size_t block_enough_writes(size_t length);
+
+/* A part of a page, and at what distance those within a page are slow. */
+struct block_piece {
+    uint64_t bytes;
+    const struct block_spikes *spikes;
+};
+
+/* So many of `count` pieces are slow within pages, one of `length` of them not for
+ * noise, and so many across: does each of these touch two pages? FALLS: half of
+ * them do at the most. */
+enum claim block_judge_counts(size_t within_count, size_t across_count,
+                              size_t count, size_t length);
+
+/*
+ * At multiples of which length, the shortest, does each piece touch two pages?
+ * HOLDS with the page and the block in `*pieces`. It is a multiple of
+ * `part_bytes`, for pieces of that length never touched two.
+ */
+enum claim block_find_page(struct block_probe *state,
+                           struct block_pieces *pieces,
+                           const struct block_piece *piece,
+                           uint64_t part_bytes);
+
 /* ---- borders ----------------------------------------------------------- */
 
 struct block_borders {

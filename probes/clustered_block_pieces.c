@@ -7,11 +7,7 @@
  * part. So halves of pieces that are whole pages are slow half as often; once a
  * half is slow as often as the whole, both are parts of a page, and one of as
  * many pieces is slow as a block has pages. How long a page is, is where pieces
- * touch two of them, and are slow twice as often:
- *
- *   pieces     |==|  |==|  |==|  |==|        one page each
- *   pages      |     |     |     |     |
- *   across    |==|  |==|  |==|  |==|         two of them
+ * touch two of them (across).
  *
  * Nothing here depends on what a write costs that is not slow, nor on whether a
  * buffer or the host splits longer ones.
@@ -23,11 +19,6 @@
 enum {
     AGREED_LEAST = 3,
     FIRST_NUMBER = 3, /* of the walks; those with the page come before */
-    ACROSS_NUMBER = 40,
-    INSIDE_NUMBER = 60, /* and on, for each prime part of the page */
-    /* What a walk looks for is to come so often, at the least. */
-    WALK_PERIODS = 32,
-    WALK_WRITES_MAX = 65536,
     FAILED_HALVES_MAX = 2
 };
 
@@ -36,15 +27,10 @@ enum {
 static const uint64_t first_lengths_bytes[] = {
     32 * KIB,  48 * KIB, 128 * KIB, 8 * KIB,   512 * KIB,
     192 * KIB, 16 * KIB, 64 * KIB,  256 * KIB, MIB};
-static const uint64_t longest_piece_bytes = MIB, page_most_bytes = 4 * MIB;
+static const uint64_t longest_piece_bytes = MIB;
 /* Where no page was seen there may be none, and what is looked for should cost
  * little: a longer one than was looked for shows in short pieces as well. */
 static const uint64_t longest_of_unseen_bytes = 32 * KIB;
-/* Of one walk: pieces that are long need not be many. */
-static const uint64_t walk_most_bytes = GIB;
-/* Of what surely is a part of a page, a page has so many. */
-static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
-                                      10, 12, 16, 20, 24, 32};
 
 /* ---- walks -------------------------------------------------------------- */
 
@@ -55,7 +41,7 @@ static enum claim add_walk(struct block_probe *state,
 {
     const struct block_course course = {.number = number,
                                         .scattered = pieces->scattered,
-                                        .most_bytes = walk_most_bytes,
+                                        .most_bytes = block_pieces_bytes,
                                         .most_writes = writes_most};
     struct block_walked *walked = &pieces->walked[pieces->count];
 
@@ -71,12 +57,6 @@ static enum claim add_walk(struct block_probe *state,
 static size_t last_length(const struct block_pieces *pieces)
 {
     return pieces->walked[pieces->count - 1].spikes.period.length;
-}
-
-/* So many writes show a distance of `length`. */
-static size_t enough_writes(size_t length)
-{
-    return (size_t)smaller_of(WALK_PERIODS * length, WALK_WRITES_MAX);
 }
 
 /* The same length is walked once. It is a power of two, or three times one. */
@@ -132,7 +112,7 @@ static enum claim walk_halves(struct block_probe *state,
         const struct block_walked *whole = &pieces->walked[pieces->count - 1];
         const size_t length = last_length(pieces);
         enum claim claim = add_walk(state, pieces, piece, number_of(piece),
-                                    enough_writes(2 * length));
+                                    block_enough_writes(2 * length));
         if (claim == CLAIM_MEASURING)
             return CLAIM_MEASURING;
         if (claim != CLAIM_HOLDS) {
@@ -158,7 +138,7 @@ static enum claim walk_doubles(struct block_probe *state,
          piece <= longest_piece_bytes && !is_too_long(state, piece);
          piece *= 2) {
         enum claim claim = add_walk(state, pieces, piece, number_of(piece),
-                                    enough_writes(length));
+                                    block_enough_writes(length));
         if (claim == CLAIM_MEASURING)
             return CLAIM_MEASURING;
         for (size_t i = 0; claim == CLAIM_HOLDS && i < pieces->count; i++)
@@ -183,75 +163,7 @@ static enum claim agree_whole(struct block_pieces *pieces)
     return pieces->count < AGREED_LEAST ? CLAIM_OPEN : CLAIM_HOLDS;
 }
 
-/* ---- across pages -------------------------------------------------------- */
-
-/* Pieces with their middle at `middle_bytes` behind multiples of a pitch: are
- * they slow at this distance? */
-static enum claim walk_middles(struct block_probe *state, uint64_t piece_bytes,
-                               uint64_t pitch_bytes, uint64_t middle_bytes,
-                               int number, size_t length)
-{
-    const struct block_course course = {.number = number,
-                                        .scattered = true,
-                                        .pitch_bytes = pitch_bytes,
-                                        .shift_bytes =
-                                            middle_bytes - piece_bytes / 2,
-                                        .most_bytes = walk_most_bytes,
-                                        .most_writes = enough_writes(length)};
-    struct block_spikes spikes;
-
-    state->page_bytes = piece_bytes;
-    enum claim claim = block_walk(state, &course, &spikes);
-    return claim == CLAIM_HOLDS && spikes.period.length != length ? CLAIM_FALLS
-                                                                  : claim;
-}
-
-/* A page that touches all multiples of this touches none within: at each of its
- * prime parts a piece stays in one page. */
-static enum claim no_part_is(struct block_probe *state, uint64_t piece_bytes,
-                             uint64_t page_bytes, uint64_t parts, size_t length,
-                             int number)
-{
-    for (uint64_t q = 2; parts > 1; q++) {
-        if (parts % q)
-            continue;
-        while (parts % q == 0)
-            parts /= q;
-        enum claim claim = walk_middles(state, piece_bytes, page_bytes,
-                                        page_bytes / q, number++, length);
-        if (claim != CLAIM_HOLDS)
-            return claim;
-    }
-    return CLAIM_HOLDS;
-}
-
-/*
- * Pieces of one page each: at multiples of which length, the shortest, does each
- * touch two? HOLDS with the page. It is a multiple of `part_bytes`, for pieces of
- * that length never touched two.
- */
-static enum claim find_page(struct block_probe *state,
-                            struct block_pieces *pieces, uint64_t piece_bytes,
-                            size_t length, uint64_t part_bytes)
-{
-    for (size_t i = 0; i < sizeof(page_parts) / sizeof(*page_parts); i++) {
-        const uint64_t page = page_parts[i] * part_bytes;
-        if (page > page_most_bytes)
-            break;
-        enum claim claim = walk_middles(state, piece_bytes, page, page,
-                                        ACROSS_NUMBER + (int)i, length / 2);
-        if (claim == CLAIM_MEASURING)
-            return CLAIM_MEASURING;
-        if (claim != CLAIM_HOLDS)
-            continue;
-        pieces->crossed = true;
-        pieces->page_bytes = page;
-        pieces->block_bytes = length * page;
-        return no_part_is(state, piece_bytes, page, page_parts[i], length,
-                          INSIDE_NUMBER);
-    }
-    return CLAIM_OPEN;
-}
+/* ---- all together -------------------------------------------------------- */
 
 enum claim block_compare_pieces(struct block_probe *state,
                                 struct block_pieces *pieces)
@@ -265,14 +177,11 @@ enum claim block_compare_pieces(struct block_probe *state,
         return agree_whole(pieces);
     if (claim != CLAIM_HOLDS)
         return claim;
-    const uint64_t piece = part;
-    const size_t length = last_length(pieces);
-    /* Twice as many would be nearer to each other than can be seen. */
-    if (length / 2 < PERIOD_SHORTEST)
-        return CLAIM_OPEN;
+    const struct block_spikes spikes = pieces->walked[pieces->count - 1].spikes;
+    const struct block_piece piece = {part, &spikes};
     if (walk_doubles(state, pieces, &part) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
-    return find_page(state, pieces, piece, length, part);
+    return block_find_page(state, pieces, &piece, part);
 }
 
 /* ---- where the page is known -------------------------------------------- */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block, where the page is not known: pieces that surely are parts of a
+ * page are written across places that may be where pages meet. Where all of these
+ * are, each piece uses up two pages, and twice as many are slow:
+ *
+ *   pieces     |==|  |==|  |==|  |==|        one page each
+ *   pages      |     |     |     |     |
+ *   across    |==|  |==|  |==|  |==|         two of them
+ *
+ * Slow ones that are nearer to each other than a distance can be seen are
+ * counted: where only every second place is where pages meet, half as many come
+ * on top.
+ */
+#include "probes/clustered_block.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/line.h"
+
+enum {
+    COUNTED_NUMBER =
+        39, /* of the walks: within a page, where slow are counted */
+    ACROSS_NUMBER = 40,
+    INSIDE_NUMBER = 60, /* and on, for each prime part of the page */
+    COUNTED_CHUNKS = 8,
+    /* What a walk looks for is to come so often, at the least. */
+    WALK_PERIODS = 32,
+    WALK_WRITES_MAX = 65536
+};
+
+static const uint64_t page_most_bytes = 4 * MIB;
+/* Of what surely is a part of a page, a page has so many. */
+static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
+                                      10, 12, 16, 20, 24, 32};
+/* Of slow pieces, those that come on top of what comes within a page: all if each
+ * is across two of them, or half as many at the most. */
+static const double all_least = 0.8, all_most = 1.2, half_most = 0.65;
+/* A piece is slow from half of what slow ones are above the rest. */
+static const double slow_share = 0.5;
+
+size_t block_enough_writes(size_t length)
+{
+    return (size_t)smaller_of(WALK_PERIODS * length, WALK_WRITES_MAX);
+}
+
+/* Pieces with their middle at `middle_bytes` behind multiples of a pitch. */
+static struct block_course across(const struct block_piece *piece, int number,
+                                  uint64_t pitch_bytes, uint64_t middle_bytes)
+{
+    return (struct block_course){.number = number,
+                                 .scattered = true,
+                                 .pitch_bytes = pitch_bytes,
+                                 .shift_bytes = middle_bytes - piece->bytes / 2,
+                                 .most_bytes = block_pieces_bytes};
+}
+
+/* Are they slow at this distance? */
+static enum claim walk_middles(struct block_probe *state,
+                               const struct block_piece *piece,
+                               struct block_course course, size_t length)
+{
+    struct block_spikes spikes;
+
+    course.most_writes = block_enough_writes(length);
+    state->page_bytes = piece->bytes;
+    enum claim claim = block_walk(state, &course, &spikes);
+    return claim == CLAIM_HOLDS && spikes.period.length != length ? CLAIM_FALLS
+                                                                  : claim;
+}
+
+/* ---- counted ------------------------------------------------------------- */
+
+/* How many pieces of a walk are slow. False: they are written first. */
+static bool count_slow(struct block_probe *state,
+                       const struct block_piece *piece,
+                       const struct block_course *course, size_t *slow_count)
+{
+    const struct period_rule *rule = &piece->spikes->rule;
+    const size_t count = COUNTED_CHUNKS * BLOCK_CHUNK_WRITES;
+    const double least =
+        fmax(rule->threshold, slow_share * piece->spikes->period.excess);
+
+    state->page_bytes = piece->bytes;
+    double *values = block_walk_costs(state, course, COUNTED_CHUNKS);
+    double *residuals = values ? malloc(count * sizeof(*residuals)) : NULL;
+
+    state->study.failed = state->study.failed || (values && !residuals);
+    *slow_count = 0;
+    if (residuals) {
+        period_level(values, count, rule, residuals);
+        for (size_t i = 0; i < count; i++)
+            *slow_count += residuals[i] > least;
+    }
+    free(values);
+    bool counted = residuals;
+    free(residuals);
+    return counted;
+}
+
+enum claim block_judge_counts(size_t within_count, size_t across_count,
+                              size_t count, size_t length)
+{
+    /* Of those within a page, noise has the others. */
+    const double due =
+        fmin((double)within_count, (double)count / (double)length);
+    const double more = ((double)across_count - (double)within_count) / due;
+
+    if (due <= 0 || more > all_most)
+        return CLAIM_OPEN;
+    if (more >= all_least)
+        return CLAIM_HOLDS;
+    return more <= half_most ? CLAIM_FALLS : CLAIM_OPEN;
+}
+
+/* Are twice as many slow as within a page? OPEN: it cannot be told. */
+static enum claim count_middles(struct block_probe *state,
+                                const struct block_piece *piece,
+                                const struct block_course *course)
+{
+    const struct block_course within =
+        across(piece, COUNTED_NUMBER, piece->bytes, piece->bytes / 2);
+    size_t within_count, across_count;
+
+    if (!count_slow(state, piece, &within, &within_count) ||
+        !count_slow(state, piece, course, &across_count))
+        return CLAIM_MEASURING;
+    return block_judge_counts(within_count, across_count,
+                              COUNTED_CHUNKS * BLOCK_CHUNK_WRITES,
+                              piece->spikes->period.length);
+}
+
+/* ---- the page ------------------------------------------------------------- */
+
+/* Does each piece touch two pages? FALLS, or OPEN: not that it shows. */
+static enum claim touch_two(struct block_probe *state,
+                            const struct block_piece *piece, int number,
+                            uint64_t page_bytes)
+{
+    const struct block_course course =
+        across(piece, number, page_bytes, page_bytes);
+    const size_t length = piece->spikes->period.length;
+
+    /* Twice as many would be nearer to each other than can be seen. */
+    return length / 2 < PERIOD_SHORTEST
+               ? count_middles(state, piece, &course)
+               : walk_middles(state, piece, course, length / 2);
+}
+
+/* A page that touches all multiples of this touches none within: at each of its
+ * prime parts a piece stays in one page. */
+static enum claim no_part_is(struct block_probe *state,
+                             const struct block_piece *piece,
+                             uint64_t page_bytes, uint64_t parts)
+{
+    int number = INSIDE_NUMBER;
+
+    for (uint64_t q = 2; parts > 1; q++) {
+        if (parts % q)
+            continue;
+        while (parts % q == 0)
+            parts /= q;
+        enum claim claim = walk_middles(
+            state, piece, across(piece, number++, page_bytes, page_bytes / q),
+            piece->spikes->period.length);
+        if (claim != CLAIM_HOLDS)
+            return claim;
+    }
+    return CLAIM_HOLDS;
+}
+
+enum claim block_find_page(struct block_probe *state,
+                           struct block_pieces *pieces,
+                           const struct block_piece *piece, uint64_t part_bytes)
+{
+    for (size_t i = 0; i < sizeof(page_parts) / sizeof(*page_parts); i++) {
+        const uint64_t page = page_parts[i] * part_bytes;
+        if (page > page_most_bytes)
+            break;
+        enum claim claim =
+            touch_two(state, piece, ACROSS_NUMBER + (int)i, page);
+        if (claim == CLAIM_MEASURING)
+            return CLAIM_MEASURING;
+        if (claim != CLAIM_HOLDS)
+            continue;
+        pieces->crossed = true;
+        pieces->page_bytes = page;
+        pieces->block_bytes = piece->spikes->period.length * page;
+        return no_part_is(state, piece, page, page_parts[i]);
+    }
+    return CLAIM_OPEN;
+}
