@@ -164,7 +164,7 @@ probes/clustered_block_folds.c|s/spread_most = 0.5/spread_most = 0.6/|test_folds
 probes/clustered_block_folds.c|s/excess_least = 0.2,/excess_least = 0.15,/|test_folds|
 probes/clustered_block_folds.c|s/likely == 1 /likely > 0 /|test_folds|
 probes/clustered_block_folds.c|s/hits -= counts/hits -= 0 * counts/|test_folds|
-probes/clustered_block_folds.c|s/count \/ 2 + length/length/;s/first = count \/ 2;/first = 0;/|test_folds|
+probes/clustered_block_folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
 probes/clustered_block_folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery
 probes/clustered_block_across.c|s/all_least = 0.8/all_least = 0.7/|test_across|
