@@ -76,6 +76,7 @@ lib/session/imagined.c|s/if (page \&\& drive->merges/if (!page \&\& drive->merge
 lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/bytes/|test_imagined|
 lib/session/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
 lib/session/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|
+lib/session/pilot.c|s/again_most_bytes = 3/again_most_bytes = 30/|test_budget|one drive
 lib/session/pilot.c|s/size = 3 . near_least_bytes/size = 4 * near_least_bytes/|test_budget|one drive
 lib/session/imagined_kind.c|s/return sqrt(fmax(sigma . sigma - kept, 0))/return 0 * (sigma - kept)/|test_imagined|
 lib/session/learn.c|s/    if (piloted)$/    if (piloted + 1)/|test_budget|one drive

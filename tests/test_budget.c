@@ -11,6 +11,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/sample_csv.h"
+#include "lib/session/pilot.h"
 #include "lib/session/session.h"
 #include "lib/session/state.h"
 #include "probes/probes.h"
@@ -402,6 +403,27 @@ START_TEST(the_pilot_sees_the_page)
     ck_assert_uint_eq(session->costs.page_bytes, pages[_i].page_bytes);
     session_cost(session, &cost);
     ck_assert_uint_gt(cost.pilot.bytes_written, 0);
+    close_run(session, device);
+}
+END_TEST
+
+/* Where chance looks like a page again and again, it is measured again as often as
+ * that fits, and the pilot comes to its end. */
+START_TEST(the_pilot_comes_to_its_end)
+{
+    const struct probe *asked[] = {probe_find("clustered-page"), NULL};
+    const struct session_options session_options = {.seed = (uint64_t)_i};
+    struct fault why = {FAULT_NONE, ""};
+    struct session_cost cost;
+    struct session *session;
+    struct device *device;
+
+    open_run("sim:tlc-pseudo-slc,noise=heavy", &session_options, &device,
+             &session);
+    ck_assert_int_eq(session_pilot(session, asked, &why), 0);
+    session_cost(session, &cost);
+    ck_assert(session->piloted);
+    ck_assert_uint_le(cost.pilot.bytes_written, PILOT_BYTES_MAX);
     close_run(session, device);
 }
 END_TEST
@@ -802,6 +824,7 @@ int main(void)
     tcase_set_timeout(one, 60);
     tcase_add_test(one, a_stage_is_expected_when_it_begins);
     tcase_add_loop_test(one, the_pilot_sees_the_page, 0, 4);
+    tcase_add_loop_test(one, the_pilot_comes_to_its_end, 8, 13);
     tcase_add_test(one, only_what_was_learnt_is_learnt_again);
     tcase_add_test(one, a_fill_ends_when_the_drive_cleans);
     tcase_add_test(one, a_fill_ends_when_long_blocks_are_cleaned);

@@ -33,8 +33,9 @@ static const double shift_least = 1.05;
 /* Parts of a page suffer as well, but less; longer writes meet more merges. What is
  * less than this may also be chance, and must be seen twice. */
 static const double clearer = 1.25;
-/* What is written after the search for a page. */
-static const uint64_t rest_bytes = 3 * MIB;
+/* All sizes once, and what comes after them, are 18 MiB: so much may be written
+ * for those that are measured again. */
+static const uint64_t again_most_bytes = 3 * MIB;
 /* A page more costs no more than so many short writes: else it was a merge. */
 static const double page_writes_most = 3.5;
 
@@ -204,10 +205,10 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
     int error = measure_shift(pilot, size_bytes, &shift);
 
     if (!error && shift.effect > *least && shift.effect < clearer) {
-        if (pilot->bytes_written + 2 * near_count(size_bytes) * size_bytes +
-                rest_bytes >
-            PILOT_BYTES_MAX)
+        const uint64_t bytes = 2 * near_count(size_bytes) * size_bytes;
+        if (pilot->again_bytes + bytes > again_most_bytes)
             return 0;
+        pilot->again_bytes += bytes;
         error = measure_shift(pilot, size_bytes, &again);
         if (!error)
             shift.effect = fmin(shift.effect, again.effect);

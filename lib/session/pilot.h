@@ -22,7 +22,8 @@ struct pilot {
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted; /* or NULL */
     struct random random;
-    bool passing; /* what is sent now is not learnt */
+    bool passing;         /* what is sent now is not learnt */
+    uint64_t again_bytes; /* written for what might be chance */
     uint64_t bytes_written, bytes_read, requests; /* sent */
     struct step failed; /* what the device did not do, where that ended it */
 };
