@@ -77,6 +77,13 @@ lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/bytes/|test_imagine
 lib/session/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
 lib/session/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|
 lib/session/pilot.c|s/again_most_bytes = 3/again_most_bytes = 30/|test_budget|one drive
+lib/session/pilot.c|s/\.flush_extra_ns = extra_ns - /.flush_extra_ns = 0 */|test_budget|one drive
+lib/session/imagined.c|s/drive->flush_extra_ns += /drive->flush_extra_ns = 0 */|test_imagined|
+lib/session/imagined.c|s/cleaning_least = 0.5/cleaning_least = 5e9/|test_imagined|
+lib/session/imagined_wait.c|s/wait_ns = doubt \* /wait_ns = 0 */|test_imagined|
+lib/session/imagined_wait.c|s/, kind->page_bytes)/, 0 * kind->page_bytes)/|test_imagined|
+lib/session/imagined_wait.c|s/point->weight \*= costs_kept/(void)costs_kept/|test_imagined|
+lib/session/costs.c|s/class->weight \*= costs_kept/(void)costs_kept/|test_imagined|
 lib/session/pilot.c|s/size = 3 . near_least_bytes/size = 4 * near_least_bytes/|test_budget|one drive
 lib/session/imagined_kind.c|s/return sqrt(fmax(sigma . sigma - kept, 0))/return 0 * (sigma - kept)/|test_imagined|
 lib/session/learn.c|s/    if (piloted)$/    if (piloted + 1)/|test_budget|one drive

@@ -381,16 +381,17 @@ START_TEST(a_stage_is_expected_when_it_begins)
 END_TEST
 
 /* Pages of three times a power of two are seen as well, and those of which a block
- * has slow and quick ones. */
+ * has slow and quick ones; and whether a buffer leaves one more to the flush. */
 START_TEST(the_pilot_sees_the_page)
 {
     static const struct {
         const char *spec;
         uint64_t page_bytes;
-    } pages[] = {{"sim:tlc-pseudo-slc", 48 * KIB},
-                 {"sim:ssd-a", 16 * KIB},
-                 {"sim:jasmine-64g", 32 * KIB},
-                 {"sim:plain-disk", 0}};
+        bool buffer;
+    } pages[] = {{"sim:tlc-pseudo-slc", 48 * KIB, true},
+                 {"sim:ssd-a", 16 * KIB, true},
+                 {"sim:jasmine-64g", 32 * KIB, false},
+                 {"sim:plain-disk", 0, false}};
     const struct probe *asked[] = {probe_find("clustered-page"), NULL};
     const struct session_options session_options = {.seed = 5};
     struct fault why = {FAULT_NONE, ""};
@@ -401,6 +402,9 @@ START_TEST(the_pilot_sees_the_page)
     open_run(pages[_i].spec, &session_options, &device, &session);
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     ck_assert_uint_eq(session->costs.page_bytes, pages[_i].page_bytes);
+    ck_assert_int_eq(session->costs.page_flush_extra_ns >
+                         session->costs.page_extra_ns,
+                     pages[_i].buffer);
     session_cost(session, &cost);
     ck_assert_uint_gt(cost.pilot.bytes_written, 0);
     close_run(session, device);

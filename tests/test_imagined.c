@@ -529,6 +529,80 @@ START_TEST(blocks_are_cleaned_one_by_one)
 }
 END_TEST
 
+/* Writes of a page here and there, one in 64 of which waits for a block. */
+static void see_cleaning(int count)
+{
+    for (int i = 0; i < count; i++)
+        see_write(random_below(&chance, GIB / MIB) * MIB, page_bytes,
+                  i % 64 ? 1e6 : 200e6);
+}
+
+/* Short writes show that a drive cleans; what was seen of long ones before so much
+ * was written does not hold any longer: they wait for all of their pages. */
+START_TEST(all_that_is_written_is_cleaned_for)
+{
+    seen->page_bytes = page_bytes;
+    see_near(64 * page_bytes, 20, 10e6);
+    seen->place.written_bytes += 4 * GIB;
+    see_cleaning(2048);
+    imagined_init(drive, seen, 1);
+    (void)imagine_near(page_bytes); /* that is far from all those */
+    const double ns = imagine_near(64 * page_bytes);
+    ck_assert_double_gt(ns, 120e6);
+    ck_assert_double_lt(ns, 400e6);
+}
+END_TEST
+
+/* What long writes were seen to take long ago is forgotten when they are again. */
+START_TEST(a_mean_is_of_what_was_written_lately)
+{
+    seen->page_bytes = page_bytes;
+    see_near(64 * page_bytes, 40, 10e6);
+    seen->place.written_bytes += 4 * GIB;
+    see_near(64 * page_bytes, 6, 200e6);
+    imagined_init(drive, seen, 1);
+    (void)imagine_near(page_bytes);
+    ck_assert_double_gt(imagine_near(64 * page_bytes), 60e6);
+}
+END_TEST
+
+/* It is not assumed to begin with it on top of that. */
+START_TEST(what_cleans_does_not_begin_to)
+{
+    seen->page_bytes = page_bytes;
+    see_cleaning(2048);
+    ck_assert_double_lt(imagine_after(0.25), 1.3 * imagine_after(0.005));
+}
+END_TEST
+
+/* A write of a part of a page uses up all of it, and waits as long. */
+START_TEST(parts_of_a_page_wait_as_whole_ones)
+{
+    seen->page_bytes = 16 * KIB;
+    for (int i = 0; i < 40; i++) {
+        see_near(16 * KIB, 9, 1e6);
+        see_near(16 * KIB, 1, 101e6);
+    }
+    imagined_init(drive, seen, 1);
+    ck_assert_double_gt(imagine_near(4 * KIB), 5e6);
+}
+END_TEST
+
+/* What a write across two pages costs more, a buffer leaves to its flush. */
+START_TEST(a_page_more_may_be_left_to_the_flush)
+{
+    see_near(page_bytes, 20, 1e6);
+    seen->page_bytes = page_bytes;
+    seen->page_flush_extra_ns = 5e6;
+    imagined_init(drive, seen, 1);
+    ck_assert_double_lt(
+        imagine(OPERATION_WRITE, 64 * MIB + page_bytes / 2, page_bytes), 1.2e6);
+    ck_assert_double_gt(imagine(OPERATION_FLUSH, 0, 0), 5e6);
+    (void)imagine(OPERATION_WRITE, 64 * MIB, page_bytes);
+    ck_assert_double_lt(imagine(OPERATION_FLUSH, 0, 0), 1e6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -553,6 +627,11 @@ int main(void)
     tcase_add_test(all, a_new_log_is_filled_from_its_first_page_on);
     tcase_add_test(all, times_vary_as_those_of_the_nearest_size);
     tcase_add_test(all, blocks_are_cleaned_one_by_one);
+    tcase_add_test(all, all_that_is_written_is_cleaned_for);
+    tcase_add_test(all, a_mean_is_of_what_was_written_lately);
+    tcase_add_test(all, what_cleans_does_not_begin_to);
+    tcase_add_test(all, parts_of_a_page_wait_as_whole_ones);
+    tcase_add_test(all, a_page_more_may_be_left_to_the_flush);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

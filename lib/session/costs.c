@@ -105,6 +105,7 @@ static enum cost_kind write_kind(const struct costs *costs,
     fill_block(costs, place, !near, same, length_bytes);
     place->scattered_bytes += order || near ? 0 : length_bytes;
     place->unflushed_bytes += length_bytes;
+    place->written_bytes += length_bytes;
     place->write_end_bytes = offset_bytes + length_bytes;
     place->flush_bytes = length_bytes;
     place->flush = order  ? COST_FLUSH_ORDER
@@ -154,11 +155,13 @@ bool costs_straddles(const struct costs *costs, uint64_t offset_bytes,
     return touched > (length_bytes + page - 1) / page;
 }
 
-double costs_weight(const struct cost_class *class)
+/* Since then the spare area may have been used up, and a drive that cleans takes
+ * longer for the same. */
+double costs_kept(uint64_t written_bytes)
 {
-    const uint32_t most = 2048;
+    const double half_bytes = 256 * (double)MIB;
 
-    return class->count < most ? class->count : most;
+    return exp2(-(double)written_bytes / half_bytes);
 }
 
 void costs_pass(struct costs *costs, const struct sample *sample)
@@ -181,6 +184,8 @@ static void note_again(struct costs *costs, uint64_t bytes, double ratio)
 static void note(struct costs *costs, enum cost_kind kind, uint64_t bytes,
                  double ns)
 {
+    const uint64_t written_bytes = costs->place.written_bytes;
+    const double weight_most = 2048;
     struct cost_class *class =
         &costs->classes[kind][costs_class((double)bytes)];
 
@@ -189,7 +194,11 @@ static void note(struct costs *costs, enum cost_kind kind, uint64_t bytes,
     if (class->bytes < (double)bytes || class->bytes > (double)bytes)
         return;
     class->ns[class->count++ % COST_TIMES] = ns;
-    class->mean_ns += (ns - class->mean_ns) / costs_weight(class);
+    if (kind >= COST_WRITE_ORDER)
+        class->weight *= costs_kept(written_bytes - class->written_bytes);
+    class->weight = fmin(class->weight + 1, weight_most);
+    class->mean_ns += (ns - class->mean_ns) / class->weight;
+    class->written_bytes = written_bytes;
 }
 
 void costs_learn(struct costs *costs, const struct sample *sample)
@@ -238,14 +247,15 @@ static bool is_whole(const struct costs *costs,
 static void learn_kinds_again(struct costs *costs)
 {
     const size_t count = cost_reach_count(&costs->reach);
+    const struct cost_class none = {.count = 0};
     struct cost_place place = {.flush = COST_FLUSH_NOTHING};
 
     for (size_t i = 0; i < count; i++) {
         const struct cost_reach_write *write = cost_reach_at(&costs->reach, i);
         const size_t size = costs_class((double)write->length_bytes);
         for (int far = 0; is_whole(costs, write) && far < 2; far++) {
-            costs->classes[COST_WRITE_NEAR + far][size].count = 0;
-            costs->classes[COST_FLUSH_NEAR + far][size].count = 0;
+            costs->classes[COST_WRITE_NEAR + far][size] = none;
+            costs->classes[COST_FLUSH_NEAR + far][size] = none;
         }
     }
     for (size_t i = 0; i < count; i++) {

@@ -48,9 +48,10 @@ enum {
  * of two (from 512 bytes on): sizes that are mixed would look like noise. */
 struct cost_class {
     double bytes;
-    double ns[COST_TIMES]; /* the last of them */
-    uint32_t count;        /* of all */
-    double mean_ns;        /* of the last couple of thousand */
+    double ns[COST_TIMES];  /* the last of them */
+    uint32_t count;         /* of all */
+    double mean_ns, weight; /* of so many, most of them the last */
+    uint64_t written_bytes; /* in all, up to the last of them */
 };
 
 /* Where the drive stands: what tells the kinds apart. */
@@ -66,6 +67,7 @@ struct cost_place {
     uint64_t flush_bytes;     /* of the write that it follows */
     uint64_t unflushed_bytes; /* written since the last flush */
     uint64_t scattered_bytes; /* written far away, in all */
+    uint64_t written_bytes;   /* anywhere */
 };
 
 struct costs {
@@ -79,8 +81,10 @@ struct costs {
     uint64_t block_bytes, logs_count; /* for writes */
     bool merges;                      /* such logs were found */
     uint64_t page_bytes;              /* 0: none was seen */
-    double page_extra_ns;             /* a page more than needed */
-    uint64_t erase_bytes;             /* clustered_block; 0: not known */
+    double page_extra_ns;             /* a page more than needed, */
+    double
+        page_flush_extra_ns; /* and what of it a buffer leaves to the flush */
+    uint64_t erase_bytes;    /* clustered_block; 0: not known */
     struct cost_walks walks;
     struct cost_reach reach;
     struct cost_place place;
@@ -98,8 +102,8 @@ void costs_pass(struct costs *costs, const struct sample *sample);
 /* Of a size. */
 size_t costs_class(double bytes);
 
-/* How much its mean counts: as many of the last requests as it is of. */
-double costs_weight(const struct cost_class *class);
+/* How much of what was learnt still counts after so much more was written. */
+double costs_kept(uint64_t written_bytes);
 
 /* Which kind a request is at `place`, which moves on. `bytes`: its length, and
  * then how many count for it, for a flush those of the write before it. */

@@ -6,9 +6,13 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/stats.h"
+#include "lib/session/imagined_wait.h"
 
 /* Of the region; and a write that cleans relative to one that does not. */
-static const double spare_usual = 0.11, cleaning_usual = 5.5;
+static const double spare_usual = 0.09, cleaning_usual = 5.5;
+/* A drive that cleans already shows it: its writes wait at least so much more than
+ * they take. */
+static const double cleaning_least = 0.5;
 /* How much of what a flush takes is the flash's. */
 static const double flash_share = 0.5;
 /* Where logs are merged, short writes far away cost so many times as much; then
@@ -96,6 +100,7 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     random_seed(&drive->random, seed);
     imagined_kinds(costs, drive->kinds);
     cost_walks_levels(&costs->walks, drive->levels);
+    drive->flush_extra_ns = 0;
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     drive->sustained_ns = sustained_ns(drive);
@@ -103,6 +108,9 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->merges =
         costs->merges || short_ns(drive, COST_WRITE_FAR) >
                              merge_least * short_ns(drive, COST_WRITE_NEAR);
+    drive->wait_byte_ns = !drive->merges && costs->page_bytes
+                              ? imagined_wait_alike(drive->kinds, costs)
+                              : 0;
 }
 
 static uint64_t spare_bytes(const struct imagined *drive)
@@ -114,15 +122,17 @@ static uint64_t spare_bytes(const struct imagined *drive)
  * What no pilot sees. A drive that maps pages has spare blocks, and when they are
  * used up by writes here and there it must clean one for each that is written:
  * copy what is still valid in it. How many there are is on no data sheet: 7 % in
- * most (GiB sold as GB), up to 28 % in others; a block that is cleaned has about
- * twice that share of pages to spare, so a write takes nine times as long, or two.
- * What is assumed of both (spare_usual, cleaning_usual) is between, nearer to the
- * first. Once the drive has been written so far, what was measured holds it.
+ * most (GiB sold as GB), 12 or up to 28 % in others. What is assumed (spare_usual)
+ * is about right for the most. A block that is cleaned has about twice that share of
+ * pages to spare, so a write takes nine times as long, or two: `cleaning_usual` is
+ * what goes with it. Once the drive has been written so far, or its writes wait as
+ * for cleaning before, what was measured holds it.
  * And where no page was seen there may be no flash.
  */
 static bool cleans(const struct imagined *drive)
 {
     return !drive->merges && drive->costs->page_bytes &&
+           drive->wait_byte_ns < cleaning_least * drive->sustained_ns &&
            drive->costs->place.scattered_bytes < spare_bytes(drive) &&
            drive->place.scattered_bytes >= spare_bytes(drive);
 }
@@ -232,6 +242,12 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
         costs_straddles(costs, step->offset_bytes, step->length_bytes)) {
         cost.ns += costs->page_extra_ns;
         cost.mean_ns += costs->page_extra_ns;
+        drive->flush_extra_ns += costs->page_flush_extra_ns;
+    }
+    if (step->operation == OPERATION_FLUSH) {
+        cost.ns += drive->flush_extra_ns;
+        cost.mean_ns += drive->flush_extra_ns;
+        drive->flush_extra_ns = 0;
     }
     if (step->operation == OPERATION_FLUSH && cleans(drive))
         drive->uncleaned_ns += flash_share * cost.mean_ns;

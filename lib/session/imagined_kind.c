@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/infer/stats.h"
+#include "lib/session/imagined_wait.h"
 
 /* Fewer times than this say little; those of two kinds are then alike within a
  * factor, and one or two say next to nothing. */
@@ -125,7 +126,8 @@ static void set_kind(struct imagined_kind *imagined,
             continue;
         struct imagined_point *point = &imagined->points[imagined->count++];
         set_point(point, &classes[i], kind);
-        point->weight = costs_weight(&classes[i]);
+        point->weight = classes[i].weight;
+        point->written_bytes = classes[i].written_bytes;
         point->excess_ns = classes[i].mean_ns - point->ns;
     }
 }
@@ -238,6 +240,7 @@ static void lean(struct imagined_point *point, const struct costs *costs,
             continue;
         like.excess_ns = point->excess_ns;
         like.weight = point->weight;
+        like.written_bytes = point->written_bytes;
         *point = like;
         return;
     }
@@ -301,6 +304,9 @@ void imagined_kinds(const struct costs *costs,
     for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
         kinds[kind].held_up = share;
         kinds[kind].each = is_far(kind);
+        kinds[kind].page_bytes =
+            kind < COST_WRITE_ORDER ? 0 : (double)costs->page_bytes;
+        kinds[kind].wait_byte_ns = 0;
         for (size_t i = 0; i < kinds[kind].count; i++) {
             struct imagined_point *point = &kinds[kind].points[i];
             point->excess_ns -= share * point->ns;
@@ -396,30 +402,6 @@ nearest_point(const struct imagined_kind *kind, double bytes)
     return nearest;
 }
 
-/*
- * How much more a request takes on average than is typical: what it is held up,
- * and what it waits while blocks are merged or cleaned: as was seen of its size
- * and, the less the farther off, of others. A write far away makes the drive do
- * that once, whatever its length; others do so the more often the longer they are.
- */
-static double excess(const struct imagined_kind *kind, double bytes,
-                     double usual_ns)
-{
-    const double farther = 0.5; /* a size twice as large, or half as large */
-    const double doubt = 12;    /* so many requests, as if none had waited */
-    double wait_ns = 0, weights = doubt;
-
-    bytes = fmax(bytes, least_bytes);
-    for (size_t i = 0; i < kind->count; i++) {
-        const struct imagined_point *point = &kind->points[i];
-        const double shorter = fmax(point->bytes, least_bytes) / bytes;
-        const double weight = point->weight * pow(farther, fabs(log2(shorter)));
-        wait_ns += weight * point->excess_ns;
-        weights += weight * (kind->each ? 1 : shorter);
-    }
-    return kind->held_up * usual_ns + fmax(wait_ns / weights, 0);
-}
-
 static struct cost drawn(const struct imagined_kind *kind,
                          const struct imagined_point *point, double bytes,
                          size_t index, uint64_t chance)
@@ -430,7 +412,8 @@ static struct cost drawn(const struct imagined_kind *kind,
     random_seed(&random, chance);
     return (struct cost){.ns = usual_ns * point->share[index] *
                                exp(point->cut_off * random_normal(&random)),
-                         .mean_ns = usual_ns + excess(kind, bytes, usual_ns)};
+                         .mean_ns = usual_ns +
+                                    imagined_wait_ns(kind, bytes, usual_ns)};
 }
 
 struct cost imagined_draw(const struct imagined_kind *kind, double bytes,

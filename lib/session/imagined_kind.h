@@ -17,14 +17,17 @@ struct imagined_point {
     double
         cut_off;   /* how much more times spread, as sigma of their logarithm */
     double weight; /* of what it says of the mean */
-    double excess_ns; /* on average over what is typical, and held up */
+    uint64_t written_bytes; /* in all, when it was seen last */
+    double excess_ns;       /* on average over what is typical, and held up */
 };
 
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
     size_t count;
-    double held_up; /* any request, on average, for this share of its time */
-    bool each;      /* a request waits as such, not for each of its bytes */
+    double held_up;    /* any request, on average, for this share of its time */
+    bool each;         /* a request waits as such, not for each of its bytes */
+    double page_bytes; /* that a write uses up at least; 0: not known */
+    double wait_byte_ns; /* what little was seen of is taken to wait; 0: none */
 };
 
 /* What a request would take; 0 where no kind like it was seen. */

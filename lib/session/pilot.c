@@ -49,7 +49,7 @@ static uint64_t window_of(const struct pilot *pilot)
            MIB * MIB;
 }
 
-/* One request; `ns`: what it took is added. */
+/* One request; `ns`: what it took. */
 static int ask(struct pilot *pilot, enum operation operation,
                uint64_t offset_bytes, uint64_t length_bytes, double *ns)
 {
@@ -91,17 +91,25 @@ static int ask(struct pilot *pilot, enum operation operation,
     else
         costs_learn(pilot->costs, &sample);
     if (ns)
-        *ns += (double)(io.complete_ns - io.submit_ns);
+        *ns = (double)(io.complete_ns - io.submit_ns);
     return 0;
 }
 
+/* `both_ns`, or NULL: what the write took, and that with its flush. */
 static int ask_flushed(struct pilot *pilot, uint64_t offset_bytes,
-                       uint64_t length_bytes, double *ns)
+                       uint64_t length_bytes, double both_ns[2])
 {
-    const int error =
-        ask(pilot, OPERATION_WRITE, offset_bytes, length_bytes, ns);
+    double write_ns, flush_ns;
+    int error =
+        ask(pilot, OPERATION_WRITE, offset_bytes, length_bytes, &write_ns);
 
-    return error ? error : ask(pilot, OPERATION_FLUSH, 0, 0, ns);
+    if (!error)
+        error = ask(pilot, OPERATION_FLUSH, 0, 0, &flush_ns);
+    if (!error && both_ns) {
+        both_ns[0] = write_ns;
+        both_ns[1] = write_ns + flush_ns;
+    }
+    return error;
 }
 
 /* A place anywhere in the region, at a multiple of 1 MiB, or of 4 KiB. */
@@ -140,15 +148,15 @@ static int read_all(struct pilot *pilot)
 /* One of a size anywhere in a few places that are written over and over, as a
  * probe's are: what is written there for the first time may take longer. */
 static int write_near(struct pilot *pilot, uint64_t size_bytes,
-                      uint64_t shift_bytes, double *ns)
+                      uint64_t shift_bytes, double both_ns[2])
 {
     const uint64_t slots =
         larger_of(window_least_bytes, 4 * size_bytes) / size_bytes - 1;
     const uint64_t first = (window_of(pilot) + size_bytes - 1) / size_bytes;
     const uint64_t slot = first + random_below(&pilot->random, slots);
 
-    *ns = 0;
-    return ask_flushed(pilot, slot * size_bytes + shift_bytes, size_bytes, ns);
+    return ask_flushed(pilot, slot * size_bytes + shift_bytes, size_bytes,
+                       both_ns);
 }
 
 static size_t near_count(uint64_t size_bytes)
@@ -160,8 +168,49 @@ static size_t near_count(uint64_t size_bytes)
 
 struct shift {
     double usual_ns, extra_ns; /* medians: of a write, and what it costs more */
-    double effect;             /* over a write that is not shifted */
+    double flush_extra_ns; /* so much of that a buffer leaves to the flush */
+    double effect;         /* over a write that is not shifted */
 };
+
+/* Writes, and what they took with their flush. */
+struct timed {
+    double write_ns[WRITES_NEAR], both_ns[WRITES_NEAR];
+    size_t count;
+};
+
+static int write_timed(struct pilot *pilot, uint64_t size_bytes,
+                       uint64_t shift_bytes, struct timed *timed)
+{
+    double both_ns[2];
+    const int error = write_near(pilot, size_bytes, shift_bytes, both_ns);
+
+    if (error)
+        return error;
+    timed->write_ns[timed->count] = both_ns[0];
+    timed->both_ns[timed->count++] = both_ns[1];
+    return 0;
+}
+
+static struct shift shift_of(struct timed *usual, struct timed *shifted)
+{
+    stats_sort(usual->write_ns, usual->count);
+    stats_sort(usual->both_ns, usual->count);
+    stats_sort(shifted->write_ns, shifted->count);
+    stats_sort(shifted->both_ns, shifted->count);
+    const double usual_ns = stats_median(usual->both_ns, usual->count);
+    const double extra_ns =
+        stats_median(shifted->both_ns, shifted->count) - usual_ns;
+    const double write_extra_ns =
+        stats_median(shifted->write_ns, shifted->count) -
+        stats_median(usual->write_ns, usual->count);
+    /* Of both the two quickest: the others may have met a merge, or slow pages. */
+    return (struct shift){
+        .usual_ns = usual_ns,
+        .extra_ns = extra_ns,
+        .flush_extra_ns = extra_ns - fmax(fmin(write_extra_ns, extra_ns), 0),
+        .effect = fmin(shifted->both_ns[0] / usual->both_ns[0],
+                       shifted->both_ns[1] / usual->both_ns[1])};
+}
 
 /*
  * Writes of one size at its multiples, and as many shifted by a half. By lot: in
@@ -170,30 +219,23 @@ struct shift {
 static int measure_shift(struct pilot *pilot, uint64_t size_bytes,
                          struct shift *shift)
 {
-    double usual[WRITES_NEAR], shifted[WRITES_NEAR];
+    struct timed usual = {.count = 0}, shifted = {.count = 0};
     const size_t count = near_count(size_bytes);
-    size_t usuals = 0, shifteds = 0;
     int error = 0;
 
-    while (!error && (usuals < count || shifteds < count)) {
+    while (!error && (usual.count < count || shifted.count < count)) {
         /* What is shifted is learnt apart, or it would blur what is not. */
-        pilot->passing = usuals == count ||
-                         (shifteds < count && random_below(&pilot->random, 2));
+        pilot->passing =
+            usual.count == count ||
+            (shifted.count < count && random_below(&pilot->random, 2));
         error = pilot->passing
-                    ? write_near(pilot, size_bytes, size_bytes / 2,
-                                 &shifted[shifteds++])
-                    : write_near(pilot, size_bytes, 0, &usual[usuals++]);
+                    ? write_timed(pilot, size_bytes, size_bytes / 2, &shifted)
+                    : write_timed(pilot, size_bytes, 0, &usual);
     }
     pilot->passing = false;
-    if (error)
-        return error;
-    stats_sort(usual, count);
-    stats_sort(shifted, count);
-    shift->usual_ns = stats_median(usual, count);
-    shift->extra_ns = stats_median(shifted, count) - shift->usual_ns;
-    /* Of both the two quickest: the others may have met a merge, or slow pages. */
-    shift->effect = fmin(shifted[0] / usual[0], shifted[1] / usual[1]);
-    return 0;
+    if (!error)
+        *shift = shift_of(&usual, &shifted);
+    return error;
 }
 
 /* The size that clearly suffers most from a shift is the page, as far as a few
@@ -220,7 +262,8 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
         return 0;
     *least = clearer * shift.effect;
     pilot->costs->page_bytes = size_bytes;
-    pilot->costs->page_extra_ns = shift.extra_ns;
+    pilot->costs->page_extra_ns = shift.extra_ns - shift.flush_extra_ns;
+    pilot->costs->page_flush_extra_ns = shift.flush_extra_ns;
     return 0;
 }
 
