@@ -199,15 +199,11 @@ static const struct exception {
     double bytes_low, bytes_high, seconds_low, seconds_high;
     const char *why;
 } exceptions[] = {
-    {"sim:bench-64g", 0.75, 2.1, 0.75, 1.5,
+    {"sim:bench-64g", 0.75, 2.4, 0.75, 1.5,
      "four times the usual spare area, so cleaning begins late"},
-    {"sim:dirik-32g", 0.75, 1.25, 0.75, 1.5,
-     "what cleaning costs shows only when it begins"},
-    {"sim:jasmine-64g", 0.65, 1.25, 0.75, 1.7,
-     "what cleaning costs shows only when it begins"},
-    {"sim:tlc-pseudo-slc", 0.65, 1.25, 0.75, 1.25,
-     "its page shows in fewer writes than those imagined take"},
-    {"sim:qlc", 0.5, 1.5, 0.3, 1.25,
+    {"sim:kasi-two-level", 0.75, 1.35, 0.75, 1.25,
+     "twice the usual spare area, so cleaning begins late"},
+    {"sim:qlc", 0.7, 1.25, 0.3, 1.25,
      "its blocks show before it cleans, which those imagined do not"},
     {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.6,
      "that contents matter shows only by them, and then it has parts to find"},
