@@ -26,7 +26,7 @@
 #include "probes/paper.h"
 #include "probes/probes.h"
 
-enum { LOOKS = 3, DISTANCES = 3 };
+enum { LOOKS = 3, DISTANCES = 3, EFFECT_ROUNDS = 64 };
 
 static const double alpha = 1e-4;
 
@@ -75,7 +75,13 @@ static bool say_none(double confidence, struct findings *findings)
 
 /* ---- is there a switch? ------------------------------------------------ */
 
-static void measure_effect(struct distance_probe *state, const char *phase,
+/*
+ * What a switch adds, and how much cells differ. The dearest distance of a few
+ * rounds was dear by chance as well, and half of a switch, which says on which
+ * side of it a place is, would be too much for the hundreds of questions that
+ * follow: so it is what later rounds say. False: measure first.
+ */
+static bool measure_effect(struct distance_probe *state, const char *phase,
                            const struct contrast contrasts[],
                            struct distance_effect *effect)
 {
@@ -85,15 +91,20 @@ static void measure_effect(struct distance_probe *state, const char *phase,
     for (int i = 1; i < DISTANCES; i++)
         if (contrasts[i].median > best->median)
             best = &contrasts[i];
-    study_ratios(&state->study, phase, best, best->rounds_count, ratios);
-    effect->gap = best->median;
-    effect->spread = stats_spread(ratios, best->rounds_count) + 1e-3;
+    uint32_t seen = best->rounds_count;
+    if (seen > CONTRAST_ROUNDS_MAX - EFFECT_ROUNDS)
+        seen = CONTRAST_ROUNDS_MAX - EFFECT_ROUNDS;
+    if (!study_ratios(&state->study, phase, best, seen + EFFECT_ROUNDS, ratios))
+        return false;
+    effect->gap = stats_median(ratios + seen, EFFECT_ROUNDS);
+    effect->spread = stats_spread(ratios + seen, EFFECT_ROUNDS) + 1e-3;
     effect->repeats = best->repeats;
     while (effect->repeats < DISTANCE_REPEATS_MAX &&
            effect->gap < gap_wanted * effect->spread) {
         effect->repeats *= 2;
         effect->spread /= sqrt(2);
     }
+    return true;
 }
 
 enum switching {
@@ -157,9 +168,10 @@ static enum switching look_at_distance(struct distance_probe *state,
         !look_nearby(state, look->phase, contrasts, &dearer))
         return SWITCHING_MEASURING;
     *confidence = claim_confidence(contrasts, DISTANCES, &rule);
-    measure_effect(state, look->phase, contrasts, effect);
     if (seen)
-        return SWITCHING_SEEN;
+        return measure_effect(state, look->phase, contrasts, effect)
+                   ? SWITCHING_SEEN
+                   : SWITCHING_MEASURING;
     return claim == CLAIM_HOLDS && !dearer ? SWITCHING_NONE : SWITCHING_UNCLEAR;
 }
 

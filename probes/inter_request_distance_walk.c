@@ -126,6 +126,8 @@ enum distance_answer distance_take_walk(struct distance_probe *state,
                                         const struct distance_effect *effect,
                                         struct distance_walk *walk)
 {
+    int across = -1;
+
     choose_walk(state, walk);
     walk->count = 1;
     walk->first[0] = 0;
@@ -135,6 +137,12 @@ enum distance_answer distance_take_walk(struct distance_probe *state,
             ask(state, "walk", effect, &run, walk->places[i]);
         if (answer == DISTANCE_SAME)
             continue;
+        /* As much of this run as of another: a border goes through it, so it is
+         * left to the run before. Two in a row tell that no border is the cause. */
+        if (answer == DISTANCE_UNSURE && across != i - 1) {
+            across = i;
+            continue;
+        }
         if (answer != DISTANCE_OTHER)
             return answer;
         if (lies_across(walk, i)) {

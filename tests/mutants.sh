@@ -244,6 +244,7 @@ probes/log_list_blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probe
 probes/inter_request_distance.h|s/DISTANCE_REPEATS_MAX = 64/DISTANCE_REPEATS_MAX = 16/|test_probes_stick|recovery
 probes/inter_request_distance_switch.c|s/if (!long_enough)/if (true)/|test_probes_stick|recovery
 probes/inter_request_distance_switch.c|s/crossings_most = 150000/crossings_most = 1/|test_probes_stick|
+probes/inter_request_distance_walk.c|s/across != i - 1/across < -1/|test_probes_stick|recovery
 probes/inter_request_distance_walk.c|s/return run > 0 \&\& i/return false \&\& i/|test_probes_stick|
 probes/inter_request_distance.c|s/2 \* DISTANCE_SLOTS/8 * DISTANCE_SLOTS/|test_probes_stick|recovery
 probes/inter_request_distance.c|s/switch_low = 0.03, switch_none = 0.05/switch_low = 0.5, switch_none = 0.6/|test_probes_stick|

@@ -302,6 +302,18 @@ START_TEST(stick_groups_that_alternate_are_not_counted)
 }
 END_TEST
 
+/* Many groups, and a switch that hardly shows: with this seed, as much of a place
+ * of the walk lies before a border as behind it. */
+START_TEST(stick_a_place_across_a_border_is_left_out)
+{
+    struct findings findings;
+
+    run("emmc,segment_groups_count=13,group_switch_ns=25us", "realistic", 57,
+        distance, &findings);
+    ck_assert_double_eq(number(&findings, "segment_groups"), 13);
+}
+END_TEST
+
 /* Where groups are short beside the read buffer, it still holds some pages of what
  * is read again: not most of them. */
 START_TEST(stick_groups_are_counted_behind_a_read_buffer)
@@ -874,6 +886,7 @@ int main(void)
     tcase_add_test(recovery, stick_more_reads_tell_chance_from_place);
     tcase_add_test(recovery, stick_costs_are_not_those_of_a_moment);
     tcase_add_loop_test(recovery, stick_by_the_letter_of_the_paper, 1, 3);
+    tcase_add_test(recovery, stick_a_place_across_a_border_is_left_out);
     tcase_add_loop_test(recovery, stick_groups_are_counted_behind_a_read_buffer,
                         0, 2);
     tcase_add_loop_test(recovery, stick_groups_that_alternate_are_not_counted,
