@@ -103,11 +103,54 @@ static bool say_page_begun(const struct buffer_probe *state,
     finding_why(
         buffer_add(findings),
         "a write of %s takes %.2f times as long as one of %s, but several "
-        "times "
-        "as much follows the line of what fits: what takes long is to read the "
-        "rest of a page that is begun, so it is not seen how much is held",
+        "times as much follows the line of what fits: what takes long is to "
+        "read the rest of a page that is begun, so it is not seen how much is "
+        "held",
         format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
         edge->step, format_bytes(edge->bytes, size, sizeof(size)));
+    return true;
+}
+
+/*
+ * Of an edge whose step is the drive's: `stops`, the flush stops growing there;
+ * `waits`, it has that much to do; `moves`, as in conclude_edge().
+ */
+static bool say_by_flush(struct buffer_probe *state,
+                         const struct buffer_edge *edge,
+                         const struct buffer_fit *fit, enum claim stops,
+                         enum claim waits, bool moves,
+                         struct findings *findings)
+{
+    char size[24];
+
+    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
+        return say_edge(state, edge, edge->confidence,
+                        "the flush that follows costs no more beyond that size",
+                        findings);
+    if (stops == CLAIM_HOLDS)
+        return say_edge(state, edge,
+                        fmin(edge->confidence,
+                             moves ? moving_confidence : one_sign_confidence),
+                        "the flush that follows costs no more beyond that "
+                        "size; what the drive writes out meanwhile counts as "
+                        "well",
+                        findings);
+    /* A drive that cleans has more to do the more is written. A little was seen
+     * to wait, though of this much it cannot be told. */
+    if (waits == CLAIM_OPEN && !state->everywhere)
+        waits = CLAIM_HOLDS;
+    if (waits == CLAIM_HOLDS && is_more_than_request(state, edge, fit) &&
+        (!buffer_host_splits_at(state, edge->bytes) || edge->step > doubled))
+        return say_edge(state, edge,
+                        fmin(edge->confidence, one_sign_confidence),
+                        "that is more than another request of the host would "
+                        "take, though the flush that follows goes on growing",
+                        findings);
+    finding_why(
+        buffer_add(findings),
+        "there is a step at %s, but the flush goes on growing beyond it, "
+        "so it may be the host that splits requests there",
+        format_bytes(edge->bytes, size, sizeof(size)));
     return true;
 }
 
@@ -163,35 +206,7 @@ static bool conclude_edge(struct buffer_probe *state,
             return true;
         }
     }
-    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS)
-        return say_edge(state, edge, edge->confidence,
-                        "the flush that follows costs no more beyond that size",
-                        findings);
-    if (stops == CLAIM_HOLDS)
-        return say_edge(state, edge,
-                        fmin(edge->confidence,
-                             *moves ? moving_confidence : one_sign_confidence),
-                        "the flush that follows costs no more beyond that "
-                        "size; what the drive writes out meanwhile counts as "
-                        "well",
-                        findings);
-    /* A drive that cleans has more to do the more is written. A little was seen
-     * to wait, though of this much it cannot be told. */
-    if (waits == CLAIM_OPEN && !state->everywhere)
-        waits = CLAIM_HOLDS;
-    if (waits == CLAIM_HOLDS && is_more_than_request(state, edge, fit) &&
-        (!buffer_host_splits_at(state, edge->bytes) || edge->step > doubled))
-        return say_edge(state, edge,
-                        fmin(edge->confidence, one_sign_confidence),
-                        "that is more than another request of the host would "
-                        "take, though the flush that follows goes on growing",
-                        findings);
-    finding_why(
-        buffer_add(findings),
-        "there is a step at %s, but the flush goes on growing beyond it, "
-        "so it may be the host that splits requests there",
-        format_bytes(edge->bytes, size, sizeof(size)));
-    return true;
+    return say_by_flush(state, edge, fit, stops, waits, *moves, findings);
 }
 
 static bool say_no_step(struct findings *findings,
