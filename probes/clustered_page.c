@@ -41,8 +41,9 @@ static const double effect_found = 0.05;
  * no proof that something is read first. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
 static const uint32_t open_rounds_least = 64;
-/* A quarter more for 16 times as much is all but the same. */
-static const double merge_hides = 0.2231; /* log 1.25 */
+/* Half as much again for 16 times as much: a slow host may take that long to send
+ * them, beside a block that is merged. */
+static const double merge_hides = 0.4055; /* log 1.5 */
 /* No erase block is smaller, and the pages of a block show less than itself. */
 static const uint64_t block_least_bytes = 64 * KIB;
 static const double effect_small = 0.04;

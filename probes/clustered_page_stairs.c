@@ -160,17 +160,22 @@ static enum claim no_debt(struct page_probe *state, double *confidence)
     return claim;
 }
 
-/* One block more costs nothing that would matter at any size. */
+/* One block more costs nothing that would matter at any size: nor where pages of
+ * 3, 5 or 7 * 2^k end, of which powers of two tell nothing. */
 static enum claim no_stairs(struct page_probe *state, double *confidence)
 {
     const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
-    struct contrast contrasts[PAGE_SIZES_MAX];
-    uint64_t sizes[PAGE_SIZES_MAX];
-    size_t count = page_ladder(state, 1, 256 * KIB, sizes);
+    struct contrast contrasts[4 * PAGE_SIZES_MAX];
+    size_t count = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        contrasts[i] = page_longer(state, sizes[i], SIDE_BELOW);
-        contrasts[i].low = contrasts[i].high = stairs_none;
+    for (uint64_t multiple = 1; multiple <= 7; multiple += 2) {
+        uint64_t sizes[PAGE_SIZES_MAX];
+        size_t n = page_ladder(state, multiple, 256 * KIB, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] = page_longer(state, sizes[i], SIDE_BELOW);
+            contrasts[count].low = contrasts[count].high = stairs_none;
+            count++;
+        }
     }
     enum claim claim =
         study_claim(&state->study, "no-stairs", contrasts, count, &rule);

@@ -50,6 +50,8 @@ probes/write_buffer_follow.c|s/small_step_confidence = 0.85/small_step_confidenc
 probes/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
+probes/clustered_page.c|s/merge_hides = 0.4055/merge_hides = 0.2231/|test_probes_kim|recovery
+probes/clustered_page_stairs.c|s/multiple <= 7/multiple <= 1/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/part_gain_least = 0.1;/part_gain_least = 10;/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (edge->high_bytes >= most_bytes)$/if (2 * first_bytes > most_bytes)/|test_probes_kim|recovery

@@ -468,6 +468,24 @@ START_TEST(pages_of_drawn_drives_are_found)
 END_TEST
 
 /*
+ * A page that is no power of two, on a drive that updates sectors: one sector more
+ * costs something at multiples of 3 * 2^k alone. And short blocks of a drive that
+ * maps them, with a host so slow that 64 KiB take longer than 4 KiB: a block is no
+ * page.
+ */
+START_TEST(pages_that_hide_are_not_denied)
+{
+    static const struct drawn rows[] = {
+        {780111, 2, "realistic", "inconclusive"},
+        {780111, 3, "realistic", "inconclusive"},
+        {780255, 1, "none", "16384"},
+        {780255, 1, "realistic", "16384"}};
+
+    check_drawn(&rows[_i], pages, "clustered_page");
+}
+END_TEST
+
+/*
  * A step that is not where the buffer ends: at twice what it holds, since it was
  * filled again, while the step at the first lay among the sizes whose line is
  * drawn; or at whole pages of a cache of pages, where one grain more begins a page
@@ -830,6 +848,7 @@ int main(void)
     tcase_add_test(sweeps, random_writes_alone_are_not_sure_of_a_block);
     tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
                         sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
+    tcase_add_loop_test(sweeps, pages_that_hide_are_not_denied, 0, 4);
     tcase_add_loop_test(sweeps, a_step_of_another_kind_ends_no_buffer, 0, 4);
     tcase_add_loop_test(sweeps, small_profits_show_a_buffer, 0, 4);
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
