@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "probes/clustered_block.h"
+#include "tests/suite_run.h"
 
 enum { COUNT = 2000, LENGTH = 10, DUE = COUNT / LENGTH };
 
@@ -48,13 +49,9 @@ int main(void)
 {
     Suite *suite = suite_create("across");
     TCase *tests = tcase_create("across");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_test(tests, twice_as_many_are_slow_across_two_pages);
     tcase_add_test(tests, noise_is_left_out);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

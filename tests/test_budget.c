@@ -16,6 +16,7 @@
 #include "lib/session/state.h"
 #include "probes/probes.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 /* Of each kind one that is quick; the long suite takes every drive there is.
  * Sanitizers see the same code on an SSD, a stick and what is no flash. */
@@ -831,9 +832,6 @@ int main(void)
     tcase_add_test(one, no_end_is_sought_of_a_gap_that_is_none);
     tcase_add_test(one, logs_are_not_used_up_that_are_not_there);
     suite_add_tcase(suite, one);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return drives.count >= QUICK_COUNT && !failed ? EXIT_SUCCESS : EXIT_FAILURE;
+    const int status = suite_run(suite);
+    return drives.count >= QUICK_COUNT ? status : EXIT_FAILURE;
 }

@@ -11,6 +11,7 @@
 #include "lib/session/clock_step.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
+#include "tests/suite_run.h"
 
 static struct device *open_drive(const char *spec)
 {
@@ -168,7 +169,6 @@ int main(void)
 {
     Suite *suite = suite_create("clock step");
     TCase *cases = tcase_create("clock step");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 120);
     suite_add_tcase(suite, cases);
@@ -178,8 +178,5 @@ int main(void)
     tcase_add_test(cases, a_coarse_clock_makes_no_other_buffer);
     tcase_add_test(cases, what_a_coarse_clock_hides_is_not_absent);
     tcase_add_test(cases, the_tick_is_no_overhead_of_a_request);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "lib/base/random.h"
 #include "lib/infer/sample_csv.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 enum { ROWS = 24, TEXT_MAX = 65536 };
 
@@ -572,7 +573,6 @@ int main(void)
 {
     Suite *suite = suite_create("csv");
     TCase *cases = tcase_create("csv");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_unchecked_fixture(cases, make_file, remove_file);
     tcase_set_timeout(cases, 60);
@@ -591,8 +591,5 @@ int main(void)
     tcase_add_test(cases, files_that_are_no_samples_are_refused);
     tcase_add_test(cases, no_mutation_passes_or_crashes);
     tcase_add_test(cases, a_hundred_thousand_rows_take_less_than_a_second);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include "lib/report/report.h"
 #include "lib/report/report_hide.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 static char folder[SCRATCH_MAX];
 
@@ -144,7 +145,6 @@ int main(void)
 {
     Suite *suite = suite_create("declared");
     TCase *cases = tcase_create("declared");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_checked_fixture(cases, begin, end);
     suite_add_tcase(suite, cases);
@@ -155,8 +155,5 @@ int main(void)
                    nvme_counts_blocks_from_nought_and_only_where_it_says_so);
     tcase_add_test(cases, what_speaks_of_a_parameter_stands_beside_it);
     tcase_add_test(cases, secrets_are_hidden_wherever_they_are);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -17,6 +17,7 @@
 #include "lib/device/memory.h"
 #include "lib/device/sysfs.h"
 #include "tests/device_loop.h"
+#include "tests/suite_run.h"
 
 enum {
     DISK_BYTES = 16777216,
@@ -1016,9 +1017,5 @@ static Suite *device_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(device_suite());
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(device_suite());
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/study/experiment.h"
+#include "tests/suite_run.h"
 
 /* With sanitizers every experiment runs, but not as long as its bounds need. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -97,9 +98,5 @@ int main(void)
     tcase_add_loop_test(papers, every_experiment_says_what_it_is, 0, count);
     tcase_add_test(papers, a_trend_is_judged_by_its_bound);
     suite_add_tcase(suite, papers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include "lib/base/random.h"
 #include "lib/flash/array.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 /* ssd-a, by hand from its file: 16 KiB over a bus of 64 bits at 40 MHz, and
  * over a link of 250 MB/s. */
@@ -405,7 +406,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash");
     TCase *cases = tcase_create("flash");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -428,8 +428,5 @@ int main(void)
     tcase_add_test(cases, overflow_drains_one_page_or_everything);
     tcase_add_test(cases,
                    an_eager_buffer_empties_itself_and_a_lazy_one_does_not);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/random.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 enum { BATCH = 4, REQUEST_SECTORS_MAX = 256, POOL_BYTES = 1 << 18 };
 
@@ -644,7 +645,6 @@ int main(void)
     Suite *suite = suite_create("flash_contents");
     TCase *cases = tcase_create("flash_contents");
     TCase *fuzz = tcase_create("fuzz");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 120);
     suite_add_tcase(suite, cases);
@@ -660,8 +660,5 @@ int main(void)
     tcase_add_test(cases, contents_in_a_file_outlive_the_drive);
     tcase_add_loop_test(cases, greedy_cleaning_writes_as_much_as_it_must, 0,
                         sizeof(spares_permille) / sizeof(spares_permille[0]));
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

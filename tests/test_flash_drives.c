@@ -8,6 +8,7 @@
 #include "lib/base/random.h"
 #include "lib/device/device.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 enum { FILE_MAX = 8192 };
 
@@ -786,7 +787,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash_drives");
     TCase *cases = tcase_create("flash_drives");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -812,8 +812,5 @@ int main(void)
     tcase_add_test(cases, what_is_shown_of_a_key_can_be_written);
     tcase_add_test(cases, no_mutation_crashes_the_reader_or_the_drive);
     tcase_add_test(cases, no_junk_is_a_drive);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/base/random.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 enum { REQUESTS = 2000, AREA_SECTORS = 4096 };
 
@@ -452,7 +453,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash_events");
     TCase *cases = tcase_create("flash_events");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -471,8 +471,5 @@ int main(void)
                         sizeof(refusals) / sizeof(refusals[0]));
     tcase_add_loop_test_raise_signal(cases, time_that_runs_back_is_caught,
                                      SIGABRT, 0, 2);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

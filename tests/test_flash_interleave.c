@@ -2,6 +2,7 @@
 /* Requests that share banks and buses page by page: to the nanosecond, by
  * Dirik's timing (25 us, 200 us, 3 us, and 81.92 us for 2 KiB at 25 MHz). */
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 /* A link that takes 2 ns a page. */
 #define DRIVE                                                                  \
@@ -197,9 +198,5 @@ int main(void)
     tcase_add_test(pages, part_of_a_page_is_written_after_the_rest_is_read);
     tcase_add_loop_test(pages, cleaning_takes_what_it_copies, 0, 3);
     suite_add_tcase(suite, pages);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 /* ssd-a, by hand from its file: command, sense, 16 KiB over a bus of 64 bits at
  * 40 MHz, controller, and over a link of 250 MB/s. */
@@ -235,7 +236,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash_noise");
     TCase *cases = tcase_create("flash_noise");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -249,8 +249,5 @@ int main(void)
     tcase_add_test(cases, a_neighbour_takes_time_only_where_both_ask);
     tcase_add_test(
         cases, a_neighbour_evicts_what_was_read_and_leaves_what_was_written);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

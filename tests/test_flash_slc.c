@@ -5,6 +5,7 @@
 
 #include "lib/base/random.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 /* One TLC bank: a block of 48 pages holds 16 with one bit a cell. */
 #define SMALL                                                                  \
@@ -174,7 +175,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash_slc");
     TCase *cases = tcase_create("flash_slc");
-    SRunner *runner = srunner_create(suite);
 
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, writes_and_their_reads_take_what_one_bit_takes,
@@ -188,8 +188,5 @@ int main(void)
     tcase_add_test(cases, when_full_writes_can_go_past_it);
     tcase_add_test(cases, a_discard_reaches_it);
     tcase_add_test(cases, what_it_cannot_be_is_refused);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 
 #include "lib/base/random.h"
 #include "tests/flash_bench.h"
+#include "tests/suite_run.h"
 
 /* One bank behind a bus of 8 bits at 40 MHz, and a link of 250 MB/s. */
 #define SMALL                                                                  \
@@ -406,7 +407,6 @@ int main(void)
 {
     Suite *suite = suite_create("flash_why");
     TCase *cases = tcase_create("flash_why");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -422,8 +422,5 @@ int main(void)
                         SPECS_COUNT);
     tcase_add_loop_test(cases, banks_did_what_the_drive_did, 0, SPECS_COUNT);
     tcase_add_test(cases, a_bank_is_busy_for_as_long_as_it_works);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

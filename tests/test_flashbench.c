@@ -13,6 +13,7 @@
 #include "lib/infer/flashbench.h"
 #include "lib/infer/parameter.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 #define RECORDINGS SOURCE_FOLDER "/tests/recordings/"
 
@@ -750,9 +751,5 @@ int main(void)
     tcase_add_test(files, no_mutation_crashes_or_lacks_a_sentence);
     suite_add_tcase(suite, cards);
     suite_add_tcase(suite, files);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/flashbench.h"
 #include "lib/infer/parameter.h"
+#include "tests/suite_run.h"
 
 enum { CARDS = 3000, ROWS_MAX = 4096, REPEATS = 3 };
 
@@ -339,9 +340,5 @@ int main(void)
     tcase_add_test(cases, open_units_from_1_to_20_are_found);
     tcase_add_test(cases, a_gradual_decline_is_no_limit);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probes/clustered_block.h"
+#include "tests/suite_run.h"
 
 enum { LENGTH = 10, PLACE = 3, COPIES = 400, WRITES = COPIES * LENGTH };
 
@@ -142,7 +143,6 @@ int main(void)
 {
     Suite *suite = suite_create("folds");
     TCase *tests = tcase_create("folds");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_test(tests, what_slower_copies_are_apart_is_a_block);
     tcase_add_test(tests, few_blocks_do_not_tell_to_the_page);
@@ -151,8 +151,5 @@ int main(void)
     tcase_add_test(tests, few_other_copies_are_as_slow);
     tcase_add_test(tests, what_copies_cost_besides_is_less);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/units.h"
 #include "lib/session/imagined.h"
+#include "tests/suite_run.h"
 
 enum { PLACES = 64 };
 static const uint64_t page_bytes = 4 * KIB;
@@ -633,9 +634,5 @@ int main(void)
     tcase_add_test(all, parts_of_a_page_wait_as_whole_ones);
     tcase_add_test(all, a_page_more_may_be_left_to_the_flush);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "lib/infer/bisect.h"
 #include "lib/infer/ledger.h"
 #include "lib/infer/stats.h"
+#include "tests/suite_run.h"
 #include "tests/vectors/stats_vectors.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -365,7 +366,6 @@ int main(void)
 {
     Suite *suite = suite_create("infer");
     TCase *cases = tcase_create("infer");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -386,8 +386,5 @@ int main(void)
     tcase_add_test(cases, a_search_has_no_more_cells_than_it_can_hold);
     tcase_add_test(cases, rows_are_grouped_by_label_and_keep_their_order);
     tcase_add_test(cases, a_failed_request_marks_its_group_only);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

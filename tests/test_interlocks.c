@@ -20,6 +20,7 @@
 #include "lib/device/interlock_rows.h"
 #include "lib/device/pin.h"
 #include "tests/device_loop.h"
+#include "tests/suite_run.h"
 
 enum {
     DISK_BYTES = 16777216,
@@ -847,9 +848,5 @@ static Suite *interlocks_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(interlocks_suite());
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(interlocks_suite());
 }

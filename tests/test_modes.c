@@ -10,6 +10,7 @@
 #include "lib/infer/dip.h"
 #include "lib/infer/modes.h"
 #include "lib/infer/stats.h"
+#include "tests/suite_run.h"
 #include "tests/vectors/stats_vectors.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -190,9 +191,5 @@ int main(void)
     tcase_add_test(tcase, no_other_split_in_three_is_better);
     tcase_add_test(tcase, two_modes_are_found_and_one_is_not);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probes/clustered_block.h"
+#include "tests/suite_run.h"
 
 enum {
     LENGTH = 40, /* no part of a leg: slow places go on across a pause */
@@ -204,7 +205,6 @@ int main(void)
 {
     Suite *suite = suite_create("pauses");
     TCase *tests = tcase_create("pauses");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_test(tests, what_comes_after_one_pause_is_the_same);
     tcase_add_test(tests, slow_is_half_of_what_it_was_or_twice);
@@ -214,8 +214,5 @@ int main(void)
     tcase_add_test(tests, room_in_a_cache_makes_writes_faster);
     tcase_add_test(tests, the_longest_quiet_is_told);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

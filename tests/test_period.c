@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/infer/period.h"
+#include "tests/suite_run.h"
 
 enum { LENGTH = 64, PERIODS_MAX = 20, VALUES_MAX = LENGTH * PERIODS_MAX };
 
@@ -194,7 +195,6 @@ int main(void)
 {
     Suite *suite = suite_create("period");
     TCase *tests = tcase_create("limits");
-    SRunner *runner = srunner_create(suite);
 
     tcase_add_test(tests, hits_are_most_of_the_places);
     tcase_add_test(tests, other_places_are_slow_less_often);
@@ -207,8 +207,5 @@ int main(void)
     tcase_add_test(tests, proposals_are_likely);
     tcase_add_test(tests, less_than_a_twentieth_is_not_slow);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

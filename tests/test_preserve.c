@@ -16,6 +16,7 @@
 #include "lib/session/journal.h"
 #include "lib/session/preserve.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 enum { EXTENTS = 5, ZERO_EXTENT = 2 };
 
@@ -331,9 +332,5 @@ int main(void)
     tcase_add_test(all, test_a_flush_that_fails_is_told);
     tcase_add_test(all, test_who_carries_whom);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

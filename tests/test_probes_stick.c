@@ -10,6 +10,7 @@
 #include "lib/device/device.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
+#include "tests/suite_run.h"
 
 static const struct probe *const logs_and_contents[] = {&probe_log_list,
                                                         &probe_content, NULL};
@@ -874,7 +875,6 @@ int main(void)
     TCase *basic = tcase_create("basic");
     Suite *suite = suite_create("probes_stick");
     TCase *recovery = tcase_create("recovery");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(recovery, 120);
     tcase_add_loop_test(recovery, stick_exact_without_noise, 1, 2);
@@ -936,8 +936,5 @@ int main(void)
     tcase_add_test(basic, basic_ends_early_where_requests_are_slow);
     suite_add_tcase(suite, basic);
     suite_add_tcase(suite, recovery);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "lib/flash/drive.h"
 #include "lib/flash/flash.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SEEDS_COUNT = 30, WORKED_COUNT = 20 };
@@ -403,9 +404,5 @@ int main(void)
 #endif
     tcase_add_test(tests, drawn_drives_keep_what_is_written);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/sample.h"
 #include "lib/report/report.h"
+#include "tests/suite_run.h"
 
 enum { TEXT_MAX = 32768 };
 
@@ -351,7 +352,6 @@ int main(void)
 {
     Suite *suite = suite_create("report");
     TCase *cases = tcase_create("report");
-    SRunner *runner = srunner_create(suite);
 
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, text_says_what_how_sure_and_why);
@@ -369,8 +369,5 @@ int main(void)
                         sizeof(utf8_table) / sizeof(utf8_table[0]));
     tcase_add_test(cases, names_and_words_of_findings);
     tcase_add_test(cases, a_new_finding_is_inconclusive_and_can_be_looked_up);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

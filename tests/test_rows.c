@@ -12,6 +12,7 @@
 #include "lib/infer/sample_csv.h"
 #include "lib/session/session.h"
 #include "probes/probes.h"
+#include "tests/suite_run.h"
 
 enum { METHODS = 2 };
 
@@ -428,7 +429,6 @@ int main(void)
 {
     Suite *suite = suite_create("rows");
     TCase *tests = tcase_create("rows");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, rows_say_the_same_or_nothing, 0,
@@ -436,8 +436,5 @@ int main(void)
     tcase_add_loop_test(tests, no_damage_makes_a_wrong_number, 0,
                         probes_count());
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

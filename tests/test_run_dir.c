@@ -9,6 +9,7 @@
 
 #include "lib/session/run_dir.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 static char place[SCRATCH_MAX], path[SCRATCH_MAX + 8];
 static struct run_dir dir;
@@ -142,9 +143,5 @@ int main(void)
     tcase_add_test(all, test_a_failed_replacement_leaves_the_old);
     tcase_add_test(all, test_log_lines);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -16,6 +16,7 @@
 #include "lib/session/skip.h"
 #include "probes/probes.h"
 #include "tests/scratch.h"
+#include "tests/suite_run.h"
 
 static const struct probe *const three[] = {
     &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};
@@ -657,7 +658,6 @@ int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *cases = tcase_create("session");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -686,8 +686,5 @@ int main(void)
                         0, sizeof(assumptions) / sizeof(assumptions[0]));
     tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
                         sizeof(fillings) / sizeof(fillings[0]));
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

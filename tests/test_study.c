@@ -12,6 +12,7 @@
 #include "lib/base/random.h"
 #include "lib/infer/parameter.h"
 #include "lib/infer/study.h"
+#include "tests/suite_run.h"
 
 enum { CONTRASTS_MAX = 4, ROWS_MAX = 65536 };
 
@@ -665,7 +666,6 @@ int main(void)
 {
     Suite *suite = suite_create("study");
     TCase *cases = tcase_create("study");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
@@ -688,8 +688,5 @@ int main(void)
     tcase_add_test(cases, a_failed_request_ends_it_without_a_verdict);
     tcase_add_test(cases, one_seed_asks_in_one_order_and_another_in_another);
     tcase_add_test(cases, a_threshold_is_found_whatever_its_answers_are_worth);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include "lib/base/fault.h"
 #include "lib/base/random.h"
 #include "lib/base/units.h"
+#include "tests/suite_run.h"
 
 struct quantity {
     const char *text;
@@ -328,7 +329,6 @@ int main(void)
 {
     Suite *suite = suite_create("units");
     TCase *cases = tcase_create("units");
-    SRunner *runner = srunner_create(suite);
 
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, bytes_are_parsed_whole_or_not_at_all, 0,
@@ -351,8 +351,5 @@ int main(void)
     tcase_add_test(cases, normal_has_its_moments);
     tcase_add_test(cases, an_order_holds_every_index_once);
     tcase_add_test(cases, names_hash_apart);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite_run(suite);
 }
