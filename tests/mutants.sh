@@ -120,7 +120,9 @@ lib/device/users.c|s/find_mounts(tree, "\/proc\/1\/mountinfo", claim)/0/|test_in
 lib/device/users.c|s/ \&\& !users_is_device(mount->source, number)//|test_interlocks|
 lib/session/preserve.c|s/free_bytes < region->length_bytes + SPARE_BYTES/free_bytes < SPARE_BYTES/|test_preserve|
 lib/session/preserve.c|s/    if (putting->bad_count)$/    if (false)/|test_preserve|
-lib/session/preserve.c|s/if (putting->changed\[i\])/if (false)/|test_preserve|
+lib/session/preserve.c|s/i < ROUNDS \&\& /false \&\& /|test_preserve|
+lib/session/preserve.c|s/if (putting->states\[i\] == UNSEEN)$/if (true)/|test_preserve|
+lib/session/preserve.c|s/if (putting->states\[i\] == WRITTEN)/if (false)/|test_preserve|
 lib/session/preserve.c|s/if (error \&\& error != -EOPNOTSUPP)/if (false)/|test_preserve|
 lib/session/preserve.c|s/putting->error == -ENODEV/false/|test_preserve|
 lib/session/journal.c|s/    return record->check == record_check(record) \&\&/    return/|test_preserve|

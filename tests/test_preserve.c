@@ -271,15 +271,55 @@ START_TEST(test_what_did_not_come_back_is_told)
 }
 END_TEST
 
+/* One request in twenty fails, but not for ever. */
+START_TEST(test_what_fails_at_first_comes_back)
+{
+    static const char *const drives[] = {
+        "sim:ssd-a,contents=on,write_error_share=0.05,seed=1",
+        "sim:ssd-a,contents=on,read_error_share=0.05,seed=2"};
+    const struct device_options options = {.write = true};
+    uint64_t changed_bytes;
+    unsigned back = 0;
+
+    for (unsigned i = 0; i < 10; i++) {
+        ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+        struct device *first = device;
+        char spec[80];
+        snprintf(spec, sizeof(spec), "%s%u", drives[_i], i);
+        ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
+                      why.text);
+        back +=
+            preserve_put_back(device, &dir, NULL, &changed_bytes, &why) == 0;
+        device_close(device);
+        device = first;
+        if (run_dir_has(&dir, RUN_DIR_JOURNAL))
+            ck_assert_int_eq(run_dir_remove(&dir, RUN_DIR_JOURNAL), 0);
+    }
+    ck_assert_uint_ge(back, 9);
+}
+END_TEST
+
 static struct device_ops flushless;
+static unsigned flushes_failing;
 static int (*submit_to_drive)(struct device *device, struct io *io);
 
 static int submit_but_flushes(struct device *to, struct io *io)
 {
     const int error = submit_to_drive(to, io);
-    if (io->kind == IO_FLUSH)
+    if (io->kind == IO_FLUSH && flushes_failing > 0) {
+        flushes_failing--;
         io->error = -EIO;
+    }
     return error;
+}
+
+static void fail_flushes(unsigned count)
+{
+    flushes_failing = count;
+    flushless = *device->ops;
+    submit_to_drive = flushless.submit;
+    flushless.submit = submit_but_flushes;
+    device->ops = &flushless;
 }
 
 /* What was put back into a cache is not back before the cache has been emptied. */
@@ -289,14 +329,30 @@ START_TEST(test_a_flush_that_fails_is_told)
 
     ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
     destroy(0);
-    flushless = *device->ops;
-    submit_to_drive = flushless.submit;
-    flushless.submit = submit_but_flushes;
-    device->ops = &flushless;
+    fail_flushes(100);
     ck_assert_int_eq(
         preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EIO);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+/* What a kernel could not flush it may have given up, though it shows it still. */
+START_TEST(test_what_was_not_flushed_is_written_again)
+{
+    struct device_counters first, last;
+    uint64_t changed_bytes;
+
+    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    destroy(0);
+    fail_flushes(1);
+    device_counters(device, &first);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    device_counters(device, &last);
+    ck_assert_uint_eq(changed_bytes, MIB);
+    ck_assert_uint_eq(last.written_bytes - first.written_bytes, 2 * MIB);
+    expect_as_before();
 }
 END_TEST
 
@@ -329,7 +385,9 @@ int main(void)
     tcase_add_test(all, test_an_interrupted_copy_leaves_nothing);
     tcase_add_test(all, test_no_room_is_refused_before_any_write);
     tcase_add_loop_test(all, test_what_did_not_come_back_is_told, 0, 4);
+    tcase_add_loop_test(all, test_what_fails_at_first_comes_back, 0, 2);
     tcase_add_test(all, test_a_flush_that_fails_is_told);
+    tcase_add_test(all, test_what_was_not_flushed_is_written_again);
     tcase_add_test(all, test_who_carries_whom);
     suite_add_tcase(suite, all);
     return suite_run(suite);

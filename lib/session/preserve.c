@@ -129,13 +129,24 @@ int preserve_save(struct device *device, const struct preserve_region *region,
 
 /* ---- putting back ------------------------------------------------------- */
 
+/* A drive, or the way to it, that fails a request now and then does better the
+ * next time. */
+enum { ROUNDS = 4 };
+
+enum state {
+    UNSEEN,
+    WRITTEN, /* it differed, and may not have arrived yet */
+    BACK
+};
+
 struct putting {
     struct device *device;
     const struct journal *journal;
     const struct preserve_watch *watch;
     unsigned char *data;
-    bool *changed; /* of each extent */
+    enum state *states; /* of each extent */
     uint64_t changed_bytes;
+    /* In the last round: */
     size_t bad_count; /* extents that did not come back */
     uint64_t bad_offset_bytes;
     int error; /* the first */
@@ -162,15 +173,19 @@ static int look(const struct putting *putting,
     return error;
 }
 
-/* An extent that cannot be read any more may still take a write. */
+/* An extent that cannot be read any more may still take a write. One that was
+ * written before may be back in a cache alone: it is written again. */
 static void put_extent(struct putting *putting, size_t i)
 {
     const struct journal_extent *extent = &putting->journal->extents[i];
-    bool same;
+    bool same = false;
 
-    (void)look(putting, extent, &same);
-    if (same)
+    if (putting->states[i] == UNSEEN)
+        (void)look(putting, extent, &same);
+    if (same) {
+        putting->states[i] = BACK;
         return;
+    }
     int error = journal_read(putting->journal, extent, putting->data);
     if (!error)
         error = transfer(putting->device, IO_WRITE, extent->offset_bytes,
@@ -179,8 +194,9 @@ static void put_extent(struct putting *putting, size_t i)
         bad(putting, extent, error);
         return;
     }
-    putting->changed[i] = true;
-    putting->changed_bytes += extent->length_bytes;
+    if (putting->states[i] == UNSEEN)
+        putting->changed_bytes += extent->length_bytes;
+    putting->states[i] = WRITTEN;
 }
 
 static void check_extent(struct putting *putting, size_t i)
@@ -189,7 +205,9 @@ static void check_extent(struct putting *putting, size_t i)
     bool same;
     const int error = look(putting, extent, &same);
 
-    if (!same)
+    if (same)
+        putting->states[i] = BACK;
+    else
         bad(putting, extent, error ? error : -EIO);
 }
 
@@ -199,23 +217,29 @@ static bool is_lost(const struct putting *putting)
            putting->error == -ETIMEDOUT || putting->error == -EINTR;
 }
 
-static void put_all(struct putting *putting)
+/* Puts back what is not back yet. */
+static void put_round(struct putting *putting)
 {
     const size_t count = putting->journal->extents_count;
     struct io flush = {.kind = IO_FLUSH};
 
+    putting->bad_count = 0;
+    putting->error = 0;
     for (size_t i = 0; i < count && !is_lost(putting); i++) {
         tell(putting->watch, "putting back", (double)i / (double)count);
-        put_extent(putting, i);
+        if (putting->states[i] != BACK)
+            put_extent(putting, i);
     }
-    if (!is_lost(putting)) {
-        const int error = device_do(putting->device, &flush);
-        if (error && error != -EOPNOTSUPP)
-            bad(putting, &putting->journal->extents[0], error);
+    if (is_lost(putting))
+        return;
+    const int error = device_do(putting->device, &flush);
+    if (error && error != -EOPNOTSUPP) {
+        bad(putting, &putting->journal->extents[0], error);
+        return;
     }
     for (size_t i = 0; i < count && !is_lost(putting); i++) {
         tell(putting->watch, "checking", (double)i / (double)count);
-        if (putting->changed[i])
+        if (putting->states[i] == WRITTEN)
             check_extent(putting, i);
     }
 }
@@ -250,9 +274,11 @@ static int put_back(struct putting *putting, const struct run_dir *dir,
         .region_offset_bytes = header->region_offset_bytes,
         .region_length_bytes = header->region_length_bytes,
         .write_budget_bytes =
-            counters.written_bytes + header->region_length_bytes};
+            counters.written_bytes + ROUNDS * header->region_length_bytes};
     device_limit(putting->device, &limits);
-    put_all(putting);
+    put_round(putting);
+    for (int i = 1; i < ROUNDS && putting->bad_count && !is_lost(putting); i++)
+        put_round(putting);
     if (putting->bad_count)
         return say_bad(putting, dir, why);
     const int error = run_dir_remove(dir, RUN_DIR_JOURNAL);
@@ -279,8 +305,8 @@ int preserve_put_back(struct device *device, const struct run_dir *dir,
                               .watch = watch,
                               .data =
                                   device_buffer(device, JOURNAL_EXTENT_BYTES)};
-    putting.changed = calloc(journal.extents_count, sizeof(*putting.changed));
-    if (putting.data && putting.changed)
+    putting.states = calloc(journal.extents_count, sizeof(*putting.states));
+    if (putting.data && putting.states)
         error = put_back(&putting, dir, why);
     else
         error = fault_set(why, FAULT_RESTORE, -ENOMEM,
@@ -291,7 +317,7 @@ int preserve_put_back(struct device *device, const struct run_dir *dir,
     *changed_bytes = putting.changed_bytes;
     run_dir_log(dir, error ? "preserve: not all put back"
                            : "preserve: contents put back");
-    free(putting.changed);
+    free(putting.states);
     journal_close(&journal);
     return error;
 }

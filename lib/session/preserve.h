@@ -38,9 +38,10 @@ int preserve_save(struct device *device, const struct preserve_region *region,
 
 /*
  * Puts back from the journal what differs from it, and looks whether it
- * arrived. Not to be interrupted. 0, and then the journal is gone; or -errno
- * with `why` (FAULT_RESTORE), and then it is still there. Writes beyond any
- * budget, in its region alone. `changed_bytes`: what had to be written.
+ * arrived; what did not is tried some times more, for a drive that fails a
+ * request now and then. Not to be interrupted. 0, and then the journal is gone;
+ * or -errno with `why` (FAULT_RESTORE), and then it is still there. Writes beyond
+ * any budget, in its region alone. `changed_bytes`: what had to be written.
  */
 int preserve_put_back(struct device *device, const struct run_dir *dir,
                       const struct preserve_watch *watch,
