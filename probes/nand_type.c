@@ -39,6 +39,7 @@ struct state {
     struct study study;
     uint64_t page_bytes, block_bytes, base_bytes;
     size_t places; /* pages of a block */
+    double sure;   /* confidence of the page and of the block, the lesser */
 };
 
 /* ---- measuring --------------------------------------------------------- */
@@ -123,8 +124,8 @@ static bool think(struct study *study, struct findings *findings)
             return false;
         int error = nand_profile_make(costs, blocks, state->places, &profile);
         if (!error)
-            answer = nand_judge(state->page_bytes, costs, blocks, &profile,
-                                findings);
+            answer = nand_judge(state->page_bytes, state->sure, costs, blocks,
+                                &profile, findings);
         nand_profile_free(&profile);
         free(costs);
         if (error) {
@@ -161,6 +162,13 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written_max = 3 * GIB;
 }
 
+static double confidence_of(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding = findings_get(known, parameter);
+
+    return finding ? finding->confidence : 0;
+}
+
 static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
@@ -172,6 +180,8 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     state->page_bytes = findings_integer(known, "clustered_page");
     state->block_bytes = findings_integer(known, "clustered_block");
+    state->sure = fmin(confidence_of(known, "clustered_page"),
+                       confidence_of(known, "clustered_block"));
     if (state->page_bytes)
         state->places = (size_t)(state->block_bytes / state->page_bytes);
     state->base_bytes = placing_base(setting, state->study.seed,

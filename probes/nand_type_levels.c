@@ -175,8 +175,8 @@ static const char *type_name(size_t levels_count)
     return names[levels_count];
 }
 
-static bool say_levels(const struct nand_profile *profile,
-                       const struct levels *levels, size_t blocks,
+static void say_levels(const struct nand_profile *profile,
+                       const struct levels *levels, double most, size_t blocks,
                        struct findings *findings)
 {
     struct finding *finding = nand_finding(findings);
@@ -190,18 +190,17 @@ static bool say_levels(const struct nand_profile *profile,
     confidence = fmin(confidence, may_be_others ? two_levels_confidence
                                                 : more_levels_confidence);
     finding_found(finding, value_text(type_name(levels->count)),
-                  fmax(confidence, 0));
+                  fmax(fmin(confidence, most), 0));
     finding_why(finding,
                 "the %zu pages of a block take %zu different times, the "
                 "nearest apart by a factor of %.2f, at the same places in both "
                 "halves of %zu blocks (correlation %.2f)",
                 profile->count, levels->count, exp(nearest(levels)), blocks,
                 profile->correlation);
-    return true;
 }
 
 static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
-                    size_t blocks, struct findings *findings)
+                    double most, size_t blocks, struct findings *findings)
 {
     struct finding *finding = nand_finding(findings);
     bool may_be_several = page_bytes > chip_page_most_bytes;
@@ -217,7 +216,8 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
             profile->count, format_bytes(page_bytes, size, sizeof(size)));
         return;
     }
-    finding_found(finding, value_text(type_name(1)), one_level_confidence);
+    finding_found(finding, value_text(type_name(1)),
+                  fmin(one_level_confidence, most));
     finding_why(
         finding,
         "the %zu pages of a block take one time, within %.1f %%, in %zu "
@@ -251,8 +251,9 @@ static bool restless(const double costs[], size_t blocks,
            modes.high - modes.low > apart_least;
 }
 
-enum nand_answer nand_judge(uint64_t page_bytes, const double costs[],
-                            size_t blocks, const struct nand_profile *profile,
+enum nand_answer nand_judge(uint64_t page_bytes, double most,
+                            const double costs[], size_t blocks,
+                            const struct nand_profile *profile,
                             struct findings *findings)
 {
     struct levels levels;
@@ -277,7 +278,7 @@ enum nand_answer nand_judge(uint64_t page_bytes, const double costs[],
             return NAND_MORE;
         if (restless(costs, blocks, profile))
             return NAND_BLURRED;
-        say_one(page_bytes, profile, blocks, findings);
+        say_one(page_bytes, profile, most, blocks, findings);
         return NAND_SAID;
     }
     if (nearest(&levels) < gap)
@@ -285,6 +286,6 @@ enum nand_answer nand_judge(uint64_t page_bytes, const double costs[],
     if (levels.count > 4 || profile->correlation < correlation_least ||
         !shares_are_fair(&levels, profile->count))
         return NAND_BLURRED;
-    say_levels(profile, &levels, blocks, findings);
+    say_levels(profile, &levels, most, blocks, findings);
     return NAND_SAID;
 }

@@ -21,10 +21,12 @@ enum nand_answer {
 /*
  * Counts the levels of the places of a block (Kim et al. III-D) and says what
  * they mean. `page_bytes` is the clustered page; `costs` are as they were folded.
- * The profile's residuals are used up.
+ * No more is stated than a confidence of `most`, in [0, 1]. The profile's
+ * residuals are used up.
  */
-enum nand_answer nand_judge(uint64_t page_bytes, const double costs[],
-                            size_t blocks, const struct nand_profile *profile,
+enum nand_answer nand_judge(uint64_t page_bytes, double most,
+                            const double costs[], size_t blocks,
+                            const struct nand_profile *profile,
                             struct findings *findings);
 
 /* Adds a finding of this probe, inconclusive until more is said of it. */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How sure nand_judge() in probes/nand_type_levels.c is of the levels that it
+ * counts in costs made for it. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "probes/nand_type_levels.h"
+#include "tests/suite_run.h"
+
+enum { BLOCKS = 24, PLACES = 96 };
+
+/* What is said of blocks whose places take `levels` times in turn, each twice as
+ * long as the one before. */
+static void judge(size_t levels, double most, struct findings *findings)
+{
+    static double costs[BLOCKS * PLACES];
+    struct nand_profile profile;
+    struct random random;
+
+    *findings = (struct findings){.count = 0};
+    random_seed(&random, levels);
+    for (size_t i = 0; i < BLOCKS * PLACES; i++)
+        costs[i] = 13 + (double)(i % PLACES % levels) * M_LN2 +
+                   0.02 * random_normal(&random);
+    ck_assert_int_eq(nand_profile_make(costs, BLOCKS, PLACES, &profile), 0);
+    ck_assert_int_eq(
+        nand_judge(16 * KIB, most, costs, BLOCKS, &profile, findings),
+        NAND_SAID);
+    nand_profile_free(&profile);
+    ck_assert_uint_eq(findings->count, 1);
+    ck_assert_int_eq(findings->items[0].verdict, VERDICT_FOUND);
+}
+
+static const struct {
+    const char *type;
+    double confidence;
+} of_levels[] = {{"SLC", 0.75}, {"MLC", 0.8}, {"TLC", 0.97}, {"QLC", 0.97}};
+
+START_TEST(levels_are_counted_and_stated_as_often_as_they_are_right)
+{
+    static struct findings findings;
+
+    judge((size_t)_i + 1, 1, &findings);
+    ck_assert_str_eq(findings.items[0].value.text, of_levels[_i].type);
+    ck_assert_double_eq_tol(findings.items[0].confidence,
+                            of_levels[_i].confidence, 1e-9);
+}
+END_TEST
+
+START_TEST(they_are_no_surer_than_what_they_rest_on)
+{
+    static struct findings findings;
+
+    judge((size_t)_i + 1, 0.6, &findings);
+    ck_assert_double_eq_tol(findings.items[0].confidence, 0.6, 1e-9);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("levels");
+    TCase *tests = tcase_create("levels");
+
+    tcase_add_loop_test(
+        tests, levels_are_counted_and_stated_as_often_as_they_are_right, 0, 4);
+    tcase_add_loop_test(tests, they_are_no_surer_than_what_they_rest_on, 0, 4);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
