@@ -20,8 +20,8 @@
 #include "lib/base/line.h"
 
 enum {
-    COUNTED_NUMBER =
-        39, /* of the walks: within a page, where slow are counted */
+    /* Of the walks: within a page, where slow are counted; across two. */
+    COUNTED_NUMBER = 39,
     ACROSS_NUMBER = 40,
     INSIDE_NUMBER = 60, /* and on, for each prime part of the page */
     COUNTED_CHUNKS = 8,

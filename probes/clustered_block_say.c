@@ -142,9 +142,8 @@ bool block_say_agreed(struct block_probe *state, struct findings *findings,
 /* What every slow write, and none after a pause, says of a cache. */
 #define CACHE_SAYS                                                             \
     "written %s, every %s brings one slow write, but none for %s or more "     \
-    "after "                                                                   \
-    "the drive was left alone: it makes room by itself, as one does with a "   \
-    "cache of flash in front, "
+    "after the drive was left alone: it makes room by itself, as one does "    \
+    "with a cache of flash in front, "
 
 void block_say_folds(struct findings *findings,
                      const struct block_distance *distance,

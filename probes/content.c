@@ -364,9 +364,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         paper_content_plan(setting, plan);
         return;
     }
-    plan->bytes_written = usual < most / 16 ? usual : most / 16;
-    plan->bytes_written_max =
-        most < large_blocks_bytes ? large_blocks_bytes : most;
+    plan->bytes_written = smaller_of(usual, most / 16);
+    plan->bytes_written_max = larger_of(most, large_blocks_bytes);
     plan->requests = 1500;
     plan->requests_max = 400000;
 }

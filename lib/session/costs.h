@@ -81,10 +81,9 @@ struct costs {
     uint64_t block_bytes, logs_count; /* for writes */
     bool merges;                      /* such logs were found */
     uint64_t page_bytes;              /* 0: none was seen */
-    double page_extra_ns;             /* a page more than needed, */
-    double
-        page_flush_extra_ns; /* and what of it a buffer leaves to the flush */
-    uint64_t erase_bytes;    /* clustered_block; 0: not known */
+    /* A page more than needed, and what of it a buffer leaves to the flush. */
+    double page_extra_ns, page_flush_extra_ns;
+    uint64_t erase_bytes; /* clustered_block; 0: not known */
     struct cost_walks walks;
     struct cost_reach reach;
     struct cost_place place;

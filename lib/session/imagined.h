@@ -21,8 +21,8 @@ struct imagined {
         levels[2];            /* of the writes in order, and their flushes */
     double again[COST_SIZES]; /* a read of what was just read, over that */
     bool merges;              /* logs with their blocks */
-    double
-        wait_byte_ns; /* that writes wait while it cleans; 0: none was seen */
+    /* That writes wait while it cleans; 0: none was seen. */
+    double wait_byte_ns;
     double flush_extra_ns; /* that writes left to the next flush */
     double sustained_ns;   /* a byte of long writes, when no buffer is left */
     double uncleaned_ns;   /* that writes took for which no block was cleaned */

@@ -14,9 +14,9 @@ struct imagined_point {
     double bytes, ns;
     double share[COST_TIMES]; /* of `ns`, in rising order */
     size_t count;
-    double
-        cut_off;   /* how much more times spread, as sigma of their logarithm */
-    double weight; /* of what it says of the mean */
+    /* How much more times spread, as sigma of their logarithm. */
+    double cut_off;
+    double weight;          /* of what it says of the mean */
     uint64_t written_bytes; /* in all, when it was seen last */
     double excess_ns;       /* on average over what is typical, and held up */
 };

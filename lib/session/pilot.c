@@ -33,8 +33,8 @@ static const double shift_least = 1.05;
 /* Parts of a page suffer as well, but less; longer writes meet more merges. What is
  * less than this may also be chance, and must be seen twice. */
 static const double clearer = 1.25;
-/* All sizes once, and what comes after them, are 18 MiB: so much may be written
- * for those that are measured again. */
+/* May be written for sizes that are measured again: all sizes once, and what
+ * comes after them, are 18 of the 22 MiB that it may write, and some is left. */
 static const uint64_t again_most_bytes = 3 * MIB;
 /* A page more costs no more than so many short writes: else it was a merge. */
 static const double page_writes_most = 3.5;
