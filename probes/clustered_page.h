@@ -27,6 +27,7 @@ enum {
 enum page_kind {
     PAGE_SHIFTED,
     PAGE_STEADY, /* shifted, all of a round in one place */
+    PAGE_PIECES, /* the same, and the host splits it inside pages */
     PAGE_LONGER,
     PAGE_WHOLE, /* the same, and most of them count, not the lowest */
     PAGE_PART,

@@ -85,6 +85,11 @@ static uint32_t repeats_of(const struct contrast *contrast,
                                  : contrast->repeats - 1 + dither;
 }
 
+static bool is_steady(const struct contrast *contrast)
+{
+    return contrast->kind == PAGE_STEADY || contrast->kind == PAGE_PIECES;
+}
+
 /* Slots overlap, that both cells meet pages of each level: were an odd number of
  * pages always written from an even place on, or always from an odd one, one of
  * the two cells would have more of the slow ones. */
@@ -102,7 +107,7 @@ static uint64_t slots_of(const struct page_probe *state,
 
     /* Few blocks, or every write would merge another one. */
     window = window < 256 * KIB ? 256 * KIB : window;
-    if (contrast->kind == PAGE_STEADY)
+    if (is_steady(contrast))
         window = STEADY_SLOTS * pitch;
     if (window > end - state->base_bytes - reach)
         window = end - state->base_bytes - reach;
@@ -174,11 +179,10 @@ void page_emit(struct study *study, const char *phase,
     }
     for (uint32_t i = 0; i < repeats; i++) {
         second = i % 2 ? !second : random_below(random, 2) == 1;
-        if (i == 0 || contrast->kind != PAGE_STEADY)
+        if (i == 0 || !is_steady(contrast))
             slots[0] = any_slot(state, contrast, random);
-        slots[1] = contrast->kind == PAGE_STEADY
-                       ? slots[0]
-                       : any_slot(state, contrast, random);
+        slots[1] =
+            is_steady(contrast) ? slots[0] : any_slot(state, contrast, random);
         emit_write(study, phase, contrast, second, slots[0], round);
         emit_write(study, phase, contrast, !second, slots[1], round);
     }

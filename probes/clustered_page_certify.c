@@ -20,6 +20,8 @@ static const double effect_least = 0.025;
 /* A shift by the page gains nothing: by so much, what is not shifted does not
  * fit the page either. */
 static const double gain_most = 0.06;
+/* What a shift may cost more, of writes of three pages and more. */
+static const double long_none = 0.06;
 /* Of cells of a few writes; then come long ones. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
 
@@ -42,7 +44,9 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
         double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
         /* Were it the page of a longer write, the shift would cost that much
          * more, however many pages there are. */
-        double least = q < 2.5 ? 0.02 : 0.06;
+        double least = q < 2.5                            ? 0.02
+                       : contrasts[i].kind == PAGE_PIECES ? page_effect_none
+                                                          : long_none;
         threshold = threshold < least ? least : threshold;
         threshold = threshold > 0.40 ? 0.40 : threshold;
         contrasts[i].low = contrasts[i].high = threshold;
@@ -130,10 +134,26 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
     if (verdict->claim == CLAIM_HOLDS && contrasts[0].rounds_count > 0 &&
         page_extra_ns(state, phase, &contrasts[0]) < page_flash_least_ns)
         verdict->claim = CLAIM_FALLS;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].kind == PAGE_PIECES &&
+            contrasts[i].median > 0.5 * long_none)
+            verdict->confidence =
+                fmin(verdict->confidence, page_small_confidence);
     verdict->effect = exp(contrasts[0].median);
     if (contrasts[0].median < page_effect_sure)
         verdict->confidence = fmin(verdict->confidence, page_effect_confidence);
     return verdict->claim;
+}
+
+/* A page that the host splits is a piece of it twice, of which either may be read
+ * for: how long that takes goes by the banks where they happen to be, and so the
+ * same writes of as many pages may differ a little wherever they begin. */
+static bool splits_pages(const struct page_probe *state, uint64_t size_bytes,
+                         uint64_t page_bytes)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+
+    return page_bytes <= limit && limit < size_bytes && limit % page_bytes;
 }
 
 /*
@@ -157,7 +177,8 @@ static struct contrast shifted_by_page(const struct page_probe *state,
             page_moved(state, size, (multiple % 2 ? 2 : 1) * page_bytes,
                        2 * size, SIDE_BELOW);
         if (!state->in_order)
-            contrast.kind = PAGE_STEADY;
+            contrast.kind = splits_pages(state, size, page_bytes) ? PAGE_PIECES
+                                                                  : PAGE_STEADY;
         return contrast;
     }
     struct contrast contrast =
