@@ -65,6 +65,42 @@ static void say_found(struct findings *findings, uint64_t page_bytes,
         size, verdict->effect, size);
 }
 
+static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings);
+
+/*
+ * What seemed a page is a block, if it has pages: one of these sizes, whose
+ * certificate fell only because as many as fill the block are cheapest when they
+ * are aligned. False while it is measured.
+ */
+static bool conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
+                              const struct page_smaller *smaller,
+                              struct findings *findings)
+{
+    state->whole_bytes = block_bytes;
+    for (size_t i = 0; i < smaller->count; i++) {
+        uint64_t page_bytes = smaller->sizes[i];
+        struct page_verdict page;
+        enum claim claim = block_bytes % page_bytes
+                               ? CLAIM_OPEN
+                               : page_settle(state, &page_bytes, &page);
+        if (claim == CLAIM_MEASURING)
+            return false;
+        if (claim != CLAIM_HOLDS)
+            continue;
+        /* It might be a chip's page, and the block a page that is not read. */
+        page.confidence = fmin(page.confidence, page_small_confidence);
+        return page_weigh_whole(state, page_bytes, &page) &&
+               conclude_shifts(state, page_bytes, &page, findings);
+    }
+    page_say_open(findings,
+                  "writes are cheapest where whole blocks of them are "
+                  "aligned, and whether these have pages cannot be "
+                  "told");
+    return true;
+}
+
 /*
  * A page that was found by shifts is certified: is the rest of it read? Where it
  * is not, the block of a drive that updates sectors has the same effects, for
@@ -91,13 +127,8 @@ static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
     }
     if (alone == CLAIM_MEASURING)
         return false;
-    if (alone != CLAIM_HOLDS) {
-        page_say_open(findings,
-                      "writes are cheapest where whole blocks of them are "
-                      "aligned, and whether these have pages cannot be "
-                      "told");
-        return true;
-    }
+    if (alone != CLAIM_HOLDS)
+        return conclude_pages_of(state, page_bytes, &smaller, findings);
     say_found(findings, page_bytes, &page);
     /* What is known of a part is known no better than of what it is part. */
     page_say_rest(findings, page_bytes, side,
@@ -306,6 +337,7 @@ static enum outcome try_all(struct page_probe *state, struct findings *findings)
     enum outcome outcome = OUTCOME_GO_ON;
 
     state->in_order = false;
+    state->whole_bytes = 0;
     const enum claim hidden = merges_hide(state);
     if (hidden == CLAIM_MEASURING)
         return OUTCOME_MEASURING;

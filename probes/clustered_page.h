@@ -42,6 +42,7 @@ struct page_probe {
     struct study study;
     uint64_t base_bytes, block_bytes;
     bool in_order; /* writes follow each other, that no block is merged */
+    uint64_t whole_bytes; /* writes of all of it merge nothing; 0: of nothing */
 };
 
 /* What was learnt about one candidate. */

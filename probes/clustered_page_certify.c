@@ -225,6 +225,9 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
     count = 1;
     for (size_t i = 3; i < MULTIPLES; i++) {
         uint64_t size = multiples[i] * page_bytes;
+        /* A block at once costs less than a block shifted, whatever its pages. */
+        if (state->whole_bytes && size % state->whole_bytes == 0)
+            continue;
         if (size <= 2 * page_largest_bytes)
             contrasts[count++] =
                 shifted_by_page(state, multiples[i], page_bytes);

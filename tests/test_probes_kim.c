@@ -452,7 +452,9 @@ START_TEST(pages_of_drawn_drives_are_found)
 }
 END_TEST
 
-/* Drives made at random that were told wrong once, or left open. */
+/* Drives made at random that were told wrong once, or left open; of the first,
+ * nothing is sure. */
+enum { DRAWN_UNSURE = 4 };
 static const struct probe *const write_buffers[] = {&probe_write_buffer, NULL};
 static const struct probe *const read_buffers[] = {&probe_read_buffer, NULL};
 static const struct probe *const contents[] = {&probe_log_list, &probe_content,
@@ -463,6 +465,15 @@ static const struct {
     const struct probe *const *probes;
     const char *parameter, *value;
 } drawn[] = {
+    /* The host splits writes of several pages inside pages, and how long these
+     * take goes by the places of the old ones: where that is much, it is less
+     * sure. */
+    {780053, 2, "realistic", pages, "clustered_page", "49152"},
+    {791002, 1, "realistic", pages, "clustered_page", "49152"},
+    /* Blocks of eight pages: written at once they are cheapest where they are
+     * aligned, as a page is. */
+    {780155, 1, "none", pages, "clustered_page", "49152"},
+    {780289, 1, "none", pages, "clustered_page", "131072"},
     /* A page that is no power of two, on a drive that updates sectors: one sector
      * more costs something at multiples of 3 * 2^k alone. */
     {780111, 10, "realistic", pages, "clustered_page", "inconclusive"},
@@ -495,21 +506,31 @@ static const struct {
     {773752, 4, "realistic", contents, "content_unit", "24576"},
 };
 
-START_TEST(drawn_drives_that_were_told_wrong_are_not)
+/* As it is stated. */
+static const struct finding *check_drawn(size_t row)
 {
     static struct findings findings;
     static struct drive drive;
     char path[SCRATCH_MAX];
     struct asked asked = {.drive = path,
-                          .noise = drawn[_i].noise,
-                          .seed = drawn[_i].run,
-                          .probes = drawn[_i].probes,
+                          .noise = drawn[row].noise,
+                          .seed = drawn[row].run,
+                          .probes = drawn[row].probes,
                           .write_budget_bytes = UINT64_C(1) << 40};
 
-    draw_file(drawn[_i].drive, NULL, &drive, path);
+    draw_file(drawn[row].drive, NULL, &drive, path);
     run(&asked, &findings);
-    check_stated(&asked, &findings, drawn[_i].parameter, drawn[_i].value);
+    check_stated(&asked, &findings, drawn[row].parameter, drawn[row].value);
     unlink(path);
+    return findings_get(&findings, drawn[row].parameter);
+}
+
+START_TEST(drawn_drives_that_were_told_wrong_are_not)
+{
+    const struct finding *finding = check_drawn((size_t)_i);
+
+    if (_i < DRAWN_UNSURE)
+        ck_assert_double_le(finding->confidence, 0.95);
 }
 END_TEST
 
