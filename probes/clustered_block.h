@@ -303,6 +303,8 @@ void block_say_folds(struct findings *findings,
                      const struct block_folds *folds, uint64_t quiet_bytes);
 void block_say_room(struct findings *findings,
                     const struct block_spikes *spikes, uint64_t quiet_bytes);
+/* That logs, which log-list did not see, may be behind a cache. */
+void block_say_hidden(struct findings *findings);
 bool block_say_log_block(const struct block_probe *state,
                          struct findings *findings);
 bool block_say_borders(struct findings *findings,

@@ -237,6 +237,7 @@ enum claim block_say_cache(struct block_probe *state,
     case BLOCK_PAUSES_MORE:
         return CLAIM_MEASURING;
     case BLOCK_PAUSES_ROOM:
+        block_say_hidden(findings);
         break;
     case BLOCK_PAUSES_SAME:
         return CLAIM_FALLS;

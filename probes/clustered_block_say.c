@@ -179,6 +179,21 @@ void block_say_room(struct findings *findings,
                 format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
 
+/* What such a cache takes it writes to new places, one after the other: a merge
+ * behind it is a part of what each of its slow writes waits for, wherever that
+ * goes. So it looks as where there are no logs. */
+void block_say_hidden(struct findings *findings)
+{
+    static const char why[] =
+        "no write waited for a merge, but the drive makes room by itself when "
+        "it is left alone, as one does with a cache of flash in front "
+        "(clustered_block): that takes all writes first, and logs behind it "
+        "would not show";
+
+    findings_doubt(findings, "log_list", why);
+    findings_doubt(findings, "log_block", why);
+}
+
 bool block_say_open(struct findings *findings, const char *reason)
 {
     finding_why(add(findings), "%s", reason);

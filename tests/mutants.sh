@@ -170,6 +170,8 @@ probes/clustered_block_pauses.c|s/slow_share = 0.5/slow_share = 0.6/|test_pauses
 probes/content.c|s/most < large_blocks_bytes ?/false ?/|test_probes_stick|recovery
 probes/content.c|s/: look_at_moving(state, CONTENT_MOVED_FRONT, side)/: claim/|test_probes_stick|recovery
 probes/content.c|s/moved_least = 0.4055, moved_none = 0.2/moved_least = -1, moved_none = -2/|test_probes_stick|recovery
+probes/clustered_block_pauses.c|s/^ *block_say_hidden(findings);//|test_probes_kim|recovery
+lib/infer/finding.c|s/verdict != VERDICT_ABSENT)/verdict == VERDICT_ABSENT)/|test_probes_kim|recovery
 probes/clustered_block_folds.c|s/ hits_least = 0.55/ hits_least = 0.45/|test_folds|
 probes/clustered_block_folds.c|s/ hits_least = 0.55/ hits_least = 0.65/|test_folds|
 probes/clustered_block_folds.c|s/ elsewhere_most = 0.125/ elsewhere_most = 0.19/|test_folds|

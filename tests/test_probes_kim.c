@@ -702,6 +702,38 @@ START_TEST(what_a_cache_in_front_copies_is_no_block)
 }
 END_TEST
 
+/* Logs behind such a cache do not show, and nobody says that there are none but
+ * where nothing is in front. */
+START_TEST(logs_behind_a_cache_are_not_denied)
+{
+    static const struct probe *const both[] = {&probe_log_list,
+                                               &probe_clustered_block, NULL};
+    static const struct {
+        const char *keys, *logs;
+    } rows[] = {
+        {"idle_after_ns=2s,slc_blocks_count=8,slc_full=fold,mapping=log-block",
+         "inconclusive"},
+        {"idle_after_ns=2s,slc_blocks_count=0", "absent"},
+    };
+    static struct findings findings;
+    const struct made drive = {48, 16, 3};
+    char path[SCRATCH_MAX], spec[400];
+    struct asked asked = {.drive = spec,
+                          .noise = "realistic",
+                          .assume = "49152",
+                          .seed = 5,
+                          .probes = both,
+                          .write_budget_bytes = UINT64_C(1) << 40};
+
+    make_drive(&drive, path);
+    snprintf(spec, sizeof(spec), "%s,%s", path, rows[_i].keys);
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "log_list", rows[_i].logs);
+    check_stated(&asked, &findings, "log_block", rows[_i].logs);
+    unlink(path);
+}
+END_TEST
+
 /* Nothing but what pages cost can tell levels apart: what a kernel or a drive's
  * tables add to some of them is no level, and what may be one is not denied. */
 START_TEST(levels_that_are_near_are_none_or_left_open)
@@ -900,6 +932,7 @@ int main(void)
     tcase_add_loop_test(
         sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 5);
     tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0, 5);
+    tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0, 2);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);

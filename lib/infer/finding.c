@@ -105,6 +105,27 @@ void finding_absent(struct finding *finding, double confidence)
     finding->confidence = fmin(confidence, confidence_most);
 }
 
+void finding_withdraw(struct finding *finding)
+{
+    finding->verdict = VERDICT_INCONCLUSIVE;
+    finding->value = finding->low = finding->high = value_none();
+    finding->confidence = 0;
+    finding->extras_count = 0;
+}
+
+void findings_doubt(struct findings *findings, const char *parameter,
+                    const char *why)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (strcmp(finding->parameter, parameter) != 0 ||
+            finding->verdict != VERDICT_ABSENT)
+            continue;
+        finding_withdraw(finding);
+        finding_why(finding, "%s", why);
+    }
+}
+
 const struct finding *findings_get(const struct findings *findings,
                                    const char *parameter)
 {

@@ -86,6 +86,15 @@ void finding_found(struct finding *finding, struct value value,
                    double confidence);
 void finding_absent(struct finding *finding, double confidence);
 
+/* What was stated no longer is: inconclusive, for a reason that the caller gives.
+ */
+void finding_withdraw(struct finding *finding);
+
+/* What says that this parameter is absent is withdrawn: a probe has found a reason
+ * why it may have been hidden. What the user assumed stays. */
+void findings_doubt(struct findings *findings, const char *parameter,
+                    const char *why);
+
 /* NULL when there is none of that name. */
 const struct finding *findings_get(const struct findings *findings,
                                    const char *parameter);

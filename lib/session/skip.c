@@ -128,21 +128,13 @@ int skip_assume(struct findings *findings, const char *parameter,
     return 0;
 }
 
-static void withdraw(struct finding *finding)
-{
-    finding->verdict = VERDICT_INCONCLUSIVE;
-    finding->value = finding->low = finding->high = value_none();
-    finding->confidence = 0;
-    finding->extras_count = 0;
-}
-
 void skip_disturbed(struct findings *findings, size_t first, const char *cause)
 {
     for (size_t i = first; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         if (finding->verdict == VERDICT_SKIPPED)
             continue;
-        withdraw(finding);
+        finding_withdraw(finding);
         finding_why(finding,
                     "the probe was disturbed, and again when it was "
                     "repeated: %s",
@@ -160,7 +152,7 @@ void skip_times(struct findings *findings, const char *cause)
             strcmp(finding->probe, "assumed") == 0)
             continue;
         format_ns((uint64_t)finding->value.integer, value, sizeof(value));
-        withdraw(finding);
+        finding_withdraw(finding);
         finding_why(finding,
                     "it took %s when it was measured, but the drive did not "
                     "keep its speed: %s; let it cool down, end what else uses "
@@ -191,7 +183,7 @@ void skip_unwritten(struct findings *findings,
                              only_reads(probes, finding->probe));
         if ((!denies && !states) || strcmp(finding->probe, "assumed") == 0)
             continue;
-        withdraw(finding);
+        finding_withdraw(finding);
         finding_why(finding,
                     "%s; write all of it once ('ssdprobe run fill DEVICE' "
                     "does), and measure again",
