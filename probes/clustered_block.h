@@ -250,11 +250,18 @@ struct block_piece {
     const struct block_spikes *spikes;
 };
 
-/* So many of `count` pieces are slow within pages, one of `length` of them not for
- * noise, and so many across: does each of these touch two pages? FALLS: half of
- * them do at the most. */
-enum claim block_judge_counts(size_t within_count, size_t across_count,
-                              size_t count, size_t length);
+/* How many pieces of a walk are slow, and the quartiles of what all cost, as
+ * logarithms. */
+struct block_counted {
+    size_t slow_count;
+    double low, high;
+};
+
+/* Of `count` pieces within pages, one of `length` of them is slow not for noise: does
+ * each of those across touch two pages? FALLS: half of them do at the most. */
+enum claim block_judge_counts(const struct block_counted *within,
+                              const struct block_counted *across, size_t count,
+                              size_t length);
 
 /*
  * At multiples of which length, the shortest, does each piece touch two pages?

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "lib/base/line.h"
+#include "lib/infer/stats.h"
 
 enum {
     /* Of the walks: within a page, where slow are counted; across two. */
@@ -37,6 +38,9 @@ static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
 /* Of slow pieces, those that come on top of what comes within a page: all if each
  * is across two of them, or half as many at the most. */
 static const double all_least = 0.8, all_most = 1.2, half_most = 0.65;
+/* A quartile is the same if it is no further apart, as a logarithm, and that of
+ * dearer pieces by so much higher. */
+static const double same_most = 0.1, dearer_least = 0.2624;
 /* A piece is slow from half of what slow ones are above the rest. */
 static const double slow_share = 0.5;
 
@@ -72,10 +76,23 @@ static enum claim walk_middles(struct block_probe *state,
 
 /* ---- counted ------------------------------------------------------------- */
 
-/* How many pieces of a walk are slow. False: they are written first. */
+static void quartiles_of(const double values[], struct block_counted *counted)
+{
+    enum { STEP = COUNTED_CHUNKS * BLOCK_CHUNK_WRITES / STATS_MAX };
+    double sample[STATS_MAX];
+
+    for (size_t i = 0; i < STATS_MAX; i++)
+        sample[i] = values[i * STEP];
+    stats_sort(sample, STATS_MAX);
+    counted->low = sample[STATS_MAX / 4];
+    counted->high = sample[STATS_MAX * 3 / 4];
+}
+
+/* False: they are written first. */
 static bool count_slow(struct block_probe *state,
                        const struct block_piece *piece,
-                       const struct block_course *course, size_t *slow_count)
+                       const struct block_course *course,
+                       struct block_counted *counted)
 {
     const struct period_rule *rule = &piece->spikes->rule;
     const size_t count = COUNTED_CHUNKS * BLOCK_CHUNK_WRITES;
@@ -87,26 +104,40 @@ static bool count_slow(struct block_probe *state,
     double *residuals = values ? malloc(count * sizeof(*residuals)) : NULL;
 
     state->study.failed = state->study.failed || (values && !residuals);
-    *slow_count = 0;
+    *counted = (struct block_counted){0};
     if (residuals) {
+        quartiles_of(values, counted);
         period_level(values, count, rule, residuals);
         for (size_t i = 0; i < count; i++)
-            *slow_count += residuals[i] > least;
+            counted->slow_count += residuals[i] > least;
     }
     free(values);
-    bool counted = residuals;
+    bool done = residuals;
     free(residuals);
-    return counted;
+    return done;
 }
 
-enum claim block_judge_counts(size_t within_count, size_t across_count,
-                              size_t count, size_t length)
+/* Are there pieces that cost what those within a page do, beside others that cost
+ * more? Those that touch one page are the former, and all that do not look slow
+ * beside them. */
+static bool some_touch_one(const struct block_counted *within,
+                           const struct block_counted *across)
 {
-    /* Of those within a page, noise has the others. */
-    const double due =
-        fmin((double)within_count, (double)count / (double)length);
-    const double more = ((double)across_count - (double)within_count) / due;
+    return across->low - within->low < same_most &&
+           across->high - within->high > dearer_least;
+}
 
+enum claim block_judge_counts(const struct block_counted *within,
+                              const struct block_counted *across, size_t count,
+                              size_t length)
+{
+    const double within_count = (double)within->slow_count;
+    /* Of those within a page, noise has the others. */
+    const double due = fmin(within_count, (double)count / (double)length);
+    const double more = ((double)across->slow_count - within_count) / due;
+
+    if (some_touch_one(within, across))
+        return CLAIM_FALLS;
     if (due <= 0 || more > all_most)
         return CLAIM_OPEN;
     if (more >= all_least)
@@ -121,13 +152,12 @@ static enum claim count_middles(struct block_probe *state,
 {
     const struct block_course within =
         across(piece, COUNTED_NUMBER, piece->bytes, piece->bytes / 2);
-    size_t within_count, across_count;
+    struct block_counted one, two;
 
-    if (!count_slow(state, piece, &within, &within_count) ||
-        !count_slow(state, piece, course, &across_count))
+    if (!count_slow(state, piece, &within, &one) ||
+        !count_slow(state, piece, course, &two))
         return CLAIM_MEASURING;
-    return block_judge_counts(within_count, across_count,
-                              COUNTED_CHUNKS * BLOCK_CHUNK_WRITES,
+    return block_judge_counts(&one, &two, COUNTED_CHUNKS * BLOCK_CHUNK_WRITES,
                               piece->spikes->period.length);
 }
 

@@ -148,6 +148,8 @@ probes/clustered_block_conclude.c|s/        if (side == SIDE_BELOW)$/        if 
 probes/clustered_block_walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
 probes/clustered_block_walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block_conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
+probes/clustered_block_conclude.c|s/each > 2 /each > 9 /|test_probes_kim|recovery
+probes/clustered_block_conclude.c|s/each > 2 /each > 0 /|test_probes_kim|recovery
 probes/clustered_block_across.c|s/piece, course, length \/ 2)/piece, course, length)/|test_probes_kim|recovery
 probes/clustered_block_across.c|s/page_bytes, page_bytes \/ q)/page_bytes, page_bytes)/|test_probes_kim|recovery
 probes/clustered_block_conclude.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
@@ -184,10 +186,14 @@ probes/clustered_block_folds.c|s/hits -= counts/hits -= 0 * counts/|test_folds|
 probes/clustered_block_folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
 probes/clustered_block_folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery
+probes/clustered_block_across.c|s/same_most = 0.1,/same_most = 0.15,/|test_across|
+probes/clustered_block_across.c|s/same_most = 0.1,/same_most = 0.06,/|test_across|
+probes/clustered_block_across.c|s/dearer_least = 0.2624/dearer_least = 0.22/|test_across|
+probes/clustered_block_across.c|s/dearer_least = 0.2624/dearer_least = 0.32/|test_across|
 probes/clustered_block_across.c|s/all_least = 0.8/all_least = 0.7/|test_across|
 probes/clustered_block_across.c|s/all_most = 1.2/all_most = 1.3/|test_across|
 probes/clustered_block_across.c|s/half_most = 0.65/half_most = 0.75/|test_across|
-probes/clustered_block_across.c|s/fmin((double)within_count,/fmax((double)within_count,/|test_across|
+probes/clustered_block_across.c|s/fmin(within_count,/fmax(within_count,/|test_across|
 probes/clustered_block_across.c|s/length \/ 2 < PERIOD_SHORTEST/false/|test_probes_kim|recovery
 probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
