@@ -29,16 +29,28 @@ static const char no_gap_yet[] =
     "random writes cost no more than sequential ones yet, as on a page-mapped "
     "drive with spare area, so nothing else could confirm it";
 
+/* Of two pages, does each write use up so many, all of a block? More than two it
+ * does where they are written in parts, as by a buffer that shorter ones pass by. */
+static bool use_up_block(const struct block_spikes *spikes,
+                         const struct block_spikes *doubled)
+{
+    const size_t length = spikes->period.length;
+    const size_t each = length / doubled->period.length;
+
+    return each > 2 && each * doubled->period.length == length;
+}
+
 /*
  * In writes of two pages, do slow ones come at the same distance? After as many
  * writes as before, it is not how much was written that makes one slow: the drive
- * keeps its books every so many requests, or the page is not the whole one.
- * `*missed`: they come at none, where they could be seen. False: they are measured
- * first.
+ * keeps its books every so many requests, or the page is not the whole one. Where
+ * parts of a page use up one each as well (`parts_agree`), those of two may use up
+ * more. `*missed`: they come at none, where they could be seen. False: they are
+ * measured first.
  */
 static bool doubled_walk(struct block_probe *state,
-                         const struct block_spikes *spikes, bool *agrees,
-                         bool *missed)
+                         const struct block_spikes *spikes, bool parts_agree,
+                         bool *agrees, bool *missed)
 {
     const struct block_course course = {.number = WALK_NUMBER,
                                         .scattered = spikes->scattered,
@@ -51,7 +63,8 @@ static bool doubled_walk(struct block_probe *state,
     state->page_bytes = 2 * page;
     enum claim claim = block_walk(state, &course, &doubled);
     state->page_bytes = page;
-    *agrees = !doubled.found || doubled.block_bytes == spikes->block_bytes;
+    *agrees = !doubled.found || doubled.block_bytes == spikes->block_bytes ||
+              (parts_agree && use_up_block(spikes, &doubled));
     /* In order, what is cleaned may be stale the second time. */
     *missed = !doubled.found && spikes->scattered &&
               length >= PERIOD_SHORTEST &&
@@ -87,7 +100,8 @@ bool block_conclude_one_route(struct block_probe *state,
         why_alone = "that is so many writes of a part of a page, each of which "
                     "uses up one";
     } else if (limit == 0 || 2 * page <= limit) {
-        if (!doubled_walk(state, spikes, &agrees, &missed))
+        if (!doubled_walk(state, spikes, claim == CLAIM_HOLDS, &agrees,
+                          &missed))
             return false;
     } else if (claim != CLAIM_HOLDS && page > limit) {
         return block_say_spikes(

@@ -662,7 +662,8 @@ static void run_blocks_made(const struct blocks_made *row,
  * several times a block, or at a distance that is no number of pages: parts can
  * be written by themselves, and then as many of them fill a block; and where the
  * page is not known, those of a short buffer pass for pages until they are written
- * across two; of a block of ten pages, those that are slow are counted then. */
+ * across two; of a block of ten pages, those that are slow are counted then. Where
+ * only writes of two pages are split, each uses up more than two. */
 START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
 {
     static const struct blocks_made rows[] = {
@@ -671,6 +672,8 @@ START_TEST(a_page_that_is_split_makes_no_block_of_half_its_length)
         {"write_buffer_bytes=20KiB", "49152", "4718592"},
         {"write_buffer_bytes=10KiB", "49152", "4718592"},
         {"pages_per_block_count=10", NULL, "491520"},
+        {"write_buffer_bytes=39KiB,write_buffer_bypass_bytes=48KiB", "49152",
+         "4718592"},
     };
     static struct findings findings;
 
@@ -930,7 +933,7 @@ int main(void)
         sweeps, a_block_shows_where_writes_in_order_or_pages_do_not, 0, 2);
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_loop_test(
-        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 5);
+        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 6);
     tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0, 5);
     tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0, 2);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
