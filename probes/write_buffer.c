@@ -36,6 +36,11 @@ static const uint64_t small_bytes = 4 * KIB;
 
 /* What rests on one sign, and the least that a second page adds. */
 static const double unclear_confidence = 0.95, split_least = 0.05;
+/* The command of a write may take longer than that of a read, but not four times
+ * as long (a logarithm). */
+static const double command_most_log = 1.3863;
+/* What is held already is written again for less by a tenth. */
+static const double again_less = 0.1;
 
 static const char no_line[] = "the times of writes of neighbouring sizes "
                               "follow no line, so the end of one cannot be "
@@ -128,6 +133,124 @@ static bool say_waits_for_pages(struct findings *findings, double confidence)
     return true;
 }
 
+static bool say_through(struct findings *findings, const char *where,
+                        double ratio, double confidence)
+{
+    struct finding *finding = buffer_add(findings);
+
+    finding_absent(finding, confidence);
+    finding_why(finding,
+                "a write of 4 KiB%s takes %.1f times as long as a read and "
+                "leaves nothing for a flush to do: it goes straight to the "
+                "flash, past any buffer",
+                where, ratio);
+    return true;
+}
+
+/* What a write takes as a multiple of a read, in logarithms. */
+static struct contrast write_to_read(enum buffer_kind kind)
+{
+    return buffer_compare(kind, small_bytes, small_bytes,
+                          kind == BUFFER_WRITE_READ ? 8 : 4, SIDE_OPEN);
+}
+
+/*
+ * What a write near to the last one waits for may be no more than its command. One
+ * that goes anywhere makes a drive with logs merge: where it is held, the flush
+ * does that, and takes longer; where it is not, it waits itself, as no command
+ * does. HOLDS: nothing is held; FALLS: a buffer is.
+ */
+static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
+                                   double *confidence)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = write_to_read(BUFFER_WRITE_READ_FAR);
+
+    switch (buffer_is_held_far(state, small_bytes)) {
+    case CLAIM_MEASURING:
+        return CLAIM_MEASURING;
+    case CLAIM_HOLDS:
+        return CLAIM_FALLS;
+    case CLAIM_OPEN:
+        return CLAIM_OPEN;
+    case CLAIM_FALLS:
+        break;
+    }
+    contrast.low = contrast.high = command_most_log;
+    enum claim claim =
+        study_claim(&state->study, "through-far", &contrast, 1, &rule);
+    *ratio = exp(contrast.median);
+    *confidence = claim_confidence(&contrast, 1, &rule);
+    return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_OPEN
+                                                               : claim;
+}
+
+/*
+ * Where flushes are ignored, a buffer is always full, and what is written waits for
+ * room in it as if it were not there. But what it holds already needs no room.
+ * HOLDS: a write of the same place takes as long as one of the next.
+ */
+static enum claim costs_as_much_again(struct buffer_probe *state)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_AGAIN, small_bytes,
+                                              small_bytes, 8, SIDE_ABOVE);
+
+    contrast.low = contrast.high = -again_less;
+    return study_claim(&state->study, "again", &contrast, 1, &rule);
+}
+
+/*
+ * A flush has nothing to do after a write that takes longer than a read, as in
+ * `contrast`, or cannot be told from one (`claim`).
+ */
+static bool conclude_slow(struct buffer_probe *state, enum claim claim,
+                          const struct contrast *contrast, double confidence,
+                          struct findings *findings)
+{
+    const double ratio = exp(contrast->median);
+    const enum claim again = costs_as_much_again(state);
+    const double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
+
+    if (again == CLAIM_MEASURING)
+        return false;
+    if (again == CLAIM_FALLS)
+        return buffer_say_open(
+            findings, "a flush takes no longer after a write than after "
+                      "nothing, yet the same place is written again for less "
+                      "than the next one: it is held, and no flush empties "
+                      "what holds it");
+    if (claim == CLAIM_HOLDS && contrast->median > command_most_log)
+        return say_through(findings, "", ratio, fmin(confidence, most));
+    double far_ratio = 0, far_confidence = 0;
+    switch (goes_through_far(state, &far_ratio, &far_confidence)) {
+    case CLAIM_MEASURING:
+        return false;
+    case CLAIM_HOLDS:
+        return say_through(findings, " anywhere", far_ratio,
+                           fmin(far_confidence, most));
+    case CLAIM_FALLS:
+        state->unwaiting = true;
+        return conclude_buffered(state, small_bytes, findings);
+    case CLAIM_OPEN:
+        break;
+    }
+    if (claim == CLAIM_HOLDS)
+        return say_through(findings, "", ratio,
+                           fmin(confidence, unclear_confidence));
+    claim = waits_for_pages(state, &confidence);
+    if (claim == CLAIM_MEASURING)
+        return false;
+    if (claim == CLAIM_HOLDS)
+        return say_waits_for_pages(findings, confidence);
+    return buffer_say_open(
+        findings, "a flush takes no longer after a write than after "
+                  "nothing, and writes are not clearly slower than reads, "
+                  "so it cannot be told whether anything is buffered");
+}
+
 /* A flush that does nothing: written through, or not what it says? */
 static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
                                 struct findings *findings)
@@ -137,8 +260,7 @@ static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
         "after nothing, so it is not known when the buffer is empty";
     const struct claim_rule rule = {.alpha = buffer_alpha,
                                     .looks = claim_looks};
-    struct contrast contrast =
-        buffer_compare(BUFFER_WRITE_READ, 4 * KIB, 4 * KIB, 8, SIDE_OPEN);
+    struct contrast contrast = write_to_read(BUFFER_WRITE_READ);
 
     contrast.low = log(1.5);
     contrast.high = log(1.1);
@@ -156,32 +278,8 @@ static bool conclude_unbuffered(struct buffer_probe *state, bool nothing,
             findings);
     if (!nothing)
         return buffer_say_open(findings, unclear);
-    double confidence = claim_confidence(&contrast, 1, &rule);
-    if (claim != CLAIM_HOLDS) {
-        claim = waits_for_pages(state, &confidence);
-        if (claim == CLAIM_MEASURING)
-            return false;
-        if (claim == CLAIM_HOLDS)
-            return say_waits_for_pages(findings, confidence);
-        return buffer_say_open(
-            findings, "a flush takes no longer after a write than after "
-                      "nothing, and writes are not clearly slower than reads, "
-                      "so it cannot be told whether anything is buffered");
-    }
-    /* A drive may also take longer over the command of a write than of a read,
-     * but not several times. */
-    const double clear = log(4);
-    struct finding *finding = buffer_add(findings);
-    finding_absent(finding, contrast.median > clear
-                                ? confidence
-                                : fmin(confidence, unclear_confidence));
-    finding_why(
-        finding,
-        "a write of 4 KiB takes %.1f times as long as a read and leaves "
-        "nothing for a flush to do: it goes straight to the flash, past "
-        "any buffer",
-        exp(contrast.median));
-    return true;
+    return conclude_slow(state, claim, &contrast,
+                         claim_confidence(&contrast, 1, &rule), findings);
 }
 
 /*

@@ -30,8 +30,10 @@ enum buffer_kind {
     BUFFER_WRITE_SLOWLY, /* the same, with pauses between the host's requests */
     BUFFER_FLUSH_TIME,   /* flush after a write of other : after one of size */
     BUFFER_FLUSH_LATE, /* flush after a write of size : the same after a pause */
-    BUFFER_WRITE_READ, /* read of size : write of size */
-    BUFFER_WRITE_SPLIT /* write at a page : the same from shift before one */
+    BUFFER_WRITE_READ,     /* read of size : write of size */
+    BUFFER_WRITE_READ_FAR, /* the same, both anywhere */
+    BUFFER_WRITE_SPLIT, /* write at a page : the same from shift before one */
+    BUFFER_WRITE_AGAIN  /* writes in order : writes of one place */
 };
 
 struct buffer_probe {

@@ -20,7 +20,8 @@ struct contrast buffer_compare(enum buffer_kind kind, uint64_t size_bytes,
                                enum side expected)
 {
     static const char *const prefixes[] = {"flush", "flush", "write", "slow",
-                                           "drain", "late",  "read",  "split"};
+                                           "drain", "late",  "read",  "read",
+                                           "split", "again"};
     struct contrast contrast = {.kind = (int)kind,
                                 .size_bytes = size_bytes,
                                 .other_bytes = other_bytes,
@@ -59,7 +60,8 @@ static uint64_t somewhere(const struct buffer_probe *state,
     const enum buffer_kind kind = (enum buffer_kind)contrast->kind;
     uint64_t pitch = 4 * KIB;
 
-    if (kind == BUFFER_FLUSH_FAR || buffer_is_dear(state, size_bytes)) {
+    if (kind == BUFFER_FLUSH_FAR || kind == BUFFER_WRITE_READ_FAR ||
+        buffer_is_dear(state, size_bytes)) {
         const uint64_t page = state->page_bytes;
         uint64_t first = (setting->region_offset_bytes + page - 1) / page;
         uint64_t pages = (setting->region_length_bytes - size_bytes) / page;
@@ -135,6 +137,27 @@ static void ask_write(struct study *study, const struct step *step,
     }
 }
 
+/* Does a cell of this kind begin with reads in place of writes? */
+static bool is_read(enum buffer_kind kind, bool second)
+{
+    return !second &&
+           (kind == BUFFER_WRITE_READ || kind == BUFFER_WRITE_READ_FAR);
+}
+
+/*
+ * Where the next write of a cell goes. Those of BUFFER_WRITE_AGAIN each begin where
+ * the last one ended, or all at one place.
+ */
+static uint64_t next_place(const struct buffer_probe *state,
+                           const struct contrast *contrast, bool second,
+                           uint64_t size_bytes, const struct step *last,
+                           struct random *random)
+{
+    if (contrast->kind != BUFFER_WRITE_AGAIN || !last->length_bytes)
+        return somewhere(state, contrast, second, size_bytes, random);
+    return last->offset_bytes + (second ? 0 : last->length_bytes);
+}
+
 /* One cell: writes into an empty buffer, each followed by a flush. A size of 0
  * is a flush alone, after one that has emptied the buffer. */
 static void emit_cell(struct study *study, const char *phase,
@@ -146,11 +169,15 @@ static void emit_cell(struct study *study, const char *phase,
     uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
     char suffix = second ? 'b' : 'a';
 
+    struct step last = {.length_bytes = 0};
+
     for (uint32_t i = 0; i < contrast->repeats; i++) {
-        struct step step = placing_step(
-            OPERATION_WRITE, somewhere(state, contrast, second, size, random),
-            size, phase, contrast, suffix, round);
-        if (kind == BUFFER_WRITE_READ && !second) {
+        uint64_t place =
+            next_place(state, contrast, second, size, &last, random);
+        struct step step = placing_step(OPERATION_WRITE, place, size, phase,
+                                        contrast, suffix, round);
+        last = step;
+        if (is_read(kind, second)) {
             step.operation = OPERATION_READ;
             step.length_bytes = contrast->size_bytes;
             study_ask(study, &step);
@@ -192,10 +219,12 @@ static enum operation measured_in(enum buffer_kind kind, bool second)
     case BUFFER_FLUSH_LATE:
         return OPERATION_FLUSH;
     case BUFFER_WRITE_READ:
+    case BUFFER_WRITE_READ_FAR:
         return second ? OPERATION_WRITE : OPERATION_READ;
     case BUFFER_WRITE_TIME:
     case BUFFER_WRITE_SLOWLY:
     case BUFFER_WRITE_SPLIT:
+    case BUFFER_WRITE_AGAIN:
         break;
     }
     return OPERATION_WRITE;
@@ -207,7 +236,7 @@ static uint32_t rows_each(const struct buffer_probe *state,
     enum buffer_kind kind = (enum buffer_kind)contrast->kind;
     uint64_t size = second ? contrast->size_bytes : contrast->other_bytes;
 
-    if ((kind == BUFFER_WRITE_READ && !second) || !size)
+    if (is_read(kind, second) || !size)
         return 1;
     return (uint32_t)requests_of(state, kind, size) + 1;
 }
