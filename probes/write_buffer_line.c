@@ -147,6 +147,14 @@ static enum buffer_stay stays(struct buffer_probe *state,
     }
 }
 
+/* Twice as much, but not past the largest one before that was tried. */
+static uint64_t next_size(uint64_t size_bytes, uint64_t most_bytes)
+{
+    return size_bytes < most_bytes && 2 * size_bytes > most_bytes
+               ? most_bytes
+               : 2 * size_bytes;
+}
+
 enum buffer_stay buffer_gallop(struct buffer_probe *state,
                                struct buffer_fit *fit, uint64_t *low_bytes,
                                uint64_t *high_bytes, double *excess)
@@ -163,7 +171,8 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
         if (stay != BUFFER_SLOW)
             return stay == BUFFER_BELOW ? BUFFER_UNSURE : stay;
     }
-    for (uint64_t size = 2 * *low_bytes; size <= most; size *= 2) {
+    for (uint64_t size = 2 * *low_bytes; size <= most;
+         size = next_size(size, most)) {
         enum buffer_stay stay = stays(state, fit, size, excess, &median);
         if (stay == BUFFER_MEASURING)
             return stay;

@@ -62,6 +62,7 @@ probes/read_buffer.c|s/!survey->any && survey->open/false/|test_probes_kim|recov
 probes/read_buffer_cells.c|s/8 \* MIB + MIB/32 * MIB + MIB/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = 0.5/|test_probes_kim|recovery
 probes/write_buffer.c|s/split_least = 0.05/split_least = -0.5/|test_probes_kim|recovery
+probes/write_buffer_line.c|s/size = next_size(size, most)/size *= 2/|test_probes_kim|recovery
 probes/write_buffer.c|s/command_most_log = 1.3863/command_most_log = 13/|test_probes_kim|recovery
 probes/write_buffer.c|s/command_most_log = 1.3863/command_most_log = -13/|test_probes_kim|recovery
 probes/write_buffer.c|s/again_less = 0.1/again_less = 9/|test_probes_kim|recovery

@@ -64,6 +64,10 @@ static const struct expected table[] = {
      NULL, buffers, "write_buffer", "1576960"},
     {"ssd-a,write_buffer_bypass_bytes=64KiB,write_buffer_bytes=180KiB", NULL,
      buffers, "write_buffer", "184320"},
+    /* It ends below the largest size that is tried, and above the last one that
+     * doubling the smallest that is held comes to. */
+    {"ssd-a,write_buffer_bypass_bytes=96KiB,write_buffer_bytes=7000KiB", NULL,
+     buffers, "write_buffer", "7168000"},
     /* A write takes hardly longer than a read: without a buffer, more where it
      * ends in the next page; not into one that writes out at once. */
     {"ssd-a,write_buffer_bytes=0,command_ns=500us,mapping=page", "16384",
