@@ -280,6 +280,11 @@ struct block_borders {
     double effect, confidence;         /* of what is cheap behind one */
 };
 
+/* What borders with these numbers save, as logarithms: do some, of which every so
+ * many is one, save more than others? Then only those are borders of blocks. */
+bool block_borders_alike(const double ratios[], const uint64_t indexes[],
+                         uint32_t count);
+
 /* CLAIM_HOLDS with `*borders`; FALLS: what a write costs begins nowhere again. */
 enum claim block_find_borders(struct block_probe *state,
                               struct block_borders *borders);

@@ -21,7 +21,12 @@
 
 #include "probes/placing.h"
 
-enum { TRIES = 2, STEPS_MAX = 64, RESETS_PART = 4 };
+enum {
+    TRIES = 2,
+    RESETS_PART = 4,
+    EVERY_MOST = 8,   /* rows of a block that are told from blocks */
+    ALIKE_ROUNDS = 96 /* of borders that are compared, at the least */
+};
 
 static const uint64_t write_bytes = 4 * KIB;
 static const uint64_t first_step_bytes = 64 * KIB;
@@ -33,6 +38,10 @@ static const double drop_least = 0.1;
 /* And right behind it, a whole block less; but where the bank is still busy with
  * an erase, what is moved may hardly take longer than that. */
 static const double border_least = 0.05;
+/* Of 35 kinds of borders chance puts none so high above the others; banks of one
+ * drive that differ a little came to more than 3.5. One that always saves more than
+ * the others is at 5.6 or more. */
+static const double outranks_most = 4.5;
 /* A wrong step costs a second try; the certificate decides. */
 static const double step_error = 0.3;
 static const double certify_alpha = 1e-4;
@@ -197,6 +206,63 @@ static void parts_within_half(struct contrast contrasts[], size_t count)
         contrasts[i].low = contrasts[i].high = threshold;
 }
 
+/* Is what one kind of border saves more than what the others do? By ranks: how many
+ * spreads the sum of its own is above what chance gives. */
+static double outranks(const double ratios[], const uint64_t indexes[],
+                       uint32_t count, uint64_t every, uint64_t first)
+{
+    double higher = 0;
+    uint32_t own = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (indexes[i] % every != first)
+            continue;
+        own++;
+        for (uint32_t j = 0; j < count; j++)
+            if (indexes[j] % every != first)
+                higher += ratios[i] > ratios[j] ? 1 : 0;
+    }
+    const double pairs = (double)own * (count - own);
+    return pairs > 0 ? (higher - pairs / 2) / sqrt(pairs * (count + 1) / 12)
+                     : 0;
+}
+
+bool block_borders_alike(const double ratios[], const uint64_t indexes[],
+                         uint32_t count)
+{
+    for (uint64_t every = 2; every <= EVERY_MOST; every++)
+        for (uint64_t first = 0; first < every; first++)
+            if (outranks(ratios, indexes, count, every, first) > outranks_most)
+                return false;
+    return true;
+}
+
+/*
+ * Behind each border as much is saved? Where a block spans several banks, a write
+ * at the last of them waits for what each moves, and one at the first behind it
+ * for less: so it is at each row of a block, but more is saved where a block
+ * begins, which is every so many rows. HOLDS: they are alike.
+ */
+static enum claim check_alike(struct block_probe *state, const char *phase,
+                              const struct contrast *whole)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint64_t indexes[CONTRAST_ROUNDS_MAX];
+    const uint32_t rounds =
+        whole->rounds_count > ALIKE_ROUNDS ? whole->rounds_count : ALIKE_ROUNDS;
+
+    if (!study_ratios(&state->study, phase, whole, rounds, ratios))
+        return CLAIM_MEASURING;
+    for (uint32_t i = 0; i < rounds; i++) {
+        struct random random;
+        study_random(&state->study, phase, whole->name, i, &random);
+        indexes[i] =
+            places_of(state, whole, &random).a_bytes / whole->other_bytes;
+    }
+    return block_borders_alike(ratios, indexes, rounds) ? CLAIM_HOLDS
+                                                        : CLAIM_FALLS;
+}
+
 /* Behind any border of blocks a write is much cheaper than before it; and not so
  * at the parts of a block, of which only the primes need be tried. */
 static enum claim certify(struct block_probe *state,
@@ -239,7 +305,8 @@ static enum claim certify(struct block_probe *state,
         study_claim(&state->study, phase, contrasts, count, &rule);
     borders->effect = exp(contrasts[0].median);
     borders->confidence = claim_confidence(contrasts, count, &rule);
-    return claim;
+    return claim == CLAIM_HOLDS ? check_alike(state, phase, &contrasts[0])
+                                : claim;
 }
 
 enum claim block_find_borders(struct block_probe *state,

@@ -144,6 +144,9 @@ lib/session/plan.c|s/share_bytes = smaller_of(left_bytes, wanted_bytes)/share_by
 lib/session/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget
 lib/session/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block_borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery
+probes/clustered_block_borders.c|s/outranks_most = 4.5/outranks_most = 35/|test_across|
+probes/clustered_block_borders.c|s/outranks_most = 4.5/outranks_most = 1/|test_across|
+probes/clustered_block_borders.c|s/EVERY_MOST = 8,/EVERY_MOST = 7,/|test_across|
 probes/clustered_block_borders.c|s/part.expected = SIDE_BELOW/part.expected = SIDE_ABOVE/|test_probes_kim|recovery
 probes/read_buffer.c|s/survey->any \&\& survey->last > last/false/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/shown->bytes + state->grain_bytes;/shown->bytes + 2 * state->grain_bytes;/|test_probes_kim|recovery

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each limit of block_judge_counts() in probes/clustered_block_across.c, from both
- * sides. */
+ * sides, and of block_borders_alike() in probes/clustered_block_borders.c. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -75,6 +75,36 @@ START_TEST(some_that_touch_one_page_show_beside_others)
 }
 END_TEST
 
+enum { BORDERS = 96 };
+
+/* Of all borders in turn, each `every`th saves more than `higher` of 100 others. */
+static bool alike(uint64_t every, uint32_t higher)
+{
+    double ratios[BORDERS];
+    uint64_t indexes[BORDERS];
+
+    for (uint32_t i = 0; i < BORDERS; i++) {
+        const bool own = i % every == every - 1;
+        indexes[i] = 1000 + i;
+        /* Others are 0 to 99, as chance has it. */
+        const uint32_t other = (i + 1) * UINT32_C(2654435761) / 65536 % 100;
+        ratios[i] = own ? higher - 0.5 : other;
+    }
+    return block_borders_alike(ratios, indexes, BORDERS);
+}
+
+/* Rows of a block save something as well, but less than where it begins. */
+START_TEST(rows_of_a_block_are_no_blocks)
+{
+    for (uint64_t every = 2; every <= 8; every++) {
+        ck_assert_msg(!alike(every, 100), "every %u", (unsigned)every);
+        ck_assert_msg(alike(every, 50), "every %u", (unsigned)every);
+    }
+    ck_assert(!alike(4, 95));
+    ck_assert(alike(4, 70));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("across");
@@ -83,6 +113,7 @@ int main(void)
     tcase_add_test(tests, twice_as_many_are_slow_across_two_pages);
     tcase_add_test(tests, noise_is_left_out);
     tcase_add_test(tests, some_that_touch_one_page_show_beside_others);
+    tcase_add_test(tests, rows_of_a_block_are_no_blocks);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
