@@ -98,8 +98,14 @@ lib/session/pilot.c|s/size = 3 . near_least_bytes/size = 4 * near_least_bytes/|t
 lib/session/imagined_kind.c|s/return sqrt(fmax(sigma . sigma - kept, 0))/return 0 * (sigma - kept)/|test_imagined|
 lib/session/learn.c|s/    if (piloted)$/    if (piloted + 1)/|test_budget|one drive
 lib/session/imagined_kind.c|s/longest->ns < other_ns ?/longest->ns < 0 ?/|test_imagined|
-lib/session/imagined_kind.c|s/weight \* (kind->each ? 1 : shorter)/weight/|test_imagined|
+lib/session/imagined_wait.c|s/weight \* (kind->each ? 1 : shorter)/weight/|test_imagined|
 lib/session/imagined_kind.c|s/fill(&kinds\[COST_WRITE_ORDER\], &kinds\[COST_WRITE_NEAR\]/fill(\&kinds[COST_WRITE_ORDER], \&kinds[COST_WRITE_ORDER]/|test_imagined|
+lib/session/imagined_kind.c|s/alike = kind >= COST_WRITE_ORDER/alike = true/|test_imagined|
+lib/session/imagined_kind.c|s/sigmas\[(count - 1) . 2\]/sigmas[count - 1]/|test_imagined|
+lib/session/imagined.c|s/= spread_of_again(drive->costs)/= imagined_spread_of_reads(drive->costs) * (1 + 0 * spread_of_again(drive->costs))/|test_imagined|
+lib/session/imagined.c|s/    if (drive->merges)$/    if (false)/|test_imagined|
+lib/session/imagined_curve.c|s/b->steps = flush->steps = true/b->steps = flush->steps = false/|test_imagined|
+lib/session/imagined_curve.c|s/flush->step_low_ns = both_ns - .*;/flush->step_low_ns = both_ns;/|test_imagined|
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 0.9/|test_session|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|

@@ -381,12 +381,9 @@ static double imagine_again(uint64_t length_bytes)
 }
 
 /* Of a few reads that were repeated the middle one was quicker: so it is by chance
- * where reads differ as much, and a buffer's reads are quicker than that. */
+ * where they differ as much, and a buffer's reads are quicker than that. */
 START_TEST(a_quicker_read_may_be_chance)
 {
-    for (int i = 0; i < 200; i++)
-        see(OPERATION_READ, random_below(&chance, GIB / MIB) * MIB, 4 * KIB,
-            1e6 * exp(0.05 * random_normal(&chance)));
     see_again(256 * KIB, 0.93);
     see_again(256 * KIB, 1.02);
     see_again(256 * KIB, 0.92);
@@ -396,6 +393,85 @@ START_TEST(a_quicker_read_may_be_chance)
         see_again(2 * MIB, 0.5);
     imagined_init(drive, seen, 1);
     ck_assert_double_lt(imagine_again(2 * MIB), 0.6);
+}
+END_TEST
+
+/* Reads differ by where they are; but the same again takes half as long of each. */
+START_TEST(a_buffer_shows_where_reads_differ)
+{
+    for (int i = 0; i < 200; i++)
+        see(OPERATION_READ, random_below(&chance, GIB / MIB) * MIB, 4 * KIB,
+            i % 2 ? 1e6 : 4e6);
+    for (int i = 0; i < 3; i++)
+        see_again(256 * KIB, 0.5);
+    imagined_init(drive, seen, 1);
+    ck_assert_double_lt(imagine_again(256 * KIB), 0.6);
+}
+END_TEST
+
+/* Of a page that was just read little is read again, if it is short. */
+START_TEST(short_reads_do_not_tell_how_long_ones_vary)
+{
+    for (uint64_t i = 0; i < 100; i++)
+        see(OPERATION_READ, i * 4 * KIB, 4 * KIB, (double)(1 << i % 3) * 1e5);
+    for (uint64_t i = 0; i < 5; i++)
+        for (uint64_t length = 32 * KIB; length <= 128 * KIB; length *= 2)
+            see(OPERATION_READ, i * 4 * MIB, length, 2e6);
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 0; i < 100; i++) {
+        const double ns =
+            imagined_do(drive, &(struct step){.operation = OPERATION_READ,
+                                              .offset_bytes = i * MIB,
+                                              .length_bytes = 64 * KIB})
+                .ns;
+        ck_assert_double_gt(ns, 1.8e6);
+        ck_assert_double_lt(ns, 2.3e6);
+    }
+}
+END_TEST
+
+/* From the end of a buffer on, a write waits for what it left to the flush before:
+ * between the sizes that were seen, both together are as long as without one. */
+START_TEST(the_end_of_a_buffer_is_no_step_of_both)
+{
+    static const double both_ns[][2] = {
+        {3e5, 6e5}, {4e5, 9e5}, {6e5, 13e5}, {30e5, 5e5}};
+    double write_ns, flush_ns;
+
+    for (uint64_t size = 0; size < 4; size++)
+        for (uint64_t i = 0; i < 20; i++) {
+            see(OPERATION_WRITE, (i % 2 * 2 * MIB), 32 * KIB << size,
+                both_ns[size][0]);
+            see(OPERATION_FLUSH, 0, 0, both_ns[size][1]);
+        }
+    imagined_init(drive, seen, 1);
+    for (uint64_t length = 129 * KIB; length < 256 * KIB; length += 21 * KIB) {
+        const double line_ns =
+            19e5 + 16e5 * (double)(length - 128 * KIB) / (128 * (double)KIB);
+        write_ns = imagine(OPERATION_WRITE, 0, length);
+        flush_ns = imagine(OPERATION_FLUSH, 0, 0);
+        ck_assert_double_gt(write_ns + flush_ns, 0.95 * line_ns);
+        ck_assert_double_lt(write_ns + flush_ns, 1.05 * line_ns);
+        if (length < 192 * KIB)
+            ck_assert_double_lt(write_ns, 13e5);
+        else
+            ck_assert_double_gt(write_ns, 19e5);
+    }
+}
+END_TEST
+
+/* Of a few writes one met the merge of a log that was full: so they will. */
+START_TEST(logs_are_full_after_as_much_of_any_length)
+{
+    seen->merges = true;
+    see_near(4 * KIB, 11, 1e6);
+    see_near(4 * KIB, 1, 61e6);
+    see_near(8 * KIB, 11, 1e6);
+    see_near(8 * KIB, 1, 121e6);
+    imagined_init(drive, seen, 1);
+    const double ns = imagine_near(4 * KIB);
+    ck_assert_double_gt(ns, 5e6);
+    ck_assert_double_lt(ns, 7e6);
 }
 END_TEST
 
@@ -623,6 +699,10 @@ int main(void)
     tcase_add_test(all, long_writes_in_order_are_like_those_near);
     tcase_add_test(all, merges_come_by_what_is_written);
     tcase_add_test(all, a_quicker_read_may_be_chance);
+    tcase_add_test(all, a_buffer_shows_where_reads_differ);
+    tcase_add_test(all, short_reads_do_not_tell_how_long_ones_vary);
+    tcase_add_test(all, the_end_of_a_buffer_is_no_step_of_both);
+    tcase_add_test(all, logs_are_full_after_as_much_of_any_length);
     tcase_add_test(all, what_is_near_is_told_anew);
     tcase_add_test(all, reads_that_wait_for_writes_say_nothing);
     tcase_add_test(all, a_new_log_is_filled_from_its_first_page_on);

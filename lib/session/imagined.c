@@ -51,6 +51,35 @@ static double short_ns(const struct imagined *drive, enum cost_kind kind)
     return imagined_ns(write, bytes) + imagined_ns(flush, bytes);
 }
 
+static size_t ratios_of(const struct cost_again *again,
+                        double ratios[COST_AGAINS])
+{
+    const size_t count =
+        again->count < COST_AGAINS ? again->count : COST_AGAINS;
+
+    memcpy(ratios, again->ratios, count * sizeof(*ratios));
+    stats_sort(ratios, count);
+    return count;
+}
+
+/* How far the ratios of a size spread, as sigma of their logarithm: by how far off
+ * the middle one the others are, of all sizes. */
+static double spread_of_again(const struct costs *costs)
+{
+    const double middle_sigmas = 0.6745;
+    double off[COST_SIZES * COST_AGAINS], ratios[COST_AGAINS];
+    size_t offs = 0;
+
+    for (size_t size = 0; size < COST_SIZES; size++) {
+        const size_t count = ratios_of(&costs->again[size], ratios);
+        for (size_t i = 0; i < count; i++)
+            if (i != count / 2 && ratios[i] > 0)
+                off[offs++] = fabs(log(ratios[i] / ratios[count / 2]));
+    }
+    stats_sort(off, offs);
+    return offs ? stats_median(off, offs) / middle_sigmas : 0;
+}
+
 /* The middle one: either read may have been held up. What chance may make of one
  * that takes as long again, counts as that: a buffer that is none would be sought
  * with many reads. 0: none was seen. */
@@ -58,16 +87,12 @@ static double middle_again(const struct cost_again *again, double spread)
 {
     const double least = 0.03; /* what differs by less is the same */
     const double errors = 3, median_error = 1.2533;
-    const size_t count =
-        again->count < COST_AGAINS ? again->count : COST_AGAINS;
     double ratios[COST_AGAINS];
+    const size_t count = ratios_of(again, ratios);
 
     if (count == 0)
         return 0;
-    memcpy(ratios, again->ratios, count * sizeof(*ratios));
-    stats_sort(ratios, count);
-    const double chance =
-        errors * median_error * spread * sqrt(2 / (double)count);
+    const double chance = errors * median_error * spread / sqrt((double)count);
     const double ratio = stats_median(ratios, count);
     return -log(ratio) > fmax(least, chance) ? ratio : 1;
 }
@@ -76,7 +101,7 @@ static double middle_again(const struct cost_again *again, double spread)
  * one that was seen. */
 static void set_again(struct imagined *drive)
 {
-    const double spread = imagined_spread_of_reads(drive->costs);
+    const double spread = spread_of_again(drive->costs);
     double seen[COST_SIZES];
 
     for (size_t i = 0; i < COST_SIZES; i++)
@@ -111,6 +136,8 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->wait_byte_ns = !drive->merges && costs->page_bytes
                               ? imagined_wait_alike(drive->kinds, costs)
                               : 0;
+    if (drive->merges)
+        imagined_wait_logs(drive->kinds, costs);
 }
 
 static uint64_t spare_bytes(const struct imagined *drive)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/infer/stats.h"
+#include "lib/session/imagined_curve.h"
 #include "lib/session/imagined_wait.h"
 
 /* Fewer times than this say little; those of two kinds are then alike within a
@@ -13,7 +14,7 @@ static const uint32_t few_times = 12, fewest_times = 4;
 static const double alike_most = 1.3, alike_most_of_fewest = 2;
 static const double least_bytes = 512; /* a flush may be of none */
 /* So many show how they vary. */
-static const size_t noise_times = 6;
+static const size_t noise_times = 4;
 
 /* The kinds most like each. */
 static const enum cost_kind others[COST_KINDS][2] = {
@@ -109,6 +110,7 @@ static void set_point(struct imagined_point *point,
     typical(kind, count, &begin, &end);
     point->bytes = class->bytes;
     point->count = end - begin;
+    point->steps = false;
     for (size_t i = begin; i < end; i++)
         sum_ns += ns[i];
     point->ns = sum_ns / (double)point->count;
@@ -153,29 +155,37 @@ static double held_up(const struct imagined_kind kinds[COST_KINDS])
     return fmax(shares / weights, 0);
 }
 
-/* The middle one of those that were seen often, or of two the lower: what
- * buffers and parts of the drive do to reads only adds to it. */
+/* How far off the middle one the others are of a class. */
+static double spread_of_class(const struct cost_class *class)
+{
+    const double middle_sigmas = 0.6745;
+    const size_t count = held(class);
+    double ns[COST_TIMES], off[COST_TIMES];
+    size_t offs = 0;
+
+    memcpy(ns, class->ns, count * sizeof(*ns));
+    stats_sort(ns, count);
+    for (size_t i = 0; i < count; i++)
+        if (i != count / 2 && ns[i] > 0)
+            off[offs++] = fabs(log(ns[i] / ns[count / 2]));
+    stats_sort(off, offs);
+    return offs ? stats_median(off, offs) / middle_sigmas : 0;
+}
+
+/* The middle one of all classes, or of two the lower: of one it may be places that
+ * differ, and what buffers and parts of the drive do to reads only adds to it. */
 double imagined_spread_of_reads(const struct costs *costs)
 {
+    const uint32_t least_times = 3;
     double sigmas[2 * COST_SIZES];
     size_t count = 0;
 
     for (enum cost_kind kind = COST_READ_FAR; kind <= COST_READ_NEAR; kind++)
         for (size_t i = 0; i < COST_SIZES; i++)
-            if (costs->classes[kind][i].count >= COST_TIMES)
-                sigmas[count++] = spread(&costs->classes[kind][i]);
+            if (costs->classes[kind][i].count >= least_times)
+                sigmas[count++] = spread_of_class(&costs->classes[kind][i]);
     stats_sort(sigmas, count);
     return count ? sigmas[(count - 1) / 2] : 0;
-}
-
-static size_t point_of(const struct imagined_kind *kind, double bytes)
-{
-    size_t i = 0;
-
-    while (i < kind->count &&
-           costs_class(kind->points[i].bytes) != costs_class(bytes))
-        i++;
-    return i;
 }
 
 /*
@@ -192,7 +202,7 @@ static void set_merges_apart(struct imagined_kind *write,
 
     for (size_t i = 0; i < write->count; i++) {
         struct imagined_point *point = &write->points[i];
-        const size_t f = point_of(flush, point->bytes);
+        const size_t f = imagined_point_of(flush, point->bytes);
         if (f == flush->count)
             continue;
         struct imagined_point *rest = &flush->points[f];
@@ -304,6 +314,7 @@ void imagined_kinds(const struct costs *costs,
     for (enum cost_kind kind = 0; kind < COST_KINDS; kind++) {
         kinds[kind].held_up = share;
         kinds[kind].each = is_far(kind);
+        kinds[kind].alike = kind >= COST_WRITE_ORDER;
         kinds[kind].page_bytes =
             kind < COST_WRITE_ORDER ? 0 : (double)costs->page_bytes;
         kinds[kind].wait_byte_ns = 0;
@@ -317,6 +328,9 @@ void imagined_kinds(const struct costs *costs,
     }
     fill(&kinds[COST_WRITE_ORDER], &kinds[COST_WRITE_NEAR], false);
     fill(&kinds[COST_FLUSH_ORDER], &kinds[COST_FLUSH_NEAR], false);
+    for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++)
+        imagined_curve_end_buffer(&kinds[COST_WRITE_ORDER + i],
+                                  &kinds[COST_FLUSH_ORDER + i]);
     for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++)
         fill(&kinds[COST_MORE_ORDER + i], &kinds[COST_WRITE_ORDER + i],
              is_far(COST_WRITE_ORDER + i));
@@ -333,55 +347,8 @@ imagined_kind(const struct imagined_kind kinds[COST_KINDS], enum cost_kind kind)
 
 /* ---- what would be ------------------------------------------------------ */
 
-/* On the line from far below the last point through it: of neighbours that were
- * seen but a few times, the line would lead anywhere. */
-static double beyond(const struct imagined_point points[], size_t last,
-                     double bytes)
-{
-    const double far = 8;
-    const struct imagined_point *b = &points[last], *a = points;
-
-    for (size_t i = 0; i < last && points[i].bytes <= b->bytes / far; i++)
-        a = &points[i];
-    const double slope = fmax(b->ns - a->ns, 0) / (b->bytes - a->bytes);
-    return b->ns + slope * (bytes - b->bytes);
-}
-
-/*
- * On straight lines through the points. Where one rises much faster than the
- * line before it, there is a step in it, as at the end of a buffer: half way.
- */
-double imagined_ns(const struct imagined_kind *kind, double bytes)
-{
-    const struct imagined_point *points = kind->points;
-    const size_t count = kind->count;
-    const double steep = 1.3;
-    size_t i = 1;
-
-    if (count == 0)
-        return 0;
-    if (count == 1 || bytes <= points[0].bytes)
-        return bytes > points[0].bytes ? points[0].ns * bytes / points[0].bytes
-                                       : points[0].ns;
-    while (i + 1 < count && points[i].bytes < bytes)
-        i++;
-    const struct imagined_point *b = &points[i];
-    if (bytes > b->bytes)
-        return beyond(points, i, bytes);
-    const struct imagined_point *a = &points[i - 1];
-    const double slope = (b->ns - a->ns) / (b->bytes - a->bytes);
-    if (i > 1) {
-        const struct imagined_point *z = &points[i - 2];
-        const double before = fmax((a->ns - z->ns) / (a->bytes - z->bytes), 0);
-        if (b->ns > steep * (a->ns + before * (b->bytes - a->bytes)))
-            return bytes < (a->bytes + b->bytes) / 2
-                       ? a->ns + before * (bytes - a->bytes)
-                       : b->ns - before * (b->bytes - bytes);
-    }
-    return fmax(a->ns + slope * (bytes - a->bytes), fmin(a->ns, b->ns));
-}
-
-/* How times vary is not seen in a few: then as those of another size do. */
+/* How times vary is not seen in a few: then as those of another size do. But short
+ * reads vary by what of their page was just read, which says nothing of others. */
 static const struct imagined_point *
 nearest_point(const struct imagined_kind *kind, double bytes)
 {
@@ -390,7 +357,8 @@ nearest_point(const struct imagined_kind *kind, double bytes)
 
     for (size_t i = 0; i < kind->count; i++) {
         const struct imagined_point *point = &kind->points[i];
-        const double few = point->count < noise_times ? COST_SIZES : 0;
+        const double few =
+            kind->alike && point->count < noise_times ? COST_SIZES : 0;
         const double apart = fabs(log2(fmax(point->bytes, least_bytes) /
                                        fmax(bytes, least_bytes))) +
                              few;

@@ -18,13 +18,18 @@ struct imagined_point {
     double cut_off;
     double weight;          /* of what it says of the mean */
     uint64_t written_bytes; /* in all, when it was seen last */
-    double excess_ns;       /* on average over what is typical, and held up */
+    /* Half way from the point before to this one a buffer ends: just before and behind
+     * there. */
+    bool steps;
+    double step_low_ns, step_high_ns;
+    double excess_ns; /* on average over what is typical, and held up */
 };
 
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
     size_t count;
     double held_up;    /* any request, on average, for this share of its time */
+    bool alike;        /* what is known of one size says how others vary */
     bool each;         /* a request waits as such, not for each of its bytes */
     double page_bytes; /* that a write uses up at least; 0: not known */
     double wait_byte_ns; /* what little was seen of is taken to wait; 0: none */

@@ -19,15 +19,15 @@ static void forget(struct imagined_kind *kind, uint64_t written_bytes)
     }
 }
 
-/* The kinds from `first` to `last` wait for each byte as they did together. */
-static double wait_alike(struct imagined_kind kinds[COST_KINDS],
-                         const struct costs *costs, enum cost_kind first,
-                         enum cost_kind last)
+/* The kinds from `first` to `last` wait for each byte as they did together: what
+ * they are taken to where little was seen of a size. */
+static double wait_together(struct imagined_kind kinds[COST_KINDS],
+                            const struct costs *costs, enum cost_kind first,
+                            enum cost_kind last)
 {
     double wait_ns = 0, bytes = 0;
 
-    for (enum cost_kind kind = first; kind <= last; kind++) {
-        forget(&kinds[kind], costs->place.written_bytes);
+    for (enum cost_kind kind = first; kind <= last; kind++)
         for (size_t i = 0; i < kinds[kind].count; i++) {
             const struct imagined_point *point = &kinds[kind].points[i];
             if (!costs->classes[kind][costs_class(point->bytes)].count)
@@ -35,13 +35,22 @@ static double wait_alike(struct imagined_kind kinds[COST_KINDS],
             wait_ns += point->weight * point->excess_ns;
             bytes += point->weight * used_up(&kinds[kind], point->bytes);
         }
-    }
     const double byte_ns = bytes > 0 ? fmax(wait_ns / bytes, 0) : 0;
-    for (enum cost_kind kind = first; kind <= last; kind++) {
-        kinds[kind].each = false;
+    for (enum cost_kind kind = first; kind <= last; kind++)
         kinds[kind].wait_byte_ns = byte_ns;
-    }
     return byte_ns;
+}
+
+/* As was seen lately, and far away as near. */
+static double wait_alike(struct imagined_kind kinds[COST_KINDS],
+                         const struct costs *costs, enum cost_kind first,
+                         enum cost_kind last)
+{
+    for (enum cost_kind kind = first; kind <= last; kind++) {
+        forget(&kinds[kind], costs->place.written_bytes);
+        kinds[kind].each = false;
+    }
+    return wait_together(kinds, costs, first, last);
 }
 
 double imagined_wait_alike(struct imagined_kind kinds[COST_KINDS],
@@ -49,6 +58,14 @@ double imagined_wait_alike(struct imagined_kind kinds[COST_KINDS],
 {
     return wait_alike(kinds, costs, COST_WRITE_ORDER, COST_MORE_FAR) +
            wait_alike(kinds, costs, COST_FLUSH_ORDER, COST_FLUSH_FAR);
+}
+
+void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
+                        const struct costs *costs)
+{
+    wait_together(kinds, costs, COST_WRITE_ORDER, COST_WRITE_NEAR);
+    wait_together(kinds, costs, COST_MORE_ORDER, COST_MORE_NEAR);
+    wait_together(kinds, costs, COST_FLUSH_ORDER, COST_FLUSH_NEAR);
 }
 
 /*

@@ -15,6 +15,11 @@
 double imagined_wait_alike(struct imagined_kind kinds[COST_KINDS],
                            const struct costs *costs);
 
+/* On a drive of logs a log is full after so many bytes, whatever their writes were:
+ * what little was seen of waits as those of other lengths that go near, or in order. */
+void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
+                        const struct costs *costs);
+
 /* A request that typically takes `usual_ns`. */
 double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
                         double usual_ns);
