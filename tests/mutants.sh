@@ -106,6 +106,8 @@ lib/session/imagined.c|s/= spread_of_again(drive->costs)/= imagined_spread_of_re
 lib/session/imagined.c|s/    if (drive->merges)$/    if (false)/|test_imagined|
 lib/session/imagined_curve.c|s/b->steps = flush->steps = true/b->steps = flush->steps = false/|test_imagined|
 lib/session/imagined_curve.c|s/flush->step_low_ns = both_ns - .*;/flush->step_low_ns = both_ns;/|test_imagined|
+lib/session/pilot.c|s/at + apart_bytes, size_bytes/at, size_bytes/|test_budget|one drive
+lib/session/pilot.c|s/size <= read_most_bytes; size \*= 2/size <= read_most_bytes; size *= 8/|test_budget|one drive
 lib/session/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 0.9/|test_session|
 lib/session/written.c|s/false_alarm = 1.2e-6/false_alarm = 1e-30/|test_session|

@@ -9,7 +9,7 @@
 
 enum {
     READS_SMALL = 16,
-    READS_LARGE = 3,
+    READS_AGAIN = 3, /* of each size */
     WRITES_NEAR = 8, /* of each size, where it fits and where it does not */
     WRITES_LONG = 4,
     WRITES_LARGE = 2,
@@ -20,7 +20,7 @@ enum {
     WRITES_ORDER = 12
 };
 
-static const uint64_t read_sizes[] = {4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB};
+static const uint64_t read_least_bytes = 4 * KIB, read_most_bytes = 2 * MIB;
 static const uint64_t far_sizes[] = {64 * KIB, MIB};
 static const uint64_t near_least_bytes = KIB, near_most_bytes = MIB;
 static const uint64_t near_long_bytes = 128 * KIB;  /* fewer of these */
@@ -124,6 +124,22 @@ static uint64_t anywhere(struct pilot *pilot, uint64_t length_bytes)
     return (low + random_below(&pilot->random, high - low)) * grain;
 }
 
+/*
+ * Twice the same, for what the drive has kept of it; and before that what lies near
+ * to it: what it takes to come from another part of the drive is spared the second
+ * time as well, and is no buffer.
+ */
+static int read_again(struct pilot *pilot, uint64_t size_bytes)
+{
+    const uint64_t apart_bytes = larger_of(size_bytes, MIB);
+    const uint64_t at = anywhere(pilot, apart_bytes + size_bytes);
+    int error = ask(pilot, OPERATION_READ, at + apart_bytes, size_bytes, NULL);
+
+    for (int i = 0; !error && i < 2; i++)
+        error = ask(pilot, OPERATION_READ, at, size_bytes, NULL);
+    return error;
+}
+
 static int read_all(struct pilot *pilot)
 {
     uint64_t at = anywhere(pilot, MIB);
@@ -134,14 +150,9 @@ static int read_all(struct pilot *pilot)
             ask(pilot, OPERATION_READ, anywhere(pilot, 4 * KIB), 4 * KIB, NULL);
     for (int i = 0; !error && i < READS_SMALL; i++, at += 4 * KIB)
         error = ask(pilot, OPERATION_READ, at, 4 * KIB, NULL);
-    for (size_t s = 0; s < sizeof(read_sizes) / sizeof(*read_sizes); s++) {
-        for (int i = 0; !error && i < READS_LARGE; i++) {
-            at = anywhere(pilot, read_sizes[s]);
-            error = ask(pilot, OPERATION_READ, at, read_sizes[s], NULL);
-            if (!error) /* what the drive has kept of it */
-                error = ask(pilot, OPERATION_READ, at, read_sizes[s], NULL);
-        }
-    }
+    for (uint64_t size = read_least_bytes; size <= read_most_bytes; size *= 2)
+        for (int i = 0; !error && i < READS_AGAIN; i++)
+            error = read_again(pilot, size);
     return error;
 }
 
