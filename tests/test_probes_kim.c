@@ -155,14 +155,6 @@ static const struct expected table[] = {
     {"ram-disk", NULL, buffers, "write_buffer", "inconclusive"},
 };
 
-/* Drives made at random run no other code: they are not for a sanitizer, under
- * which they take minutes. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { DRAWN = 0 };
-#else
-enum { DRAWN = 1 };
-#endif
-
 struct asked {
     const char *drive, *noise, *assume;
     unsigned seed; /* of the drive and of the run */
@@ -931,23 +923,26 @@ int main(void)
     tcase_add_test(sweeps, drives_are_recovered_without_noise);
     tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
-                        sizeof(made) / sizeof(made[0]));
+                        suite_rows(sizeof(made) / sizeof(made[0])));
     tcase_add_loop_test(sweeps, what_may_be_otherwise_is_stated_with_less, 0,
                         sizeof(unsure) / sizeof(unsure[0]));
     tcase_add_test(sweeps, random_writes_alone_are_not_sure_of_a_block);
-    tcase_add_loop_test(sweeps, pages_of_drawn_drives_are_found, 0,
-                        DRAWN * sizeof(drawn_seeds) / sizeof(drawn_seeds[0]));
+    tcase_add_loop_test(
+        sweeps, pages_of_drawn_drives_are_found, 0,
+        suite_rows(sizeof(drawn_seeds) / sizeof(drawn_seeds[0])));
     tcase_add_loop_test(sweeps, drawn_drives_that_were_told_wrong_are_not, 0,
-                        DRAWN * sizeof(drawn) / sizeof(drawn[0]));
+                        suite_rows(sizeof(drawn) / sizeof(drawn[0])));
     tcase_add_loop_test(sweeps, cells_are_no_surer_than_their_page_and_block, 0,
-                        2 * DRAWN);
+                        SUITE_SANITIZED ? 1 : 2);
     tcase_add_test(sweeps, a_block_is_found_without_its_page);
     tcase_add_loop_test(
         sweeps, a_block_shows_where_writes_in_order_or_pages_do_not, 0, 2);
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
-    tcase_add_loop_test(
-        sweeps, a_page_that_is_split_makes_no_block_of_half_its_length, 0, 6);
-    tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0, 5);
+    tcase_add_loop_test(sweeps,
+                        a_page_that_is_split_makes_no_block_of_half_its_length,
+                        0, suite_rows(6));
+    tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0,
+                        suite_rows(5));
     tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0, 2);
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
