@@ -66,18 +66,14 @@ static size_t ratios_of(const struct cost_again *again,
  * the middle one the others are, of all sizes. */
 static double spread_of_again(const struct costs *costs)
 {
-    const double middle_sigmas = 0.6745;
     double off[COST_SIZES * COST_AGAINS], ratios[COST_AGAINS];
     size_t offs = 0;
 
     for (size_t size = 0; size < COST_SIZES; size++) {
         const size_t count = ratios_of(&costs->again[size], ratios);
-        for (size_t i = 0; i < count; i++)
-            if (i != count / 2 && ratios[i] > 0)
-                off[offs++] = fabs(log(ratios[i] / ratios[count / 2]));
+        offs += imagined_off_middle(ratios, count, off + offs);
     }
-    stats_sort(off, offs);
-    return offs ? stats_median(off, offs) / middle_sigmas : 0;
+    return imagined_sigma(off, offs);
 }
 
 /* The middle one: either read may have been held up. What chance may make of one

@@ -155,21 +155,32 @@ static double held_up(const struct imagined_kind kinds[COST_KINDS])
     return fmax(shares / weights, 0);
 }
 
-/* How far off the middle one the others are of a class. */
-static double spread_of_class(const struct cost_class *class)
+size_t imagined_off_middle(const double sorted[], size_t count, double off[])
+{
+    size_t offs = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (i != count / 2 && sorted[i] > 0)
+            off[offs++] = fabs(log(sorted[i] / sorted[count / 2]));
+    return offs;
+}
+
+double imagined_sigma(double off[], size_t count)
 {
     const double middle_sigmas = 0.6745;
+
+    stats_sort(off, count);
+    return count ? stats_median(off, count) / middle_sigmas : 0;
+}
+
+static double spread_of_class(const struct cost_class *class)
+{
     const size_t count = held(class);
     double ns[COST_TIMES], off[COST_TIMES];
-    size_t offs = 0;
 
     memcpy(ns, class->ns, count * sizeof(*ns));
     stats_sort(ns, count);
-    for (size_t i = 0; i < count; i++)
-        if (i != count / 2 && ns[i] > 0)
-            off[offs++] = fabs(log(ns[i] / ns[count / 2]));
-    stats_sort(off, offs);
-    return offs ? stats_median(off, offs) / middle_sigmas : 0;
+    return imagined_sigma(off, imagined_off_middle(ns, count, off));
 }
 
 /* The middle one of all classes, or of two the lower: of one it may be places that

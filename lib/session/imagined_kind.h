@@ -41,6 +41,14 @@ struct cost {
     double mean_ns; /* on average, rare slow ones included */
 };
 
+/* How far off the middle one the others are, as logarithms: into `off`, which has
+ * room for `count`. How many these are. */
+size_t imagined_off_middle(const double sorted[], size_t count, double off[]);
+
+/* The sigma of a normal that would be so far off (see above; sorted here); 0 of
+ * none. */
+double imagined_sigma(double off[], size_t count);
+
 /* How far the times of the same read spread, as sigma of their logarithm; 0: not
  * enough of them were seen. */
 double imagined_spread_of_reads(const struct costs *costs);
