@@ -42,6 +42,8 @@ static const double effect_least = 0.05;
 /* A page at random costs half as much again as one in order: then more than it
  * is moved. */
 static const double moved_least = 0.4055, moved_none = 0.2;
+/* What a write waits for that has a block moved is seen beside what others take. */
+static const double waited_least = 0.1823; /* log 1.2 */
 /* Logs whose merges are too cheap for log-list may keep the few blocks of a trial
  * from being moved. */
 static const double without_logs_confidence = 0.9;
@@ -148,11 +150,12 @@ static bool is_worthwhile(const struct interval *interval, double median,
     return half * sqrt((double)votes / CONTENT_VOTES_MAX) < hopeful * away;
 }
 
+static const char compared[] = "compare"; /* the phase */
+
 /* Decides by sequential looks, to both sides; fills in the median. */
 static enum answer compare(struct content_probe *state,
                            struct contrast *contrast, double *confidence)
 {
-    static const char phase[] = "compare";
     double ratios[CONTENT_VOTES_MAX], error;
     enum answer answer = ANSWER_UNCLEAR;
 
@@ -160,10 +163,10 @@ static enum answer compare(struct content_probe *state,
         const uint32_t group = vote_looks[i].group;
         const double share = (double)vote_looks[i].shares / VOTE_SHARES;
         uint32_t count = vote_looks[i].votes;
-        if (!study_ratios(&state->study, phase, contrast, count, ratios))
+        if (!study_ratios(&state->study, compared, contrast, count, ratios))
             return ANSWER_MEASURING;
         count /= group;
-        content_group_values(&state->study, phase, contrast,
+        content_group_values(&state->study, compared, contrast,
                              vote_looks[i].votes, group, ratios);
         contrast->median = stats_median(ratios, count);
         answer = judge(ratios, count, share, &error);
@@ -259,6 +262,13 @@ static bool conclude_bits_alike(struct content_probe *state, double confidence,
                 "pages at random cost no more than pages in order, so nothing "
                 "makes the drive move others, which is where contents would "
                 "matter; when it cleans is beyond what this probe writes");
+        /* A drive may move blocks while others are written, and let those wait. */
+        if (state->logs_found && content_waited(state, compared) < waited_least)
+            return study_say_open(
+                &probe_content, findings,
+                "zeros, ones and random data cost the same to write, but so "
+                "does a write for which no block is to be moved: the drive may "
+                "move them later, and let other writes wait");
         confidence += random_confidence - 1;
         return say_same(state->logs_absent
                             ? fmin(confidence, without_logs_confidence)

@@ -67,6 +67,11 @@ void content_group_values(const struct study *study, const char *phase,
                           const struct contrast *contrast, uint32_t votes,
                           uint32_t group, double ratios[]);
 
+/* How much longer writes take, with their flush, for which a block is to be moved
+ * than those for which none is, as a logarithm: three quarters of them at least, in
+ * the comparison of contents in `phase`. 0: not measured. */
+double content_waited(const struct content_probe *state, const char *phase);
+
 /* ---- unit --------------------------------------------------------------- */
 
 /* The smallest parts that save anything and stand up to fresh data; a search

@@ -17,7 +17,10 @@ enum {
     NEAR_PAGES = 8, /* of a block, that are written */
     PAGES = 4,      /* of a cell of the first look */
     FAR_OUT = 32,   /* of so many costs one on each side may lie far out */
-    SIDES = 2       /* of a contrast */
+    SIDES = 2,      /* of a contrast */
+    /* The cells of writes to a place that was just written, for which nothing is
+     * moved: one each, numbered through the first turn of the first trial. */
+    STAYED = 'z'
 };
 
 struct filling {
@@ -166,6 +169,7 @@ static void ask_turn(struct study *study, const char *phase,
     uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
     uint64_t wanted = votes_from(round) * contents, measured = 0;
+    uint32_t stayed = 0;
 
     assert(blocks >= contents && filled >= contents);
     pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
@@ -193,8 +197,13 @@ static void ask_turn(struct study *study, const char *phase,
         ask_flushed(study, &filling, &step, place, state->page_bytes);
         /* Pages in a row differ in time: not always the same for a content. */
         step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        if (random_below(&random, 2))
+        if (random_below(&random, 2)) {
+            if (round == 0 && turn == 0)
+                step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
+                                    STAYED, stayed++);
             ask_flushed(study, &filling, &step, place, state->page_bytes);
+            step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+        }
     }
 }
 
@@ -282,6 +291,30 @@ static bool cell_cost(const struct study *study, const char *phase,
     stats_sort(costs, rows ? count : 0);
     *ns = rows ? costs[0] : 0;
     return *ns > 0;
+}
+
+double content_waited(const struct content_probe *state, const char *phase)
+{
+    const struct contrast contrast = content_of(CONTENT_ONES_ZEROS, 0, 0);
+    const size_t turns = turns_count(&contrast);
+    double moving[CONTENT_KINDS_MAX * CONTENT_VOTES];
+    double staying[CONTENT_KINDS_MAX * CONTENT_VOTES];
+    const size_t most = sizeof(staying) / sizeof(*staying);
+    size_t moved = 0, stayed = 0;
+
+    for (size_t content = 0; content < CONTENT_KINDS_MAX; content++)
+        for (uint32_t i = 0; i < CONTENT_VOTES; i++)
+            moved +=
+                cell_cost(&state->study, phase, &contrast,
+                          (char)('a' + content * turns), i, &moving[moved]);
+    while (stayed < most && cell_cost(&state->study, phase, &contrast, STAYED,
+                                      (uint32_t)stayed, &staying[stayed]))
+        stayed++;
+    if (moved == 0 || stayed == 0)
+        return 0;
+    stats_sort(moving, moved);
+    stats_sort(staying, stayed);
+    return log(moving[moved / 4] / stats_median(staying, stayed));
 }
 
 /* The logarithm of what it costs to merge one content in a turn: of so many votes

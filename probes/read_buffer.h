@@ -66,6 +66,11 @@ bool read_value(const struct study *study, const char *phase,
 /* No size above this is looked at. */
 uint64_t read_size_limit(const struct setting *setting);
 
+/* Of what reads in parts save where they fit, so much they must to fit: a page that
+ * two parts share is read twice each time, so it is kept for longer than others, and
+ * where one page too many is read it makes up to half of what is saved. */
+static const double read_parts_share = 0.75;
+
 /* ---- edge --------------------------------------------------------------- */
 
 /* One search for the edge of the run of sizes that profit. */

@@ -17,6 +17,22 @@ struct query {
     uint32_t repeats;
 };
 
+static double share_of(const struct read_edge *edge)
+{
+    return edge->part_bytes ? read_parts_share : 0.5;
+}
+
+/* What counts as a profit, and how far from it are a whole one and none. */
+static double counting_from(const struct read_edge *edge)
+{
+    return share_of(edge) * edge->gain;
+}
+
+static double clearance_of(const struct read_edge *edge)
+{
+    return fmin(share_of(edge), 1 - share_of(edge)) * edge->gain;
+}
+
 static bool ask_edge(void *context, const char *phase, uint32_t index,
                      uint64_t place_bytes, bool *holds)
 {
@@ -31,7 +47,7 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
              (unsigned long long)place_bytes);
     if (!study_ratios(query->study, phase, &contrast, 1, &ratio))
         return false;
-    *holds = (ratio > query->edge->gain / 2) == query->edge->profits_below;
+    *holds = (ratio > counting_from(query->edge)) == query->edge->profits_below;
     return true;
 }
 
@@ -39,7 +55,7 @@ static bool ask_edge(void *context, const char *phase, uint32_t index,
  * where the size allows no more. */
 uint32_t read_repeats_for(const struct read_edge *edge, double clear)
 {
-    double need = pow(clear * edge->spread / (edge->gain / 2), 2);
+    double need = pow(clear * edge->spread / clearance_of(edge), 2);
 
     return need < READ_REPEATS_USUAL_MAX ? (uint32_t)ceil(need)
                                          : READ_REPEATS_USUAL_MAX;
@@ -57,7 +73,7 @@ static enum claim bisect_edge(struct read_probe *state,
         .low_bytes = edge->low_bytes,
         .high_bytes = edge->high_bytes,
         .step_bytes = state->grain_bytes,
-        .reliability = stats_normal_cdf(edge->gain / 2 / spread) - 0.02,
+        .reliability = stats_normal_cdf(clearance_of(edge) / spread) - 0.02,
         .answer = ask_edge,
         .context = &query};
 
@@ -79,6 +95,16 @@ static void part_of_nearest(struct contrast contrasts[], size_t count)
     for (size_t i = 0; i < count; i++)
         contrasts[i].low = contrasts[i].high =
             contrasts[i].kind == BEYOND_SPLIT ? fifth : half;
+}
+
+/* Of a read in parts, most of it: see read_parts_share. */
+static void most_of_nearest(struct contrast contrasts[], size_t count)
+{
+    const double least =
+        read_parts_share * fmax(contrasts[0].median, read_gain_least);
+
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = least;
 }
 
 /* Fresh data on both sides of the edge at `place`: near it and farther off. */
@@ -111,10 +137,11 @@ static size_t edge_contrasts(const struct read_probe *state,
             read_as(setting, edge, farther - farther % grain, out);
     }
     const uint64_t lead = edge->lead_bytes;
-    bool split = read_parts_of(setting, lead + place_bytes) <
-                 read_parts_of(setting, lead + place_bytes + grain);
+    bool split = !edge->part_bytes &&
+                 read_parts_of(setting, lead + place_bytes) <
+                     read_parts_of(setting, lead + place_bytes + grain);
     for (size_t i = 0; i < count; i++) {
-        contrasts[i].low = contrasts[i].high = edge->gain / 2;
+        contrasts[i].low = contrasts[i].high = counting_from(edge);
         if (split && edge->profits_below && contrasts[i].expected == out)
             contrasts[i].kind = BEYOND_SPLIT;
         if (contrasts[i].repeats < 2)
@@ -171,10 +198,12 @@ enum claim read_find_edge(struct read_probe *state,
                           const struct read_edge *whole, const char *name,
                           uint64_t *place_bytes, double *confidence)
 {
-    const struct claim_rule rule = {
-        .alpha = read_alpha / READ_ATTEMPTS_MAX,
-        .looks = claim_longest_looks,
-        .adapt = whole->profits_below ? part_of_nearest : NULL};
+    const struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
+                                    .looks = claim_longest_looks,
+                                    .adapt = !whole->profits_below ? NULL
+                                             : whole->part_bytes
+                                                 ? most_of_nearest
+                                                 : part_of_nearest};
     struct read_edge edge = *whole;
     char phase[LABEL_PHASE_MAX];
 

@@ -45,13 +45,12 @@ static enum claim find_behind_lead(struct read_probe *state,
 
 enum { NEAR_SIDE, FAR_SIDE, BOTH_SIDES };
 
-/* On the far side a profit must be nearly that on the near side: a page that two
- * parts share is kept for longer than others, and makes up to half of it. */
+/* On the far side a profit must be nearly that on the near side. */
 static void most_of_near(struct contrast contrasts[], size_t count)
 {
     (void)count;
     contrasts[FAR_SIDE].low = contrasts[FAR_SIDE].high =
-        0.8 * fmax(contrasts[NEAR_SIDE].median, read_gain_least);
+        read_parts_share * fmax(contrasts[NEAR_SIDE].median, read_gain_least);
 }
 
 /* On which side of the edge is its high end, by reads downwards? SIDE_OPEN: they

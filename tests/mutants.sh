@@ -215,6 +215,8 @@ probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
+probes/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
+probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_probes_kim|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
@@ -254,6 +256,7 @@ probes/nand_type_levels.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_
 probes/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|recovery
+probes/read_buffer.h|s/read_parts_share = 0.75/read_parts_share = 0.5/|test_probes_kim|recovery
 probes/nand_type_levels.c|s/hidden_least = 0.01/hidden_least = 0.00001/|test_probes_kim|recovery
 probes/nand_type_levels.c|s/fmax(fmin(confidence, most), 0)/fmax(confidence, 0)/|test_levels|
 probes/nand_type_levels.c|s/more_levels_confidence = 0.97/more_levels_confidence = 0.999/|test_levels|

@@ -505,10 +505,15 @@ static const struct {
     {730224, 730224, "realistic", read_buffers, "read_buffer", "9830400"},
     {730262, 730262, "realistic", read_buffers, "read_buffer", "3907584"},
     {730063, 730063, "realistic", read_buffers, "read_buffer", "32768"},
+    /* Of pages that two parts share some are kept where one page too many is read. */
+    {800003, 1, "realistic", read_buffers, "read_buffer", "1769472"},
     /* Ones that save little where some banks of a page have them. */
     {773752, 1, "realistic", contents, "content_unit", "24576"},
     {773752, 3, "realistic", contents, "content_unit", "24576"},
     {773752, 4, "realistic", contents, "content_unit", "24576"},
+    /* Blocks are moved while others are written, and those wait, some of them. */
+    {800202, 1, "realistic", contents, "content_dependence", "inconclusive"},
+    {800202, 6, "realistic", contents, "content_dependence", "inconclusive"},
 };
 
 /* As it is stated. */
