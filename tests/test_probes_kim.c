@@ -512,7 +512,7 @@ static const struct {
     {773752, 3, "realistic", contents, "content_unit", "24576"},
     {773752, 4, "realistic", contents, "content_unit", "24576"},
     /* Blocks are moved while others are written, and those wait, some of them. */
-    {800202, 1, "realistic", contents, "content_dependence", "inconclusive"},
+    {800202, 8, "realistic", contents, "content_dependence", "inconclusive"},
     {800202, 6, "realistic", contents, "content_dependence", "inconclusive"},
 };
 
