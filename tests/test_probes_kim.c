@@ -433,22 +433,35 @@ static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
     close(descriptor);
 }
 
+/* A run on what a seed draws with these keys (NULL: none), with a generous budget.
+ * The drive as it was drawn, until the next one. */
+static const struct drive *run_drawn(uint64_t seed, const char *keys,
+                                     struct asked *asked,
+                                     struct findings *findings)
+{
+    static struct drive drive;
+    static char path[SCRATCH_MAX];
+
+    draw_file(seed, keys, &drive, path);
+    asked->drive = path;
+    asked->write_budget_bytes = UINT64_C(1) << 40;
+    run(asked, findings);
+    unlink(path);
+    return &drive;
+}
+
 START_TEST(pages_of_drawn_drives_are_found)
 {
     static struct findings findings;
-    static struct drive drive;
-    char path[SCRATCH_MAX], page[32];
-    struct asked asked = {.drive = path,
-                          .noise = "realistic",
+    struct asked asked = {.noise = "realistic",
                           .seed = (unsigned)drawn_seeds[_i],
-                          .probes = pages,
-                          .write_budget_bytes = UINT64_C(1) << 40};
+                          .probes = pages};
+    const struct drive *drive =
+        run_drawn(drawn_seeds[_i], drawn_keys, &asked, &findings);
+    char page[32];
 
-    draw_file(drawn_seeds[_i], drawn_keys, &drive, path);
-    snprintf(page, sizeof(page), "%" PRIu64, drive.clustered_page_bytes);
-    run(&asked, &findings);
+    snprintf(page, sizeof(page), "%" PRIu64, drive->clustered_page_bytes);
     check_stated(&asked, &findings, "clustered_page", page);
-    unlink(path);
 }
 END_TEST
 
@@ -516,31 +529,18 @@ static const struct {
     {800202, 6, "realistic", contents, "content_dependence", "inconclusive"},
 };
 
-/* As it is stated. */
-static const struct finding *check_drawn(size_t row)
-{
-    static struct findings findings;
-    static struct drive drive;
-    char path[SCRATCH_MAX];
-    struct asked asked = {.drive = path,
-                          .noise = drawn[row].noise,
-                          .seed = drawn[row].run,
-                          .probes = drawn[row].probes,
-                          .write_budget_bytes = UINT64_C(1) << 40};
-
-    draw_file(drawn[row].drive, NULL, &drive, path);
-    run(&asked, &findings);
-    check_stated(&asked, &findings, drawn[row].parameter, drawn[row].value);
-    unlink(path);
-    return findings_get(&findings, drawn[row].parameter);
-}
-
 START_TEST(drawn_drives_that_were_told_wrong_are_not)
 {
-    const struct finding *finding = check_drawn((size_t)_i);
+    static struct findings findings;
+    struct asked asked = {.noise = drawn[_i].noise,
+                          .seed = drawn[_i].run,
+                          .probes = drawn[_i].probes};
 
+    run_drawn(drawn[_i].drive, NULL, &asked, &findings);
+    check_stated(&asked, &findings, drawn[_i].parameter, drawn[_i].value);
     if (_i < DRAWN_UNSURE)
-        ck_assert_double_le(finding->confidence, 0.95);
+        ck_assert_double_le(
+            findings_get(&findings, drawn[_i].parameter)->confidence, 0.95);
 }
 END_TEST
 
@@ -556,21 +556,14 @@ START_TEST(cells_are_no_surer_than_their_page_and_block)
     static const struct probe *const all[] = {
         &probe_clustered_page, &probe_clustered_block, &probe_nand_type, NULL};
     static struct findings findings;
-    static struct drive drive;
-    char path[SCRATCH_MAX];
-    struct asked asked = {.drive = path,
-                          .noise = rows[_i].noise,
-                          .seed = rows[_i].seed,
-                          .probes = all,
-                          .write_budget_bytes = UINT64_C(1) << 40};
+    struct asked asked = {
+        .noise = rows[_i].noise, .seed = rows[_i].seed, .probes = all};
 
-    draw_file(asked.seed, NULL, &drive, path);
-    run(&asked, &findings);
+    run_drawn(asked.seed, NULL, &asked, &findings);
     check_stated(&asked, &findings, "nand_type", "TLC");
     const double most = findings_get(&findings, rows[_i].doubtful)->confidence;
     ck_assert_double_lt(most, 0.97);
     ck_assert_double_le(findings_get(&findings, "nand_type")->confidence, most);
-    unlink(path);
 }
 END_TEST
 
@@ -589,19 +582,12 @@ START_TEST(a_block_shows_where_writes_in_order_or_pages_do_not)
     static const struct probe *const both[] = {&probe_clustered_page,
                                                &probe_clustered_block, NULL};
     static struct findings findings;
-    static struct drive drive;
-    char path[SCRATCH_MAX];
-    struct asked asked = {.drive = path,
-                          .noise = "realistic",
-                          .seed = rows[_i].seed,
-                          .probes = both,
-                          .write_budget_bytes = UINT64_C(1) << 40};
+    struct asked asked = {
+        .noise = "realistic", .seed = rows[_i].seed, .probes = both};
 
-    draw_file(asked.seed, NULL, &drive, path);
-    run(&asked, &findings);
+    run_drawn(asked.seed, NULL, &asked, &findings);
     check_stated(&asked, &findings, "clustered_page", rows[_i].page);
     check_stated(&asked, &findings, "clustered_block", rows[_i].block);
-    unlink(path);
 }
 END_TEST
 
