@@ -48,8 +48,12 @@ enum { FIRST_PASS, REFINED_PASS, WIDE_PASS, PASSES };
  * logarithm. */
 static const double work_least = 0.05;
 /* Writes of 1 MiB: more than a buffer holds. */
-enum { MEMORY_WRITES = 64 };
+enum { MEMORY_WRITES = 64, LONG_KINDS = 2 };
 static const uint32_t memory_looks[] = {MEMORY_WRITES, 0};
+/* A merge erases a block, which alone takes 0.7 ms or more, and copies at least 32
+ * pages, each of which takes 0.1 ms or more. */
+static const double merge_shortest_ns = 2e6;
+enum { STEADY_WRITES = 256, STEADY_ROUNDS = 16 };
 /* So many of the rewrites are as fast as any. */
 static const double fast_share = 0.8;
 /* A cache of flash in front (a part of it with one bit a cell) takes the writes of
@@ -143,6 +147,22 @@ static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
     return claim;
 }
 
+/* Do single writes to new places cost more, whether or not as much as a merge? The
+ * least of a few would be one that waits for nothing, as where other banks merge. */
+static bool new_places_cost_more(struct log_probe *state,
+                                 const struct contrast *contrast)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t more = 0;
+
+    if (!study_ratios(&state->study, "costs", contrast, contrast->rounds_count,
+                      ratios))
+        return false;
+    for (uint32_t i = 0; i < contrast->rounds_count; i++)
+        more += ratios[i] > 0;
+    return stats_sign_test(more, contrast->rounds_count) < log_alpha;
+}
+
 /* A merge is so dear that single writes show it. That there is none takes more:
  * pages differ, but the best of a few seldom do; and all logs that there may be
  * must be used up before, which on a drive that merges takes longer than all the
@@ -157,8 +177,12 @@ static enum claim look_at_costs(struct log_probe *state,
         return claim;
     claim = CLAIM_OPEN;
     for (const uint32_t *places = closer_looks; *places && claim == CLAIM_OPEN;
-         places++)
+         places++) {
         claim = claim_fresh(state, LOG_FRESH, *places, claim_looks, contrast);
+        if (*places == 1 && claim == CLAIM_OPEN &&
+            new_places_cost_more(state, contrast))
+            break;
+    }
     return claim;
 }
 
@@ -182,11 +206,35 @@ static bool new_costs(struct log_probe *state, const struct contrast *first,
 }
 
 /*
+ * Would it show if each write to a new place made the drive merge a block? So many
+ * come one behind the other that no buffer takes them, and they must take less
+ * than a merge. False: measure first.
+ */
+static bool merges_would_show(struct log_probe *state, bool *would)
+{
+    const struct contrast steady = {.name = "steady",
+                                    .kind = LOG_STEADY,
+                                    .repeats = STEADY_WRITES,
+                                    .size_bytes = LOG_STEADY_BYTES,
+                                    .predicted = log(merge_shortest_ns)};
+    double ratios[STEADY_ROUNDS], taken = 0;
+
+    for (uint32_t i = 0; i < STEADY_ROUNDS && taken < STEADY_ROUNDS; i++) {
+        if (!study_ratios(&state->study, "arrive", &steady, i + 1, ratios))
+            return false;
+        taken += exp(ratios[i]);
+    }
+    *would = taken < STEADY_ROUNDS;
+    return true;
+}
+
+/*
  * Do these writes get to flash? A buffer that no flush empties takes them for no
  * more than their transfer. Where a flush has more to do after a write than after
  * nothing, it empties what there is; where none has, there is no buffer if the
  * write itself takes longer than a read, nor any flash if as much as no buffer
- * holds is written as fast as it is read. False: measure first.
+ * holds is written as fast as it is read. If that takes longer, merges would show
+ * among as many writes. False: measure first.
  */
 static bool writes_arrive(struct log_probe *state, bool *arrive)
 {
@@ -194,6 +242,8 @@ static bool writes_arrive(struct log_probe *state, bool *arrive)
         {.name = "flush", .kind = LOG_FLUSH, .size_bytes = state->page_bytes},
         {.name = "read", .kind = LOG_READ, .size_bytes = state->page_bytes},
         {.name = "much", .kind = LOG_READ, .size_bytes = MIB}};
+    enum claim claim = CLAIM_OPEN;
+
     *arrive = false;
     for (int i = 0; i < 3 && !*arrive; i++) {
         const bool is_much = i == 2;
@@ -204,13 +254,12 @@ static bool writes_arrive(struct log_probe *state, bool *arrive)
         contrast.repeats = 1;
         contrast.expected = is_much ? SIDE_BELOW : SIDE_ABOVE;
         contrast.low = contrast.high = is_much ? merge_none : work_least;
-        const enum claim claim =
-            study_claim(&state->study, "arrive", &contrast, 1, &rule);
+        claim = study_claim(&state->study, "arrive", &contrast, 1, &rule);
         if (claim == CLAIM_MEASURING)
             return false;
         *arrive = claim == CLAIM_HOLDS;
     }
-    return true;
+    return claim != CLAIM_FALLS || merges_would_show(state, arrive);
 }
 
 /* ---- merges ------------------------------------------------------------ */
@@ -303,8 +352,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max = 60000;
     plan->bytes_written = plan->requests / 2 * page;
     plan->bytes_written_max =
-        plan->requests_max / 2 * page + MEMORY_WRITES * MIB;
+        plan->requests_max / 2 * page + LONG_KINDS * MEMORY_WRITES * MIB;
     plan->bytes_read_max = plan->requests_max / 2 * page + MEMORY_WRITES * MIB;
+    plan->requests_max += STEADY_ROUNDS * STEADY_WRITES;
 }
 
 static int start(const struct setting *setting, const struct findings *known,

@@ -16,7 +16,8 @@
 
 enum {
     LOG_PLACES_MAX = 64, /* written in turn, at most */
-    LOG_RECENT_MAX = 2 * LOG_PLACES_MAX
+    LOG_RECENT_MAX = 2 * LOG_PLACES_MAX,
+    LOG_STEADY_BYTES = 16 * KIB /* of one of many writes without a flush */
 };
 
 /* Error rate of one claim, in all of its parts. */
@@ -30,7 +31,8 @@ enum log_kind {
     LOG_STRIDE, /* places in turn, one block apart */
     LOG_PAIR,   /* distant places, and two that are shift_bytes apart */
     LOG_FLUSH,  /* a flush after a write : one after nothing */
-    LOG_READ    /* a write, without its flush : a read from elsewhere */
+    LOG_READ,   /* a write, without its flush : a read from elsewhere */
+    LOG_STEADY  /* many writes anywhere, without a flush */
 };
 
 struct log_probe {

@@ -212,6 +212,7 @@ void log_choose_places(const struct log_probe *state,
     case LOG_FRESH:
     case LOG_FLUSH:
     case LOG_READ:
+    case LOG_STEADY:
         break; /* anywhere */
     case LOG_SPREAD:
         far_places(state, random, UINT64_MAX / 2, places, count);

@@ -141,6 +141,31 @@ static void emit_reach(struct study *study, const char *phase,
     study_ask(study, &step);
 }
 
+/* Writes one behind the other, each to a place of its own. */
+static void emit_steady(struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        struct random *random)
+{
+    struct step step =
+        placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        put_anywhere((struct log_probe *)study, contrast->size_bytes, random,
+                     &step);
+        study_ask(study, &step);
+    }
+}
+
+/* What one of them costs on average. */
+static double steady_cost(const struct timing rows[], uint32_t count)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        sum += (double)rows[i].ns;
+    return sum / count;
+}
+
 static bool is_reach(const struct contrast *contrast)
 {
     return contrast->kind == LOG_FLUSH || contrast->kind == LOG_READ;
@@ -160,6 +185,10 @@ void log_emit(struct study *study, const char *phase,
     uint64_t places[LOG_PLACES_MAX + 1] = {0};
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
 
+    if (contrast->kind == LOG_STEADY) {
+        emit_steady(study, phase, contrast, round, random);
+        return;
+    }
     if (is_reach(contrast)) {
         emit_reach(study, phase, contrast, round, random);
         return;
@@ -217,6 +246,14 @@ bool log_value(const struct study *study, const char *phase,
     double fresh = 0, again;
 
     (void)random;
+    if (contrast->kind == LOG_STEADY) {
+        const struct timing *rows = placing_rows(
+            study, phase, contrast, 'a', round, contrast->repeats);
+        *ratio = rows ? log(steady_cost(rows, contrast->repeats)) -
+                            contrast->predicted
+                      : 0;
+        return rows != NULL;
+    }
     if (is_reach(contrast)) {
         const struct timing *written =
             placing_rows(study, phase, contrast, 'a', round, 2);

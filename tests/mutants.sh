@@ -267,6 +267,9 @@ probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_ki
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
+probes/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
+probes/log_list.c|s/merge_shortest_ns = 2e6/merge_shortest_ns = 2e5/|test_probes_kim|recovery
+probes/log_list.c|s/contrast->rounds_count) < log_alpha/contrast->rounds_count) < 0/|test_probes_kim|recovery
 probes/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
 probes/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery
 probes/log_list.c|s/pass == REFINED_PASS/pass == PASSES/|test_probes_stick|recovery
