@@ -10,11 +10,7 @@
 #include "tests/suite_run.h"
 
 /* With sanitizers every experiment runs, but not as long as its bounds need. */
-#if defined(__SANITIZE_ADDRESS__)
-static const double part = 0.2;
-#else
-static const double part = 1;
-#endif
+static const double part = SUITE_SANITIZED ? 0.1 : 1;
 
 static struct experiment_table *table_of(const struct experiment *experiment)
 {

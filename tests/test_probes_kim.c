@@ -920,42 +920,49 @@ int main(void)
 
     tcase_set_timeout(sweeps, 600);
     tcase_add_test(sweeps, drives_are_recovered_without_noise);
-    tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1, 2);
+    tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1,
+                        1 + suite_rows_more(1));
     tcase_add_loop_test(sweeps, pages_of_thirds_and_many_levels_are_found, 0,
                         suite_rows(sizeof(made) / sizeof(made[0])));
     tcase_add_loop_test(sweeps, what_may_be_otherwise_is_stated_with_less, 0,
-                        sizeof(unsure) / sizeof(unsure[0]));
-    tcase_add_test(sweeps, random_writes_alone_are_not_sure_of_a_block);
+                        suite_rows(sizeof(unsure) / sizeof(unsure[0])));
+    tcase_add_loop_test(sweeps, random_writes_alone_are_not_sure_of_a_block, 0,
+                        suite_rows_more(1));
     tcase_add_loop_test(
         sweeps, pages_of_drawn_drives_are_found, 0,
         suite_rows(sizeof(drawn_seeds) / sizeof(drawn_seeds[0])));
     tcase_add_loop_test(sweeps, drawn_drives_that_were_told_wrong_are_not, 0,
                         suite_rows(sizeof(drawn) / sizeof(drawn[0])));
     tcase_add_loop_test(sweeps, cells_are_no_surer_than_their_page_and_block, 0,
-                        SUITE_SANITIZED ? 1 : 2);
-    tcase_add_test(sweeps, a_block_is_found_without_its_page);
-    tcase_add_loop_test(
-        sweeps, a_block_shows_where_writes_in_order_or_pages_do_not, 0, 2);
+                        suite_rows(2));
+    tcase_add_loop_test(sweeps, a_block_is_found_without_its_page, 0,
+                        suite_rows_more(1));
+    tcase_add_loop_test(sweeps,
+                        a_block_shows_where_writes_in_order_or_pages_do_not, 0,
+                        suite_rows(2));
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
     tcase_add_loop_test(sweeps,
                         a_page_that_is_split_makes_no_block_of_half_its_length,
                         0, suite_rows(6));
     tcase_add_loop_test(sweeps, what_a_cache_in_front_copies_is_no_block, 0,
                         suite_rows(5));
-    tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0, 2);
+    tcase_add_loop_test(sweeps, logs_behind_a_cache_are_not_denied, 0,
+                        suite_rows(2));
     tcase_add_test(sweeps, what_is_too_quick_for_flash_is_no_page);
     tcase_add_loop_test(sweeps, levels_that_are_near_are_none_or_left_open, 0,
                         3);
-    tcase_add_test(sweeps, read_buffer_shows_in_great_noise);
+    tcase_add_loop_test(sweeps, read_buffer_shows_in_great_noise, 0,
+                        suite_rows_more(1));
     tcase_add_test(sweeps, literal_procedures_read_the_figures);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
                             values_of_the_papers_come_out_in_99_of_100_runs, 0,
                             sizeof(table) / sizeof(table[0]));
     suite_add_tcase(suite, sweeps);
-    tcase_add_loop_test(periods, a_period_is_found_with_its_phase, 0, 20);
+    tcase_add_loop_test(periods, a_period_is_found_with_its_phase, 0,
+                        suite_rows(20));
     tcase_add_loop_test(periods, no_period_is_certified_where_there_is_none, 0,
-                        20);
+                        suite_rows(20));
     tcase_add_test(periods, a_period_must_go_on);
     suite_add_tcase(suite, periods);
     return suite_run(suite);

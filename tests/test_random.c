@@ -14,11 +14,11 @@
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { SEEDS_COUNT = 30, WORKED_COUNT = 20 };
-#else
-enum { SEEDS_COUNT = 300, WORKED_COUNT = 100 };
-#endif
+enum {
+    SEEDS_COUNT = SUITE_SANITIZED ? 20 : 300,
+    WORKED_COUNT = SUITE_SANITIZED ? 10 : 100,
+    AGAIN_COUNT = SUITE_SANITIZED ? 3 : 12
+};
 enum { LONG_FACTOR = 7 }; /* so many times as many seeds in the long suite */
 
 enum { REQUESTS_COUNT = 1500, REQUEST_MAX_BYTES = 262144, STRIDE_SEEDS = 19 };
@@ -77,7 +77,7 @@ END_TEST
 
 START_TEST(one_seed_gives_one_file)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= AGAIN_COUNT; seed++) {
         draw(seed, NULL);
         draw_text(&drawn, text, sizeof(text));
         draw(seed + 1, NULL);
@@ -94,7 +94,7 @@ START_TEST(naming_the_kind_gives_the_same_drive)
 {
     char kind[32];
 
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= AGAIN_COUNT; seed++) {
         draw(seed, NULL);
         draw_text(&drawn, text, sizeof(text));
         snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(drawn.name, "-"),
@@ -265,7 +265,6 @@ START_TEST(levels_do_not_decide_what_is_read)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) /* hundreds of drives, but no other code */
 /* Each parameter is identifiable on some drive, and on some it is not: a
  * predicate that always says the same is broken. (What a read costs can be told
  * of each.) */
@@ -298,7 +297,6 @@ START_TEST(truths_differ)
                       parameters[i], hidden[i], known[i]);
 }
 END_TEST
-#endif
 
 /* ---- contents ---------------------------------------------------------- */
 
@@ -398,10 +396,9 @@ int main(void)
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);
     tcase_add_test(tests, levels_do_not_decide_what_is_read);
-    tcase_add_test(tests, rarities_are_drawn_but_seldom);
-#if !defined(__SANITIZE_ADDRESS__)
-    tcase_add_test(tests, truths_differ);
-#endif
+    tcase_add_loop_test(tests, rarities_are_drawn_but_seldom, 0,
+                        suite_rows_more(1));
+    tcase_add_loop_test(tests, truths_differ, 0, suite_rows_more(1));
     tcase_add_test(tests, drawn_drives_keep_what_is_written);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
