@@ -83,6 +83,10 @@ lib/session/imagined_kind.c|s/far_more = 3;/far_more = 3e9;/|test_imagined|
 lib/session/imagined_kind.c|s/if (apart < least)/if (apart > least)/|test_imagined|
 lib/session/costs.c|s/costs->place.flush != COST_FLUSH_NOTHING) {/false) {/|test_imagined|
 lib/session/imagined.c|s/if (page \&\& drive->merges/if (!page \&\& drive->merges/|test_imagined|
+lib/session/cost_erase.c|s/hits_least = 0.3, by_chance_least = 4/hits_least = 0, by_chance_least = 0/|test_imagined|
+lib/session/cost_erase.c|s/multiple_least = 0.75/multiple_least = 1/|test_imagined|
+lib/session/costs.c|s/costs->erase.pages = 0;/(void)costs;/|test_imagined|
+lib/session/imagined.c|s/cost.ns += drive->erase_flush_ns;/(void)costs;/|test_imagined|
 lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/bytes/|test_imagined|
 lib/session/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
 lib/session/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|

@@ -683,6 +683,70 @@ START_TEST(a_page_more_may_be_left_to_the_flush)
 }
 END_TEST
 
+/* Writes here and there, of which most are slow that use up the 40th page. Some
+ * are longer than a page, and some are held up; or more are slow by chance. */
+static void see_erases(bool by_chance)
+{
+    costs_init(seen, &setting);
+    seen->page_bytes = page_bytes;
+    for (int writes = 0, used = 0; writes < 1500; writes++) {
+        const int pages = 1 + (writes % 7 == 3);
+        const bool opens = (used + pages) / 40 > used / 40;
+        const bool slow = by_chance ? random_below(&chance, 12) == 0
+                                    : opens && random_below(&chance, 4);
+        used += pages;
+        see(OPERATION_WRITE, random_below(&chance, GIB / MIB) * MIB,
+            (uint64_t)pages * page_bytes, 1e5);
+        see(OPERATION_FLUSH, 0, 0,
+            1e6 * pages * exp(0.05 * random_normal(&chance)) +
+                (slow ? 3e6 : 0) + (random_below(&chance, 90) ? 0 : 9e6));
+    }
+}
+
+/* Blocks show as they are opened, and will. */
+START_TEST(blocks_show_as_they_are_opened)
+{
+    const struct findings none = {.count = 0};
+
+    for (int i = 0; i < 8; i++) {
+        see_erases(false);
+        costs_know(seen, &none);
+        ck_assert_uint_eq(seen->erase.pages, 40);
+        ck_assert(seen->erase.in_flush);
+    }
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 1; i <= 200; i++) {
+        const struct step write = {.operation = OPERATION_WRITE,
+                                   .offset_bytes = i * 3 % 1000 * MIB,
+                                   .length_bytes = page_bytes / 2};
+        const struct step flush = {.operation = OPERATION_FLUSH};
+        (void)imagined_do(drive, &write);
+        const double ns = imagined_do(drive, &flush).ns;
+        ck_assert_msg((ns > 3e6) == (i % 40 == 0), "write %d took %.0f ns",
+                      (int)i, ns);
+    }
+    /* They may be out of sight for a while, but not if pages are others. */
+    see_near(64 * KIB, COST_ERASE_WRITES_MAX, 2e6);
+    costs_know(seen, &none);
+    ck_assert_uint_eq(seen->erase.pages, 40);
+    struct findings page = {.count = 0};
+    finding_found(findings_add(&page, "clustered-page", "clustered_page"),
+                  value_integer(2 * page_bytes), 1);
+    costs_know(seen, &page);
+    ck_assert_uint_eq(seen->erase.pages, 0);
+}
+END_TEST
+
+START_TEST(slow_by_chance_opens_no_block)
+{
+    const struct findings none = {.count = 0};
+
+    see_erases(true);
+    costs_know(seen, &none);
+    ck_assert_uint_eq(seen->erase.pages, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -716,6 +780,8 @@ int main(void)
     tcase_add_test(all, what_cleans_does_not_begin_to);
     tcase_add_test(all, parts_of_a_page_wait_as_whole_ones);
     tcase_add_test(all, a_page_more_may_be_left_to_the_flush);
+    tcase_add_test(all, blocks_show_as_they_are_opened);
+    tcase_add_test(all, slow_by_chance_opens_no_block);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -169,6 +169,7 @@ void costs_pass(struct costs *costs, const struct sample *sample)
     uint64_t bytes = sample->length_bytes;
 
     cost_reach_learn(&costs->reach, sample);
+    cost_erases_learn(&costs->erases, sample);
     (void)costs_kind(costs, &costs->place, sample->operation,
                      sample->offset_bytes, &bytes);
 }
@@ -216,6 +217,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
         return;
     }
     cost_reach_learn(&costs->reach, sample);
+    cost_erases_learn(&costs->erases, sample);
     if (costs_again(&costs->place, sample->operation, sample->offset_bytes,
                     bytes)) {
         if (costs->place.read_ns > 0)
@@ -280,8 +282,11 @@ void costs_know(struct costs *costs, const struct findings *known)
     const uint64_t logs_before = costs->logs_count;
     const uint64_t parts = findings_integer(known, "segment_groups");
 
+    if (page && page != costs->page_bytes)
+        costs->erase.pages = 0; /* they were of another length */
     costs->page_bytes = page ? page : costs->page_bytes;
     costs->erase_bytes = findings_integer(known, "clustered_block");
+    cost_erases_find(&costs->erases, costs->page_bytes, &costs->erase);
     costs->parts_count = parts ? parts : costs->parts_count;
     costs->merges = logs || block;
     if (!logs && !block)

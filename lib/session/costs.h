@@ -9,6 +9,7 @@
 #include "lib/infer/finding.h"
 #include "lib/infer/probe.h"
 #include "lib/infer/sample.h"
+#include "lib/session/cost_erase.h"
 #include "lib/session/cost_reach.h"
 #include "lib/session/cost_walk.h"
 
@@ -86,6 +87,8 @@ struct costs {
     uint64_t erase_bytes; /* clustered_block; 0: not known */
     struct cost_walks walks;
     struct cost_reach reach;
+    struct cost_erases erases;
+    struct cost_erase erase; /* as it shows in these */
     struct cost_place place;
 };
 

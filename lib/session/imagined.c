@@ -122,6 +122,8 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     imagined_kinds(costs, drive->kinds);
     cost_walks_levels(&costs->walks, drive->levels);
     drive->flush_extra_ns = 0;
+    drive->erase_flush_ns = 0;
+    drive->opened_bytes = 0;
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     drive->sustained_ns = sustained_ns(drive);
@@ -160,20 +162,50 @@ static bool cleans(const struct imagined *drive)
            drive->place.scattered_bytes >= spare_bytes(drive);
 }
 
-/* Is a block written full that has to be cleaned? A write of less than a page uses
- * up all of it. */
+/* As it was found, or as it shows; 0: not known. */
+static uint64_t known_block(const struct costs *costs)
+{
+    return costs->erase_bytes ? costs->erase_bytes
+                              : costs->erase.pages * costs->page_bytes;
+}
+
+/* Is a block written full, of which `*used_bytes` were used up? A write of less
+ * than a page uses up all of it. */
+static bool uses_up(const struct costs *costs, uint64_t block_bytes,
+                    uint64_t bytes, uint64_t *used_bytes)
+{
+    *used_bytes += larger_of(bytes, costs->page_bytes);
+    if (*used_bytes < block_bytes)
+        return false;
+    *used_bytes -= block_bytes;
+    *used_bytes %= block_bytes;
+    return true;
+}
+
+/* And has one to be cleaned? */
 static bool uses_up_block(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
-    const uint64_t block_bytes = costs->erase_bytes
-                                     ? costs->erase_bytes
-                                     : block_usual_pages * costs->page_bytes;
+    const uint64_t known_bytes = known_block(costs);
 
-    drive->uncleaned_bytes += larger_of(bytes, costs->page_bytes);
-    if (drive->uncleaned_bytes < block_bytes)
-        return false;
-    drive->uncleaned_bytes = 0;
-    return true;
+    return uses_up(costs,
+                   known_bytes ? known_bytes
+                               : block_usual_pages * costs->page_bytes,
+                   bytes, &drive->uncleaned_bytes);
+}
+
+/* What the write that opens a block takes longer, where that shows; what it takes
+ * on average is in that already. */
+static double erase_ns(struct imagined *drive, uint64_t bytes)
+{
+    const struct costs *costs = drive->costs;
+
+    if (drive->merges || !costs->erase.pages ||
+        !uses_up(costs, known_block(costs), bytes, &drive->opened_bytes) ||
+        drive->replays)
+        return 0;
+    drive->erase_flush_ns += costs->erase.in_flush ? costs->erase.extra_ns : 0;
+    return costs->erase.in_flush ? 0 : costs->erase.extra_ns;
 }
 
 /* By what writes take with the flushes that follow them, for a buffer leaves to
@@ -216,9 +248,10 @@ static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
         .length_bytes = bytes};
     double ns;
 
-    if (kind != COST_MORE_ORDER &&
-        cost_walks_get(&costs->walks, drive->levels, erase_bytes, &like,
-                       &drive->random, &ns))
+    drive->replays = kind != COST_MORE_ORDER &&
+                     cost_walks_get(&costs->walks, drive->levels, erase_bytes,
+                                    &like, &drive->random, &ns);
+    if (drive->replays)
         return (struct cost){.ns = ns, .mean_ns = ns};
     return imagined_draw_level(imagined_kind(drive->kinds, kind), (double)bytes,
                                random_mix(erase_bytes
@@ -233,6 +266,7 @@ static struct cost draw(struct imagined *drive, enum cost_kind kind,
     const struct imagined_kind *times = imagined_kind(drive->kinds, kind);
     const uint64_t page = drive->place.page;
 
+    drive->replays = false;
     if (kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
         kind == COST_FLUSH_ORDER)
         return draw_in_order(drive, kind, bytes);
@@ -270,13 +304,15 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
     if (step->operation == OPERATION_FLUSH) {
         cost.ns += drive->flush_extra_ns;
         cost.mean_ns += drive->flush_extra_ns;
+        cost.ns += drive->erase_flush_ns;
         drive->flush_extra_ns = 0;
+        drive->erase_flush_ns = 0;
     }
     if (step->operation == OPERATION_FLUSH && cleans(drive))
         drive->uncleaned_ns += flash_share * cost.mean_ns;
     if (step->operation == OPERATION_WRITE) {
         const double more_ns = wait_ns(drive, bytes, cost.mean_ns);
-        cost.ns += more_ns;
+        cost.ns += more_ns + erase_ns(drive, bytes);
         cost.mean_ns += more_ns;
     }
     return cost;

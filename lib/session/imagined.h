@@ -24,8 +24,12 @@ struct imagined {
     /* That writes wait while it cleans; 0: none was seen. */
     double wait_byte_ns;
     double flush_extra_ns; /* that writes left to the next flush */
-    double sustained_ns;   /* a byte of long writes, when no buffer is left */
-    double uncleaned_ns;   /* that writes took for which no block was cleaned */
+    double erase_flush_ns; /* so did the erase of a block, as it might be */
+    uint64_t opened_bytes; /* used up since a block was erased in sight */
+    bool
+        replays; /* what a request takes was seen at its place, erases and all */
+    double sustained_ns; /* a byte of long writes, when no buffer is left */
+    double uncleaned_ns; /* that writes took for which no block was cleaned */
     uint64_t uncleaned_bytes; /* so many */
 };
 
