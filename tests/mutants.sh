@@ -82,7 +82,9 @@ lib/session/rehearsal.c|s/*expected = rest.stage;/*expected = (struct session_ex
 lib/session/imagined_kind.c|s/far_more = 3;/far_more = 3e9;/|test_imagined|
 lib/session/imagined_kind.c|s/if (apart < least)/if (apart > least)/|test_imagined|
 lib/session/costs.c|s/costs->place.flush != COST_FLUSH_NOTHING) {/false) {/|test_imagined|
-lib/session/imagined.c|s/if (page \&\& drive->merges/if (!page \&\& drive->merges/|test_imagined|
+lib/session/imagined.c|s/return drive->place.page \&\&/return !drive->place.page \&\&/|test_imagined|
+lib/session/imagined.c|s/pages >= runs_least/pages < 0/|test_imagined|
+lib/session/cost_runs.c|s/apart == 1 ? /apart >= 1 ? /|test_imagined|
 lib/session/cost_erase.c|s/hits_least = 0.3, by_chance_least = 4/hits_least = 0, by_chance_least = 0/|test_imagined|
 lib/session/cost_erase.c|s/multiple_least = 0.75/multiple_least = 1/|test_imagined|
 lib/session/costs.c|s/costs->erase.pages = 0;/(void)costs;/|test_imagined|

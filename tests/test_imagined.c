@@ -747,6 +747,41 @@ START_TEST(slow_by_chance_opens_no_block)
 }
 END_TEST
 
+/* Pages of two kinds, so many in turn of one; the drive is `page_bytes`. How many of
+ * 400 that follow each other are imagined to be of two kinds. */
+static int imagine_changes(uint64_t run)
+{
+    const struct findings none = {.count = 0};
+    double before_ns = 0;
+    int changes = 0;
+
+    costs_init(seen, &setting);
+    seen->page_bytes = page_bytes;
+    for (uint64_t i = 0; i < 800; i++)
+        see_write(random_below(&chance, 100) * 2 * page_bytes, page_bytes,
+                  random_mix(i / run) % 2 ? 2e6 : 1e6);
+    costs_know(seen, &none);
+    imagined_init(drive, seen, 1);
+    for (uint64_t i = 0; i < 400; i++) {
+        const double ns = imagine_one(
+            random_below(&chance, 100) * 2 * page_bytes, page_bytes);
+        changes += fabs(log(ns / before_ns)) > 0.4;
+        before_ns = ns;
+    }
+    return changes;
+}
+
+/* A row of pages lies on several chips: it is all of one kind. */
+START_TEST(pages_in_turn_are_alike)
+{
+    const int any = imagine_changes(1), rows = imagine_changes(4);
+
+    ck_assert_int_gt(any, 160);
+    ck_assert_int_gt(rows, 25);
+    ck_assert_int_lt(rows, 90);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("imagined");
@@ -782,6 +817,7 @@ int main(void)
     tcase_add_test(all, a_page_more_may_be_left_to_the_flush);
     tcase_add_test(all, blocks_show_as_they_are_opened);
     tcase_add_test(all, slow_by_chance_opens_no_block);
+    tcase_add_test(all, pages_in_turn_are_alike);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

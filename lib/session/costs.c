@@ -287,6 +287,7 @@ void costs_know(struct costs *costs, const struct findings *known)
     costs->page_bytes = page ? page : costs->page_bytes;
     costs->erase_bytes = findings_integer(known, "clustered_block");
     cost_erases_find(&costs->erases, costs->page_bytes, &costs->erase);
+    costs->run_pages = cost_runs_find(&costs->erases, costs->page_bytes);
     costs->parts_count = parts ? parts : costs->parts_count;
     costs->merges = logs || block;
     if (!logs && !block)

@@ -11,6 +11,7 @@
 #include "lib/infer/sample.h"
 #include "lib/session/cost_erase.h"
 #include "lib/session/cost_reach.h"
+#include "lib/session/cost_runs.h"
 #include "lib/session/cost_walk.h"
 
 /*
@@ -89,6 +90,7 @@ struct costs {
     struct cost_reach reach;
     struct cost_erases erases;
     struct cost_erase erase; /* as it shows in these */
+    double run_pages; /* so many in turn are alike; 1 or less: any may follow */
     struct cost_place place;
 };
 

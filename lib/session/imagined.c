@@ -20,6 +20,8 @@ static const double flash_share = 0.5;
 static const double merge_least = 2;
 /* Pages of a block that is cleaned, until it is found. */
 static const uint64_t block_usual_pages = 512;
+/* Where so many pages in turn are alike, that is no chance. */
+static const double runs_least = 1.5;
 /* Few buffers take in more before it is written to flash. */
 static const uint64_t buffer_usual_bytes = 8 * MIB;
 
@@ -124,6 +126,7 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     drive->flush_extra_ns = 0;
     drive->erase_flush_ns = 0;
     drive->opened_bytes = 0;
+    drive->used_bytes = 0;
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
     drive->sustained_ns = sustained_ns(drive);
@@ -260,19 +263,38 @@ static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
                                random_u64(&drive->random));
 }
 
+/* In which run of pages that are alike a write lies, or the flush that follows it;
+ * 0: none is known. In a log pages are counted, also where each is for itself. */
+static uint64_t run_of(const struct imagined *drive, enum cost_kind kind,
+                       uint64_t bytes)
+{
+    const struct costs *costs = drive->costs;
+    const double pages = fmax(costs->run_pages, 1);
+
+    if (drive->merges)
+        return drive->place.page &&
+                       (kind == COST_WRITE_NEAR || kind == COST_FLUSH_NEAR)
+                   ? 1 + (uint64_t)((double)drive->place.page / pages)
+                   : 0;
+    return kind >= COST_WRITE_ORDER && pages >= runs_least &&
+                   bytes <= costs->page_bytes
+               ? 1 + (uint64_t)((double)drive->used_bytes /
+                                (pages * (double)costs->page_bytes))
+               : 0;
+}
+
 static struct cost draw(struct imagined *drive, enum cost_kind kind,
                         uint64_t bytes)
 {
     const struct imagined_kind *times = imagined_kind(drive->kinds, kind);
-    const uint64_t page = drive->place.page;
+    const uint64_t run = run_of(drive, kind, bytes);
 
     drive->replays = false;
     if (kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER ||
         kind == COST_FLUSH_ORDER)
         return draw_in_order(drive, kind, bytes);
-    if (page && drive->merges &&
-        (kind == COST_WRITE_NEAR || kind == COST_FLUSH_NEAR))
-        return imagined_draw_level(times, (double)bytes, random_mix(page),
+    if (run)
+        return imagined_draw_level(times, (double)bytes, random_mix(run),
                                    random_u64(&drive->random));
     return imagined_draw(times, (double)bytes, random_u64(&drive->random));
 }
@@ -311,6 +333,7 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
     if (step->operation == OPERATION_FLUSH && cleans(drive))
         drive->uncleaned_ns += flash_share * cost.mean_ns;
     if (step->operation == OPERATION_WRITE) {
+        drive->used_bytes += larger_of(bytes, costs->page_bytes);
         const double more_ns = wait_ns(drive, bytes, cost.mean_ns);
         cost.ns += more_ns + erase_ns(drive, bytes);
         cost.mean_ns += more_ns;

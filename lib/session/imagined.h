@@ -25,6 +25,7 @@ struct imagined {
     double wait_byte_ns;
     double flush_extra_ns; /* that writes left to the next flush */
     double erase_flush_ns; /* so did the erase of a block, as it might be */
+    uint64_t used_bytes;   /* by writes, whole pages */
     uint64_t opened_bytes; /* used up since a block was erased in sight */
     bool
         replays; /* what a request takes was seen at its place, erases and all */
