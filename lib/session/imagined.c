@@ -178,9 +178,8 @@ static bool uses_up(const struct costs *costs, uint64_t block_bytes,
                     uint64_t bytes, uint64_t *used_bytes)
 {
     *used_bytes += larger_of(bytes, costs->page_bytes);
-    if (*used_bytes < block_bytes)
+    if (!block_bytes || *used_bytes < block_bytes)
         return false;
-    *used_bytes -= block_bytes;
     *used_bytes %= block_bytes;
     return true;
 }
