@@ -39,14 +39,14 @@ rm -rf -- "$build_root"/{release,debug}/suites
 ctest=(ctest --test-dir "$build_root" -L "$labels")
 declare -A reported=()
 
-# Some wait for drives more than they compute: one more than processors. What
+# Some wait for drives more than they compute: two more than processors. What
 # measures time takes precedence over the rest (comes_first).
 while read -r line; do
     if [[ $line =~ Test\ +\#[0-9]+:\ ([a-z]+)\.([a-z0-9_]+)\ .*\ sec ]]; then
         report "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
         reported[${BASH_REMATCH[1]}.${BASH_REMATCH[2]}]=1
     fi
-done < <(nice -n 10 "${ctest[@]}" -j"$(($(nproc) + 1))" 2>&1)
+done < <(nice -n 10 "${ctest[@]}" -j"$(($(nproc) + 2))" 2>&1)
 while read -r name; do
     [[ -n ${reported[$name]-} ]] || report "${name%%.*}" "${name#*.}"
     reported[$name]=1

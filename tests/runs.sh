@@ -5,22 +5,24 @@
 export LC_ALL=C
 
 cat >valid.py <<'END'
-"""The document is valid; prints its findings, a line each, then its grade."""
+"""SCHEMA DOCUMENT...: they are valid; of each, its findings, then its grade."""
 import json
 import sys
 
 import jsonschema
 
-d = json.load(open(sys.argv[1]))
-jsonschema.validate(d, json.load(open(sys.argv[2])))
-for f in d["findings"]:
-    print(f["parameter"], f["verdict"], f["value"], f["why"])
-print("grade", (d["conditions"] or {}).get("grade"))
-for item in (d["conditions"] or {}).get("items", []):
-    if item["grade"] != "green":
-        print(item["grade"], item["name"], item["reason"])
+schema = json.load(open(sys.argv[1]))
+for name in sys.argv[2:]:
+    d = json.load(open(name))
+    jsonschema.validate(d, schema)
+    for f in d["findings"]:
+        print(f["parameter"], f["verdict"], f["value"], f["why"])
+    print("grade", (d["conditions"] or {}).get("grade"))
+    for item in (d["conditions"] or {}).get("items", []):
+        if item["grade"] != "green":
+            print(item["grade"], item["name"], item["reason"])
 END
-says() { python3 valid.py "$1" "$sources/lib/report/ssdprobe.schema.json"; }
+says() { python3 valid.py "$sources/lib/report/ssdprobe.schema.json" "$@"; }
 
 # What was found, without the intervals: another attempt measures anew.
 found() { jq -c '.findings[] | [.parameter, .verdict, .value]' "$1"; }

@@ -462,7 +462,7 @@ int main(void)
                         SPECS_COUNT);
     tcase_add_test(cases, large_requests_keep_their_order_too);
     tcase_add_loop_test(cases, requests_that_overlap_are_never_reordered, 0,
-                        SPECS_COUNT);
+                        suite_rows(SPECS_COUNT));
     tcase_add_test(cases, no_more_than_the_queue_depth_are_in_work);
     tcase_add_test(cases, a_flush_covers_the_writes_completed_before_it);
     tcase_add_test(cases, one_seed_gives_one_run_and_another_gives_another);

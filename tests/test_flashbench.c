@@ -734,7 +734,8 @@ int main(void)
     tcase_add_test(cards, first_units_say_nothing_of_these);
     tcase_add_test(cards, pasted_text_says_what_the_csv_of_it_says);
     tcase_add_test(cards, parts_of_a_recording_mislead_rarely);
-    tcase_add_test(cards, noise_has_no_unit_and_no_page);
+    tcase_add_loop_test(cards, noise_has_no_unit_and_no_page, 0,
+                        suite_rows_more(1));
     tcase_add_test(cards, a_step_is_found_in_noise_that_it_exceeds);
     tcase_add_test(cards, a_step_that_does_not_matter_is_none);
     tcase_add_test(cards, few_rows_prove_nothing);

@@ -661,8 +661,9 @@ int main(void)
 
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
-    tcase_add_loop_test(
-        cases, a_whole_run_finds_what_is_there_and_its_recording_too, 0, 3);
+    tcase_add_loop_test(cases,
+                        a_whole_run_finds_what_is_there_and_its_recording_too,
+                        0, suite_rows(3));
     tcase_add_test(cases, probes_may_be_asked_in_another_order);
     tcase_add_loop_test(cases, an_interrupted_run_concludes_what_its_rows_carry,
                         0, sizeof(stops) / sizeof(stops[0]));
@@ -685,6 +686,6 @@ int main(void)
     tcase_add_loop_test(cases, assumptions_have_the_kind_that_the_parameter_has,
                         0, sizeof(assumptions) / sizeof(assumptions[0]));
     tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
-                        sizeof(fillings) / sizeof(fillings[0]));
+                        suite_rows(sizeof(fillings) / sizeof(fillings[0])));
     return suite_run(suite);
 }

@@ -166,19 +166,25 @@ break_calls_any()
 # Does each file name its licence, and end before it holds two concepts?
 check_text()
 {
-    local file
     (
         cd -- "$1" || exit
         find lib probes cmd tests plots .ci bootstrap CMakeLists.txt \
             -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.cmake' \
             -o -name '*.gp' -o -name run -o -name bootstrap \
-            -o -name CMakeLists.txt \) | sort | while read -r file; do
-            head -n 2 -- "$file" |
-                grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' ||
-                echo "$file: no SPDX line"
-            (($(wc -l <"$file") <= file_lines_max)) ||
-                echo "$file: more than $file_lines_max lines"
-        done
+            -o -name CMakeLists.txt \) | sort |
+            xargs awk -v most="$file_lines_max" '
+                FNR <= 2 && /SPDX-License-Identifier: GPL-3.0-or-later/ {
+                    licensed[FILENAME]
+                }
+                { lines[FILENAME] = FNR }
+                END {
+                    for (i = 1; i < ARGC; i++) {
+                        if (!(ARGV[i] in licensed))
+                            print ARGV[i] ": no SPDX line"
+                        if (lines[ARGV[i]] > most)
+                            print ARGV[i] ": more than " most " lines"
+                    }
+                }'
     )
 }
 

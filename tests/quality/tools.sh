@@ -84,5 +84,6 @@ check_scripts()
 
 break_scripts()
 {
-    echo 'if true; then' >tests/bad.sh
+    rm -f tests/*.sh tests/guest/*.sh
+    echo 'if true; then' | tee tests/bad.sh >tests/guest/bad.sh
 }
