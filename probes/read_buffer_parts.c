@@ -60,9 +60,11 @@ static enum claim side_downwards(struct read_probe *state,
                                  const char *phase, enum side *side,
                                  double *gain)
 {
+    /* That one side profits decides nothing of the other yet. */
     const struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
                                     .looks = claim_longest_looks,
-                                    .adapt = most_of_near};
+                                    .adapt = most_of_near,
+                                    .to_the_end = true};
     const struct setting *setting = &state->study.setting;
     struct contrast contrasts[BOTH_SIDES] = {
         read_as(setting, edge, edge->low_bytes, SIDE_ABOVE),

@@ -521,6 +521,9 @@ static const struct {
     {730063, 730063, "realistic", read_buffers, "read_buffer", "32768"},
     /* Of pages that two parts share some are kept where one page too many is read. */
     {800003, 1, "realistic", read_buffers, "read_buffer", "1769472"},
+    /* Read ahead, and reads in parts seen to profit one KiB beyond what shows sooner
+     * than up to it. */
+    {800214, 800214, "realistic", read_buffers, "read_buffer", "3014656"},
     /* Ones that save little where some banks of a page have them. */
     {773752, 1, "realistic", contents, "content_unit", "24576"},
     {773752, 3, "realistic", contents, "content_unit", "24576"},
