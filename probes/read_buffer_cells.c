@@ -26,11 +26,13 @@ uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes)
     return limit ? parts_in(size_bytes, limit) : 1;
 }
 
+/* So many requests are held up, and so many reads may be for it. */
+static const double held_up = 0.015, unclean = 0.15;
+
 /* A read in many parts is rarely free of one that was held up. Repeats so that
- * one mostly is, where one part in so many is not. */
+ * one mostly is. */
 static uint32_t clean_repeats(uint64_t parts)
 {
-    const double held_up = 0.015, unclean = 0.15;
     double clean = pow(1 - held_up, (double)parts);
     double need = ceil(log(unclean) / log1p(-clean));
 
@@ -38,9 +40,15 @@ static uint32_t clean_repeats(uint64_t parts)
                                          : READ_REPEATS_USUAL_MAX;
 }
 
-static uint32_t repeats_of(uint64_t size_bytes, uint64_t parts)
+/* The same where each part is known by itself: that each was not held up once. */
+static uint32_t clean_repeats_each(uint64_t parts)
 {
-    return placing_repeats(size_bytes, clean_repeats(parts), 6, 4 * MIB);
+    return (uint32_t)ceil(log(unclean / (double)parts) / log(held_up));
+}
+
+static uint32_t repeats_of(uint64_t size_bytes, uint32_t least)
+{
+    return placing_repeats(size_bytes, least, 6, 4 * MIB);
 }
 
 /* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
@@ -50,7 +58,8 @@ struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
 {
     struct contrast contrast = {
         .size_bytes = size_bytes,
-        .repeats = repeats_of(size_bytes, read_parts_of(setting, size_bytes)),
+        .repeats = repeats_of(
+            size_bytes, clean_repeats(read_parts_of(setting, size_bytes))),
         .expected = expected,
         .low = profit_low,
         .high = size_bytes > MIB ? read_none_long : profit_none};
@@ -137,17 +146,6 @@ static uint32_t parts_count(const struct contrast *contrast)
                               part_of(contrast));
 }
 
-/* Requests that reach the drive for one read: of ours, or of the host's. */
-static uint64_t requests_in(const struct setting *setting,
-                            const struct contrast *contrast)
-{
-    const uint64_t of_host =
-        read_parts_of(setting, contrast->size_bytes + contrast->shift_bytes);
-    const uint64_t ours = parts_count(contrast);
-
-    return ours > of_host ? ours : of_host;
-}
-
 struct contrast read_as(const struct setting *setting,
                         const struct read_edge *edge, uint64_t size_bytes,
                         enum side expected)
@@ -159,7 +157,7 @@ struct contrast read_as(const struct setting *setting,
     contrast.pitch_bytes = edge->part_least_bytes;
     if (contrast.other_bytes)
         contrast.repeats =
-            repeats_of(size_bytes, requests_in(setting, &contrast));
+            repeats_of(size_bytes, clean_repeats_each(parts_count(&contrast)));
     return contrast;
 }
 
@@ -206,40 +204,45 @@ void read_emit(struct study *study, const char *phase,
     }
 }
 
-static double sum_ns(const struct timing rows[], uint64_t count)
+/*
+ * What the reads of a cell took: `rows` holds the parts of each first one and then
+ * those of its second. Whatever holds a request up only adds time, so a read in one
+ * that the host makes many of is best where none was, and each part of ours where
+ * that one was not.
+ */
+static double cost_of(const struct setting *setting,
+                      const struct contrast *contrast,
+                      const struct timing *rows)
 {
-    double sum = 0;
+    const uint32_t parts = parts_count(contrast), repeats = contrast->repeats;
+    const uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+    double cost = 0;
 
-    for (uint64_t i = 0; i < count; i++)
-        sum += (double)rows[i].ns;
-    return sum;
+    for (uint32_t part = 0; part < parts; part++) {
+        double each[READ_REPEATS_MAX];
+        for (uint32_t i = 0; i < repeats; i++)
+            each[i] = (double)rows[2 * parts * i + part].ns;
+        if (parts == 1 && read_parts_of(setting, length) > PARTS_FEW) {
+            stats_sort(each, repeats);
+            return each[0];
+        }
+        cost += stats_lower_half_mean(each, repeats);
+    }
+    return cost;
 }
 
 bool read_costs(const struct study *study, const char *phase,
                 const struct contrast *contrast, uint32_t round,
                 double *first_ns, double *second_ns)
 {
-    double first[READ_REPEATS_MAX], second[READ_REPEATS_MAX];
-    uint32_t repeats = contrast->repeats;
     const uint32_t parts = parts_count(contrast);
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, 'a', round, 2 * parts * repeats);
+    const struct timing *rows = placing_rows(study, phase, contrast, 'a', round,
+                                             2 * parts * contrast->repeats);
 
     if (!rows)
         return false;
-    for (uint32_t i = 0; i < repeats; i++, rows += 2 * parts) {
-        first[i] = sum_ns(rows, parts);
-        second[i] = sum_ns(rows + parts, parts);
-    }
-    if (requests_in(&study->setting, contrast) > PARTS_FEW) {
-        stats_sort(first, repeats);
-        stats_sort(second, repeats);
-        *first_ns = first[0];
-        *second_ns = second[0];
-        return true;
-    }
-    *first_ns = stats_lower_half_mean(first, repeats);
-    *second_ns = stats_lower_half_mean(second, repeats);
+    *first_ns = cost_of(&study->setting, contrast, rows);
+    *second_ns = cost_of(&study->setting, contrast, rows + parts);
     return true;
 }
 

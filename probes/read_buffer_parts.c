@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lib/infer/stats.h"
+
 /* What the parts of a long read do is the drive's to decide, and nobody could look
  * whether something is read ahead. */
 static const double parts_confidence = 0.9;
@@ -53,19 +55,30 @@ static void most_of_near(struct contrast contrasts[], size_t count)
         read_parts_share * fmax(contrasts[NEAR_SIDE].median, read_gain_least);
 }
 
-/* On which side of the edge is its high end, by reads downwards? SIDE_OPEN: they
- * do not say. */
-static enum claim side_downwards(struct read_probe *state,
-                                 const struct read_edge *edge,
-                                 const char *phase, enum side *side,
-                                 double *gain)
+/* How much what a pair of reads in parts saves varies: less in more of them. */
+static double spread_of_pair(struct read_probe *state, const char *phase,
+                             const struct contrast *near)
 {
+    double ratios[CONTRAST_ROUNDS_MAX];
+
+    study_ratios(&state->study, phase, near, near->rounds_count, ratios);
+    return stats_spread(ratios, near->rounds_count) *
+               sqrt((double)near->repeats) +
+           1e-3;
+}
+
+/* On which side of the edge is its high end, by reads downwards? SIDE_OPEN: they
+ * do not say. What these save becomes the edge's. */
+static enum claim side_downwards(struct read_probe *state,
+                                 struct read_edge *edge, const char *phase,
+                                 enum side *side)
+{
+    const struct setting *setting = &state->study.setting;
     /* That one side profits decides nothing of the other yet. */
     const struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
                                     .looks = claim_longest_looks,
                                     .adapt = most_of_near,
                                     .to_the_end = true};
-    const struct setting *setting = &state->study.setting;
     struct contrast contrasts[BOTH_SIDES] = {
         read_as(setting, edge, edge->low_bytes, SIDE_ABOVE),
         read_as(setting, edge, edge->high_bytes, SIDE_BELOW)};
@@ -78,9 +91,15 @@ static enum claim side_downwards(struct read_probe *state,
     }
     enum claim claim =
         study_claim(&state->study, phase, contrasts, BOTH_SIDES, &rule);
-    *gain = contrasts[NEAR_SIDE].median;
-    *side = contrasts[NEAR_SIDE].side == SIDE_ABOVE ? contrasts[FAR_SIDE].side
-                                                    : SIDE_OPEN;
+    if (claim == CLAIM_MEASURING)
+        return claim;
+    *side = SIDE_OPEN;
+    if (contrasts[NEAR_SIDE].side != SIDE_ABOVE)
+        return claim;
+    *side = contrasts[FAR_SIDE].side;
+    edge->spread = spread_of_pair(state, phase, &contrasts[NEAR_SIDE]);
+    /* What is read ahead makes first reads upwards faster, too. */
+    edge->gain = contrasts[NEAR_SIDE].median;
     return claim;
 }
 
@@ -93,7 +112,6 @@ static enum claim gallop_downwards(struct read_probe *state,
     const uint64_t most_bytes = read_size_limit(&state->study.setting);
     const uint64_t first_bytes = edge->low_bytes;
     enum side side = SIDE_ABOVE;
-    double gain;
 
     for (uint32_t doubled = 1; side != SIDE_BELOW; doubled++) {
         char phase[LABEL_PHASE_MAX];
@@ -105,7 +123,7 @@ static enum claim gallop_downwards(struct read_probe *state,
         if (edge->high_bytes > most_bytes)
             edge->high_bytes = most_bytes;
         snprintf(phase, sizeof(phase), "%s-%u", name, doubled);
-        if (side_downwards(state, edge, phase, &side, &gain) == CLAIM_MEASURING)
+        if (side_downwards(state, edge, phase, &side) == CLAIM_MEASURING)
             return CLAIM_MEASURING;
     }
     return read_find_edge(state, edge, "down", &shown->bytes,
@@ -124,21 +142,17 @@ static enum claim find_downwards(struct read_probe *state,
 {
     struct read_edge edge = *whole;
     enum side side;
-    double gain;
 
     edge.part_bytes = state->study.setting.request_limit_bytes;
     edge.part_least_bytes = shown->smallest_bytes;
     edge.low_bytes = shown->bytes;
     edge.high_bytes = shown->bytes + state->grain_bytes;
-    if (side_downwards(state, &edge, "downwards", &side, &gain) ==
-        CLAIM_MEASURING)
+    if (side_downwards(state, &edge, "downwards", &side) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
     if (side == SIDE_OPEN)
         shown->confidence = fmin(shown->confidence, parts_confidence);
     if (side != SIDE_ABOVE)
         return CLAIM_HOLDS;
-    /* What is read ahead makes first reads upwards faster, too. */
-    edge.gain = gain;
     return gallop_downwards(state, &edge, "downwards", shown);
 }
 
@@ -194,8 +208,7 @@ enum claim read_look_in_parts(struct read_probe *state,
     edge.gain = sizes[part].median;
     edge.low_bytes = sizes[last].size_bytes;
     edge.high_bytes = edge.low_bytes + state->grain_bytes;
-    if (side_downwards(state, &edge, "parts", &side, &edge.gain) ==
-        CLAIM_MEASURING)
+    if (side_downwards(state, &edge, "parts", &side) == CLAIM_MEASURING)
         return CLAIM_MEASURING;
     shown->gain = edge.gain;
     if (side == SIDE_OPEN)

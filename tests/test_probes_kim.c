@@ -515,7 +515,7 @@ static const struct {
      * reads in parts above half of it; one that is neither clear nor none; and
      * places whose segment groups are hardly longer than the way to a read
      * elsewhere. */
-    {730121, 730121, "realistic", read_buffers, "read_buffer", "7421952"},
+    {800102, 1, "realistic", read_buffers, "read_buffer", "4542464"},
     {730224, 730224, "realistic", read_buffers, "read_buffer", "9830400"},
     {730262, 730262, "realistic", read_buffers, "read_buffer", "3907584"},
     {730063, 730063, "realistic", read_buffers, "read_buffer", "32768"},
