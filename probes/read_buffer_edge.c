@@ -84,6 +84,9 @@ enum { EDGE_CONTRASTS_MAX = 7 };
 
 enum { BESIDE_EDGE, BEYOND_SPLIT };
 
+/* Of a certificate of the smallest read that profits: where that is. */
+enum { SMALLEST = 1 };
+
 /* Half of the profit shortly before the edge; a fifth of it is too much where
  * the host sends one request more: that alone makes a profit shrink. */
 static void part_of_nearest(struct contrast contrasts[], size_t count)
@@ -105,6 +108,16 @@ static void most_of_nearest(struct contrast contrasts[], size_t count)
 
     for (size_t i = 0; i < count; i++)
         contrasts[i].low = contrasts[i].high = least;
+}
+
+/* The smallest read that profits may save but its last part, of those that the
+ * host makes of it, and longer ones more: half of what it saves itself. */
+static void half_of_smallest(struct contrast contrasts[], size_t count)
+{
+    const double half = fmax(contrasts[SMALLEST].median, read_gain_least) / 2;
+
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = half;
 }
 
 /* Fresh data on both sides of the edge at `place`: near it and farther off. */
@@ -198,15 +211,14 @@ enum claim read_find_edge(struct read_probe *state,
                           const struct read_edge *whole, const char *name,
                           uint64_t *place_bytes, double *confidence)
 {
-    const struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
-                                    .looks = claim_longest_looks,
-                                    .adapt = !whole->profits_below ? NULL
-                                             : whole->part_bytes
-                                                 ? most_of_nearest
-                                                 : part_of_nearest};
+    struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
+                              .looks = claim_longest_looks,
+                              .adapt = half_of_smallest};
     struct read_edge edge = *whole;
     char phase[LABEL_PHASE_MAX];
 
+    if (whole->profits_below)
+        rule.adapt = whole->part_bytes ? most_of_nearest : part_of_nearest;
     for (int attempt = 1; attempt <= READ_ATTEMPTS_MAX; attempt++) {
         struct contrast contrasts[EDGE_CONTRASTS_MAX];
         snprintf(phase, sizeof(phase), "%s-bisect-%d", name, attempt);

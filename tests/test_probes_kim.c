@@ -524,6 +524,8 @@ static const struct {
     /* Read ahead, and reads in parts seen to profit one KiB beyond what shows sooner
      * than up to it. */
     {800214, 800214, "realistic", read_buffers, "read_buffer", "3014656"},
+    /* Only the last part of the smallest read that profits does. */
+    {800217, 1, "realistic", read_buffers, "read_buffer", "1499136"},
     /* Ones that save little where some banks of a page have them. */
     {773752, 1, "realistic", contents, "content_unit", "24576"},
     {773752, 3, "realistic", contents, "content_unit", "24576"},
