@@ -139,8 +139,13 @@ static bool say_by_flush(struct buffer_probe *state,
      * to wait, though of this much it cannot be told. */
     if (waits == CLAIM_OPEN && !state->everywhere)
         waits = CLAIM_HOLDS;
-    if (waits == CLAIM_HOLDS && is_more_than_request(state, edge, fit) &&
-        (!buffer_host_splits_at(state, edge->bytes) || edge->step > doubled))
+    /* A write in one request comes as fast as it comes: what is written out of it
+     * meanwhile moves no edge. */
+    const bool splits = buffer_host_splits_at(state, edge->bytes);
+    const bool whole = !moves && !splits && edge->step > doubled;
+    if ((waits == CLAIM_HOLDS || whole) &&
+        is_more_than_request(state, edge, fit) &&
+        (!splits || edge->step > doubled))
         return say_edge(state, edge,
                         fmin(edge->confidence, one_sign_confidence),
                         "that is more than another request of the host would "

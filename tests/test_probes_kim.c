@@ -510,6 +510,9 @@ static const struct {
      * by a buffer that writes out at once. */
     {780156, 780156, "realistic", write_buffers, "write_buffer", "absent"},
     {780020, 780020, "realistic", write_buffers, "write_buffer", "36864"},
+    /* One that writes out at once, and goes on for two pages: a flush takes longer
+     * after more, but what waits is one request. */
+    {800135, 1, "realistic", write_buffers, "write_buffer", "12288"},
     /* Profits that are lost in what long reads take, but not where they are read
      * in parts; those of reads in order that end below the largest size, and of
      * reads in parts above half of it; one that is neither clear nor none; and
