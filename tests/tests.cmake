@@ -57,9 +57,9 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
   suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR}
         ${CMAKE_BINARY_DIR})
   # What measures on the machine's own clock has it for itself, or comes first, one
-  # suite at a time; such suites wait more than they compute. Guests have a clock of
-  # their own, but are large; loop devices are the machine's, and so are drives
-  # served on them: one suite at a time.
+  # suite at a time, with fewer others beside it. Guests have a clock of their own,
+  # but are large; loop devices are the machine's, and so are drives served on them:
+  # one suite at a time.
   file(STRINGS ${script} timed REGEX "^measures_time$")
   file(STRINGS ${script} first REGEX "^comes_first$")
   file(STRINGS ${script} guest REGEX "tests/guest/guest.sh")
@@ -82,6 +82,7 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
   if(first)
     list(APPEND locks clock)
     set(cost 1100)
+    set_tests_properties(${build}.${name} PROPERTIES PROCESSORS 2)
   endif()
   if(timed)
     set_tests_properties(${build}.${name} PROPERTIES RUN_SERIAL TRUE)
