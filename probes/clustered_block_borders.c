@@ -264,9 +264,10 @@ static enum claim check_alike(struct block_probe *state, const char *phase,
 }
 
 /* Behind any border of blocks a write is much cheaper than before it; and not so
- * at the parts of a block, of which only the primes need be tried. */
+ * at the parts of a block, of which only the primes need be tried. `*part_bytes`:
+ * the length of a part where some is saved all the same; or 0. */
 static enum claim certify(struct block_probe *state,
-                          struct block_borders *borders)
+                          struct block_borders *borders, uint64_t *part_bytes)
 {
     const struct claim_rule rule = {.alpha = certify_alpha,
                                     .looks = certify_looks,
@@ -305,8 +306,29 @@ static enum claim certify(struct block_probe *state,
         study_claim(&state->study, phase, contrasts, count, &rule);
     borders->effect = exp(contrasts[0].median);
     borders->confidence = claim_confidence(contrasts, count, &rule);
+    *part_bytes = 0;
+    for (size_t i = 1; i < count && *part_bytes == 0; i++)
+        if (claim != CLAIM_HOLDS && contrasts[i].side != SIDE_BELOW &&
+            contrasts[i].interval.low > border_least)
+            *part_bytes = contrasts[i].size_bytes;
     return claim == CLAIM_HOLDS ? check_alike(state, phase, &contrasts[0])
                                 : claim;
+}
+
+/* What lies between two borders may be several blocks, for a search may miss one:
+ * then a part of it shows as much, and may be the block. */
+static enum claim certify_down(struct block_probe *state,
+                               struct block_borders *borders)
+{
+    uint64_t part_bytes;
+    enum claim claim;
+
+    while ((claim = certify(state, borders, &part_bytes)) != CLAIM_MEASURING &&
+           part_bytes > 0) {
+        borders->block_bytes = part_bytes;
+        borders->phase_bytes %= part_bytes;
+    }
+    return claim;
 }
 
 enum claim block_find_borders(struct block_probe *state,
@@ -333,7 +355,7 @@ enum claim block_find_borders(struct block_probe *state,
             continue;
         borders->block_bytes = end - begin;
         borders->phase_bytes = begin % borders->block_bytes;
-        enum claim claim = certify(state, borders);
+        enum claim claim = certify_down(state, borders);
         if (claim == CLAIM_MEASURING || claim == CLAIM_HOLDS)
             return claim;
     }

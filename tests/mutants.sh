@@ -55,6 +55,7 @@ probes/clustered_page_stairs.c|s/multiple <= 7/multiple <= 1/|test_probes_kim|re
 probes/clustered_page_certify.c|s/&& limit % page_bytes;/\&\& false;/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/median > 0.5 \* long_none/median > 9/|test_probes_kim|recovery
 probes/clustered_page.c|s/state->whole_bytes = block_bytes;/(void)block_bytes;/|test_probes_kim|recovery
+probes/clustered_block_borders.c|s/part_bytes > 0) {/part_bytes > UINT64_MAX \/ 2) {/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/part_gain_least = 0.1;/part_gain_least = 10;/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/if (edge->high_bytes >= most_bytes)$/if (2 * first_bytes > most_bytes)/|test_probes_kim|recovery

@@ -502,6 +502,8 @@ static const struct {
      * longer than 4 KiB: a block is no page. */
     {780255, 1, "none", pages, "clustered_page", "16384"},
     {780255, 1, "realistic", pages, "clustered_page", "16384"},
+    /* Between two borders of blocks that were searched there are four blocks. */
+    {800012, 1, "realistic", blocks, "clustered_block", "1966080"},
     /* A step that is not where the buffer ends: at twice what it holds, since it
      * was filled again, while the step at the first lay among the sizes whose line
      * is drawn; or at whole pages of a cache of pages, where one grain more begins
