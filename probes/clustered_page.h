@@ -107,6 +107,19 @@ static const double page_effect_most = 1.5; /* log 4.5 */
  * so little more is the host's, as the pages of a RAM disk. */
 static const double page_flash_least_ns = 2000;
 
+/* What a shift costs one page more than it takes aligned, `parts` times that, spread
+ * over the pages of a longer write; log. */
+double page_spread_effect(const struct contrast *of_page, double parts,
+                          const struct contrast *longer);
+
+/*
+ * Of a claim that holds: does this contrast, a part of a page that is dear or a
+ * longer write that is not, cost what it would if the first is of a page? OPEN: it
+ * is a merge's doing, and says nothing.
+ */
+enum claim page_judge_size(const struct contrast *of_page,
+                           const struct contrast *contrast, bool in_order);
+
 /* The sizes below a page that may have an effect. */
 struct page_smaller {
     uint64_t sizes[PAGE_CONTRASTS_MAX];

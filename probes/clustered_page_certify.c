@@ -20,10 +20,22 @@ static const double effect_least = 0.025;
 /* A shift by the page gains nothing: by so much, what is not shifted does not
  * fit the page either. */
 static const double gain_most = 0.06;
+/* Of what one part costs, what any other must: so much varies where pages take up
+ * to four times as long as others. */
+static const double least_share = 1.0 / 3;
 /* What a shift may cost more, of writes of three pages and more. */
 static const double long_none = 0.06;
 /* Of cells of a few writes; then come long ones. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
+
+double page_spread_effect(const struct contrast *of_page, double parts,
+                          const struct contrast *longer)
+{
+    double extra = expm1(of_page->median);
+    double q = (double)longer->size_bytes / (double)of_page->size_bytes;
+
+    return log1p(extra > 0 ? parts * extra / q : 0);
+}
 
 /*
  * Is `page` the period? A shift by page / q is dear for each prime q that
@@ -33,15 +45,14 @@ static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
  */
 static void free_within_half_effect(struct contrast contrasts[], size_t count)
 {
-    double extra = exp(contrasts[0].median) - 1;
-
     /* Half of what a shift costs one page, spread over q of them. */
     for (size_t i = 0; i < count; i++) {
         if (contrasts[i].expected != SIDE_BELOW)
             continue;
         double q =
             (double)contrasts[i].size_bytes / (double)contrasts[0].size_bytes;
-        double threshold = log1p(extra > 0 ? 0.5 * extra / q : 0);
+        double threshold =
+            page_spread_effect(&contrasts[0], 0.5, &contrasts[i]);
         /* Were it the page of a longer write, the shift would cost that much
          * more, however many pages there are. */
         double least = q < 2.5                            ? 0.02
@@ -107,6 +118,45 @@ static enum claim decide(struct page_probe *state, const char *phase,
     return claim;
 }
 
+/*
+ * Whichever part a page is shifted by, it is in two pages then, which costs as much:
+ * what costs far less is something else, as where writes meet fewer slow pages.
+ */
+static enum claim judge_shift(const struct contrast *of_page,
+                              const struct contrast *shifted, bool in_order)
+{
+    const double least = page_spread_effect(of_page, least_share, shifted);
+
+    return (shifted->median > page_effect_most) != in_order ||
+                   shifted->median < least
+               ? CLAIM_FALLS
+               : CLAIM_HOLDS;
+}
+
+/*
+ * Does a shift by the page gain nothing? What does not fit the page is in one
+ * page more than it must be, which costs twice what a shift costs one page, at
+ * most. What gains more merges blocks, or does not, as it happens to end with
+ * one: that says nothing of pages.
+ */
+static enum claim judge_gain(const struct contrast *of_page,
+                             const struct contrast *longer)
+{
+    if (longer->interval.high >= -gain_most)
+        return CLAIM_HOLDS;
+    return -longer->median > page_spread_effect(of_page, 2, longer)
+               ? CLAIM_OPEN
+               : CLAIM_FALLS;
+}
+
+enum claim page_judge_size(const struct contrast *of_page,
+                           const struct contrast *contrast, bool in_order)
+{
+    return contrast->side == SIDE_BELOW
+               ? judge_gain(of_page, contrast)
+               : judge_shift(of_page, contrast, in_order);
+}
+
 static enum claim certify_set(struct page_probe *state, const char *phase,
                               struct contrast contrasts[], size_t count,
                               struct page_verdict *verdict)
@@ -127,10 +177,8 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
     verdict->claim =
         decide(state, phase, contrasts, count, &rule, &verdict->confidence);
     for (size_t i = 0; verdict->claim == CLAIM_HOLDS && i < count; i++)
-        if (contrasts[i].side == SIDE_BELOW
-                ? contrasts[i].interval.high < -gain_most
-                : (contrasts[i].median > page_effect_most) != state->in_order)
-            verdict->claim = CLAIM_FALLS;
+        verdict->claim =
+            page_judge_size(&contrasts[0], &contrasts[i], state->in_order);
     if (verdict->claim == CLAIM_HOLDS && contrasts[0].rounds_count > 0 &&
         page_extra_ns(state, phase, &contrasts[0]) < page_flash_least_ns)
         verdict->claim = CLAIM_FALLS;
