@@ -124,6 +124,8 @@ static bool conclude_shifts(struct page_probe *state, uint64_t page_bytes,
         alone = page_none_smaller(state, "pages", page_bytes, BLOCK_PAGES_LEAST,
                                   effect_small, &page, &smaller);
         page.confidence = fmin(page.confidence, page_small_confidence);
+        if (alone == CLAIM_FALLS || alone == CLAIM_OPEN)
+            alone = page_has_parts(state, page_bytes, &smaller, &page);
     }
     if (alone == CLAIM_MEASURING)
         return false;

@@ -11,8 +11,9 @@
 
 /*
  * What the files of the clustered-page probe share: the writes that it compares
- * (cells), what makes one size the page (certify), whether the rest of a page is
- * read (rest), and what remains where shifts show nothing (stairs).
+ * (cells), what makes one size the page (certify), what tells a page of several
+ * parts from a block (parts), whether the rest of a page is read (rest), and what
+ * remains where shifts show nothing (stairs).
  */
 
 /* What the probe writes to, from base_bytes on. */
@@ -32,7 +33,8 @@ enum page_kind {
     PAGE_WHOLE, /* the same, and most of them count, not the lowest */
     PAGE_PART,
     PAGE_IN_ORDER,
-    PAGE_LARGER /* much longer, and both may merge a block */
+    PAGE_LARGER, /* much longer, and both may merge a block */
+    PAGE_ORDER   /* in a run, against one at any place */
 };
 
 /* How a cell is summed up. */
@@ -73,6 +75,8 @@ struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
 /* The same in runs that begin anywhere and go on without a gap. */
 struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
                               enum side expected);
+/* A write of a size in such a run, against one at any multiple of it: not dearer. */
+struct contrast page_anywhere(uint64_t size_bytes);
 /* A write of a size, against one that is a logical block longer. */
 struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
                             enum side expected);
@@ -151,6 +155,15 @@ enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
  */
 bool page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
                       struct page_verdict *verdict);
+
+/*
+ * What has this effect, and smaller sizes that have one as well: is it a page with
+ * parts, as of several chips, or a block with pages? HOLDS: a page. Anything else:
+ * it cannot be told, or is none.
+ */
+enum claim page_has_parts(struct page_probe *state, uint64_t page_bytes,
+                          const struct page_smaller *smaller,
+                          struct page_verdict *verdict);
 
 /* ---- rest --------------------------------------------------------------- */
 

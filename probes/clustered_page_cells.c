@@ -44,6 +44,18 @@ struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
     return contrast;
 }
 
+struct contrast page_anywhere(uint64_t size_bytes)
+{
+    struct contrast contrast =
+        page_shifted(size_bytes, 0, size_bytes, SIDE_BELOW);
+
+    contrast.kind = PAGE_ORDER;
+    contrast.summaries_count = 1;
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-anywhere",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
 struct contrast page_moved(const struct page_probe *state, uint64_t size_bytes,
                            uint64_t shift_bytes, uint64_t unit_bytes,
                            enum side expected)
@@ -177,6 +189,13 @@ void page_emit(struct study *study, const char *phase,
         emit_run(study, phase, contrast, !second, round, repeats, random);
         return;
     }
+    if (contrast->kind == PAGE_ORDER) {
+        emit_run(study, phase, contrast, false, round, repeats, random);
+        for (uint32_t i = 0; i < repeats; i++)
+            emit_write(study, phase, contrast, true,
+                       any_slot(state, contrast, random), round);
+        return;
+    }
     for (uint32_t i = 0; i < repeats; i++) {
         second = i % 2 ? !second : random_below(random, 2) == 1;
         if (i == 0 || !is_steady(contrast))
@@ -230,9 +249,11 @@ static bool cell_cost(const struct study *study, const char *phase,
     /* Of what merges blocks, the lowest are those few that need not. */
     bool merges =
         contrast->kind == PAGE_IN_ORDER || contrast->kind == PAGE_LARGER;
-    uint32_t summary = merges                         ? PAGE_MIDDLE
-                       : contrast->kind == PAGE_WHOLE ? PAGE_MOST
-                                                      : contrast->summary;
+    /* What merges only now and then must count, too. */
+    bool whole = contrast->kind == PAGE_WHOLE || contrast->kind == PAGE_ORDER;
+    uint32_t summary = merges  ? PAGE_MIDDLE
+                       : whole ? PAGE_MOST
+                               : contrast->summary;
     *cost = summary == PAGE_LOWEST   ? lowest_eighth(costs, repeats)
             : summary == PAGE_MIDDLE ? stats_median(costs, repeats)
                                      : most_of(costs, repeats);

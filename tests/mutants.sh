@@ -60,6 +60,8 @@ probes/clustered_page_certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.25;/|t
 probes/clustered_page_certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.5;/|test_shifts|
 probes/clustered_page_certify.c|s/gain_most = 0.06/gain_most = 0.04/|test_shifts|
 probes/clustered_page_certify.c|s/gain_most = 0.06/gain_most = 0.08/|test_shifts|
+probes/clustered_page.c|s/alone == CLAIM_FALLS || alone == CLAIM_OPEN/false/|test_probes_kim|recovery
+probes/clustered_page_parts.c|s/threshold = fmin(.*/threshold = 9;/;s/median > page_effect_most/median > 9/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part_bytes > 0) {/part_bytes > UINT64_MAX \/ 2) {/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/part_gain_least = 0.1;/part_gain_least = 10;/|test_probes_kim|recovery

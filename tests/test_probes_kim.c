@@ -473,7 +473,7 @@ END_TEST
 
 /* Drives made at random that were told wrong once, or left open; of the first,
  * nothing is sure. */
-enum { DRAWN_UNSURE = 5 };
+enum { DRAWN_UNSURE = 6 };
 static const struct probe *const write_buffers[] = {&probe_write_buffer, NULL};
 static const struct probe *const read_buffers[] = {&probe_read_buffer, NULL};
 static const struct probe *const contents[] = {&probe_log_list, &probe_content,
@@ -497,6 +497,8 @@ static const struct {
     /* Writes of several pages that fill a block now and then are cheaper, and so
      * they are where they begin elsewhere, which says nothing of pages. */
     {800089, 6, "none", pages, "clustered_page", "65536"},
+    /* A page of several chips, each of which is a part that shows. */
+    {800147, 1, "realistic", pages, "clustered_page", "262144"},
     /* A page that is no power of two, on a drive that updates sectors: one sector
      * more costs something at multiples of 3 * 2^k alone. */
     {780111, 10, "realistic", pages, "clustered_page", "inconclusive"},
