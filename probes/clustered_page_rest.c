@@ -57,9 +57,14 @@ enum claim page_reads_rest(struct page_probe *state, uint64_t page_bytes,
             *confidence = claim_confidence(&contrasts[i], 1, &rule);
             return CLAIM_HOLDS;
         }
+    *confidence = claim_confidence(contrasts, count, &rule);
+    /* What is less to transfer should cost less: any more that is sure may be a rest
+     * that is read as quickly as a cache of flash in front is. */
+    for (size_t i = 0; claim == CLAIM_HOLDS && i < count; i++)
+        if (contrasts[i].interval.low > 0)
+            claim = CLAIM_OPEN;
     if (claim == CLAIM_HOLDS)
         *side = SIDE_BELOW;
-    *confidence = claim_confidence(contrasts, count, &rule);
     return claim;
 }
 

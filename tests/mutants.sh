@@ -75,6 +75,7 @@ probes/write_buffer.c|s/command_most_log = 1.3863/command_most_log = 13/|test_pr
 probes/write_buffer.c|s/command_most_log = 1.3863/command_most_log = -13/|test_probes_kim|recovery
 probes/write_buffer.c|s/again_less = 0.1/again_less = 9/|test_probes_kim|recovery
 probes/write_buffer.c|s/return CLAIM_FALLS;/return CLAIM_OPEN;/|test_probes_kim|recovery
+probes/clustered_page_rest.c|s/interval.low > 0)/interval.low > 9)/|test_probes_kim|recovery
 probes/clustered_page_rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
 lib/session/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 3/|test_imagined|

@@ -507,6 +507,9 @@ static const struct {
      * longer than 4 KiB: a block is no page. */
     {780255, 1, "none", pages, "clustered_page", "16384"},
     {780255, 1, "realistic", pages, "clustered_page", "16384"},
+    /* A part of a page costs a little more than all of it: what a cache of flash in
+     * front reads is quick. */
+    {800288, 3, "realistic", pages, "read_modify_write", "inconclusive"},
     /* Between two borders of blocks that were searched there are four blocks. */
     {800012, 1, "realistic", blocks, "clustered_block", "1966080"},
     /* A step that is not where the buffer ends: at twice what it holds, since it
