@@ -56,11 +56,6 @@ static const double merge_shortest_ns = 2e6;
 enum { STEADY_WRITES = 256, STEADY_ROUNDS = 16 };
 /* So many of the rewrites are as fast as any. */
 static const double fast_share = 0.8;
-/* A cache of flash in front (a part of it with one bit a cell) takes the writes of
- * this probe without a merge, and how much it holds nobody knows. Half of the
- * random drives with logs behind 8 such blocks looked as if they had none. */
-static const double none_confidence = 0.9;
-
 /* ---- what is said ------------------------------------------------------ */
 
 static struct finding *add(struct findings *findings, const char *parameter)
@@ -68,6 +63,9 @@ static struct finding *add(struct findings *findings, const char *parameter)
     return findings_add(findings, "log-list", parameter);
 }
 
+/* A cache of flash in front (a part of it with one bit a cell) takes the writes of
+ * this probe without a merge, and how much it holds nobody knows. Half of the
+ * random drives with logs behind 8 such blocks looked as if they had none. */
 static bool say_none(struct log_probe *state, double confidence,
                      struct findings *findings)
 {
@@ -75,7 +73,7 @@ static bool say_none(struct log_probe *state, double confidence,
 
     for (int i = 0; i < 2; i++) {
         struct finding *finding = add(findings, answers[i]);
-        finding_absent(finding, fmin(confidence, none_confidence));
+        finding_absent(finding, fmin(confidence, log_unsure_confidence));
         finding_why(finding,
                     "after writes to %u places, one to a further place costs "
                     "no more than writing the same place again: nothing is "
@@ -264,6 +262,36 @@ static bool writes_arrive(struct log_probe *state, bool *arrive)
 
 /* ---- merges ------------------------------------------------------------ */
 
+/*
+ * So many logs there seem to be: by the step above where there is one, or else by
+ * this one, unless it is at one log and may be what it takes to go to another one.
+ * What was tried first is left in `middle` and `logs`.
+ */
+static enum claim conclude_count(struct log_probe *state,
+                                 const struct contrast *fresh, int pass,
+                                 double *middle, uint32_t *logs,
+                                 struct findings *findings)
+{
+    const double first_middle = *middle;
+    const uint32_t first_logs = *logs;
+    double cost_of_new;
+
+    if (!new_costs(state, fresh, *logs, &cost_of_new))
+        return CLAIM_MEASURING;
+    const enum claim step = log_count_above(state, cost_of_new, middle, logs);
+    if (step == CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    state->is_unsure = false;
+    enum claim claim =
+        log_conclude(state, pass, *logs, *middle, fresh->median, findings);
+    if (claim != CLAIM_FALLS || *logs == first_logs ||
+        (first_logs == 1 && step == CLAIM_HOLDS))
+        return claim;
+    state->is_unsure = first_logs == 1;
+    return log_conclude(state, PASSES + pass, first_logs, first_middle,
+                        fresh->median, findings);
+}
+
 /* Writes wait for merges: finds how many logs there are, and their blocks. False:
  * measure first. */
 static bool conclude_merges(struct log_probe *state,
@@ -277,18 +305,14 @@ static bool conclude_merges(struct log_probe *state,
         state->is_wide = pass == WIDE_PASS;
         if (state->is_wide)
             middle = middle_of(state, fresh);
-        double cost_of_new;
         if ((pass == REFINED_PASS &&
              !log_refine_middle(state, logs, &middle)) ||
-            !log_count(state, middle, &logs) ||
-            (logs > 0 &&
-             (!new_costs(state, fresh, logs, &cost_of_new) ||
-              !log_count_above(state, cost_of_new, &middle, &logs))))
+            !log_count(state, middle, &logs))
             return false;
         if (logs == 0)
             continue;
         const enum claim claim =
-            log_conclude(state, pass, logs, middle, fresh->median, findings);
+            conclude_count(state, fresh, pass, &middle, &logs, findings);
         if (claim != CLAIM_FALLS)
             return claim == CLAIM_HOLDS;
     }

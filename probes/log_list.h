@@ -22,6 +22,7 @@ enum {
 
 /* Error rate of one claim, in all of its parts. */
 static const double log_alpha = 1e-4;
+static const double log_unsure_confidence = 0.9;
 static const uint64_t log_smallest_bytes = 16 * KIB; /* of a block */
 
 enum log_kind {
@@ -45,7 +46,8 @@ struct log_probe {
     uint64_t visits_count; /* of places anywhere, so far */
     uint64_t likely_bytes; /* the erase unit, where it is known; else 0 */
     uint32_t places_max;
-    bool is_wide; /* so far apart that fewer are left to choose from */
+    bool is_wide;   /* so far apart that fewer are left to choose from */
+    bool is_unsure; /* whether a merge is what the writes wait for */
 };
 
 /* ---- places ------------------------------------------------------------- */
@@ -112,11 +114,11 @@ bool log_count(struct log_probe *state, double middle, uint32_t *logs);
  * Where it takes time to go from one log to another, writes to two blocks in turn
  * are slow as well, but less so than a merge. So if those that were called slow
  * cost less than a write to a new place, which waits for a merge, the step above
- * them is looked for; where there is none, the first one stands, as it does where
- * writes to all places in turn cost no more.
+ * them is looked for. CLAIM_HOLDS: there is one; CLAIM_OPEN: there may be; then
+ * `logs` and `middle` are of that. CLAIM_FALLS: there is none.
  */
-bool log_count_above(struct log_probe *state, double cost_of_new,
-                     double *middle, uint32_t *logs);
+enum claim log_count_above(struct log_probe *state, double cost_of_new,
+                           double *middle, uint32_t *logs);
 
 /*
  * A write to a new place may wait for a merge of another kind than those to a few

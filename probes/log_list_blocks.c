@@ -285,8 +285,9 @@ enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
             return claim;
         if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts)) {
             conclude(&blocks, logs,
-                     claim_confidence(contrasts, CERTIFICATES, &rule), merge,
-                     findings);
+                     fmin(claim_confidence(contrasts, CERTIFICATES, &rule),
+                          state->is_unsure ? log_unsure_confidence : 1),
+                     merge, findings);
             return CLAIM_HOLDS;
         }
     }

@@ -10,9 +10,10 @@
 /* A write that waits for a merge takes so many times as long, as a logarithm, as
  * one that may wait for something less: for one log, which is what it looks like
  * where it takes time to go from one log to another; and for more. */
-static const double above_one_least = 0.1, above_more_least = 0.4;
+static const double above_one_least = 0.1, above_more_least = 0.4,
+                    step_least = 0.05;
 /* Of either kind, that say where fast ends. */
-enum { SPLIT_VOTES = 24 };
+enum { SPLIT_VOTES = 24, STEP_LOOKS = 8 };
 static const char *const count_phases[] = {"count", "wide-count"};
 static const char *const above_phases[] = {"above", "wide-above"};
 
@@ -55,53 +56,63 @@ bool log_count(struct log_probe *state, double middle, uint32_t *logs)
     return count_fast(state, count_phases[state->is_wide], middle, logs);
 }
 
-/* Writes to as many places in turn as there may be logs cost more than this. That
- * they do not must be sure. */
-static enum claim claim_step(struct log_probe *state, double higher)
+/*
+ * Do writes to as many places in turn as there may be logs take longer than those
+ * to so few that they were called slow? `higher`: between the two.
+ */
+static enum claim claim_step(struct log_probe *state,
+                             const struct contrast *slow, double *higher)
 {
-    const struct claim_rule rule = {.alpha = log_alpha / 4,
-                                    .looks = claim_looks};
-    struct contrast contrast =
-        log_in_turn(LOG_SPREAD, state->places_max, higher);
+    const struct contrast all =
+        log_in_turn(LOG_SPREAD, state->places_max, slow->predicted);
+    double few[CONTRAST_ROUNDS_MAX], many[CONTRAST_ROUNDS_MAX],
+        steps[CONTRAST_ROUNDS_MAX];
 
-    const enum claim claim = study_claim(
-        &state->study, above_phases[state->is_wide], &contrast, 1, &rule);
-    if (claim == CLAIM_MEASURING)
-        return claim;
-    return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_FALLS
-                                                               : CLAIM_HOLDS;
+    for (const uint32_t *look = claim_looks; *look; look++) {
+        const bool is_few = study_ratios(
+            &state->study, count_phases[state->is_wide], slow, *look, few);
+        if (!study_ratios(&state->study, above_phases[state->is_wide], &all,
+                          *look, many) ||
+            !is_few)
+            return CLAIM_MEASURING;
+        for (uint32_t i = 0; i < *look; i++)
+            steps[i] = many[i] - few[i];
+        const struct interval step =
+            stats_median_interval(steps, *look, log_alpha / STEP_LOOKS);
+        if (step.high < step_least)
+            return CLAIM_FALLS;
+        *higher = slow->predicted +
+                  0.5 * (stats_median(few, *look) + stats_median(many, *look));
+        if (step.low > step_least)
+            return CLAIM_HOLDS;
+    }
+    return CLAIM_OPEN;
 }
 
-bool log_count_above(struct log_probe *state, double cost_of_new,
-                     double *middle, uint32_t *logs)
+enum claim log_count_above(struct log_probe *state, double cost_of_new,
+                           double *middle, uint32_t *logs)
 {
     const struct contrast slow = log_in_turn(LOG_SPREAD, *logs + 1, *middle);
-    uint32_t votes = log_votes_of(&slow), above;
-    double ratios[CONTRAST_ROUNDS_MAX];
+    const uint32_t votes = log_votes_of(&slow);
+    double ratios[CONTRAST_ROUNDS_MAX], higher = 0;
+    uint32_t above;
 
     if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
                       ratios))
-        return false;
-    double in_turn = stats_median(ratios, votes) + *middle;
-    if (cost_of_new - in_turn <
+        return CLAIM_MEASURING;
+    if (cost_of_new - stats_median(ratios, votes) - *middle <
         (*logs == 1 ? above_one_least : above_more_least))
-        return true;
-    votes = votes > SPLIT_VOTES ? votes : SPLIT_VOTES;
-    if (!study_ratios(&state->study, count_phases[state->is_wide], &slow, votes,
-                      ratios))
-        return false;
-    in_turn = stats_median(ratios, votes) + *middle;
-    const double higher = 0.5 * (in_turn + cost_of_new);
-    const enum claim claim = claim_step(state, higher);
-    if (claim != CLAIM_HOLDS)
-        return claim != CLAIM_MEASURING;
+        return CLAIM_FALLS;
+    const enum claim claim = claim_step(state, &slow, &higher);
+    if (claim == CLAIM_MEASURING || claim == CLAIM_FALLS)
+        return claim;
     if (!count_fast(state, above_phases[state->is_wide], higher, &above))
-        return false;
+        return CLAIM_MEASURING;
     if (above > *logs) {
         *logs = above;
         *middle = higher;
     }
-    return true;
+    return claim;
 }
 
 /* Of the ratios of two kinds, the boundary that has fewest on the wrong side. */

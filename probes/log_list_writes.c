@@ -247,8 +247,8 @@ bool log_value(const struct study *study, const char *phase,
 
     (void)random;
     if (contrast->kind == LOG_STEADY) {
-        const struct timing *rows = placing_rows(
-            study, phase, contrast, 'a', round, contrast->repeats);
+        const struct timing *rows =
+            placing_rows(study, phase, contrast, 'a', round, contrast->repeats);
         *ratio = rows ? log(steady_cost(rows, contrast->repeats)) -
                             contrast->predicted
                       : 0;

@@ -287,6 +287,8 @@ probes/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/
 probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
+probes/log_list.c|s/claim != CLAIM_FALLS || \*logs == first_logs/true/|test_probes_kim|recovery
+probes/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
 probes/log_list.c|s/merge_shortest_ns = 2e6/merge_shortest_ns = 2e5/|test_probes_kim|recovery

@@ -558,6 +558,12 @@ static const struct {
     /* Merges in one bank, while writes to others go on. */
     {800276, 1, "realistic", logs, "log_list", "inconclusive"},
     {800276, 2, "realistic", logs, "log_list", "inconclusive"},
+    /* One log, where every other merge takes longer: that is no second step. And
+     * two of 28 places were in one block, so that they stayed fast. */
+    {800261, 3, "realistic", logs, "log_list", "1"},
+    {800261, 4, "realistic", logs, "log_list", "1"},
+    {800261, 12, "realistic", logs, "log_list", "1"},
+    {815299, 11, "realistic", logs, "log_list", "27"},
 };
 
 START_TEST(drawn_drives_that_were_told_wrong_are_not)
