@@ -118,10 +118,11 @@ static double imagine_after(double share)
 
 /* A drive that maps pages must clean when its spare area is used up; one that
  * merges logs has none, and merges from the first write on; nor has what shows no
- * page. */
+ * page, were it to show a block. */
 START_TEST(spare_area_is_used_up)
 {
     see_usual(1e6);
+    seen->erase_bytes = 512 * page_bytes;
     ck_assert_double_lt(imagine_after(0.25), 1.1 * imagine_after(0.02));
     seen->page_bytes = page_bytes;
     ck_assert_double_gt(imagine_after(0.25), 3 * imagine_after(0.02));
