@@ -184,12 +184,8 @@ static const struct exception {
 } exceptions[] = {
     {"sim:bench-64g", 0.75, 2.4, 0.75, 1.5,
      "four times the usual spare area, so cleaning begins late"},
-    {"sim:emmc", 0.75, 1.25, 0.65, 1.25,
-     "of its slow and quick pages the pilot's few writes may meet the slow"},
     {"sim:kasi-two-level", 0.75, 1.35, 0.75, 1.25,
      "twice the usual spare area, so cleaning begins late"},
-    {"sim:qlc", 0.6, 1.25, 0.3, 1.25,
-     "its blocks show before it cleans, which those imagined do not"},
     {"sim:tlc-pseudo-slc", 0.65, 1.25, 0.75, 1.25,
      "its page is found with fewer writes than that of the one imagined"},
     {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.4,
