@@ -60,7 +60,7 @@ probes/clustered_page_certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.25;/|t
 probes/clustered_page_certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.5;/|test_shifts|
 probes/clustered_page_certify.c|s/gain_most = 0.06/gain_most = 0.04/|test_shifts|
 probes/clustered_page_certify.c|s/gain_most = 0.06/gain_most = 0.08/|test_shifts|
-probes/clustered_page.c|s/alone == CLAIM_FALLS || alone == CLAIM_OPEN/false/|test_probes_kim|recovery
+probes/clustered_page.c|s/alone == CLAIM_FALLS .. alone == CLAIM_OPEN/false/|test_probes_kim|recovery
 probes/clustered_page_parts.c|s/threshold = fmin(.*/threshold = 9;/;s/median > page_effect_most/median > 9/|test_probes_kim|recovery
 probes/clustered_block_borders.c|s/part_bytes > 0) {/part_bytes > UINT64_MAX \/ 2) {/|test_probes_kim|recovery
 probes/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
@@ -287,7 +287,7 @@ probes/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/
 probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
-probes/log_list.c|s/claim != CLAIM_FALLS || \*logs == first_logs/true/|test_probes_kim|recovery
+probes/log_list.c|s/if (claim != CLAIM_FALLS .. .logs == first_logs/if (true/|test_probes_kim|recovery
 probes/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
