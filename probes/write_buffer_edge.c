@@ -20,6 +20,8 @@ static const double step_least = 0.04;
 static const double whole_gain = 0.03;
 /* A flush so much shorter after a pause (a fifth) had less to do. */
 static const double late_effect = 0.2;
+/* And one that takes more than this longer has to do with something else. */
+static const double more_later = 0.1;
 
 struct edge_query {
     struct buffer_probe *state;
@@ -283,7 +285,11 @@ enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
 
     state->pause_ns = pause_of(2 * flush_ns);
     contrast.low = contrast.high = -late_effect;
-    return study_claim(&state->study, phase, &contrast, 1, &rule);
+    const enum claim claim =
+        study_claim(&state->study, phase, &contrast, 1, &rule);
+    /* What the drive began in the pause hides what it wrote out. */
+    return claim == CLAIM_HOLDS && contrast.median > more_later ? CLAIM_OPEN
+                                                                : claim;
 }
 
 enum claim buffer_waits_for_flush(struct buffer_probe *state,

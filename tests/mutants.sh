@@ -273,6 +273,7 @@ probes/read_buffer_cells.c|s/length_bytes <= 2 \* most_bytes/false/|test_probes_
 probes/read_buffer_parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|recovery
 probes/read_buffer.h|s/read_parts_share = 0.75/read_parts_share = 0.5/|test_probes_kim|recovery
 probes/write_buffer_follow.c|s/waits == CLAIM_HOLDS .. whole/waits == CLAIM_HOLDS/|test_probes_kim|recovery
+probes/write_buffer_edge.c|s/more_later = 0.1/more_later = 1/|test_probes_kim|recovery
 probes/read_buffer_edge.c|s/.adapt = half_of_smallest/.adapt = NULL/|test_probes_kim|recovery
 probes/read_buffer_parts.c|s/edge->spread = spread/(void)spread/|test_probes_kim|recovery
 probes/read_buffer_cells.c|s/clean_repeats_each(parts_count(&contrast))/clean_repeats(parts_count(\&contrast))/|test_probes_kim|recovery

@@ -526,6 +526,9 @@ static const struct {
      * by a buffer that writes out at once. */
     {780156, 780156, "realistic", write_buffers, "write_buffer", "absent"},
     {780020, 780020, "realistic", write_buffers, "write_buffer", "36864"},
+    /* A buffer that drains while it is filled, on a drive that begins other work when
+     * it is left alone: so no flush is the shorter for a pause. */
+    {820106, 1, "realistic", write_buffers, "write_buffer", "inconclusive"},
     /* One that writes out at once, and goes on for two pages: a flush takes longer
      * after more, but what waits is one request. */
     {800135, 1, "realistic", write_buffers, "write_buffer", "12288"},
