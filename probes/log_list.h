@@ -22,6 +22,7 @@ enum {
 
 /* Error rate of one claim, in all of its parts. */
 static const double log_alpha = 1e-4;
+/* Of what something else may look like as well. */
 static const double log_unsure_confidence = 0.9;
 static const uint64_t log_smallest_bytes = 16 * KIB; /* of a block */
 
@@ -33,7 +34,7 @@ enum log_kind {
     LOG_PAIR,   /* distant places, and two that are shift_bytes apart */
     LOG_FLUSH,  /* a flush after a write : one after nothing */
     LOG_READ,   /* a write, without its flush : a read from elsewhere */
-    LOG_STEADY  /* many writes anywhere, without a flush */
+    LOG_STEADY  /* one of many writes anywhere, without a flush : `predicted` */
 };
 
 struct log_probe {

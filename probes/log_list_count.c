@@ -10,8 +10,10 @@
 /* A write that waits for a merge takes so many times as long, as a logarithm, as
  * one that may wait for something less: for one log, which is what it looks like
  * where it takes time to go from one log to another; and for more. */
-static const double above_one_least = 0.1, above_more_least = 0.4,
-                    step_least = 0.05;
+static const double above_one_least = 0.1, above_more_least = 0.4;
+/* Writes to many places in turn that take less than this longer than those to few
+ * wait for the same: half of the least that is looked for. */
+static const double step_least = 0.05;
 /* Of either kind, that say where fast ends. */
 enum { SPLIT_VOTES = 24, STEP_LOOKS = 8 };
 static const char *const count_phases[] = {"count", "wide-count"};

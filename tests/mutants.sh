@@ -98,7 +98,7 @@ lib/session/cost_erase.c|s/hits_least = 0.3, by_chance_least = 4/hits_least = 0,
 lib/session/cost_erase.c|s/multiple_least = 0.75/multiple_least = 1/|test_imagined|
 lib/session/costs.c|s/costs->erase.pages = 0;/(void)costs;/|test_imagined|
 lib/session/imagined.c|s/cost.ns += drive->erase_flush_ns;/(void)costs;/|test_imagined|
-lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/bytes/|test_imagined|
+lib/session/imagined.c|s/larger_of(bytes, costs->page_bytes)/larger_of(bytes, 0 * costs->page_bytes)/|test_imagined|
 lib/session/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
 lib/session/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|
 lib/session/pilot.c|s/again_most_bytes = 3/again_most_bytes = 30/|test_budget|one drive
@@ -288,6 +288,7 @@ probes/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/
 probes/nand_type_levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
 probes/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list_count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
+probes/log_list_count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery
 probes/log_list.c|s/if (claim != CLAIM_FALLS .. .logs == first_logs/if (true/|test_probes_kim|recovery
 probes/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery

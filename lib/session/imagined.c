@@ -125,7 +125,6 @@ void imagined_init(struct imagined *drive, const struct costs *costs,
     cost_walks_levels(&costs->walks, drive->levels);
     drive->flush_extra_ns = 0;
     drive->erase_flush_ns = 0;
-    drive->opened_bytes = 0;
     drive->used_bytes = 0;
     drive->uncleaned_bytes = 0;
     drive->uncleaned_ns = 0;
@@ -172,28 +171,25 @@ static uint64_t known_block(const struct costs *costs)
                               : costs->erase.pages * costs->page_bytes;
 }
 
-/* Is a block written full, of which `*used_bytes` were used up? A write of less
- * than a page uses up all of it. */
-static bool uses_up(const struct costs *costs, uint64_t block_bytes,
-                    uint64_t bytes, uint64_t *used_bytes)
+/* A write of less than a page uses up all of it. */
+static uint64_t used_by(const struct costs *costs, uint64_t bytes)
 {
-    *used_bytes += larger_of(bytes, costs->page_bytes);
-    if (!block_bytes || *used_bytes < block_bytes)
-        return false;
-    *used_bytes %= block_bytes;
-    return true;
+    return larger_of(bytes, costs->page_bytes);
 }
 
-/* And has one to be cleaned? */
+/* Is a block written full that has to be cleaned? */
 static bool uses_up_block(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
     const uint64_t known_bytes = known_block(costs);
+    const uint64_t block_bytes =
+        known_bytes ? known_bytes : block_usual_pages * costs->page_bytes;
 
-    return uses_up(costs,
-                   known_bytes ? known_bytes
-                               : block_usual_pages * costs->page_bytes,
-                   bytes, &drive->uncleaned_bytes);
+    drive->uncleaned_bytes += used_by(costs, bytes);
+    if (!block_bytes || drive->uncleaned_bytes < block_bytes)
+        return false;
+    drive->uncleaned_bytes %= block_bytes;
+    return true;
 }
 
 /* What the write that opens a block takes longer, where that shows; what it takes
@@ -201,10 +197,11 @@ static bool uses_up_block(struct imagined *drive, uint64_t bytes)
 static double erase_ns(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
+    const uint64_t block_bytes = known_block(costs);
 
-    if (drive->merges || !costs->erase.pages ||
-        !uses_up(costs, known_block(costs), bytes, &drive->opened_bytes) ||
-        drive->replays)
+    if (drive->merges || !costs->erase.pages || !block_bytes ||
+        drive->replays ||
+        drive->used_bytes % block_bytes >= used_by(costs, bytes))
         return 0;
     drive->erase_flush_ns += costs->erase.in_flush ? costs->erase.extra_ns : 0;
     return costs->erase.in_flush ? 0 : costs->erase.extra_ns;
@@ -332,7 +329,7 @@ struct cost imagined_do(struct imagined *drive, const struct step *step)
     if (step->operation == OPERATION_FLUSH && cleans(drive))
         drive->uncleaned_ns += flash_share * cost.mean_ns;
     if (step->operation == OPERATION_WRITE) {
-        drive->used_bytes += larger_of(bytes, costs->page_bytes);
+        drive->used_bytes += used_by(costs, bytes);
         const double more_ns = wait_ns(drive, bytes, cost.mean_ns);
         cost.ns += more_ns + erase_ns(drive, bytes);
         cost.mean_ns += more_ns;

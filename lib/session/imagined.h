@@ -26,9 +26,8 @@ struct imagined {
     double flush_extra_ns; /* that writes left to the next flush */
     double erase_flush_ns; /* so did the erase of a block, as it might be */
     uint64_t used_bytes;   /* by writes, whole pages */
-    uint64_t opened_bytes; /* used up since a block was erased in sight */
-    bool
-        replays; /* what a request takes was seen at its place, erases and all */
+    /* What a request takes was seen at its place, erases and all. */
+    bool replays;
     double sustained_ns; /* a byte of long writes, when no buffer is left */
     double uncleaned_ns; /* that writes took for which no block was cleaned */
     uint64_t uncleaned_bytes; /* so many */
