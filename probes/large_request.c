@@ -31,13 +31,17 @@
 
 enum { ROUNDS_MAX = 480 };
 
-/* A write may cost a merge first, so there are fewer of them. */
-static const uint32_t looks[] = {16,  24,  36,  54,         80, 120,
-                                 180, 240, 360, ROUNDS_MAX, 0};
+/* A write may cost a merge first, so there are fewer of them: a few tell whether
+ * more would be for nothing. */
+enum { LOOKS_OF_WRITES_ONLY = 3 };
+static const uint32_t looks[] = {6,  8,   11,  16,  24,  36,         54,
+                                 80, 120, 180, 240, 360, ROUNDS_MAX, 0};
 /* Enough, and the most to be stated: either side of slope and beginning. */
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
 static const double longest_writes_ns = 150e9;
+/* A forecast from a few rounds is worth a factor. */
+static const double forecast_error = 2;
 /* A point may lie so far off the line, besides its own error. */
 static const double off_most = 0.10;
 /* Less of the smallest request's time, or of the largest one's, is lost beside
@@ -153,6 +157,14 @@ static bool take_times(struct request_probe *state,
     return true;
 }
 
+/* Is time up, or will it be before there are enough rounds? */
+static bool takes_too_long(double rounds_ns, uint32_t rounds)
+{
+    return rounds_ns > longest_writes_ns ||
+           rounds_ns * least_rounds_of_writes / rounds >
+               forecast_error * longest_writes_ns;
+}
+
 /* Measures until the line is known well. False: measure first. */
 static bool find_line(struct request_probe *state, enum request_kind kind,
                       struct request_line *result)
@@ -160,22 +172,25 @@ static bool find_line(struct request_probe *state, enum request_kind kind,
     struct contrast contrast = request_contrast(kind);
     struct request_times times;
 
+    const uint32_t *const first = looks + LOOKS_OF_WRITES_ONLY;
+
     state->pause_ns = 0;
-    for (const uint32_t *look = looks; *look; look++) {
+    for (const uint32_t *look = kind == REQUEST_READS ? first : looks; *look;
+         look++) {
         if (!take_times(state, &contrast, *look, &times))
             return false;
         request_fit(state, &times, result);
         double rounds_ns = request_rounds_ns(state, &times, &contrast);
-        if (look == looks && kind == REQUEST_READS)
+        if (look == first && kind == REQUEST_READS)
             state->vary = !times_quiet(result->spread);
-        if (look == looks && state->vary)
+        if (look == first && state->vary)
             state->pause_ns = pause_after(rounds_ns, *look);
         double lasted_ns =
-            rounds_ns + (double)((*look - looks[0]) * state->pause_ns);
+            rounds_ns + ((double)*look - *first) * (double)state->pause_ns;
         if (is_done(state, kind, result) &&
             (!state->vary || lasted_ns >= times_drift_ns))
             break;
-        if (kind == REQUEST_WRITES && rounds_ns > longest_writes_ns)
+        if (kind == REQUEST_WRITES && takes_too_long(rounds_ns, *look))
             break;
     }
     return true;

@@ -524,6 +524,18 @@ static uint64_t run_clustered_block(const char *spec, struct fill_rows *rows)
     return plan.parts[1].bytes_written;
 }
 
+/* A drive file of a test's own. */
+static void make_drive(const char *text, char path[SCRATCH_MAX],
+                       char spec[SCRATCH_MAX + 32])
+{
+    const int descriptor = scratch_file(path, "budget");
+    const size_t length = strlen(text);
+
+    ck_assert_int_eq(write(descriptor, text, length), (ssize_t)length);
+    ck_assert_int_eq(close(descriptor), 0);
+    snprintf(spec, SCRATCH_MAX + 32, "sim:%s,noise=realistic", path);
+}
+
 /* Where the spare area is 7 % of the drive, not much more of it is written over. */
 START_TEST(a_fill_ends_when_the_drive_cleans)
 {
@@ -548,13 +560,9 @@ START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
         "[mapping]\nmapping = page\nclustered_page_bytes = 64KiB\n"
         "merge_copy = bank\n";
     char path[SCRATCH_MAX], spec[SCRATCH_MAX + 32];
-    const int descriptor = scratch_file(path, "budget");
     struct fill_rows rows;
 
-    ck_assert_int_eq(write(descriptor, text, sizeof(text) - 1),
-                     sizeof(text) - 1);
-    ck_assert_int_eq(close(descriptor), 0);
-    snprintf(spec, sizeof(spec), "sim:%s,noise=realistic", path);
+    make_drive(text, path, spec);
     (void)run_clustered_block(spec, &rows);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_double_gt(rows.all_bytes, 0.04 * 16 * (double)GIB);
@@ -601,6 +609,43 @@ START_TEST(logs_are_not_used_up_that_are_not_there)
     ck_assert_uint_gt(rows, 0);
     ck_assert_uint_lt(rows, 180);
     close_run(session, device);
+}
+END_TEST
+
+/* What adds nothing to an answer is not asked for: writes that wait for merges,
+ * where what data adds is lost beside what all writes take, or where time is up
+ * before there are enough of them. */
+START_TEST(no_time_is_lost_on_what_adds_nothing)
+{
+    static const char slow_merges[] =
+        "[drive]\nname = made\ndescription = made for a test\n"
+        "capacity_bytes = 8GiB\n[array]\nchannels_count = 1\n"
+        "page_bytes = 16KiB\npages_per_block_count = 8192\n"
+        "[mapping]\nmapping = log-block\nclustered_page_bytes = 16KiB\n"
+        "log_blocks_count = 2\n";
+    static const struct {
+        const char *probe, *spec;
+        double most_seconds;
+    } rows[] = {{"large-request", "sim:ssd-b", 22},
+                {"large-request", NULL, 120}};
+    const struct probe *asked[] = {probe_find(rows[_i].probe), NULL};
+    const struct session_options session_options = {.seed = 7};
+    char path[SCRATCH_MAX] = "", spec[SCRATCH_MAX + 32];
+    struct fault why = {FAULT_NONE, ""};
+    struct session_cost cost;
+    struct session *session;
+    struct device *device;
+
+    if (!rows[_i].spec)
+        make_drive(slow_merges, path, spec);
+    open_run(rows[_i].spec ? rows[_i].spec : spec, &session_options, &device,
+             &session);
+    ck_assert_int_eq(session_run(session, asked, &why), 0);
+    session_cost(session, &cost);
+    ck_assert_double_lt(cost.device_seconds, rows[_i].most_seconds);
+    close_run(session, device);
+    if (!rows[_i].spec)
+        ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
@@ -858,6 +903,7 @@ int main(void)
     tcase_add_loop_test(one, no_end_is_sought_of_a_gap_that_is_none, 0,
                         suite_rows_more(1));
     tcase_add_test(one, logs_are_not_used_up_that_are_not_there);
+    tcase_add_loop_test(one, no_time_is_lost_on_what_adds_nothing, 0, 2);
     suite_add_tcase(suite, one);
     const int status = suite_run(suite);
     return drives.count >= QUICK_COUNT ? status : EXIT_FAILURE;
