@@ -323,6 +323,7 @@ probes/large_request_line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_pr
 probes/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 probes/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
 probes/large_request.c|s/forecast_error = 2/forecast_error = 20/|test_budget|one drive
+probes/read_buffer.c|s/certified_most_bytes = 4 \* MIB/certified_most_bytes = 64 * MIB/|test_budget|one drive
 probes/times.h|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|
 END
 }
