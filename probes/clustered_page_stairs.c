@@ -42,9 +42,37 @@ static void steps_within_half(struct contrast contrasts[], size_t count)
             contrasts[i].low = contrasts[i].high = threshold;
 }
 
+/*
+ * Half a page and one block of the next one, against as much of one page: it is no
+ * longer, and costs a program more. (All of a page shifted by a half may not: a host
+ * takes long to send it, and meanwhile the first of two pages is programmed.)
+ */
+static struct contrast reaching_beyond(const struct page_probe *state,
+                                       uint64_t page_bytes)
+{
+    struct contrast contrast =
+        page_shifted(page_bytes / 2 + state->block_bytes, page_bytes / 2,
+                     page_bytes, SIDE_ABOVE);
+
+    contrast.low = contrast.high = 0.5 * stair_least;
+    contrast.repeats = 16;
+    return contrast;
+}
+
+/* One block more than a part of a page: from where a page would begin, or the last
+ * part of one would reach into the next. */
+static struct contrast longer_part(const struct page_probe *state,
+                                   uint64_t page_bytes, uint64_t part_bytes)
+{
+    struct contrast contrast = page_longer(state, part_bytes, SIDE_BELOW);
+
+    contrast.pitch_bytes = page_bytes;
+    return contrast;
+}
+
 /* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
  * nor at P/q for any other prime q. So far it might be a limit on the length of
- * requests, or a buffer that is full: but P shifted by a half costs a program
+ * requests, or a buffer that is full: but what reaches beyond P costs a program
  * more as well, and is no longer. */
 static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
                                  struct page_verdict *verdict)
@@ -60,15 +88,12 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
 
     contrasts[count++] = page_longer(state, page_bytes, SIDE_ABOVE);
     contrasts[count++] = page_longer(state, 2 * page_bytes, SIDE_ABOVE);
-    contrasts[count] =
-        page_shifted(page_bytes, page_bytes / 2, page_bytes, SIDE_ABOVE);
-    contrasts[count].low = contrasts[count].high = 0.5 * stair_least;
-    contrasts[count++].repeats = 16;
+    contrasts[count++] = reaching_beyond(state, page_bytes);
     contrasts[count++] = page_longer(state, 6 * quarter, SIDE_BELOW);
-    contrasts[count++] = page_longer(state, 2 * quarter, SIDE_BELOW);
+    contrasts[count++] = longer_part(state, page_bytes, 2 * quarter);
     if (quarter >= 2 * state->block_bytes) {
-        contrasts[count++] = page_longer(state, quarter, SIDE_BELOW);
-        contrasts[count++] = page_longer(state, 3 * quarter, SIDE_BELOW);
+        contrasts[count++] = longer_part(state, page_bytes, quarter);
+        contrasts[count++] = longer_part(state, page_bytes, 3 * quarter);
     }
     while (blocks % 2 == 0)
         blocks /= 2;
@@ -77,7 +102,7 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
             continue;
         while (blocks % q == 0)
             blocks /= q;
-        contrasts[count++] = page_longer(state, page_bytes / q, SIDE_BELOW);
+        contrasts[count++] = longer_part(state, page_bytes, page_bytes / q);
     }
     snprintf(phase, sizeof(phase), "stairs-%llu",
              (unsigned long long)page_bytes);

@@ -52,6 +52,8 @@ probes/clustered_page_certify.c|s/contrast.low = contrast.high = page_effect_low
 probes/clustered_page_certify.c|s/(multiple % 2 ? 2 : 1) \* page_bytes,/page_bytes,/;s/^ *2 \* size, SIDE_BELOW/size, SIDE_BELOW/|test_probes_kim|recovery
 probes/clustered_page.c|s/merge_hides = 0.4055/merge_hides = 0.2231/|test_probes_kim|recovery
 probes/clustered_page_stairs.c|s/multiple <= 7/multiple <= 1/|test_probes_kim|recovery
+probes/clustered_page_stairs.c|s/page_shifted(page_bytes \/ 2 + state->block_bytes/page_shifted(page_bytes/|test_probes_kim|recovery
+probes/clustered_page_stairs.c|s/contrast.pitch_bytes = page_bytes;/(void)page_bytes;/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/&& limit % page_bytes;/\&\& false;/|test_probes_kim|recovery
 probes/clustered_page_certify.c|s/median > 0.5 \* long_none/median > 9/|test_probes_kim|recovery
 probes/clustered_page.c|s/state->whole_bytes = block_bytes;/(void)block_bytes;/|test_probes_kim|recovery

@@ -499,10 +499,15 @@ static const struct {
     {800089, 6, "none", pages, "clustered_page", "65536"},
     /* A page of several chips, each of which is a part that shows. */
     {800147, 1, "realistic", pages, "clustered_page", "262144"},
-    /* A page that is no power of two, on a drive that updates sectors: one sector
-     * more costs something at multiples of 3 * 2^k alone. */
-    {780111, 10, "realistic", pages, "clustered_page", "inconclusive"},
-    {780111, 11, "realistic", pages, "clustered_page", "inconclusive"},
+    /* A host so slow that the first of two pages is programmed while the rest of
+     * the write is sent: half a page and a sector more shows where one ends; and of
+     * a page that is no power of two, parts that begin where a page does. */
+    {780111, 10, "realistic", pages, "clustered_page", "49152"},
+    {820064, 1, "none", pages, "clustered_page", "131072"},
+    {820055, 1, "realistic", pages, "clustered_page", "196608"},
+    /* One sector more costs something at multiples of 3 * 2^k alone, of a page and of
+     * a buffer: which is which cannot be told, but there is something. */
+    {834093, 1, "none", pages, "clustered_page", "inconclusive"},
     /* Short blocks of a drive that maps them, with a host so slow that 64 KiB take
      * longer than 4 KiB: a block is no page. */
     {780255, 1, "none", pages, "clustered_page", "16384"},
