@@ -49,6 +49,12 @@ struct log_probe {
     uint32_t places_max;
     bool is_wide;   /* so far apart that fewer are left to choose from */
     bool is_unsure; /* whether a merge is what the writes wait for */
+    /* The places far off that a search wrote in turn last, and the place that it
+   * asked about: they have the logs, so what comes next begins with them. */
+    uint64_t held[LOG_PLACES_MAX + 1], held_for_bytes;
+    uint32_t held_count;
+    bool holds;
+    bool in_order; /* the logs that are in use, as far as is known */
 };
 
 /* ---- places ------------------------------------------------------------- */
@@ -61,6 +67,10 @@ struct log_slots {
 /* As far apart as the region allows for so many places. */
 struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
 
+/* Are there so many blocks beside those with logs that which have one, and in which
+ * order they got them, follows from the writes? */
+bool log_has_choice(const struct log_probe *state);
+
 /*
  * Places all over the region, one after the other, such that the drive is met
  * evenly: a 64th of it is not visited again before 34 others were (the
@@ -69,12 +79,25 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places);
  */
 uint64_t log_next_place(struct log_probe *state, struct random *random);
 
-/* Those of a contrast other than anywhere: in `trial`, away from what was written
- * last, which log_remember says. */
-void log_choose_places(const struct log_probe *state,
-                       const struct contrast *contrast, uint32_t trial,
-                       struct random *random,
-                       uint64_t places[LOG_PLACES_MAX + 1]);
+/*
+ * Those of a contrast other than anywhere: in `trial`, away from what was written
+ * last, which log_remember says. Returns how many were written in turn last; where
+ * a pair was, all of them: then the blocks of the places far off, and that of the
+ * first of the pair, have the logs.
+ */
+uint32_t log_choose_places(struct log_probe *state,
+                           const struct contrast *contrast, uint32_t trial,
+                           struct random *random,
+                           uint64_t places[LOG_PLACES_MAX + 1]);
+/*
+ * From the places of a certificate whose blocks have all got their logs to those of
+ * one block more, which is last: the others stay in their order. Where some had logs
+ * from before, which may be out of turn, all are chosen anew. Returns as above.
+ */
+uint32_t log_one_block_more(struct log_probe *state,
+                            const struct contrast *contrast, uint32_t trial,
+                            struct random *random,
+                            uint64_t places[LOG_PLACES_MAX + 1]);
 void log_remember(struct log_probe *state, uint64_t place);
 
 /* ---- writes ------------------------------------------------------------- */
@@ -85,6 +108,17 @@ struct contrast log_in_turn(enum log_kind kind, uint32_t places, double middle);
 /* `logs` - 1 places far off, and the two at `offset` and `shift` further. */
 struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
                             uint64_t shift_bytes, double middle);
+
+/*
+ * Certificate `which` of a block's length, of LOG_CERTIFICATES: writes that are fast,
+ * at as many blocks as there are logs (0) or at both ends of one (2); and then those
+ * to one block more (1, 3), of which the first LOG_VOTES_FIRST rounds come with
+ * those of the one before it, whose blocks have their logs then.
+ */
+enum { LOG_CERTIFICATES = 4, LOG_VOTES_FIRST = 20 };
+struct contrast log_certificate(int which, uint32_t logs, uint64_t block_bytes,
+                                uint64_t phase_bytes, uint64_t page_bytes,
+                                double middle);
 
 /* Of one trial: as many as let each place be written once more, and enough. */
 uint32_t log_votes_of(const struct contrast *contrast);

@@ -11,10 +11,10 @@
 #include "lib/base/units.h"
 #include "probes/probes.h"
 
-enum { CERTIFICATES = 4, ATTEMPTS_MAX = 4 };
+enum { ATTEMPTS_MAX = 4 };
 
 /* Each two writes of a turn are a vote. */
-static const uint32_t vote_looks[] = {20, 32, 64, 128, 200, 0};
+static const uint32_t vote_looks[] = {LOG_VOTES_FIRST, 32, 64, 128, 200, 0};
 /* Of the trials of what is so, noise turns fewer than this. */
 static const double contrary_most = 0.25;
 
@@ -135,30 +135,6 @@ static bool find_end(const struct end_query *query, const char *phase,
 
 /* ---- certifying -------------------------------------------------------- */
 
-static void certificates(const struct log_probe *state,
-                         const struct blocks *blocks, uint32_t logs,
-                         double middle, struct contrast contrasts[CERTIFICATES])
-{
-    const uint64_t half =
-        blocks->bytes / 2 / state->page_bytes * state->page_bytes;
-
-    contrasts[0] = log_in_turn(LOG_STRIDE, logs, middle);
-    contrasts[1] = log_in_turn(LOG_STRIDE, logs + 1, middle);
-    contrasts[2] =
-        log_pair_of(logs, 0, blocks->bytes - state->page_bytes, middle);
-    /* From the page before the block to some in it: whose own order the log
-   * does not keep. */
-    contrasts[3] = log_pair_of(logs, 0, half + state->page_bytes, middle);
-    contrasts[3].other_bytes = state->page_bytes;
-    snprintf(contrasts[2].name, sizeof(contrasts[2].name), "inside");
-    snprintf(contrasts[3].name, sizeof(contrasts[3].name), "across");
-    for (int i = 0; i < CERTIFICATES; i++) {
-        contrasts[i].size_bytes = blocks->phase_bytes;
-        contrasts[i].pitch_bytes = blocks->bytes;
-        contrasts[i].expected = i % 2 ? SIDE_ABOVE : SIDE_BELOW;
-    }
-}
-
 /* What share of a certificate's trials says the opposite. By most of their votes:
  * wherever it is written, a log that is full is merged, and that of a short block
  * soon is. */
@@ -186,9 +162,9 @@ static double contrary(const struct log_probe *state, const char *phase,
 /* A block that is another length passes at some places and not at others, at two
  * of three if it is half as long again: most of all votes are not enough. */
 static bool most_agree(const struct log_probe *state, const char *phase,
-                       const struct contrast contrasts[CERTIFICATES])
+                       const struct contrast contrasts[LOG_CERTIFICATES])
 {
-    for (int i = 0; i < CERTIFICATES; i++)
+    for (int i = 0; i < LOG_CERTIFICATES; i++)
         if (contrary(state, phase, &contrasts[i]) > contrary_most)
             return false;
     return true;
@@ -267,7 +243,7 @@ enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
             aligned * aligned,
         .logs = logs,
         .middle = middle};
-    struct contrast contrasts[CERTIFICATES];
+    struct contrast contrasts[LOG_CERTIFICATES];
     char phase[LABEL_PHASE_MAX];
     struct blocks blocks;
 
@@ -276,16 +252,19 @@ enum claim log_conclude(struct log_probe *state, int pass, uint32_t logs,
             return CLAIM_MEASURING;
         if (blocks.bytes < 2 * state->page_bytes)
             continue;
-        certificates(state, &blocks, logs, middle, contrasts);
+        for (int i = 0; i < LOG_CERTIFICATES; i++)
+            contrasts[i] =
+                log_certificate(i, logs, blocks.bytes, blocks.phase_bytes,
+                                state->page_bytes, middle);
         snprintf(phase, sizeof(phase), "certify-%d",
                  pass * ATTEMPTS_MAX + attempt);
-        enum claim claim =
-            study_claim(&state->study, phase, contrasts, CERTIFICATES, &rule);
+        enum claim claim = study_claim(&state->study, phase, contrasts,
+                                       LOG_CERTIFICATES, &rule);
         if (claim == CLAIM_MEASURING)
             return claim;
         if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts)) {
             conclude(&blocks, logs,
-                     fmin(claim_confidence(contrasts, CERTIFICATES, &rule),
+                     fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),
                           state->is_unsure ? log_unsure_confidence : 1),
                      merge, findings);
             return CLAIM_HOLDS;

@@ -19,14 +19,17 @@ enum { SPLIT_VOTES = 24, STEP_LOOKS = 8 };
 static const char *const count_phases[] = {"count", "wide-count"};
 static const char *const above_phases[] = {"above", "wide-above"};
 
-/* The largest number of places that stay fast. False: measure first. 0: none
- * is slow. */
+/*
+ * The largest number of places that stay fast. False: measure first. 0: none is slow.
+ * By short steps: at a place too many all writes wait for merges, while those to some
+ * places too few cost little, as all but the new ones have their logs.
+ */
 static bool count_fast(struct log_probe *state, const char *phase,
                        double middle, uint32_t *logs)
 {
     uint32_t low = 1, high = 2;
 
-    for (;; low = high, high *= 2) {
+    for (;; low = high, high += log_has_choice(state) ? 1 + high / 4 : high) {
         struct contrast contrast;
         if (high > state->places_max)
             high = state->places_max;

@@ -6,6 +6,7 @@
 #include "probes/log_list.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     ROOM = 3,        /* so many times the places must fit, and a few; */
@@ -19,6 +20,8 @@ enum {
     REMAINDERS = 12 /* of a place, in blocks: one trial after the other */
 };
 
+/* That is to be kept away from: none. */
+static const uint64_t nowhere = UINT64_MAX / 2;
 static const uint64_t widest_pitch_bytes = 128 * MIB;
 /* Enough choice; a huge drive need not be crossed from end to end. */
 static const uint64_t slots_most = 4096;
@@ -47,6 +50,17 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
     if (slots.count > slots_most)
         slots.count = slots_most;
     return slots;
+}
+
+/* No block is longer than this, so that places of slots as far apart as that are in
+ * blocks of their own, and those that are new have no log from before. */
+static const uint64_t longest_block_bytes = 64 * MIB;
+
+bool log_has_choice(const struct log_probe *state)
+{
+    return !state->is_wide &&
+           log_slots_for(state, state->places_max).pitch_bytes >=
+               longest_block_bytes;
 }
 
 /* Not the first page: an update in the block's own order is merged for less. */
@@ -81,15 +95,17 @@ void log_remember(struct log_probe *state, uint64_t place)
     state->recent[state->recent_count++ % LOG_RECENT_MAX] = place;
 }
 
-/* Distinct slots, away from `avoid_bytes` and from what was written last. */
-static void far_places(const struct log_probe *state, struct random *random,
-                       uint64_t avoid_bytes, uint64_t places[], uint32_t count)
+/* Distinct slots, away from `avoid_bytes` and from what was written last. So many
+ * are there. */
+static void far_places(struct log_probe *state, struct random *random,
+                       uint64_t avoid_bytes, uint64_t places[], uint32_t there,
+                       uint32_t count)
 {
-    struct log_slots slots = log_slots_for(state, count);
+    const struct log_slots slots = log_slots_for(state, count);
     /* Of the slots of fewer places, too. */
     uint64_t apart = slots.pitch_bytes - slots.pitch_bytes / SLOT_PARTS * 2;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = there; i < count; i++) {
         bool good = false;
         for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
             places[i] = slots.first_bytes +
@@ -101,6 +117,7 @@ static void far_places(const struct log_probe *state, struct random *random,
                                count + RECENT_MORE));
             for (uint32_t j = 0; j < i && good; j++)
                 good = !is_near(places[j], places[i], apart);
+            state->in_order &= tries <= TRIES_MAX / 2;
         }
         places[i] += some_page(state, slots.pitch_bytes / SLOT_PARTS, random);
     }
@@ -112,7 +129,7 @@ static void far_places(const struct log_probe *state, struct random *random,
  * would pass at two of three places: so trials go through the remainders of the
  * number of blocks between the place and the one that was found.
  */
-static uint64_t some_block(const struct log_probe *state,
+static uint64_t some_block(struct log_probe *state,
                            const struct contrast *contrast, uint32_t trial,
                            uint64_t count, struct random *random)
 {
@@ -136,6 +153,7 @@ static uint64_t some_block(const struct log_probe *state,
         for (uint64_t i = 0; good && i < count; i++)
             good = !is_recent(state, place + i * block, block, 2 * count);
     }
+    state->in_order &= good;
     return place;
 }
 
@@ -147,6 +165,7 @@ uint64_t log_next_place(struct log_probe *state, struct random *random)
     double turns = golden * (double)state->visits_count++;
     uint64_t index = (uint64_t)((turns - floor(turns)) * (double)blocks);
 
+    state->holds = false;
     return setting->region_offset_bytes + index * log_smallest_bytes +
            some_page(state, log_smallest_bytes, random);
 }
@@ -199,40 +218,126 @@ static void order_by_age(const struct log_probe *state,
     }
 }
 
-void log_choose_places(const struct log_probe *state,
-                       const struct contrast *contrast, uint32_t trial,
-                       struct random *random,
-                       uint64_t places[LOG_PLACES_MAX + 1])
+/*
+ * A search asks for the same places and some more, or for another distance at the
+ * same place: those that have logs find them again, where new ones would wait for a
+ * merge each. Later trials are to differ, and where there is little choice the order
+ * of places is another matter. Returns how many there are.
+ */
+static uint32_t take_held(const struct log_probe *state, uint64_t for_bytes,
+                          uint32_t trial, uint64_t places[], uint32_t most)
 {
-    uint32_t count = contrast->repeats;
-    uint64_t base = contrast->size_bytes, page;
+    const bool takes = state->holds && state->in_order && trial == 0 &&
+                       state->held_for_bytes == for_bytes;
+    const uint32_t count = state->held_count < most ? state->held_count : most;
 
-    switch ((enum log_kind)contrast->kind) {
-    case LOG_EARLY:
-    case LOG_FRESH:
-    case LOG_FLUSH:
-    case LOG_READ:
-    case LOG_STEADY:
-        break; /* anywhere */
-    case LOG_SPREAD:
-        far_places(state, random, UINT64_MAX / 2, places, count);
-        break;
-    case LOG_STRIDE:
-        base = some_block(state, contrast, trial, count, random);
-        page = some_page(state, contrast->pitch_bytes, random);
-        for (uint32_t i = 0; i < count; i++)
-            places[i] = base + i * contrast->pitch_bytes + page;
-        break;
-    case LOG_PAIR:
-        if (contrast->pitch_bytes)
-            base = some_block(state, contrast, trial, 2, random) -
-                   contrast->other_bytes;
-        far_places(state, random, base, places, count - 1);
-        places[count] = places[count - 2];
-        places[count - 2] = base;
-        places[count - 1] = base + contrast->shift_bytes;
-        break;
+    memcpy(places, state->held, takes ? count * sizeof(*places) : 0);
+    return takes ? count : 0;
+}
+
+static void hold(struct log_probe *state, uint64_t for_bytes,
+                 const uint64_t places[], uint32_t count)
+{
+    memcpy(state->held, places, count * sizeof(*places));
+    state->held_count = count;
+    state->held_for_bytes = for_bytes;
+    state->holds = true;
+}
+
+/* The pair, and one more far off, behind the places that are. */
+static void put_pair(const struct contrast *contrast, uint64_t base,
+                     uint64_t places[])
+{
+    const uint32_t count = contrast->repeats;
+
+    places[count] = places[count - 2];
+    places[count - 2] = base;
+    places[count - 1] = base + contrast->shift_bytes;
+}
+
+/* The first of a pair moves within its block, whose own order the log does not
+ * keep, and the second to the block before. */
+static void put_across(const struct log_probe *state,
+                       const struct contrast *contrast, uint64_t places[])
+{
+    const uint64_t page = state->page_bytes;
+    uint64_t *pair = &places[contrast->repeats - 2];
+
+    pair[1] = pair[0] - page;
+    pair[0] += contrast->pitch_bytes / 2 / page * page;
+}
+
+/* Of a certificate, which is asked for anywhere. */
+static void choose_blocks(struct log_probe *state,
+                          const struct contrast *contrast, uint32_t trial,
+                          struct random *random, uint64_t places[])
+{
+    const uint64_t block = contrast->pitch_bytes;
+    const uint32_t count = contrast->repeats;
+    const bool is_pair = contrast->kind == LOG_PAIR;
+
+    state->holds = false;
+    state->in_order = log_has_choice(state);
+    uint64_t base =
+        some_block(state, contrast, trial, is_pair ? 2 : count, random);
+    if (is_pair) {
+        base += block; /* there is one before */
+        far_places(state, random, base, places, 0, count - 1);
+        put_pair(contrast, base, places);
+        if (contrast->expected == SIDE_ABOVE)
+            put_across(state, contrast, places);
+        return;
     }
+    base += some_page(state, block, random);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = base + i * block;
+}
+
+/* Of a search. Returns how many were written in turn last. */
+static uint32_t choose_near_held(struct log_probe *state,
+                                 const struct contrast *contrast,
+                                 uint32_t trial, struct random *random,
+                                 uint64_t places[])
+{
+    const bool is_pair = contrast->kind == LOG_PAIR;
+    const uint32_t count = contrast->repeats - (is_pair ? 1 : 0);
+    const uint64_t base = is_pair ? contrast->size_bytes : nowhere;
+    uint32_t there;
+
+    there = take_held(state, base, trial, places, count);
+    if (there == 0)
+        state->in_order = log_has_choice(state);
+    far_places(state, random, base, places, there, count);
+    hold(state, base, places, count);
+    if (is_pair)
+        put_pair(contrast, base, places);
+    return is_pair && there ? contrast->repeats : there;
+}
+
+uint32_t log_choose_places(struct log_probe *state,
+                           const struct contrast *contrast, uint32_t trial,
+                           struct random *random,
+                           uint64_t places[LOG_PLACES_MAX + 1])
+{
+    uint32_t there = 0;
+
+    if (contrast->pitch_bytes)
+        choose_blocks(state, contrast, trial, random, places);
+    else
+        there = choose_near_held(state, contrast, trial, random, places);
     if (state->is_wide)
         order_by_age(state, contrast, places);
+    return there;
+}
+
+uint32_t log_one_block_more(struct log_probe *state,
+                            const struct contrast *contrast, uint32_t trial,
+                            struct random *random,
+                            uint64_t places[LOG_PLACES_MAX + 1])
+{
+    if (!state->in_order)
+        return log_choose_places(state, contrast, trial, random, places);
+    if (contrast->kind == LOG_PAIR)
+        put_across(state, contrast, places);
+    return contrast->repeats - 1;
 }

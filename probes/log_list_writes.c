@@ -46,6 +46,25 @@ struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
     return contrast;
 }
 
+struct contrast log_certificate(int which, uint32_t logs, uint64_t block_bytes,
+                                uint64_t phase_bytes, uint64_t page_bytes,
+                                double middle)
+{
+    static const char *const names[] = {"inside", "across"};
+    const bool is_more = which % 2;
+    struct contrast contrast =
+        which < 2 ? log_in_turn(LOG_STRIDE, logs + is_more, middle)
+                  : log_pair_of(logs, 0, block_bytes - page_bytes, middle);
+
+    if (which >= 2)
+        snprintf(contrast.name, sizeof(contrast.name), "%s", names[is_more]);
+    contrast.repeats = logs + 1; /* as many votes of both */
+    contrast.size_bytes = phase_bytes;
+    contrast.pitch_bytes = block_bytes;
+    contrast.expected = is_more ? SIDE_ABOVE : SIDE_BELOW;
+    return contrast;
+}
+
 /* ---- measuring --------------------------------------------------------- */
 
 uint32_t log_votes_of(const struct contrast *contrast)
@@ -176,47 +195,81 @@ static bool is_fresh(const struct contrast *contrast)
     return contrast->kind == LOG_EARLY || contrast->kind == LOG_FRESH;
 }
 
-/* Rounds are votes: the first of a trial asks for all of it. */
+static void ask_new(struct study *study, uint64_t place,
+                    const struct step *like)
+{
+    ask_write(study, place, like);
+    log_remember((struct log_probe *)study, place);
+}
+
+/* Writes to these places in turn: once, so that all have their logs if they may,
+ * and then the votes. So many were written in turn before. */
+static void ask_in_turn(struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        const uint64_t places[], uint32_t there)
+{
+    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
+    const bool is_less =
+        contrast->kind == LOG_STRIDE && contrast->expected == SIDE_BELOW;
+    const uint32_t count = contrast->repeats - (is_less ? 1 : 0);
+    /* A search goes up from what was fast: those places need not be written again,
+     * which would fill their logs. */
+    const bool is_growing = contrast->kind == LOG_SPREAD && there < count;
+
+    /* With one more, as many places as there are logs come before the pair: no
+     * log of it is left from before, which would outlive its turn. */
+    if (contrast->kind == LOG_PAIR && there == 0)
+        ask_new(study, places[contrast->repeats], &step);
+    for (uint32_t i = 0; !is_growing && i < there; i++)
+        ask_write(study, places[i], &step);
+    for (uint32_t i = there; i < count; i++)
+        ask_new(study, places[i], &step);
+    assert(count > 0);
+    for (uint32_t i = 0; i < VOTE_WRITES * log_votes_of(contrast); i++) {
+        step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
+                            round + i / VOTE_WRITES);
+        ask_write(study, places[i % count], &step);
+    }
+}
+
+/* Rounds are votes: the first of a trial asks for all of it. The one block more is
+ * all that a certificate has to wait for after as many as there are logs. */
+static void emit_trial(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    const uint32_t trial = round / log_votes_of(contrast);
+    const bool is_shared = contrast->pitch_bytes && round < LOG_VOTES_FIRST &&
+                           log_has_choice(state);
+    uint64_t places[LOG_PLACES_MAX + 1] = {0};
+
+    if (is_shared && contrast->expected == SIDE_ABOVE)
+        return;
+    uint32_t there = log_choose_places(state, contrast, trial, random, places);
+    ask_in_turn(study, phase, contrast, round, places, there);
+    if (!is_shared)
+        return;
+    const uint32_t logs = contrast->repeats - 1;
+    const struct contrast more = log_certificate(
+        contrast->kind == LOG_STRIDE ? 1 : 3, logs, contrast->pitch_bytes,
+        contrast->size_bytes, state->page_bytes, contrast->predicted);
+    there = log_one_block_more(state, &more, trial, random, places);
+    ask_in_turn(study, phase, &more, round, places, there);
+}
+
 void log_emit(struct study *study, const char *phase,
               const struct contrast *contrast, uint32_t round,
               struct random *random)
 {
-    struct log_probe *state = (struct log_probe *)study;
-    uint64_t places[LOG_PLACES_MAX + 1] = {0};
-    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-
-    if (contrast->kind == LOG_STEADY) {
+    if (contrast->kind == LOG_STEADY)
         emit_steady(study, phase, contrast, round, random);
-        return;
-    }
-    if (is_reach(contrast)) {
+    else if (is_reach(contrast))
         emit_reach(study, phase, contrast, round, random);
-        return;
-    }
-    if (is_fresh(contrast)) {
+    else if (is_fresh(contrast))
         emit_fresh(study, phase, contrast, round, random);
-        return;
-    }
-    if (round % log_votes_of(contrast) != 0)
-        return;
-    log_choose_places(state, contrast, round / log_votes_of(contrast), random,
-                      places);
-    /* With one more, as many places as there are logs come before the pair: no
-   * log of it is left from before, which would outlive its turn. */
-    if (contrast->kind == LOG_PAIR) {
-        ask_write(study, places[contrast->repeats], &step);
-        log_remember(state, places[contrast->repeats]);
-    }
-    for (uint32_t i = 0; i < contrast->repeats; i++) {
-        ask_write(study, places[i], &step);
-        log_remember(state, places[i]);
-    }
-    assert(contrast->repeats > 0);
-    for (uint32_t i = 0; i < VOTE_WRITES * log_votes_of(contrast); i++) {
-        step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
-                            round + i / VOTE_WRITES);
-        ask_write(study, places[i % contrast->repeats], &step);
-    }
+    else if (round % log_votes_of(contrast) == 0)
+        emit_trial(study, phase, contrast, round, random);
 }
 
 double log_cost(const struct timing rows[], uint32_t index)

@@ -233,7 +233,7 @@ probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
-probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_probes_kim|recovery
+probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved - 1]/|test_probes_kim|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content_unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
@@ -305,6 +305,10 @@ probes/log_list_count.c|s/boundary ? 0U : 1U/boundary ? 1U : 0U/|test_probes_sti
 probes/log_list_writes.c|s/place < last ? place/true ? place/|test_probes_stick|recovery
 probes/log_list_places.c|s/if (state->is_wide)/if (false)/|test_probes_stick|recovery
 probes/log_list_writes.c|s/EARLY_PLACES = 8,/EARLY_PLACES = 63,/|test_budget|one drive
+probes/log_list_writes.c|s/pitch_bytes && round < LOG/pitch_bytes \&\& false \&\& round < LOG/|test_budget|one drive
+probes/log_list_places.c|s/state->holds = true/state->holds = false/|test_budget|one drive
+probes/log_list_places.c|s/pitch_bytes >=$/pitch_bytes >= 0 */|test_probes_stick|recovery
+probes/log_list_count.c|s/? 1 + high \/ 4 :/? high :/|test_budget|one drive
 probes/log_list_places.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
 probes/log_list_places.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
 probes/log_list_blocks.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : SIDE_ABOVE/|test_probes_stick|
