@@ -267,6 +267,7 @@ static int start(const struct setting *setting, const struct findings *known,
     state->log_block_bytes = findings_integer(known, "log_block");
     state->log_block_confidence =
         state->log_block_bytes ? log_block->confidence : 0;
+    state->hidden_chunks[0] = state->hidden_chunks[1] = 1;
     state->room_bytes = setting->region_length_bytes / 2;
     if (state->room_bytes > 4 * GIB)
         state->room_bytes = 4 * GIB;

@@ -33,6 +33,8 @@ struct block_probe {
     bool page_is_absent;      /* as far as it was looked for */
     uint64_t log_block_bytes; /* where it is known; else 0 */
     double log_block_confidence;
+    /* How much was walked so far to see hidden logs: in order, and anywhere. */
+    size_t hidden_chunks[2];
 };
 
 /* ---- walk -------------------------------------------------------------- */
@@ -53,6 +55,9 @@ struct block_course {
      * with any of them, and what is cleaned for the next one then always has
      * pages that are still valid. */
     bool scattered;
+    /* Then at no place again soon: what is written again while a cache has it is not
+     * copied. */
+    bool evenly;
     /* Then at so much behind multiples of a pitch; 0: at multiples of the page. */
     uint64_t pitch_bytes, shift_bytes;
     /* In order, a pitch apart, but of each two the second comes first: no log that
@@ -64,6 +69,7 @@ struct block_course {
     /* Before each leg but the first the drive is left alone; 0: one leg. */
     size_t leg_chunks;
     uint64_t pause_ns;
+    bool begins_paused; /* before the first leg as well */
 };
 
 enum { BLOCK_CHUNK_WRITES = 256 }; /* of a walk, under one label */
@@ -74,11 +80,21 @@ enum claim block_walk(struct block_probe *state,
                       const struct block_course *course,
                       struct block_spikes *spikes);
 
-/* What each of the first writes of a walk took with its flush, as logarithms: for
- * the caller to free. Those in order are behind what walks that look for a
- * distance write. NULL: they are measured first, or there is no memory. */
-double *block_walk_costs(struct block_probe *state,
-                         const struct block_course *course, size_t chunks);
+/* What the writes of a walk cost with their flushes, as logarithms, and what that is
+ * above their neighbours. */
+struct block_costs {
+    double *values, *residuals;
+    size_t count;
+};
+
+/* Of the first `chunks` of a walk, for the caller to free with block_costs_free.
+ * Those in order are behind what walks that look for a distance write. False: they
+ * are measured first, or there is no memory. */
+bool block_walk_costs(struct block_probe *state,
+                      const struct block_course *course, size_t chunks,
+                      const struct period_rule *rule,
+                      struct block_costs *costs);
+void block_costs_free(struct block_costs *costs);
 
 /* Of one walk in pieces that are no page. */
 static const uint64_t block_piece_bytes = 512 * MIB;
@@ -92,6 +108,8 @@ bool block_filled(struct block_probe *state);
 /* ---- pauses ------------------------------------------------------------ */
 
 enum { BLOCK_PAUSES_COUNT = 4 }; /* in a walk, at the most */
+/* Drives begin to make room after tenths of a second to a few. */
+#define BLOCK_PAUSE_NS UINT64_C(10000000000)
 
 /* What becomes of slow writes at a distance when the drive is left alone. */
 enum block_pauses {
@@ -136,6 +154,17 @@ enum claim block_say_cache(struct block_probe *state,
 
 /* ---- folds ------------------------------------------------------------- */
 
+/* The slow writes of a walk, in their order. */
+struct block_copies {
+    const double *residuals; /* of all writes; log cost */
+    size_t first, length, count;
+};
+
+/* Where most are slow, of what comes from the middle of the walk on; and from
+ * where on, for a cache takes some before it is full. None: a count of 0. */
+struct block_copies block_copies_of(const double residuals[], size_t count,
+                                    size_t length, double threshold);
+
 struct block_folds {
     size_t units;        /* of a block */
     size_t hits, trials; /* of copies with which a block begins, those slower */
@@ -157,6 +186,35 @@ enum claim block_judge_folds(const double residuals[], size_t count,
 enum claim block_find_folds(struct block_probe *state,
                             const struct block_distance *distance,
                             struct block_folds *folds);
+/* The same in writes anywhere, for a drive that has no logs to merge. */
+enum claim block_find_folds_anywhere(struct block_probe *state,
+                                     const struct block_distance *distance,
+                                     struct block_folds *folds);
+
+/* ---- hidden logs ------------------------------------------------------- */
+
+/* What such a cache copies at once, behind a pause. */
+struct block_copying {
+    double ns;           /* that it takes, by the median */
+    size_t quiet_writes; /* before the first */
+};
+
+/* False: there are too few copies, or the cache was not full by the middle of the
+ * walk. */
+bool block_judge_copies(const struct block_costs *costs,
+                        const struct block_spikes *spikes,
+                        struct block_copying *copying);
+
+/* Of walks in order and anywhere, the latter behind a pause twice as long: may there
+ * be logs behind the cache, or was it not emptied in both? It copies `length` writes
+ * at once. */
+bool block_judge_hidden(const struct block_copying *in_order,
+                        const struct block_copying *anywhere, size_t length);
+
+/* FALLS: no logs are behind the cache that these slow writes are of. OPEN: there
+ * may be. */
+enum claim block_find_hidden(struct block_probe *state,
+                             const struct block_spikes *spikes);
 
 /* ---- gaps -------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include "probes/clustered_block.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "lib/base/line.h"
 #include "lib/infer/stats.h"
@@ -95,26 +94,19 @@ static bool count_slow(struct block_probe *state,
                        struct block_counted *counted)
 {
     const struct period_rule *rule = &piece->spikes->rule;
-    const size_t count = COUNTED_CHUNKS * BLOCK_CHUNK_WRITES;
     const double least =
         fmax(rule->threshold, slow_share * piece->spikes->period.excess);
+    struct block_costs costs;
 
     state->page_bytes = piece->bytes;
-    double *values = block_walk_costs(state, course, COUNTED_CHUNKS);
-    double *residuals = values ? malloc(count * sizeof(*residuals)) : NULL;
-
-    state->study.failed = state->study.failed || (values && !residuals);
     *counted = (struct block_counted){0};
-    if (residuals) {
-        quartiles_of(values, counted);
-        period_level(values, count, rule, residuals);
-        for (size_t i = 0; i < count; i++)
-            counted->slow_count += residuals[i] > least;
-    }
-    free(values);
-    bool done = residuals;
-    free(residuals);
-    return done;
+    if (!block_walk_costs(state, course, COUNTED_CHUNKS, rule, &costs))
+        return false;
+    quartiles_of(costs.values, counted);
+    for (size_t i = 0; i < costs.count; i++)
+        counted->slow_count += costs.residuals[i] > least;
+    block_costs_free(&costs);
+    return true;
 }
 
 /* Are there pieces that cost what those within a page do, beside others that cost

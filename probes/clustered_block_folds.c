@@ -15,8 +15,8 @@
  * page.
  *
  * Assumes: a cleaned block has pages left to copy, for which the spare area may
- * have to be used up first; logs are merged by copying, for which writes are not
- * quite in order.
+ * have to be used up first, and writes come from anywhere; logs are merged by
+ * copying, for which writes are not quite in order.
  */
 #include "probes/clustered_block.h"
 
@@ -30,12 +30,15 @@
 enum {
     WALK_NUMBER = 37,
     FILLED_NUMBER = 38,
+    ANYWHERE_NUMBER = 40,
     FIRST_CHUNKS = 4,
     CHUNKS_MAX = 256,
     /* Cells have two to four bits, and a part of a block may be left over. */
     COPIES_LEAST = 2,
     COPIES_MAX = 8,
-    TRIALS_LEAST = 16
+    TRIALS_LEAST = 16,
+    /* Copies take longer as well where both blocks lie on one chip. */
+    KINDS_MAX = 3
 };
 
 /* What is cleaned may have next to nothing left to copy, but not as a rule: nor
@@ -50,20 +53,20 @@ static const double excess_least = 0.2, spread_most = 0.5;
 
 /* ---- which are slower ----------------------------------------------------- */
 
-/* The slow writes of a walk, in their order. */
+/* Those of them that are slower still. */
 struct copies {
-    const double *residuals;
-    size_t first, length, count;
+    struct block_copies all;
     double slower_least; /* from this residual on */
 };
 
-static double copy_at(const struct copies *copies, size_t i)
+static double copy_at(const struct block_copies *copies, size_t i)
 {
     return copies->residuals[copies->first + i * copies->length];
 }
 
 /* Sorted; those of them that a stride leaves, where there are too many. */
-static size_t sample_of(const struct copies *copies, double sample[STATS_MAX])
+static size_t sample_of(const struct block_copies *copies,
+                        double sample[STATS_MAX])
 {
     const size_t stride = copies->count / STATS_MAX + 1;
     size_t n = 0;
@@ -74,22 +77,20 @@ static size_t sample_of(const struct copies *copies, double sample[STATS_MAX])
     return n;
 }
 
-/* Where most are slow, of what comes from the middle of the walk on; and from
- * where on, for a cache takes some before it is full. */
-static struct copies copies_of(const double residuals[], size_t count,
-                               size_t length, double threshold)
+struct block_copies block_copies_of(const double residuals[], size_t count,
+                                    size_t length, double threshold)
 {
-    struct copies copies = {.residuals = residuals, .length = length};
+    struct block_copies copies = {.residuals = residuals, .length = length};
     double sample[STATS_MAX], most = threshold;
     size_t place = length;
 
     for (size_t first = count / 2; first < count / 2 + length && first < count;
          first++) {
-        const struct copies later = {.residuals = residuals,
-                                     .first = first,
-                                     .length = length,
-                                     .count =
-                                         (count - first + length - 1) / length};
+        const struct block_copies later = {
+            .residuals = residuals,
+            .first = first,
+            .length = length,
+            .count = (count - first + length - 1) / length};
         const double middle = stats_median(sample, sample_of(&later, sample));
         if (middle > most) {
             most = middle;
@@ -106,22 +107,26 @@ static struct copies copies_of(const double residuals[], size_t count,
     return copies;
 }
 
-/* Of two kinds, the slower of which stands out? `*excess`: by so much. */
-static bool split(struct copies *copies, double *excess)
+/* Of `kinds`, does the slowest stand out from the one before it? `*excess`: by so
+ * much. */
+static bool split(struct copies *copies, size_t kinds, double *excess)
 {
     double sample[STATS_MAX];
     /* What is slower still than one in twenty is noise. */
-    const size_t count = sample_of(copies, sample) * 19 / 20;
-    size_t begins[2];
+    const size_t count = sample_of(&copies->all, sample) * 19 / 20;
+    size_t begins[KINDS_MAX];
 
-    if (count < TRIALS_LEAST || clusters_split(sample, count, 2, begins, NULL))
+    if (count < TRIALS_LEAST ||
+        clusters_split(sample, count, kinds, begins, NULL))
         return false;
-    const size_t cut = begins[1];
+    const size_t cut = begins[kinds - 1], before = begins[kinds - 2];
     copies->slower_least = (sample[cut - 1] + sample[cut]) / 2;
-    *excess =
-        stats_median(sample + cut, count - cut) - stats_median(sample, cut);
+    *excess = stats_median(sample + cut, count - cut) -
+              stats_median(sample + before, cut - before);
     return *excess > excess_least &&
-           sample[cut * 9 / 10] - sample[cut / 10] < spread_most * *excess;
+           sample[before + (cut - before) * 9 / 10] -
+                   sample[before + (cut - before) / 10] <
+               spread_most * *excess;
 }
 
 /* ---- what explains them --------------------------------------------------- */
@@ -138,8 +143,8 @@ static struct block_folds explain(const struct copies *copies, size_t copied,
     size_t hits = 0, trials = 0, at = 0, slower_count = 0;
 
     memset(counts, 0, units * sizeof(*counts));
-    for (size_t i = 0; i < copies->count; i++, at = (at + copied) % units) {
-        const bool slower = copy_at(copies, i) > copies->slower_least;
+    for (size_t i = 0; i < copies->all.count; i++, at = (at + copied) % units) {
+        const bool slower = copy_at(&copies->all, i) > copies->slower_least;
         counts[at][0] += slower;
         counts[at][1]++;
         slower_count += slower;
@@ -191,18 +196,23 @@ enum claim block_judge_folds(const double residuals[], size_t count,
                              size_t length, size_t copied, double threshold,
                              struct block_folds *folds)
 {
-    struct copies copies = copies_of(residuals, count, length, threshold);
+    struct copies copies = {
+        .all = block_copies_of(residuals, count, length, threshold)};
     const size_t blocks_least = copied > TRIALS_LEAST ? copied : TRIALS_LEAST;
-    double excess;
+    enum claim claim = CLAIM_OPEN;
 
     /* In fewer blocks, a unit more or less need not change what is slower. */
-    if (copies.count < COPIES_LEAST * blocks_least || !split(&copies, &excess))
+    if (copies.all.count < COPIES_LEAST * blocks_least)
         return CLAIM_OPEN;
     uint32_t(*counts)[2] = calloc(COPIES_MAX * copied, sizeof(*counts));
     if (!counts)
         return CLAIM_MEASURING;
-    enum claim claim = find_alone(&copies, copied, counts, folds);
-    folds->excess = excess;
+    for (size_t kinds = 2; claim == CLAIM_OPEN && kinds <= KINDS_MAX; kinds++) {
+        double excess;
+        if (split(&copies, kinds, &excess))
+            claim = find_alone(&copies, copied, counts, folds);
+        folds->excess = excess;
+    }
     free(counts);
     return claim;
 }
@@ -215,34 +225,32 @@ static enum claim judge_walk(struct block_probe *state,
                              const struct block_distance *distance,
                              struct block_folds *folds)
 {
-    const size_t writes = chunks * BLOCK_CHUNK_WRITES;
     const struct block_spikes *spikes = distance->spikes;
-    double *values = block_walk_costs(state, course, chunks);
-    double *residuals = values ? malloc(writes * sizeof(*residuals)) : NULL;
-    enum claim claim = CLAIM_MEASURING;
+    struct block_costs costs;
 
-    if (residuals) {
-        period_level(values, writes, &spikes->rule, residuals);
-        claim = block_judge_folds(
-            residuals, writes, spikes->period.length,
-            (size_t)(distance->block_bytes / distance->pitch_bytes),
-            spikes->rule.threshold, folds);
-    }
-    state->study.failed =
-        state->study.failed || (values && claim == CLAIM_MEASURING);
-    free(residuals);
-    free(values);
+    if (!block_walk_costs(state, course, chunks, &spikes->rule, &costs))
+        return CLAIM_MEASURING;
+    const enum claim claim = block_judge_folds(
+        costs.residuals, costs.count, spikes->period.length,
+        (size_t)(distance->block_bytes / distance->pitch_bytes),
+        spikes->rule.threshold, folds);
+    state->study.failed = state->study.failed || claim == CLAIM_MEASURING;
+    block_costs_free(&costs);
     return claim;
 }
 
 static enum claim walk(struct block_probe *state,
                        const struct block_distance *distance, int number,
-                       struct block_folds *folds)
+                       bool scattered, struct block_folds *folds)
 {
     const struct block_course course = {.number = number,
-                                        .by_twos = true,
+                                        .scattered = scattered,
+                                        .evenly = scattered,
+                                        .by_twos = !scattered,
                                         .pitch_bytes = distance->pitch_bytes};
-    const size_t room = (size_t)(state->room_bytes / distance->pitch_bytes);
+    const size_t room =
+        scattered ? SIZE_MAX
+                  : (size_t)(state->room_bytes / distance->pitch_bytes);
     enum claim claim = CLAIM_OPEN;
 
     for (size_t chunks = FIRST_CHUNKS;
@@ -261,11 +269,21 @@ enum claim block_find_folds(struct block_probe *state,
                             const struct block_distance *distance,
                             struct block_folds *folds)
 {
-    enum claim claim = walk(state, distance, WALK_NUMBER, folds);
+    enum claim claim = walk(state, distance, WALK_NUMBER, false, folds);
 
     if (claim == CLAIM_HOLDS || claim == CLAIM_MEASURING ||
         distance->spikes->scattered)
         return claim;
-    return block_filled(state) ? walk(state, distance, FILLED_NUMBER, folds)
-                               : CLAIM_MEASURING;
+    return block_filled(state)
+               ? walk(state, distance, FILLED_NUMBER, false, folds)
+               : CLAIM_MEASURING;
+}
+
+enum claim block_find_folds_anywhere(struct block_probe *state,
+                                     const struct block_distance *distance,
+                                     struct block_folds *folds)
+{
+    return block_filled(state)
+               ? walk(state, distance, ANYWHERE_NUMBER, true, folds)
+               : CLAIM_MEASURING;
 }

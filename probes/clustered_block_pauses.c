@@ -19,7 +19,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "lib/infer/stats.h"
 
@@ -30,7 +29,6 @@ enum {
     PLACES_A_PAUSE = 2 /* that should be slow behind each, and are looked at */
 };
 
-static const uint64_t pause_ns = UINT64_C(10000000000);
 /* A place is slow from half of what slow ones are above the rest. */
 static const double slow_share = 0.5;
 /* They need not be as slow as when their distance was found (what is copied or
@@ -183,26 +181,22 @@ static enum block_pauses
 judge_legs(struct block_probe *state, const struct block_course *course,
            size_t legs, const struct block_spikes *spikes, size_t *quiet)
 {
-    const size_t leg_writes = course->leg_chunks * BLOCK_CHUNK_WRITES;
-    double *values = block_walk_costs(state, course, legs * course->leg_chunks);
-    double *residuals =
-        values ? malloc(legs * leg_writes * sizeof(*residuals)) : NULL;
-    enum block_pauses pauses = BLOCK_PAUSES_MEASURING;
+    enum block_pauses pauses;
+    struct block_costs costs;
 
-    state->study.failed = state->study.failed || (values && !residuals);
-    if (residuals) {
-        period_level(values, legs * leg_writes, &spikes->rule, residuals);
-        pauses = block_judge_pauses(values, residuals, leg_writes, legs, spikes,
-                                    quiet);
-    }
-    free(residuals);
-    free(values);
+    if (!block_walk_costs(state, course, legs * course->leg_chunks,
+                          &spikes->rule, &costs))
+        return BLOCK_PAUSES_MEASURING;
+    pauses = block_judge_pauses(costs.values, costs.residuals,
+                                course->leg_chunks * BLOCK_CHUNK_WRITES, legs,
+                                spikes, quiet);
+    block_costs_free(&costs);
     return pauses;
 }
 
 static enum block_pauses after_pauses(struct block_probe *state,
                                       const struct block_spikes *spikes,
-                                      uint64_t *quiet_bytes)
+                                      size_t *quiet)
 {
     const size_t leg_chunks =
         LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
@@ -212,16 +206,15 @@ static enum block_pauses after_pauses(struct block_probe *state,
                                         .scattered = spikes->scattered,
                                         .skip_bytes = room / 2 / page * page,
                                         .leg_chunks = leg_chunks,
-                                        .pause_ns = pause_ns};
+                                        .pause_ns = BLOCK_PAUSE_NS};
     enum block_pauses pauses;
-    size_t quiet = 0;
 
+    *quiet = 0;
     if (!course.scattered && (PAUSES + 1) * leg_writes > room / 2 / page)
         return BLOCK_PAUSES_UNTOLD;
-    pauses = judge_legs(state, &course, 2, spikes, &quiet);
+    pauses = judge_legs(state, &course, 2, spikes, quiet);
     if (pauses == BLOCK_PAUSES_MORE)
-        pauses = judge_legs(state, &course, PAUSES + 1, spikes, &quiet);
-    *quiet_bytes = quiet * page;
+        pauses = judge_legs(state, &course, PAUSES + 1, spikes, quiet);
     return pauses;
 }
 
@@ -230,14 +223,13 @@ enum claim block_say_cache(struct block_probe *state,
                            struct findings *findings)
 {
     struct block_folds folds;
-    uint64_t quiet_bytes;
+    size_t quiet;
 
-    switch (after_pauses(state, distance->spikes, &quiet_bytes)) {
+    switch (after_pauses(state, distance->spikes, &quiet)) {
     case BLOCK_PAUSES_MEASURING:
     case BLOCK_PAUSES_MORE:
         return CLAIM_MEASURING;
     case BLOCK_PAUSES_ROOM:
-        block_say_hidden(findings);
         break;
     case BLOCK_PAUSES_SAME:
         return CLAIM_FALLS;
@@ -245,16 +237,20 @@ enum claim block_say_cache(struct block_probe *state,
     case BLOCK_PAUSES_UNTOLD:
         return CLAIM_OPEN;
     }
-    switch (block_find_folds(state, distance, &folds)) {
-    case CLAIM_MEASURING:
+    const uint64_t quiet_bytes = quiet * state->page_bytes;
+    enum claim found = block_find_folds(state, distance, &folds);
+    const enum claim hidden = found == CLAIM_MEASURING
+                                  ? CLAIM_MEASURING
+                                  : block_find_hidden(state, distance->spikes);
+    if (hidden == CLAIM_FALLS && found != CLAIM_HOLDS)
+        found = block_find_folds_anywhere(state, distance, &folds);
+    if (hidden == CLAIM_MEASURING || found == CLAIM_MEASURING)
         return CLAIM_MEASURING;
-    case CLAIM_HOLDS:
+    if (hidden != CLAIM_FALLS)
+        block_say_hidden(findings);
+    if (found == CLAIM_HOLDS)
         block_say_folds(findings, distance, &folds, quiet_bytes);
-        break;
-    case CLAIM_FALLS:
-    case CLAIM_OPEN:
+    else
         block_say_room(findings, distance->spikes, quiet_bytes);
-        break;
-    }
     return CLAIM_HOLDS;
 }

@@ -57,11 +57,14 @@ static uint64_t pitch_of(const struct block_probe *state,
     return course->pitch_bytes ? course->pitch_bytes : state->page_bytes;
 }
 
-/* Any place of the course in the region. */
+/* Any place of the course in the region; `number` counts those of a walk. Evenly
+ * they are at the fractional parts of multiples of the golden ratio. */
 static uint64_t anywhere(const struct block_probe *state,
-                         const struct block_course *course,
+                         const struct block_course *course, uint64_t number,
                          struct random *random)
 {
+    const double golden = 0.6180339887498949;
+    const double turns = golden * (double)number;
     const struct setting *setting = &state->study.setting;
     const uint64_t region_end =
         setting->region_offset_bytes + setting->region_length_bytes;
@@ -70,8 +73,12 @@ static uint64_t anywhere(const struct block_probe *state,
     const uint64_t end =
         (region_end - course->shift_bytes - state->page_bytes) / pitch + 1;
 
-    return (first + random_below(random, end - first)) * pitch +
-           course->shift_bytes;
+    const uint64_t index =
+        course->evenly
+            ? (uint64_t)((turns - floor(turns)) * (double)(end - first))
+            : random_below(random, end - first);
+
+    return (first + index) * pitch + course->shift_bytes;
 }
 
 static void ask_chunk(struct block_probe *state, const struct walk *walk,
@@ -92,12 +99,15 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
     study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
     pause.idle_ns = course->pause_ns;
-    if (leg_chunks && chunk && chunk % leg_chunks == 0)
+    if (leg_chunks && chunk % leg_chunks == 0 &&
+        (chunk || course->begins_paused))
         study_ask(&state->study, &pause);
     for (unsigned i = 0; i < CHUNK_WRITES; i++) {
-        step.offset_bytes = course->scattered
-                                ? anywhere(state, course, &random)
-                                : first + (course->by_twos ? i ^ 1 : i) * pitch;
+        step.offset_bytes =
+            course->scattered
+                ? anywhere(state, course, (uint64_t)chunk * CHUNK_WRITES + i,
+                           &random)
+                : first + (course->by_twos ? i ^ 1 : i) * pitch;
         placing_ask_flushed(&state->study, &step);
     }
 }
@@ -284,17 +294,32 @@ enum claim block_walk(struct block_probe *state,
     return claim;
 }
 
-double *block_walk_costs(struct block_probe *state,
-                         const struct block_course *course, size_t chunks)
+bool block_walk_costs(struct block_probe *state,
+                      const struct block_course *course, size_t chunks,
+                      const struct period_rule *rule, struct block_costs *costs)
 {
     struct walk walk = {.course = course,
                         .first_bytes = state->base_bytes + course->skip_bytes};
 
+    *costs = (struct block_costs){.count = chunks * CHUNK_WRITES};
     name_phase(course, walk.phase);
-    if (walk_to(state, &walk, chunks * CHUNK_WRITES))
-        return walk.values;
-    free(walk.values);
-    return NULL;
+    if (walk_to(state, &walk, costs->count)) {
+        costs->residuals = malloc(costs->count * sizeof(*costs->residuals));
+        state->study.failed = state->study.failed || !costs->residuals;
+    }
+    if (!costs->residuals) {
+        free(walk.values);
+        return false;
+    }
+    costs->values = walk.values;
+    period_level(costs->values, costs->count, rule, costs->residuals);
+    return true;
+}
+
+void block_costs_free(struct block_costs *costs)
+{
+    free(costs->values);
+    free(costs->residuals);
 }
 
 /* ---- filling ----------------------------------------------------------- */

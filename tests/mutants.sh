@@ -216,6 +216,16 @@ probes/clustered_block_folds.c|s/spread_most = 0.5/spread_most = 0.6/|test_folds
 probes/clustered_block_folds.c|s/excess_least = 0.2,/excess_least = 0.15,/|test_folds|
 probes/clustered_block_folds.c|s/likely == 1 /likely > 0 /|test_folds|
 probes/clustered_block_folds.c|s/hits -= counts/hits -= 0 * counts/|test_folds|
+probes/clustered_block_folds.c|s/ KINDS_MAX = 3/ KINDS_MAX = 2/|test_folds|
+probes/clustered_block_hidden.c|s/COPIES_LEAST = 16/COPIES_LEAST = 15/|test_hidden|
+probes/clustered_block_hidden.c|s/merges_least = 5;/merges_least = 6;/|test_hidden|
+probes/clustered_block_hidden.c|s/merges_least = 5;/merges_least = 4;/|test_hidden|
+probes/clustered_block_hidden.c|s/alike_most = 1.25/alike_most = 1.35/|test_hidden|
+probes/clustered_block_hidden.c|s/alike_most = 1.25/alike_most = 1.15/|test_hidden|
+probes/clustered_block_hidden.c|s/copy_least = 0.5;/copy_least = 0.4;/|test_hidden|
+probes/clustered_block_hidden.c|s/copy_least = 0.5;/copy_least = 0.6;/|test_hidden|
+probes/clustered_block_hidden.c|s/ copies.first >= copies.length / 1 /|test_hidden|
+probes/clustered_block_hidden.c|s/ 2 . copies.first <= costs->count/ 1/|test_hidden|
 probes/clustered_block_folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
 probes/clustered_block_folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery

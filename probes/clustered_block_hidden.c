@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: are there logs behind a cache of flash that takes all writes
+ * first? What it copies to make room comes there as it was written. Pages from
+ * anywhere belong to as many blocks, and each of those must be merged, which
+ * copies all of a block; those of a run in order belong to one or two. Where pages
+ * are mapped, it is all the same to the copying where they belong.
+ *
+ *   logs behind   |       |       |          no logs   |   |   |
+ *   |   |   |     |       |       |          |   |   | |   |   |
+ *   ..................................      ........................
+ *   in order      anywhere                   in order  anywhere
+ *
+ * Assumes: what is copied was written since the pause, that is: the cache was
+ * emptied, which shows where a pause twice as long lets it take no more; no page is
+ * written twice while the cache has it.
+ */
+#include "probes/clustered_block.h"
+
+#include <math.h>
+
+#include "lib/infer/stats.h"
+
+enum {
+    WALK_NUMBER = 39,
+    CHUNKS_MAX = 256,
+    COPIES_LEAST = 16 /* and from the middle of a walk on the cache is full */
+};
+
+/* Eight pages or more are copied at once. Are each of them merged with 32 others,
+ * which is the least of a block, while of those in order a block of 32 is merged
+ * for all, that takes 8 * 32 / (8 + 32) times as long. Pages from anywhere may take
+ * longer without logs as well, for blocks that are cleaned for them have more pages
+ * left to copy. */
+static const double merges_least = 5;
+/* One copy that takes so many times as long as those in order is enough. */
+static const double merged_for_sure = 20;
+/* What it takes is as much after either pause, if it was emptied in both. */
+static const double alike_most = 1.25;
+/* A copy takes at least this share of what they took when they were found: to begin
+ * another block may take some time before the cache is full as well. So the first
+ * copy comes later than with the first block. */
+static const double copy_least = 0.5;
+
+/* What a write took beyond its neighbours, in ns. */
+static double beyond(const struct block_costs *costs, size_t i)
+{
+    return exp(costs->values[i]) - exp(costs->values[i] - costs->residuals[i]);
+}
+
+bool block_judge_copies(const struct block_costs *costs,
+                        const struct block_spikes *spikes,
+                        struct block_copying *copying)
+{
+    const double least = log1p(copy_least * expm1(spikes->period.excess));
+    const struct block_copies copies =
+        block_copies_of(costs->residuals, costs->count, spikes->period.length,
+                        fmax(least, spikes->rule.threshold));
+    double sample[STATS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < copies.count && n < STATS_MAX; i++)
+        sample[n++] = beyond(costs, copies.first + i * copies.length);
+    stats_sort(sample, n);
+    copying->ns = n ? stats_median(sample, n) : 0;
+    copying->quiet_writes = copies.first;
+    return n >= COPIES_LEAST && copies.first >= copies.length &&
+           2 * copies.first <= costs->count;
+}
+
+/* Give or take a block of the cache. */
+static bool is_alike(size_t a, size_t b, size_t length)
+{
+    return (double)a <= alike_most * (double)b + (double)length;
+}
+
+bool block_judge_hidden(const struct block_copying *in_order,
+                        const struct block_copying *anywhere, size_t length)
+{
+    const size_t a = in_order->quiet_writes, b = anywhere->quiet_writes;
+
+    return anywhere->ns >= merges_least * in_order->ns ||
+           !is_alike(a, b, length) || !is_alike(b, a, length);
+}
+
+/* ---- the walks ------------------------------------------------------------ */
+
+/* Does one write show it already? */
+static bool is_merged(const struct block_costs *costs, double order_ns)
+{
+    for (size_t i = 0; i < costs->count; i++)
+        if (beyond(costs, i) > merged_for_sure * order_ns)
+            return true;
+    return false;
+}
+
+/* As many writes of a walk as show what copies take. OPEN: none do, or one of them
+ * takes so much longer than `order_ns`, what those in order do, that it is plain. */
+static enum claim walk(struct block_probe *state,
+                       const struct block_spikes *spikes, double order_ns,
+                       struct block_copying *copying)
+{
+    const bool scattered = order_ns < INFINITY;
+    const struct block_course course = {
+        .number = WALK_NUMBER,
+        .scattered = scattered,
+        .evenly = scattered,
+        .leg_chunks = CHUNKS_MAX,
+        .pause_ns = scattered ? 2 * BLOCK_PAUSE_NS : BLOCK_PAUSE_NS,
+        .begins_paused = true};
+    const size_t room =
+        (size_t)(state->room_bytes / state->page_bytes) / BLOCK_CHUNK_WRITES;
+    size_t *chunks = &state->hidden_chunks[scattered];
+
+    for (; *chunks <= CHUNKS_MAX && *chunks <= room;
+         *chunks += *chunks / 4 + 1) {
+        struct block_costs costs;
+        enum claim claim = CLAIM_FALLS;
+        if (!block_walk_costs(state, &course, *chunks, &spikes->rule, &costs))
+            return CLAIM_MEASURING;
+        if (block_judge_copies(&costs, spikes, copying))
+            claim = CLAIM_HOLDS;
+        else if (is_merged(&costs, order_ns))
+            claim = CLAIM_OPEN;
+        block_costs_free(&costs);
+        if (claim != CLAIM_FALLS)
+            return claim;
+    }
+    return CLAIM_OPEN;
+}
+
+enum claim block_find_hidden(struct block_probe *state,
+                             const struct block_spikes *spikes)
+{
+    struct block_copying in_order, anywhere;
+    enum claim claim = walk(state, spikes, INFINITY, &in_order);
+
+    if (claim == CLAIM_HOLDS)
+        claim = walk(state, spikes, in_order.ns, &anywhere);
+    if (claim != CLAIM_HOLDS)
+        return claim;
+    return block_judge_hidden(&in_order, &anywhere, spikes->period.length)
+               ? CLAIM_OPEN
+               : CLAIM_FALLS;
+}
