@@ -68,8 +68,11 @@ void content_group_values(const struct study *study, const char *phase,
                           uint32_t group, double ratios[]);
 
 /* How much longer writes take, with their flush, for which a block is to be moved
- * than those for which none is, as a logarithm: three quarters of them at least, in
- * the comparison of contents in `phase`. 0: not measured. */
+ * than those for which none is, as a logarithm: three quarters of them at least.
+ * Sorts both. 0: there are none of one kind. */
+double content_longer(double moving[], size_t moved, double staying[],
+                      size_t stayed);
+/* The same of the comparison of contents in `phase`. */
 double content_waited(const struct content_probe *state, const char *phase);
 
 /* ---- unit --------------------------------------------------------------- */

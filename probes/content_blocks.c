@@ -293,6 +293,16 @@ static bool cell_cost(const struct study *study, const char *phase,
     return *ns > 0;
 }
 
+double content_longer(double moving[], size_t moved, double staying[],
+                      size_t stayed)
+{
+    if (moved == 0 || stayed == 0)
+        return 0;
+    stats_sort(moving, moved);
+    stats_sort(staying, stayed);
+    return log(moving[moved / 4] / stats_median(staying, stayed));
+}
+
 double content_waited(const struct content_probe *state, const char *phase)
 {
     const struct contrast contrast = content_of(CONTENT_ONES_ZEROS, 0, 0);
@@ -310,11 +320,7 @@ double content_waited(const struct content_probe *state, const char *phase)
     while (stayed < most && cell_cost(&state->study, phase, &contrast, STAYED,
                                       (uint32_t)stayed, &staying[stayed]))
         stayed++;
-    if (moved == 0 || stayed == 0)
-        return 0;
-    stats_sort(moving, moved);
-    stats_sort(staying, stayed);
-    return log(moving[moved / 4] / stats_median(staying, stayed));
+    return content_longer(moving, moved, staying, stayed);
 }
 
 /* The logarithm of what it costs to merge one content in a turn: of so many votes

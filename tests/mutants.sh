@@ -243,6 +243,8 @@ probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
 probes/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
+probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_waited|
+probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 8]/|test_waited|
 probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved - 1]/|test_probes_kim|recovery
 probes/content_unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
 probes/content_unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
