@@ -57,14 +57,11 @@ static uint64_t pitch_of(const struct block_probe *state,
     return course->pitch_bytes ? course->pitch_bytes : state->page_bytes;
 }
 
-/* Any place of the course in the region; `number` counts those of a walk. Evenly
- * they are at the fractional parts of multiples of the golden ratio. */
+/* Any place of the course in the region; `visit` counts those of a walk. */
 static uint64_t anywhere(const struct block_probe *state,
-                         const struct block_course *course, uint64_t number,
+                         const struct block_course *course, uint64_t visit,
                          struct random *random)
 {
-    const double golden = 0.6180339887498949;
-    const double turns = golden * (double)number;
     const struct setting *setting = &state->study.setting;
     const uint64_t region_end =
         setting->region_offset_bytes + setting->region_length_bytes;
@@ -73,10 +70,8 @@ static uint64_t anywhere(const struct block_probe *state,
     const uint64_t end =
         (region_end - course->shift_bytes - state->page_bytes) / pitch + 1;
 
-    const uint64_t index =
-        course->evenly
-            ? (uint64_t)((turns - floor(turns)) * (double)(end - first))
-            : random_below(random, end - first);
+    const uint64_t index = course->evenly ? placing_evenly(visit, end - first)
+                                          : random_below(random, end - first);
 
     return (first + index) * pitch + course->shift_bytes;
 }

@@ -73,9 +73,9 @@ bool log_has_choice(const struct log_probe *state);
 
 /*
  * Places all over the region, one after the other, such that the drive is met
- * evenly: a 64th of it is not visited again before 34 others were (the
- * fractional parts of multiples of the golden ratio). So a place is new to the
- * logs even where logs are for half of all blocks.
+ * evenly: a 64th of it is not visited again before 34 others were
+ * (placing_evenly). So a place is new to the logs even where logs are for half of
+ * all blocks.
  */
 uint64_t log_next_place(struct log_probe *state, struct random *random);
 

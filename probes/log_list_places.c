@@ -5,8 +5,9 @@
  */
 #include "probes/log_list.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "probes/placing.h"
 
 enum {
     ROOM = 3,        /* so many times the places must fit, and a few; */
@@ -159,11 +160,9 @@ static uint64_t some_block(struct log_probe *state,
 
 uint64_t log_next_place(struct log_probe *state, struct random *random)
 {
-    const double golden = 0.6180339887498949;
     const struct setting *setting = &state->study.setting;
-    uint64_t blocks = setting->region_length_bytes / log_smallest_bytes;
-    double turns = golden * (double)state->visits_count++;
-    uint64_t index = (uint64_t)((turns - floor(turns)) * (double)blocks);
+    const uint64_t blocks = setting->region_length_bytes / log_smallest_bytes;
+    const uint64_t index = placing_evenly(state->visits_count++, blocks);
 
     state->holds = false;
     return setting->region_offset_bytes + index * log_smallest_bytes +

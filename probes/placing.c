@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/placing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,14 @@ uint64_t placing_base(const struct setting *setting, uint64_t seed,
         return (low + random_mix(seed) % choices) * multiples[i];
     }
     return first;
+}
+
+uint64_t placing_evenly(uint64_t visit, uint64_t count)
+{
+    const double golden = 0.6180339887498949;
+    const double turns = golden * (double)visit;
+
+    return (uint64_t)((turns - floor(turns)) * (double)count);
 }
 
 uint64_t placing_grain(const struct setting *setting)
