@@ -255,6 +255,7 @@ static int start(const struct setting *setting, const struct findings *known,
         .think = think, .emit = emit, .value = value};
     uint64_t page = findings_integer(known, "clustered_page");
     const struct finding *log_block = findings_get(known, "log_block");
+    const struct finding *log_list = findings_get(known, "log_list");
     const struct finding *known_page = findings_get(known, "clustered_page");
     struct block_probe *state =
         study_create(sizeof(*state), &probe_clustered_block, &ops, setting);
@@ -267,6 +268,7 @@ static int start(const struct setting *setting, const struct findings *known,
     state->log_block_bytes = findings_integer(known, "log_block");
     state->log_block_confidence =
         state->log_block_bytes ? log_block->confidence : 0;
+    state->log_list_is_absent = log_list && log_list->verdict == VERDICT_ABSENT;
     state->hidden_chunks[0] = state->hidden_chunks[1] = 1;
     state->room_bytes = setting->region_length_bytes / 2;
     if (state->room_bytes > 4 * GIB)

@@ -33,6 +33,7 @@ struct block_probe {
     bool page_is_absent;      /* as far as it was looked for */
     uint64_t log_block_bytes; /* where it is known; else 0 */
     double log_block_confidence;
+    bool log_list_is_absent; /* as far as it was looked for */
     /* How much was walked so far to see hidden logs: in order, and anywhere. */
     size_t hidden_chunks[2];
 };
@@ -109,7 +110,7 @@ bool block_filled(struct block_probe *state);
 
 enum { BLOCK_PAUSES_COUNT = 4 }; /* in a walk, at the most */
 /* Drives begin to make room after tenths of a second to a few. */
-#define BLOCK_PAUSE_NS UINT64_C(10000000000)
+static const uint64_t block_pause_ns = UINT64_C(10000000000);
 
 /* What becomes of slow writes at a distance when the drive is left alone. */
 enum block_pauses {
@@ -204,6 +205,11 @@ struct block_copying {
 bool block_judge_copies(const struct block_costs *costs,
                         const struct block_spikes *spikes,
                         struct block_copying *copying);
+
+/* Does one write of a walk anywhere take so much longer than the copies of one in
+ * order that no more are needed? */
+bool block_merges_for_sure(const struct block_costs *costs,
+                           const struct block_copying *in_order);
 
 /* Of walks in order and anywhere, the latter behind a pause twice as long: may there
  * be logs behind the cache, or was it not emptied in both? It copies `length` writes

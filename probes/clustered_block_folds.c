@@ -208,9 +208,10 @@ enum claim block_judge_folds(const double residuals[], size_t count,
     if (!counts)
         return CLAIM_MEASURING;
     for (size_t kinds = 2; claim == CLAIM_OPEN && kinds <= KINDS_MAX; kinds++) {
-        double excess = 0;
-        if (split(&copies, kinds, &excess))
-            claim = find_alone(&copies, copied, counts, folds);
+        double excess;
+        if (!split(&copies, kinds, &excess))
+            continue;
+        claim = find_alone(&copies, copied, counts, folds);
         folds->excess = excess;
     }
     free(counts);

@@ -85,28 +85,29 @@ bool block_judge_hidden(const struct block_copying *in_order,
 
 /* ---- the walks ------------------------------------------------------------ */
 
-/* Does one write show it already? */
-static bool is_merged(const struct block_costs *costs, double order_ns)
+bool block_merges_for_sure(const struct block_costs *costs,
+                           const struct block_copying *in_order)
 {
     for (size_t i = 0; i < costs->count; i++)
-        if (beyond(costs, i) > merged_for_sure * order_ns)
+        if (beyond(costs, i) > merged_for_sure * in_order->ns)
             return true;
     return false;
 }
 
-/* As many writes of a walk as show what copies take. OPEN: none do, or one of them
- * takes so much longer than `order_ns`, what those in order do, that it is plain. */
+/* As many writes of a walk as show what copies take: of one in order, or anywhere,
+ * beside `in_order`. OPEN: none do, or one of them shows a merge already. */
 static enum claim walk(struct block_probe *state,
-                       const struct block_spikes *spikes, double order_ns,
+                       const struct block_spikes *spikes,
+                       const struct block_copying *in_order,
                        struct block_copying *copying)
 {
-    const bool scattered = order_ns < INFINITY;
+    const bool scattered = in_order != NULL;
     const struct block_course course = {
         .number = WALK_NUMBER,
         .scattered = scattered,
         .evenly = scattered,
         .leg_chunks = CHUNKS_MAX,
-        .pause_ns = scattered ? 2 * BLOCK_PAUSE_NS : BLOCK_PAUSE_NS,
+        .pause_ns = scattered ? 2 * block_pause_ns : block_pause_ns,
         .begins_paused = true};
     const size_t room =
         (size_t)(state->room_bytes / state->page_bytes) / BLOCK_CHUNK_WRITES;
@@ -120,7 +121,7 @@ static enum claim walk(struct block_probe *state,
             return CLAIM_MEASURING;
         if (block_judge_copies(&costs, spikes, copying))
             claim = CLAIM_HOLDS;
-        else if (is_merged(&costs, order_ns))
+        else if (in_order && block_merges_for_sure(&costs, in_order))
             claim = CLAIM_OPEN;
         block_costs_free(&costs);
         if (claim != CLAIM_FALLS)
@@ -133,10 +134,10 @@ enum claim block_find_hidden(struct block_probe *state,
                              const struct block_spikes *spikes)
 {
     struct block_copying in_order, anywhere;
-    enum claim claim = walk(state, spikes, INFINITY, &in_order);
+    enum claim claim = walk(state, spikes, NULL, &in_order);
 
     if (claim == CLAIM_HOLDS)
-        claim = walk(state, spikes, in_order.ns, &anywhere);
+        claim = walk(state, spikes, &in_order, &anywhere);
     if (claim != CLAIM_HOLDS)
         return claim;
     return block_judge_hidden(&in_order, &anywhere, spikes->period.length)

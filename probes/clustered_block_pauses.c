@@ -206,7 +206,7 @@ static enum block_pauses after_pauses(struct block_probe *state,
                                         .scattered = spikes->scattered,
                                         .skip_bytes = room / 2 / page * page,
                                         .leg_chunks = leg_chunks,
-                                        .pause_ns = BLOCK_PAUSE_NS};
+                                        .pause_ns = block_pause_ns};
     enum block_pauses pauses;
 
     *quiet = 0;
@@ -239,9 +239,12 @@ enum claim block_say_cache(struct block_probe *state,
     }
     const uint64_t quiet_bytes = quiet * state->page_bytes;
     enum claim found = block_find_folds(state, distance, &folds);
-    const enum claim hidden = found == CLAIM_MEASURING
-                                  ? CLAIM_MEASURING
-                                  : block_find_hidden(state, distance->spikes);
+    enum claim hidden = CLAIM_OPEN;
+    if (found == CLAIM_MEASURING)
+        return CLAIM_MEASURING;
+    /* If nobody has said that there are no logs, it matters for the block only. */
+    if (found != CLAIM_HOLDS || state->log_list_is_absent)
+        hidden = block_find_hidden(state, distance->spikes);
     if (hidden == CLAIM_FALLS && found != CLAIM_HOLDS)
         found = block_find_folds_anywhere(state, distance, &folds);
     if (hidden == CLAIM_MEASURING || found == CLAIM_MEASURING)

@@ -187,8 +187,8 @@ void block_say_hidden(struct findings *findings)
     static const char why[] =
         "no write waited for a merge, but the drive makes room by itself when "
         "it is left alone, as one does with a cache of flash in front "
-        "(clustered_block): that takes all writes first, and logs behind it "
-        "would not show";
+        "(clustered_block): that takes all writes first, logs behind it would "
+        "not show, and what it copies does not show that there are none";
 
     findings_doubt(findings, "log_list", why);
     findings_doubt(findings, "log_block", why);

@@ -41,7 +41,7 @@ struct log_probe {
     struct study study;
     uint64_t page_bytes; /* of one write */
     /* Where was written last: a block whose log is left from before would
-   * outlive its turn, so new places keep away from these. */
+     * outlive its turn, so new places keep away from these. */
     uint64_t recent[LOG_RECENT_MAX];
     uint64_t recent_count;
     uint64_t visits_count; /* of places anywhere, so far */
@@ -50,7 +50,7 @@ struct log_probe {
     bool is_wide;   /* so far apart that fewer are left to choose from */
     bool is_unsure; /* whether a merge is what the writes wait for */
     /* The places far off that a search wrote in turn last, and the place that it
-   * asked about: they have the logs, so what comes next begins with them. */
+     * asked about: they have the logs, so what comes next begins with them. */
     uint64_t held[LOG_PLACES_MAX + 1], held_for_bytes;
     uint32_t held_count;
     bool holds;

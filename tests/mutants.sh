@@ -226,6 +226,13 @@ probes/clustered_block_hidden.c|s/copy_least = 0.5;/copy_least = 0.4;/|test_hidd
 probes/clustered_block_hidden.c|s/copy_least = 0.5;/copy_least = 0.6;/|test_hidden|
 probes/clustered_block_hidden.c|s/ copies.first >= copies.length / 1 /|test_hidden|
 probes/clustered_block_hidden.c|s/ 2 . copies.first <= costs->count/ 1/|test_hidden|
+probes/clustered_block_hidden.c|s/merged_for_sure = 20;/merged_for_sure = 18;/|test_hidden|
+probes/clustered_block_hidden.c|s/merged_for_sure = 20;/merged_for_sure = 22;/|test_hidden|
+probes/clustered_block_hidden.c|s/: CLAIM_FALLS;$/: CLAIM_OPEN;/|test_probes_kim|recovery
+probes/clustered_block_hidden.c|s/? CLAIM_OPEN$/? CLAIM_FALLS/|test_probes_kim|recovery
+probes/clustered_block_pauses.c|s/ != CLAIM_HOLDS ...state->log_list_is_absent)/ != CLAIM_HOLDS)/|test_probes_kim|recovery
+probes/clustered_block_folds.c|s/\.evenly = scattered/.evenly = false/|test_probes_kim|recovery
+probes/clustered_block_folds.c|s/ANYWHERE_NUMBER, true/ANYWHERE_NUMBER, false/|test_probes_kim|recovery
 probes/clustered_block_folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
 probes/clustered_block_folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
 probes/clustered_block_walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery

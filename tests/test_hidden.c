@@ -102,6 +102,19 @@ START_TEST(pages_from_anywhere_take_longer_where_logs_are_behind)
 }
 END_TEST
 
+/* One write of a merge is enough, where none of those in order is near. */
+START_TEST(one_write_may_show_a_merge)
+{
+    const struct block_copying in_order = {copy_ns, QUIET};
+    const struct block_costs costs = {values, residuals, WRITES};
+
+    make(WRITES, WRITES - LENGTH, 19 * copy_ns);
+    ck_assert(!block_merges_for_sure(&costs, &in_order));
+    make(WRITES, WRITES - LENGTH, 21 * copy_ns);
+    ck_assert(block_merges_for_sure(&costs, &in_order));
+}
+END_TEST
+
 /* Then what was copied may be what came before. */
 START_TEST(nothing_is_told_of_a_cache_that_a_pause_does_not_empty)
 {
@@ -124,6 +137,7 @@ int main(void)
     tcase_add_test(tests, slow_writes_far_below_a_copy_are_none);
     tcase_add_test(tests,
                    pages_from_anywhere_take_longer_where_logs_are_behind);
+    tcase_add_test(tests, one_write_may_show_a_merge);
     tcase_add_test(tests,
                    nothing_is_told_of_a_cache_that_a_pause_does_not_empty);
     suite_add_tcase(suite, tests);
