@@ -132,7 +132,7 @@ static bool take_times(const struct state *state, enum kind kind,
     return true;
 }
 
-/* Is the median known well, or the kind too slow to go on? */
+/* Is the median known well, or would a look at twice as many take too long? */
 static bool is_enough(const struct times *times)
 {
     double sum = 0;
@@ -141,7 +141,7 @@ static bool is_enough(const struct times *times)
         sum += times->ns[i];
     return times->interval.high - times->interval.low <
                2 * width_wanted * times->median ||
-           sum > longest_ns;
+           2 * sum > longest_ns;
 }
 
 /* Looks after so many rounds, doubled each time; asks for what is missing of

@@ -283,6 +283,7 @@ lib/infer/stats.c|s/: (x < y) - (x > y)/: (x > y) - (x < y)/|test_infer|
 probes/basic.c|s/error_rate = 0.0005/error_rate = 0.1/|test_probes_stick|basic
 probes/basic.c|s/width_wanted = 0.02/width_wanted = 0.2/|test_probes_stick|basic
 probes/basic.c|s/longest_ns = 10e9/longest_ns = 10e12/|test_probes_stick|basic
+probes/basic.c|s/2 . sum >/sum >/|test_probes_stick|basic
 probes/basic.c|s/mode_share_least = 0.05/mode_share_least = 0.45/|test_probes_stick|basic
 probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
