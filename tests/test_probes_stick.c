@@ -855,13 +855,13 @@ START_TEST(basic_modes_are_seen_behind_outliers)
 END_TEST
 
 /* A kind ends with its first requests where twice as many would take longer than
- * ten seconds: 40 of more than an eighth of a second each. */
+ * ten seconds: 40 of a tenth of a second and more each. */
 START_TEST(basic_ends_early_where_requests_are_slow)
 {
     struct findings findings;
     unsigned requests = 0;
 
-    run("usb-unknown-1g,command_ns=150ms", "realistic", 1, basic_alone,
+    run("usb-unknown-1g,command_ns=70ms", "realistic", 1, basic_alone,
         &findings);
     const char *why = findings_get(&findings, "random_write")->why;
     ck_assert_msg(sscanf(why, "the median of %u requests", &requests) == 1,
