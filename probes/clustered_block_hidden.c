@@ -68,6 +68,15 @@ bool block_judge_copies(const struct block_costs *costs,
            2 * copies.first <= costs->count;
 }
 
+bool block_merges_for_sure(const struct block_costs *costs,
+                           const struct block_copying *in_order)
+{
+    for (size_t i = 0; i < costs->count; i++)
+        if (beyond(costs, i) > merged_for_sure * in_order->ns)
+            return true;
+    return false;
+}
+
 /* Give or take a block of the cache. */
 static bool is_alike(size_t a, size_t b, size_t length)
 {
@@ -84,15 +93,6 @@ bool block_judge_hidden(const struct block_copying *in_order,
 }
 
 /* ---- the walks ------------------------------------------------------------ */
-
-bool block_merges_for_sure(const struct block_costs *costs,
-                           const struct block_copying *in_order)
-{
-    for (size_t i = 0; i < costs->count; i++)
-        if (beyond(costs, i) > merged_for_sure * in_order->ns)
-            return true;
-    return false;
-}
 
 /* As many writes of a walk as show what copies take: of one in order, or anywhere,
  * beside `in_order`. OPEN: none do, or one of them shows a merge already. */

@@ -773,7 +773,7 @@ START_TEST(logs_behind_a_cache_are_not_denied)
         {"idle_after_ns=2s,slc_blocks_count=8,slc_full=fold,mapping=log-block",
          "inconclusive"},
         {"idle_after_ns=2s,slc_blocks_count=8,slc_full=fold", "absent"},
-        /* No pause is long enough to empty it. */
+        /* The pause before the walk in order is not long enough to empty it. */
         {"idle_after_ns=2s,slc_blocks_count=60,slc_full=fold", "inconclusive"},
         {"idle_after_ns=2s,slc_blocks_count=0", "absent"},
     };
