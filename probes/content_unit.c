@@ -12,7 +12,8 @@
 
 enum {
     PARTS_COUNT = 11, /* from 1 KiB to 32 KiB */
-    FRACTIONS = 3     /* the first of the contrasts that must save nothing */
+    LARGER = 3,       /* the contrast of the next larger parts */
+    FRACTIONS = 4     /* the first of the contrasts that must save nothing */
 };
 
 static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
@@ -29,6 +30,9 @@ static const uint64_t smallest_part_bytes = KIB;
  * comes to, other parts save less than half. */
 static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
                     part_most = 0.5;
+/* The next larger parts than units save two thirds of what units do, but four times
+ * as much if they are the units. */
+static const double larger_least = 1.5, larger_most = 1.25;
 /* A half or a third of a unit saves nothing at all. Where banks move pages side by
  * side and wait for the slowest, it is only a row of pages, all of them zeros,
  * that saves what programs take; but single ones save their way over the bus. */
@@ -99,6 +103,8 @@ static void set_thresholds(struct contrast contrasts[], size_t count,
         contrasts[i].low = whole_least * saved;
         contrasts[i].high = part_most * saved;
     }
+    contrasts[LARGER].low = larger_least * saved;
+    contrasts[LARGER].high = larger_most * saved;
     for (size_t i = FRACTIONS; i < count; i++)
         contrasts[i].low = contrasts[i].high =
             fmax(fraction * saved, saving_none);
@@ -115,7 +121,8 @@ static void adapt_less_sure(struct contrast contrasts[], size_t count)
 }
 
 /* Where parts of this size are no unit: those that were seen to save as well may be
- * one, and if shifted ones save as much, a larger one. PARTS_COUNT: none. */
+ * one, and if shifted ones save as much, or larger ones more, a larger one.
+ * PARTS_COUNT: none. */
 static size_t likelier(const struct contrast contrasts[], size_t count,
                        size_t index)
 {
@@ -124,14 +131,18 @@ static size_t likelier(const struct contrast contrasts[], size_t count,
             if (contrasts[i].side == SIDE_ABOVE &&
                 part_of(j) == contrasts[i].shift_bytes)
                 return j;
-    return contrasts[1].side == SIDE_ABOVE ? index + 1 : PARTS_COUNT;
+    return contrasts[1].side == SIDE_ABOVE ||
+                   contrasts[LARGER].side == SIDE_ABOVE
+               ? index + 1
+               : PARTS_COUNT;
 }
 
 /* Parts of a unit save something; those shifted by half of it save less than half
  * of that, and so do those that are next to it in size: where a unit is 12 KiB,
- * parts of 16 KiB hold some whole ones, and would pass but for that. Those of half
- * of it and, where that is one of the parts, of a third of it save nothing. If it
- * falls, `index` becomes what is likelier. */
+ * parts of 16 KiB hold some whole ones, and would pass but for that. The next larger
+ * ones do not save more: where a unit is 48 KiB, parts of 32 KiB hold some as well,
+ * where two of zeros meet. Those of half of it and, where that is one of the parts, of
+ * a third of it save nothing. If it falls, `index` becomes what is likelier. */
 static enum claim certify_unit(struct content_probe *state,
                                double ones_to_zeros, size_t *index,
                                double *confidence)
@@ -140,11 +151,13 @@ static enum claim certify_unit(struct content_probe *state,
         .alpha = content_alpha, .looks = unit_looks, .adapt = adapt};
     const uint64_t unit_bytes = part_of(*index),
                    next_bytes =
-                       *index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3;
+                       *index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3,
+                   larger_bytes = part_of(*index + 1);
     struct contrast contrasts[] = {
         content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
         content_of(CONTENT_ONES_PARTS, next_bytes, 0),
+        content_of(CONTENT_ONES_PARTS, larger_bytes, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
         content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
     size_t count = sizeof(contrasts) / sizeof(contrasts[0]);

@@ -249,6 +249,8 @@ probes/content_unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content_unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
 probes/content_unit.c|s/share_least = 0.25/share_least = 0.02/|test_probes_stick|
+probes/content_unit.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 15, larger_most = 12/|test_probes_kim|recovery
+probes/content_unit.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 0.5, larger_most = 0.4/|test_probes_stick|recovery
 probes/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
 probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_waited|
 probes/content_blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 8]/|test_waited|

@@ -559,6 +559,9 @@ static const struct {
     {773752, 1, "realistic", contents, "content_unit", "24576"},
     {773752, 3, "realistic", contents, "content_unit", "24576"},
     {773752, 4, "realistic", contents, "content_unit", "24576"},
+    /* Units of 48 KiB, of which two parts of 32 KiB hold some, where they meet. */
+    {860007, 1, "none", contents, "content_unit", "inconclusive"},
+    {860177, 1, "realistic", contents, "content_unit", "inconclusive"},
     /* Blocks are moved while others are written, and those wait, some of them. */
     {800202, 8, "realistic", contents, "content_dependence", "inconclusive"},
     /* A flush takes so long that a short write is on the flash before it ends: each
