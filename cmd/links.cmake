@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Each probe is a program of its own name: a link ssdprobe-<probe> beside
-# ssdprobe. One probe, one stem: probes/write_buffer.c says "write-buffer", and
-# a file that does not say its own name is not a probe but what probes share.
-file(GLOB probe_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/probes/*.c)
+# ssdprobe. One probe, one stem: probes/write_buffer/write_buffer.c says
+# "write-buffer". A file that does not say its own name is part of a probe.
+file(GLOB probe_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/probes/*/*.c)
 set(probe_links)
 foreach(source ${probe_sources})
   get_filename_component(stem ${source} NAME_WE)

@@ -20,9 +20,9 @@
 uint64_t placing_base(const struct setting *setting, uint64_t seed,
                       uint64_t window_bytes);
 
-/* Which of `count` places is number `visit` (0, 1, ...) of those that go all over them
- * evenly, with none again soon: the fractional parts of multiples of the golden
- * ratio. */
+/* Which of `count` places is number `visit` (0, 1, ...) of those that go all
+ * over them evenly, with none again soon: the fractional parts of multiples of
+ * the golden ratio. */
 uint64_t placing_evenly(uint64_t visit, uint64_t count);
 
 /* The grain in which sizes are searched: 1 KiB, or the logical block. */

@@ -4,21 +4,30 @@
 
 #include "lib/infer/probe.h"
 
-/* A row for every probe that finds something, in the order in which a full run asks
- * them. Reads tell less once pages were written all over, so large_request comes
- * before the other writers; the block of log_list is what clustered_block begins
- * with. */
+/* A row for every probe that finds something, in the order in which a full run
+ * asks them: what costs little first. Reads tell less once pages were written
+ * all over, so large_request comes before the other writers; the block of
+ * log_list is what clustered_block begins with, read_buffer looks at pages, and
+ * write_buffer, which may write most, is last. */
 #define PROBES(ROW)                                                            \
+    ROW(alignment)                                                             \
+    ROW(read_ahead)                                                            \
+    ROW(mapping_reach)                                                         \
+    ROW(wake_up)                                                               \
     ROW(basic)                                                                 \
+    ROW(flush)                                                                 \
     ROW(large_request)                                                         \
-    ROW(clustered_page)                                                        \
-    ROW(log_list)                                                              \
-    ROW(clustered_block)                                                       \
-    ROW(nand_type)                                                             \
-    ROW(read_buffer)                                                           \
-    ROW(write_buffer)                                                          \
+    ROW(throughput)                                                            \
     ROW(inter_request_distance)                                                \
-    ROW(content)
+    ROW(log_list)                                                              \
+    ROW(clustered_page)                                                        \
+    ROW(clustered_block)                                                       \
+    ROW(read_buffer)                                                           \
+    ROW(capacity)                                                              \
+    ROW(trim)                                                                  \
+    ROW(nand_type)                                                             \
+    ROW(content)                                                               \
+    ROW(write_buffer)
 
 /* Before them what makes the drive ready, where that is needed. */
 #define PROBES_ALL(ROW)                                                        \

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lib/infer/stats.h"
+#include "lib/infer/statistics/stats.h"
 
 /*
  * How surely a time is the drive's, of which single requests vary by `spread`
@@ -17,14 +17,15 @@
  */
 double times_confidence(double spread);
 
-/* Of slow drift, of a minute or so, a shorter measurement sees a part only: where
- * times vary much, it lasts as long as this. */
+/* Of slow drift, of a minute or so, a shorter measurement sees a part only:
+ * where times vary much, it lasts as long as this. */
 static const double times_drift_ns = 120e9;
 
 /* Do single requests vary so little that nothing else is to be expected? */
 bool times_quiet(double spread);
 
-/* Does the interval reach no farther than this share of `value` on each side? */
+/* Does the interval reach no farther than this share of `value` on each
+ * side? */
 bool times_narrow(const struct interval *interval, double value, double share);
 
 #endif

@@ -10,8 +10,9 @@ for each level, a row for each parameter:
   exact         found, and the value is the truth's
   absent        rightly absent (or false); on a parameter that no probe can see
                 also "hidden", which claims no more than that
-  inconclusive  no answer (nor where a probe was skipped for want of another's);
-                rightly so where the truth is `unidentifiable`
+  inconclusive  no answer: also where a probe was skipped for want of another's
+                or of write budget, and where the run says nothing of what the
+                drive file states; rightly so where that is `unidentifiable`
   wrong         anything else that was stated, and how often with a confidence
                 of 0.99 or more
 
@@ -28,11 +29,11 @@ import copy
 import json
 import math
 import os
+import resource
 import shlex
 import subprocess
 import sys
 import tempfile
-import time
 
 from accuracy_papers import NAMES, print_papers
 
@@ -46,8 +47,9 @@ RIGHT = ("exact", "absent", "hidden")
 STATED = RIGHT + ("wrong",)
 DONE = (0, 5)  # exit status: all answered; something inconclusive
 TYPES = ("SLC", "MLC", "TLC", "QLC")
+UNSAID = "unsaid"  # no finding of what the drive file states
 NOISE = "none,realistic,heavy,hostile"
-TIMEOUT_SECONDS = 300
+TIMEOUT_SECONDS = 300  # of processor time: the machine may be busy
 FIELDS = ("noise", "drive", "kind", "parameter", "verdict", "value",
           "confidence", "truth", "mechanism", "column", "why")
 # No flash behind them: nothing may be found. The last has no times of its own.
@@ -60,13 +62,12 @@ def output_of(command):
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                    stdout=said, stderr=errors)
-        limit = time.monotonic() + TIMEOUT_SECONDS
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        while pid == 0:
-            if time.monotonic() > limit:
-                process.kill()
-            time.sleep(0.01)
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        try:
+            resource.prlimit(process.pid, resource.RLIMIT_CPU,
+                             (TIMEOUT_SECONDS, TIMEOUT_SECONDS))
+        except ProcessLookupError:
+            pass  # it is done already
+        _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         errors.seek(0)
@@ -81,6 +82,18 @@ def number(text):
         if text.endswith(unit):
             return int(text[:-len(unit)]) * factor
     return int(text)
+
+
+def flush_honesty(keys):
+    """What a flush is, seen or not: of no flash nobody knows."""
+    if keys["mapping"] == "direct":
+        return None
+    kept = number(keys["write_buffer_bytes"]) + number(
+        keys["first_level_bytes"])
+    if kept < 512:
+        return "write-through"
+    return "free" if "on" in (keys["flush_lies"],
+                              keys["write_buffer_protected"]) else "real"
 
 
 class Drive:
@@ -110,7 +123,8 @@ class Drive:
             "read_modify_write": True,
             "clustered_block": block,
             "log_block": block,
-            "log_list": int(keys["log_blocks_count"]),
+            "log_list": 1 if keys["log_victim"] == "newest"
+                        else int(keys["log_blocks_count"]),
             "nand_type": TYPES[int(keys["program_levels_count"]) - 1],
             "read_buffer": number(keys["read_buffer_bytes"]) // bank * bank,
             "smallest_request":
@@ -118,6 +132,7 @@ class Drive:
             "write_buffer": sum(number(keys[name]) for name in (
                 "write_buffer_bytes", "first_level_bytes",
                 "second_level_bytes")),
+            "flush_honesty": flush_honesty(keys),
             "segment_groups": int(keys["segment_groups_count"]),
             "group_switch": number(keys["group_switch_ns"]),
             "content_dependence": number(keys["content_unit_bytes"]) > 0,
@@ -159,7 +174,7 @@ def same(value, unit, truth):
         return value == truth
     if not isinstance(value, (int, float)):
         return False
-    if unit == "ns":
+    if unit == "ns" or unit.endswith("_per_second"):
         return abs(value - expected) <= NANOSECONDS_SHARE * expected
     return value == expected
 
@@ -170,7 +185,7 @@ def judge(drive, finding):
     verdict, value = finding["verdict"], finding["value"]
     if truth is None:
         return None
-    if verdict in ("inconclusive", "skipped"):
+    if verdict in ("inconclusive", "skipped", UNSAID):
         return "unseen" if truth == "unidentifiable" else "inconclusive"
     if verdict == "absent" or value is False:
         if truth == "unidentifiable":
@@ -187,10 +202,32 @@ def findings_of(document):
     for finding in document.get("findings") or []:
         yield finding
         if finding["parameter"] == "read_buffer" and \
-                finding["verdict"] == "found":
+                finding["verdict"] in ("found", "absent"):
             least = finding.get("smallest_request")
             yield dict(finding, parameter="smallest_request", value=least,
                        verdict="absent" if least is None else "found")
+
+
+def asked_parameters(options):
+    """What the probes of a full run answer: the rest of a truth is asked by
+    none, and is named rather than counted."""
+    status, text, error, _ = output_of([options.ssdprobe, "list", "--json"])
+    if status:
+        raise RuntimeError("list: %s" % error)
+    names = {name for probe in json.loads(text)["probes"]
+             for name in probe["answers"]}
+    return names | {"smallest_request"}
+
+
+def unsaid(case, findings, complaint, options):
+    """What the drive file states and the run does not speak of, as after a run
+    that failed: that counts as no answer."""
+    said = {finding["parameter"] for finding in findings}
+    for name in case.drive.truth:
+        if name in options.asked and name not in said and not options.probes:
+            yield {"parameter": name, "verdict": UNSAID, "value": None,
+                   "unit": "", "confidence": 0,
+                   "why": complaint or "the run says nothing of it"}
 
 
 def command_for(drive, noise, options):
@@ -206,8 +243,9 @@ def command_for(drive, noise, options):
     if options.given:
         command += ["--assume=%s=%s" % (name, drive.expected(name))
                     for name in options.given.split(",")]
+    if options.write_budget:
+        command.append("--write-budget=" + options.write_budget)
     return command + ["--json", "--progress=none", "--seed=%d" % drive.seed,
-                      "--write-budget=" + options.write_budget,
                       "%s,seed=%d" % (spec, drive.seed)]
 
 
@@ -245,6 +283,7 @@ class Tally:
                   file=sys.stderr)
         if complaint:
             self.failed.append((case, complaint))
+        findings = findings + list(unsaid(case, findings, complaint, options))
         for finding in findings:
             column = judge(case.drive, finding)
             if column is None or (options.parameter and
@@ -282,7 +321,7 @@ def wilson(right, count):
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-def print_table(noise, tally, by_kind):
+def print_table(noise, tally, options):
     print("\n%s: %d drives; %.0f s of their time and %.1f s of ours each" %
           (noise, tally.runs, tally.device_seconds / tally.runs,
              tally.seconds / tally.runs))
@@ -291,7 +330,7 @@ def print_table(noise, tally, by_kind):
     for (kind, parameter), row in sorted(
             tally.rows.items(),
             key=lambda item: (item[0][0] == "all", item[0])):
-        if by_kind or kind == "all":
+        if options.by_kind or kind == "all":
             print("%-5s %-18s" % (kind, parameter) +
                   "".join("%8d" % row[name] for name in COLUMNS))
     seen = collections.Counter()
@@ -305,6 +344,11 @@ def print_table(noise, tally, by_kind):
     if stated:
         print("of %d stated, %d wrong, %d of them with %g or more" %
               (stated, seen["wrong"], seen["confident"], CONFIDENT))
+    asked_by_none = {name for case, _, _ in tally.cases
+                     for name in case.drive.truth} - options.asked
+    if asked_by_none:
+        print("stated by drive files, but asked by no probe: %s" %
+              ", ".join(sorted(asked_by_none)))
     sys.stdout.flush()
 
 
@@ -416,9 +460,10 @@ def parse():
     parser.add_argument("--keys", metavar="KEY=VALUE,...",
                         help="of the drive file, for every drive: what random "
                              "drives never have; the truth follows")
-    parser.add_argument("--write-budget", default="20TB", metavar="SIZE",
-                        help="of each run (20TB, so that none ends for want "
-                             "of it: small drives bear less by default)")
+    parser.add_argument("--write-budget", metavar="SIZE",
+                        help="of each run (what ssdprobe takes by default, "
+                             "which is less on a small drive); 20TB, so that "
+                             "none ends for want of it")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--by-kind", action="store_true",
                         help="a row for each kind of drive as well")
@@ -432,6 +477,7 @@ def parse():
     if options.noise is None:
         options.noise = "realistic" if options.papers else NOISE
     programs(options)
+    options.asked = asked_parameters(options)
     os.makedirs(options.output_dir, exist_ok=True)
     return options
 
@@ -472,7 +518,7 @@ def main():
         if options.papers:
             seldom += print_papers(noise.split()[1], tally, options.seeds)
         else:
-            print_table(noise, tally, options.by_kind)
+            print_table(noise, tally, options)
     print_reliability(tallies.values(), options)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))

@@ -68,7 +68,8 @@ static inline int loop_attach(struct loop_disk *loop, const char *control_path,
             close(loop->disk);
     }
     close(control);
-    /* Whoever had the number before, and was killed, may have left it read-only. */
+    /* Whoever had the number before, and was killed, may have left it
+     * read-only. */
     const int off = 0;
     if (!error && !(flags & LO_FLAGS_READ_ONLY))
         (void)ioctl(loop->disk, BLKROSET, &off);

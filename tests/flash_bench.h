@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/flash/drive.h"
+#include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 #include "tests/scratch.h"
 
@@ -51,8 +51,8 @@ static inline struct drive drive_of_text(const char *text)
     return drive;
 }
 
-/* As ck_assert, for what is asked millions of times: that one writes a note to a
- * file whenever it holds. */
+/* As ck_assert, for what is asked millions of times: that one writes a note to
+ * a file whenever it holds. */
 #define bench_expect(condition)                                                \
     do {                                                                       \
         if (!(condition))                                                      \
@@ -138,6 +138,15 @@ static inline void bench_idle(struct bench *bench, uint64_t ns)
     bench->now_ns += ns;
     flash_advance(bench->flash, bench->now_ns, &done, 1, &count);
     ck_assert_uint_eq(count, 0);
+}
+
+/* For flash_explain: the last request's, into the struct flash_why
+ * `context`. */
+static inline void bench_keep_why(void *context, const struct flash_done *done,
+                                  const struct flash_why *why)
+{
+    (void)done;
+    memcpy(context, why, sizeof(*why));
 }
 
 static inline struct flash_statistics bench_count(const struct bench *bench)

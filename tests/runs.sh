@@ -24,8 +24,13 @@ for name in sys.argv[2:]:
 END
 says() { python3 valid.py "$sources/lib/report/ssdprobe.schema.json" "$@"; }
 
-# What was found, without the intervals: another attempt measures anew.
-found() { jq -c '.findings[] | [.parameter, .verdict, .value]' "$1"; }
+# What was found, without the intervals: another attempt measures anew. Of a time
+# its interval: where as many requests take one time as another, either may be
+# the median.
+found() {
+    jq -c '.findings[] | [.parameter, .verdict] +
+        if .unit == "ns" then [.low, .high] else [.value] end' "$1"
+}
 
 settings() {
     (cd "/sys/block/$name/queue" && grep -s . scheduler nomerges rq_affinity \

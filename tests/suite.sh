@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tests/suite.sh NAME FOLDER COMMAND...: runs one suite for ctest. Its output
-# goes to FOLDER/NAME.log, 'PASSED FAILED SECONDS WHY' to FOLDER/NAME.result. It
-# fails when a test fails, and also when it ends badly, takes too long or does
-# not say how many tests it ran.
+# goes to FOLDER/NAME.log, 'PASSED FAILED SECONDS PROCESSOR_SECONDS WHY' to
+# FOLDER/NAME.result. It fails when a test fails, and also when it ends badly,
+# takes too long or does not say how many tests it ran.
 set -u
 
 name=$1 folder=$2
@@ -19,6 +19,14 @@ mkdir -p -- "$folder"
 rm -f -- "$folder/$name.result"
 timeout -k 10 "$limit_seconds" "$@" </dev/null >"$log" 2>&1
 status=$?
+# The second line of times is that of the children: 'user system', each 1m2.3s.
+# A shell of its own would have no children, so the lines go through a file.
+times >"$folder/$name.times"
+processor_seconds=$(awk 'NR == 2 { gsub(/s/, ""); split($1, user, "m")
+    split($2, kernel, "m")
+    printf "%d", 60 * (user[1] + kernel[1]) + user[2] + kernel[2] }' \
+    "$folder/$name.times")
+rm -f -- "$folder/$name.times"
 
 # Check says '100%: Checks: 12, Failures: 0, Errors: 0' (once for each runner),
 # scripts end in '12 passed, 0 failed'.
@@ -42,6 +50,6 @@ fi
 if [[ $why != '-' ]] && ((failed == 0)); then
     failed=1
 fi
-printf '%s %s %s %s\n' "$passed" "$failed" "$SECONDS" "$why" \
-    >"$folder/$name.result"
+printf '%s %s %s %s %s\n' "$passed" "$failed" "$SECONDS" "$processor_seconds" \
+    "$why" >"$folder/$name.result"
 ((failed == 0))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of block_judge_counts() in probes/clustered_block_across.c, from both
- * sides, and of block_borders_alike() in probes/clustered_block_borders.c. */
+/* Each limit of block_judge_counts() in probes/clustered_block/across.c, from
+ * both sides, and of block_borders_alike() in
+ * probes/clustered_block/borders.c. */
 #include <check.h>
 #include <stdlib.h>
 
-#include "probes/clustered_block.h"
+#include "probes/clustered_block/clustered_block.h"
 #include "tests/suite_run.h"
 
 enum { COUNT = 2000, LENGTH = 10, DUE = COUNT / LENGTH };
@@ -41,7 +42,8 @@ START_TEST(twice_as_many_are_slow_across_two_pages)
 }
 END_TEST
 
-/* What noise makes slow is no sign of a page, nor need all be slow that are due. */
+/* What noise makes slow is no sign of a page, nor need all be slow that are
+ * due. */
 START_TEST(noise_is_left_out)
 {
     ck_assert_int_eq(judged(2 * DUE, 100), CLAIM_HOLDS);
@@ -52,9 +54,9 @@ START_TEST(noise_is_left_out)
 }
 END_TEST
 
-/* Pieces across two pages cost more, and beside others that cost what those within
- * a page do they all look slow; where each costs more, or none, they tell nothing
- * (seed 780116: a page of 1 MiB was taken for one of 512 KiB). */
+/* Pieces across two pages cost more, and beside others that cost what those
+ * within a page do they all look slow; where each costs more, or none, they
+ * tell nothing (seed 780116: a page of 1 MiB was taken for one of 512 KiB). */
 START_TEST(some_that_touch_one_page_show_beside_others)
 {
     static const struct {
@@ -77,7 +79,8 @@ END_TEST
 
 enum { BORDERS = 96 };
 
-/* Of all borders in turn, each `every`th saves more than `higher` of 100 others. */
+/* Of all borders in turn, each `every`th saves more than `higher` of 100
+ * others. */
 static bool alike(uint64_t every, uint32_t higher)
 {
     double ratios[BORDERS];

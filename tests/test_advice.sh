@@ -116,7 +116,7 @@ advice()
 }
 
 advice ssd-a partition ext4 f2fs FAT exFAT writes bursts "files at once" \
-    "request size"
+    "request size" databases discard "sector size"
 advice usb-unknown-1g partition ext4 f2fs FAT writes "files at once"
 advice ssd-c partition ext4 f2fs bursts
 "$build_dir/ssdprobe" sim:plain-disk --quiet --json=plain.json </dev/null \
@@ -129,6 +129,25 @@ check "it is told that nothing needs to be aligned" python3 -c '
 import json
 rows = {r["topic"]: r for r in json.load(open("plain.json"))["advice"]}
 assert rows["alignment"]["from"] == ["clustered_page", "log_block"]'
+check "and neither to return it nor how its flush is" python3 -c '
+import json
+rows = json.load(open("plain.json"))["advice"]
+assert not {"return this drive", "databases"} & {r["topic"] for r in rows}'
+"$build_dir/ssdprobe" run capacity,flush sim:fake-64g --quiet \
+    --json=fake.json </dev/null >said 2>&1
+check "a fake is to be returned, first of all" python3 -c '
+import json
+row = json.load(open("fake.json"))["advice"][0]
+assert row["topic"] == "return this drive" and "8 GiB" in row["text"], row
+assert row["from"] == ["capacity_kind", "real_capacity"]'
+"$build_dir/ssdprobe" run flush,trim sim:ssd-a,flush_lies=on,discard=old \
+    --quiet --json=lies.json </dev/null >said 2>&1
+check "a flush that lies is not to be trusted, nor a discard to erase" \
+    python3 -c '
+import json
+rows = {r["topic"]: r["text"] for r in json.load(open("lies.json"))["advice"]}
+assert "returns before" in rows["databases"], rows
+assert "may still be read" in rows["discard"], rows'
 check "a drive with pages is not" python3 -c '
 import json
 rows = json.load(open("report.json"))["advice"]

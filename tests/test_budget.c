@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* On every drive file: no probe writes more than its plan allows, no run more
- * than its budget, whatever the probes ask for; and the plan is known before. */
+ * than its budget, whatever the probes ask for; and the plan is known
+ * before. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -10,10 +11,12 @@
 #include <unistd.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/sample_csv.h"
-#include "lib/session/pilot.h"
-#include "lib/session/session.h"
-#include "lib/session/state.h"
+#include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/flushing.h"
+#include "lib/session/state/pilot.h"
+#include "lib/session/run/plan.h"
+#include "lib/session/run/session.h"
+#include "lib/session/run/state.h"
 #include "probes/probes.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
@@ -80,7 +83,7 @@ struct ledger_of_rows {
     struct {
         const char *probe;
         uint64_t written_bytes, read_bytes, rows;
-    } probes[SESSION_PARTS_MAX];
+    } probes[COST_PARTS_MAX];
     size_t count;
 };
 
@@ -100,8 +103,7 @@ static int on_row(void *context, const char *probe, const struct sample *sample)
 }
 
 static void run(const char *spec, uint64_t budget_bytes,
-                struct ledger_of_rows *rows, struct session_plan *plan,
-                int *error)
+                struct ledger_of_rows *rows, struct cost_plan *plan, int *error)
 {
     const struct session_options session_options = {.seed = 3,
                                                     .write_budget_bytes =
@@ -112,7 +114,7 @@ static void run(const char *spec, uint64_t budget_bytes,
     struct session *session;
     struct device *device;
     struct device_counters counters;
-    struct session_cost cost;
+    struct cost_total cost;
     uint64_t sum_bytes = 0;
 
     *rows = (struct ledger_of_rows){.count = 0};
@@ -133,8 +135,8 @@ static void run(const char *spec, uint64_t budget_bytes,
     close_run(session, device);
 }
 
-static const struct session_part *part_of(const struct session_plan *plan,
-                                          const char *probe)
+static const struct cost_part *part_of(const struct cost_plan *plan,
+                                       const char *probe)
 {
     for (size_t i = 0; i < plan->parts_count; i++)
         if (strcmp(plan->parts[i].probe->name, probe) == 0)
@@ -148,7 +150,7 @@ START_TEST(no_probe_passes_its_plan)
 {
     const char *spec = drives.names[_i];
     struct ledger_of_rows rows;
-    struct session_plan plan;
+    struct cost_plan plan;
     int error;
 
     run(spec, UINT64_MAX / 2, &rows, &plan, &error);
@@ -156,7 +158,7 @@ START_TEST(no_probe_passes_its_plan)
     ck_assert_uint_gt(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++) {
         const char *probe = rows.probes[i].probe;
-        const struct session_part *part = part_of(&plan, probe);
+        const struct cost_part *part = part_of(&plan, probe);
         ck_assert_msg(part, "%s: %s was not planned", spec, probe);
         ck_assert_uint_eq(part->bytes_written, rows.probes[i].written_bytes);
         ck_assert_uint_eq(part->bytes_read, rows.probes[i].read_bytes);
@@ -208,13 +210,13 @@ static double ratio(double done, double expected)
     return expected > 0 ? done / expected : 1;
 }
 
-static void check_expected(const char *spec, const struct session_plan *plan)
+static void check_expected(const char *spec, const struct cost_plan *plan)
 {
     const struct exception bounds = bounds_of(spec);
-    struct session_expectation expected = {0}, done = {0}, by_stage = {0};
+    struct cost_expectation expected = {0}, done = {0}, by_stage = {0};
 
     for (size_t i = 0; i < plan->parts_count; i++) {
-        const struct session_part *part = &plan->parts[i];
+        const struct cost_part *part = &plan->parts[i];
         if (!part->began)
             continue;
         expected.bytes_written += part->expected.bytes_written;
@@ -248,7 +250,7 @@ START_TEST(the_default_budget_is_enough)
 {
     const char *spec = drives.names[_i];
     struct ledger_of_rows rows;
-    struct session_plan plan;
+    struct cost_plan plan;
     int error;
 
     run(spec, 0, &rows, &plan, &error);
@@ -261,8 +263,8 @@ START_TEST(the_default_budget_is_enough)
 }
 END_TEST
 
-/* What a switch between parts of a drive takes is no buffer; and where one ends is
- * seen to a factor of two. */
+/* What a switch between parts of a drive takes is no buffer; and where one ends
+ * is seen to a factor of two. */
 START_TEST(the_pilot_sees_the_read_buffer)
 {
     static const struct {
@@ -382,7 +384,7 @@ START_TEST(a_stage_is_expected_when_it_begins)
     const struct session_options session_options = {.seed = 1,
                                                     .row = count_row};
     struct fault why = {FAULT_NONE, ""};
-    struct session_plan plan;
+    struct cost_plan plan;
     struct session *session;
     struct device *device;
 
@@ -391,7 +393,7 @@ START_TEST(a_stage_is_expected_when_it_begins)
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     session_parts(session, &plan);
-    const struct session_part *part = &plan.parts[0];
+    const struct cost_part *part = &plan.parts[0];
     ck_assert_uint_eq(part->requests_count, FIRST_STAGE + SECOND_STAGE);
     ck_assert_uint_eq(part->foreseen.requests, FIRST_STAGE);
     ck_assert_uint_eq(part->expected.requests, FIRST_STAGE);
@@ -402,8 +404,9 @@ START_TEST(a_stage_is_expected_when_it_begins)
 }
 END_TEST
 
-/* Pages of three times a power of two are seen as well, and those of which a block
- * has slow and quick ones; and whether a buffer leaves one more to the flush. */
+/* Pages of three times a power of two are seen as well, and those of which a
+ * block has slow and quick ones; and whether a buffer leaves one more to the
+ * flush. */
 START_TEST(the_pilot_sees_the_page)
 {
     static const struct {
@@ -417,7 +420,7 @@ START_TEST(the_pilot_sees_the_page)
     const struct probe *asked[] = {probe_find("clustered-page"), NULL};
     const struct session_options session_options = {.seed = 5};
     struct fault why = {FAULT_NONE, ""};
-    struct session_cost cost;
+    struct cost_total cost;
     struct session *session;
     struct device *device;
 
@@ -433,14 +436,14 @@ START_TEST(the_pilot_sees_the_page)
 }
 END_TEST
 
-/* Where chance looks like a page again and again, it is measured again as often as
- * that fits, and the pilot comes to its end. */
+/* Where chance looks like a page again and again, it is measured again as often
+ * as that fits, and the pilot comes to its end. */
 START_TEST(the_pilot_comes_to_its_end)
 {
     const struct probe *asked[] = {probe_find("clustered-page"), NULL};
     const struct session_options session_options = {.seed = (uint64_t)_i};
     struct fault why = {FAULT_NONE, ""};
-    struct session_cost cost;
+    struct cost_total cost;
     struct session *session;
     struct device *device;
 
@@ -449,7 +452,8 @@ START_TEST(the_pilot_comes_to_its_end)
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     session_cost(session, &cost);
     ck_assert(session->piloted);
-    ck_assert_uint_le(cost.pilot.bytes_written, PILOT_BYTES_MAX);
+    ck_assert_uint_le(cost.pilot.bytes_written,
+                      PILOT_BYTES_MAX + FLUSHING_BYTES_MAX);
     close_run(session, device);
 }
 END_TEST
@@ -460,7 +464,7 @@ START_TEST(only_what_was_learnt_is_learnt_again)
     static const struct probe *const asked[] = {&staged, NULL};
     const struct session_options session_options = {.seed = 1};
     struct fault why = {FAULT_NONE, ""};
-    struct session_cost before, after;
+    struct cost_total before, after;
     struct session *session;
     struct device *device;
 
@@ -509,7 +513,7 @@ static uint64_t run_clustered_block(const char *spec, struct fill_rows *rows)
     const struct session_options session_options = {
         .seed = 7, .row = on_fill_row, .context = rows};
     struct fault why = {FAULT_NONE, ""};
-    struct session_plan plan;
+    struct cost_plan plan;
     struct session *session;
     struct device *device;
 
@@ -536,7 +540,8 @@ static void make_drive(const char *text, char path[SCRATCH_MAX],
     snprintf(spec, SCRATCH_MAX + 32, "sim:%s,noise=realistic", path);
 }
 
-/* Where the spare area is 7 % of the drive, not much more of it is written over. */
+/* Where the spare area is 7 % of the drive, not much more of it is written
+ * over. */
 START_TEST(a_fill_ends_when_the_drive_cleans)
 {
     struct fill_rows rows;
@@ -547,8 +552,8 @@ START_TEST(a_fill_ends_when_the_drive_cleans)
 }
 END_TEST
 
-/* Where blocks are so long that only one of many writes waits for one to be cleaned,
- * it ends as well. */
+/* Where blocks are so long that only one of many writes waits for one to be
+ * cleaned, it ends as well. */
 START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
 {
     static const char text[] =
@@ -570,8 +575,9 @@ START_TEST(a_fill_ends_when_long_blocks_are_cleaned)
 }
 END_TEST
 
-/* Random writes of a short part of a block cost no more than sequential ones: so
- * nor do those of long parts, which would take many times as many bytes to see. */
+/* Random writes of a short part of a block cost no more than sequential ones:
+ * so nor do those of long parts, which would take many times as many bytes to
+ * see. */
 START_TEST(no_end_is_sought_of_a_gap_that_is_none)
 {
     struct fill_rows rows;
@@ -589,8 +595,8 @@ static int on_costs_row(void *context, const char *probe,
     return 0;
 }
 
-/* On a drive that merges from the start, not as many places are written as it might
- * have logs, of which each write waits for a merge. */
+/* On a drive that merges from the start, not as many places are written as it
+ * might have logs, of which each write waits for a merge. */
 START_TEST(logs_are_not_used_up_that_are_not_there)
 {
     const struct probe *asked[] = {probe_find("log-list"), NULL};
@@ -615,8 +621,8 @@ END_TEST
 /* What adds nothing to an answer is not asked for: writes that wait for merges,
  * where what data adds is lost beside what all writes take, or where time is up
  * before there are enough of them; the longest reads, again and again, where no
- * read profits; merges by which logs come to other places, where those that are in
- * use would do. */
+ * read profits; merges by which logs come to other places, where those that are
+ * in use would do. */
 START_TEST(no_time_is_lost_on_what_adds_nothing)
 {
     static const char slow_merges[] =
@@ -636,7 +642,7 @@ START_TEST(no_time_is_lost_on_what_adds_nothing)
     const struct session_options session_options = {.seed = 7};
     char path[SCRATCH_MAX] = "", spec[SCRATCH_MAX + 32];
     struct fault why = {FAULT_NONE, ""};
-    struct session_cost cost;
+    struct cost_total cost;
     struct session *session;
     struct device *device;
 
@@ -658,7 +664,7 @@ START_TEST(no_run_passes_its_budget)
 {
     static const uint64_t budgets[] = {4096, 3 * MIB, 400 * MIB};
     struct ledger_of_rows rows;
-    struct session_plan plan;
+    struct cost_plan plan;
     int error;
 
     for (size_t i = 0; i < sizeof(budgets) / sizeof(*budgets); i++)
@@ -782,7 +788,7 @@ START_TEST(a_repeated_probe_has_its_plan_again)
                                                     .context = &looks};
     struct fault why = {FAULT_NONE, ""};
     struct device_counters counters;
-    struct session_plan plan;
+    struct cost_plan plan;
     struct session *session;
     struct device *device;
 
@@ -806,7 +812,7 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
     const struct session_options session_options = {
         .seed = (uint64_t)_i, .write_budget_bytes = 20 * 4096};
     struct fault why = {FAULT_NONE, ""};
-    struct session_plan plan;
+    struct cost_plan plan;
     struct session *session;
     struct device *device;
 
@@ -822,8 +828,92 @@ START_TEST(a_greedy_probe_leaves_what_others_are_to_write)
 }
 END_TEST
 
-/* What was written before a run was cut counts as if it had not been: of a budget
- * of 20, twelve are gone by its rows, and more where those do not tell of all. */
+/* Each begins, also behind two that take all they can get: of 26, the first has
+ * what it expects and a quarter more, the others what they are to write. */
+START_TEST(each_probe_has_its_share_of_the_budget)
+{
+    static struct probe second, last;
+    static const struct probe *const asked[] = {&greedy, &second, &last, NULL};
+    static const uint64_t passed[] = {10, 8, 8};
+    const struct session_options session_options = {
+        .seed = (uint64_t)_i, .write_budget_bytes = 26 * 4096};
+    struct fault why = {FAULT_NONE, ""};
+    struct cost_plan plan;
+    struct session *session;
+    struct device *device;
+
+    second = last = greedy;
+    second.name = "second";
+    last.name = "last";
+    open_run("sim:ssd-a", &session_options, &device, &session);
+    ck_assert_int_eq(session_run(session, asked, &why), -EDQUOT);
+    session_parts(session, &plan);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(plan.parts[i].bytes_written, 4096 * passed[i]);
+    close_run(session, device);
+}
+END_TEST
+
+/* What is known to write nothing has nothing kept for it, and needs nothing to
+ * begin. */
+START_TEST(nothing_is_kept_for_what_writes_nothing)
+{
+    struct cost_plan plan = {.budget_bytes = 100, .parts_count = 2};
+    struct cost_part *running = &plan.parts[0], *other = &plan.parts[1];
+    const uint64_t usual[] = {20, 60}, kept[] = {0, 60};
+
+    for (int i = 0; i < 2; i++)
+        *(i ? other : running) = (struct cost_part){
+            .probe = &greedy,
+            .fits = true,
+            .plan = {.bytes_written = usual[i], .bytes_written_max = 1000},
+            .expected = {.bytes_written = usual[i]}};
+    for (int i = 0; i < 2; i++) {
+        other->expected.bytes_written = i ? 30 : 0;
+        ck_assert_uint_eq(plan_allowance(&plan, running, 100), 100 - kept[i]);
+    }
+    ck_assert(plan_is_tight(&plan, 1999));
+    ck_assert(!plan_is_tight(&plan, 2000));
+}
+END_TEST
+
+/* A small drive may be written twice, for the probes need no less there; and no
+ * search goes on for tens of its sizes, whatever is allowed. */
+START_TEST(a_small_drive_has_enough_and_no_endless_search)
+{
+    static const struct {
+        const char *spec;
+        uint64_t budget_bytes, most_bytes;
+    } sizes[] = {
+        {"sim:ssd-a,capacity_bytes=1GiB", 2 * GIB, 4 * GIB},
+        {"sim:ssd-a,capacity_bytes=1536MiB", 3 * GIB, 6 * GIB},
+        {"sim:ssd-a,capacity_bytes=3GiB", 4 * GIB, 12 * GIB},
+        {"sim:ssd-a,capacity_bytes=8GiB", 8 * GIB, 32 * GIB},
+    };
+    struct session_options options = {.write_budget_bytes = 0};
+    struct cost_plan plan;
+    struct session *session;
+    struct device *device;
+
+    open_run(sizes[_i].spec, &options, &device, &session);
+    session_plan(session, probes, &plan);
+    ck_assert_uint_eq(plan.budget_bytes, sizes[_i].budget_bytes);
+    close_run(session, device);
+    options.write_budget_bytes = 20000 * GIB;
+    open_run(sizes[_i].spec, &options, &device, &session);
+    session_plan(session, probes, &plan);
+    for (size_t i = 0; i < plan.parts_count; i++) {
+        const struct probe_plan *part = &plan.parts[i].plan;
+        ck_assert_uint_le(part->bytes_written_max, sizes[_i].most_bytes);
+        ck_assert_uint_le(part->bytes_written, part->bytes_written_max);
+    }
+    close_run(session, device);
+}
+END_TEST
+
+/* What was written before a run was cut counts as if it had not been: of a
+ * budget of 20, twelve are gone by its rows, and more where those do not tell
+ * of all. */
 static const struct {
     enum operation operation;
     uint64_t written_before, left;
@@ -846,14 +936,14 @@ START_TEST(a_continued_run_has_what_is_left)
     struct csv_rows rows = {.items = items, .count = BEFORE};
     struct fault why = {FAULT_NONE, ""};
     struct device_counters counters;
-    struct session_cost cost;
+    struct cost_total cost;
     struct session *session;
     struct device *device;
 
     last = greedy;
     last.name = "last";
     open_run("sim:ssd-a", &session_options, &device, &session);
-    session_setting(session, &greedy, &rows.header.setting);
+    rows.header.setting = *session_setting(session);
     for (size_t i = 0; i < BEFORE; i++)
         items[i] = (struct csv_row_item){
             .probe = "greedy",
@@ -880,7 +970,8 @@ int main(void)
     Suite *suite = suite_create("budget");
     TCase *all = tcase_create("all drives");
     tcase_set_timeout(all, 300);
-    tcase_add_loop_test(all, no_probe_passes_its_plan, 0, drives.count);
+    tcase_add_loop_test(all, no_probe_passes_its_plan, 0,
+                        suite_rows((size_t)drives.count));
     tcase_add_loop_test(all, the_default_budget_is_enough, 0,
                         suite_rows_more((size_t)drives.count));
     suite_add_tcase(suite, all);
@@ -893,6 +984,10 @@ int main(void)
     tcase_add_loop_test(ends, a_repeated_probe_has_its_plan_again, 0, 2);
     tcase_add_loop_test(ends, a_greedy_probe_leaves_what_others_are_to_write, 0,
                         2);
+    tcase_add_loop_test(ends, each_probe_has_its_share_of_the_budget, 0, 2);
+    tcase_add_test(ends, nothing_is_kept_for_what_writes_nothing);
+    tcase_add_loop_test(ends, a_small_drive_has_enough_and_no_endless_search, 0,
+                        4);
     suite_add_tcase(suite, ends);
     TCase *one = tcase_create("one drive");
     tcase_set_timeout(one, 60);

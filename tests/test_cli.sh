@@ -85,7 +85,7 @@ probes=$("$ssdprobe" list --json | "${python:-false}" -c '
 import json, sys
 for probe in json.load(sys.stdin)["probes"]:
     print(probe["name"], "writes" if probe["writes"] else "reads")')
-reading=$(echo "$probes" | sed -n 's/ reads$//p' | head -n 1)
+reading=$(echo "$probes" | sed -n 's/ reads$//p' | grep -x read-buffer)
 # One that writes more than a small budget allows.
 writing=$(echo "$probes" | sed -n 's/ writes$//p' | grep -x clustered-page)
 check "a probe that reads" test -n "$reading"
@@ -96,6 +96,16 @@ expect "list" 0 "len(d['probes']) >= 2" "d['findings'] == []" -- list --json
 expect "check" 0 "d['plan']['requests'] > 0" "d['device']['path'] == '$device'" \
     "d['cost'] is None" -- check --json $device
 expect "version" 0 -- --version --json
+expect "version, as a word" 0 -- version --json
+for word in -V version; do
+    check "$word says how it was built" \
+        eval "'$ssdprobe' $word | grep -q '^built as .* with liburing [0-9]'"
+done
+check "help, as a word" eval "'$ssdprobe' help | diff - <('$ssdprobe' --help)"
+check "help of a command" \
+    eval "'$ssdprobe' help run | diff - <('$ssdprobe' run --help)"
+expect "help of no command" 1 \
+    "'no command' in d['ssdprobe']['messages'][0]['text']" -- help --json rum
 expect "dry run" 0 "d['plan'] and d['cost'] is None" "d['findings'] == []" \
     -- --dry-run --json $device
 expect "no such option" 1 -- --json --frobnicate $device
@@ -141,6 +151,15 @@ check "the plan says who is left out" \
         grep -q 'left out *write-buffer, which is to write'"
 expect "out of time" 5 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
     -- --json --time-limit=1ms run "$writing" $device
+expect "a bare number is seconds" 0 -- --json --time-limit=100000 \
+    run read-buffer $device
+expect "everything is skipped" 5 \
+    "{f['verdict'] for f in d['findings']} == {'skipped'}" \
+    "'every probe was skipped' in d['ssdprobe']['messages'][-1]['text']" \
+    -- --json --region=0,16KiB $device
+expect "everything that is not assumed is skipped" 5 \
+    "[f['parameter'] for f in d['findings'] if f.get('assumed')] == ['log_list']" \
+    -- --json --region=0,16KiB --assume=log_list=8 $device
 expect "another device" 3 -- --json --confirm=0000 $device
 status "an odd argument" 1 --json $'--\xff\xfe'
 check "an odd argument is documented in UTF-8" "${python:-false}" valid.py \
@@ -203,6 +222,22 @@ printf 'so it said\nalign 4096 pre 1us on 2us\n' >pasted.txt
 expect "infer of a pasted line that is cut" 2 \
     "'pasted.txt:2:' in d['ssdprobe']['messages'][0]['text']" \
     -- infer --json pasted.txt
+pasted=$recordings/flashbench-card5.txt
+"$ssdprobe" infer --json "$pasted" >by-name.json 2>err
+for way in 'infer --json -' 'infer --json' 'infer --json /dev/stdin'; do
+    # shellcheck disable=SC2086
+    cat -- "$pasted" | "$ssdprobe" $way >by-pipe.json 2>err
+    check "'$way' reads the standard input" "${python:-false}" -c "
+import json
+a, b = (json.load(open(f))['findings'] for f in ('by-name.json', 'by-pipe.json'))
+assert a == b and len(a) == 4, (a, b)"
+done
+"$ssdprobe" infer --json - <a.csv >by-pipe.json 2>err
+check "'infer -' reads samples" "${python:-false}" -c "
+import json
+a, b = (json.load(open(f))['findings'] for f in ('infer.json', 'by-pipe.json'))
+assert a == b, (a, b)"
+status "infer of nothing" 1 infer </dev/null
 sed '20s/.$/9/' a.csv >edited.csv
 expect "infer of an edited file" 2 "'edited.csv' in json.dumps(d)" \
     -- infer --json edited.csv
@@ -239,6 +274,50 @@ check "the document is in its file" "${python:-false}" valid.py \
     "$source_folder/lib/report/ssdprobe.schema.json" file.json
 "$ssdprobe" run "$reading" --bytes --progress=json $device >bytes.txt 2>progress.txt
 check "--bytes" grep -qE '[0-9] B in blocks of 512 B' bytes.txt
+
+## An old file of samples stays until a new one is whole.
+mkdir files
+echo precious >files/old.csv
+chmod 640 files/old.csv
+ln -s old.csv files/link.csv
+# still_there NAME STATUS ARGUMENTS...
+still_there()
+{
+    status "$1" "$2" "${@:3}"
+    check "$1: the old samples stay" grep -qx precious files/old.csv
+    check "$1: nothing lies beside them" \
+        test "$(ls files)" = "$(printf 'link.csv\nold.csv')"
+}
+for name in old link; do
+    csv=--csv=files/$name.csv
+    still_there "$name: a usage error" 1 "$csv" --seed=x $device
+    still_there "$name: no such probe" 1 run no-such-probe "$csv" $device
+    still_there "$name: a missing device" 2 "$csv" /dev/no-such-device
+    still_there "$name: a refusal" 3 "$csv" --confirm=0000 $device
+    still_there "$name: a dry run" 0 "$csv" --dry-run $device
+    still_there "$name: no run directory" 2 "$csv" --output-dir=no/such/place \
+        run "$reading" $device
+done
+run_to_file() # BYTES: no file may become longer
+{
+    (ulimit -f $(($1 / 1024)); trap '' XFSZ
+        "$ssdprobe" run "$reading" -q --csv=files/old.csv $device >out 2>err)
+}
+run_to_file 4096
+check "samples that cannot be written: exit status" test $? = 2
+check "samples that cannot be written: the old ones stay" \
+    grep -qx precious files/old.csv
+status "a run that replaces samples" "${run_status:-0}" \
+    run "$reading" --csv=files/link.csv $device
+check "the new samples are those of any run" cmp files/old.csv first.csv
+check "a link to them is still one" test -L files/link.csv
+check "their mode is what it was" test "$(stat -c %a files/old.csv)" = 640
+check "nothing lies beside them" \
+    test "$(ls files)" = "$(printf 'link.csv\nold.csv')"
+status "samples to a directory" 2 run "$reading" --csv=files $device
+status "samples to /dev/null" "${run_status:-0}" \
+    run "$reading" --csv=/dev/null $device
+check "a device stays one" test -c /dev/null
 
 ## Outputs that cannot be written.
 status "a full disk, JSON" 2 run "$reading" --json=/dev/full $device
@@ -366,8 +445,8 @@ if loop=$(losetup --find --show image 2>/dev/null); then
     yes_status=$?
     expect "the default budget ends a run" 5 \
         "'budget' in d['ssdprobe']['messages'][-1]['text']" \
-        "d['plan']['budget_bytes'] == 384 << 20" \
-        "d['cost']['bytes_written'] <= 384 << 20" \
+        "d['plan']['budget_bytes'] == 768 << 20" \
+        "d['cost']['bytes_written'] <= 768 << 20" \
         -- -q --json --yes --allow-virtual run "$writing" "$loop"
     check "--yes writes" test "$yes_status" != 3
     check "it was written to" eval "! untouched"

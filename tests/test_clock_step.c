@@ -8,8 +8,8 @@
 #include "lib/base/random.h"
 #include "lib/device/device.h"
 #include "lib/infer/finding.h"
-#include "lib/session/clock_step.h"
-#include "lib/session/session.h"
+#include "lib/session/state/clock_step.h"
+#include "lib/session/run/session.h"
 #include "probes/probes.h"
 #include "tests/suite_run.h"
 

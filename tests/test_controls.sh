@@ -35,10 +35,31 @@ fi
 truncate -s 1G plain.img
 device=$(losetup -f --show plain.img)
 check "there is a loop device" test -b "$device"
+# A run folder may come from anybody: restore sets only what --tune changes.
+queue=$(realpath "/sys/block/${device#/dev/}/queue")
+ahead=$(cat "$queue/read_ahead_kb")
+merges=$(cat "$queue/nomerges")
+mkdir foreign
+touch foreign/log
+printf '%s\t%s\n' "$queue/read_ahead_kb" $((ahead + 4)) \
+    "$queue/nomerges" $((2 - merges)) >foreign/settings
+"$ssdprobe" restore foreign >out 2>err
+status=$?
+check "restore of a foreign setting ends in 7, not in $status" \
+    test "$status" -eq 7
+check "and says why: $(cat err)" \
+    grep -q "read_ahead_kb, which is no setting that ssdprobe changes" err
+check "the foreign setting is as it was" \
+    test "$(cat "$queue/read_ahead_kb")" = "$ahead"
+check "the known one is put back all the same" \
+    test "$(cat "$queue/nomerges")" = $((2 - merges))
+check "the line can still be looked at" test -s foreign/settings
+sed -i /read_ahead/d foreign/settings
+check "without that line all is put back" "$ssdprobe" restore foreign
 # On a busy machine a probe may look for long: what it has not found by then it may
 # not state either.
-timeout -k 5 300 "$ssdprobe" run "$three" --yes --allow-virtual --seed=1 \
-    --time-limit=2min --progress=none --json=plain.json "$device" >out 2>err
+timeout -k 5 800 "$ssdprobe" run "$three" --yes --allow-virtual --seed=1 \
+    --time-limit=40s --progress=none --json=plain.json "$device" >out 2>err
 says plain.json >plain.says
 check "nothing is found on a plain file: $(cat plain.says)" \
     eval "! grep -q ' found ' plain.says"

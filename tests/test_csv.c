@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "lib/base/random.h"
-#include "lib/infer/sample_csv.h"
+#include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/csv/sample_csv_format.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
@@ -49,6 +50,9 @@ static struct sample example_sample(size_t i)
         .complete_ns = 1000000000 * i + 117000 + i,
         .parts_count = i % 3 ? 1 : 2,
         .error = i == 7 ? -EIO : 0,
+        .depth = 1 + (uint32_t)(i % 3) * 100,
+        .fua = i % 5 == 1,
+        .returned = (enum returned)(i % 4),
         .label = {.phase = "screen", .cell = "w16384+8192"},
     };
     sample.label.round = (uint32_t)i;
@@ -67,6 +71,9 @@ static void expect_same(const struct sample *a, const struct sample *b)
     ck_assert_uint_eq(a->complete_ns, b->complete_ns);
     ck_assert_uint_eq(a->parts_count, b->parts_count);
     ck_assert_int_eq(a->error, b->error);
+    ck_assert_uint_eq(a->depth, b->depth);
+    ck_assert_int_eq(a->fua, b->fua);
+    ck_assert_int_eq(a->returned, b->returned);
     ck_assert_str_eq(a->label.phase, b->label.phase);
     ck_assert_str_eq(a->label.cell, b->label.cell);
     ck_assert_uint_eq(a->label.round, b->label.round);
@@ -161,7 +168,7 @@ static size_t edited(char text[TEXT_MAX], const char *from, const char *to)
     return strlen(text);
 }
 
-enum { HEADER_LINES = 18, FIRST_ROW = HEADER_LINES + 1 };
+enum { HEADER_LINES = 19, FIRST_ROW = HEADER_LINES + 1 };
 
 START_TEST(what_is_written_is_read_back)
 {
@@ -254,6 +261,9 @@ START_TEST(the_largest_values_survive)
                             .complete_ns = UINT64_MAX,
                             .parts_count = UINT32_MAX,
                             .error = -4095,
+                            .depth = SAMPLE_DEPTH_MAX,
+                            .fua = true,
+                            .returned = RETURNED_UNSEEN,
                             .label = {"", "", UINT32_MAX}};
 
     memset(header.run, 'R', sizeof(header.run) - 1);
@@ -291,9 +301,45 @@ START_TEST(the_header_line_names_columns_with_units)
     ck_assert_int_eq(
         strncmp(line_start(text, HEADER_LINES),
                 "run,sequence,probe,phase,cell,round,operation,offset_bytes,"
-                "length_bytes,submit_ns,complete_ns,parts,error\n",
-                106),
+                "length_bytes,submit_ns,complete_ns,parts,error,"
+                "depth,fua,returned\n",
+                125),
         0);
+}
+END_TEST
+
+/* As ssdprobe wrote it before requests were sent together. */
+START_TEST(the_first_version_is_read)
+{
+    char text[TEXT_MAX], first[TEXT_MAX];
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+    uint64_t digest = csv_digest_start();
+    size_t used = 0;
+
+    good_file(text, 1);
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char *cut = strstr(line, ",depth,fua,returned\n");
+        cut = cut ? cut : strstr(line, ",1,0,unseen\n");
+        const size_t length =
+            cut && cut < end ? (size_t)(cut - line) : (size_t)(end - line);
+        if (strncmp(line, "# end", 5) == 0) {
+            csv_end_line(1, digest, first + used);
+            break;
+        }
+        const int put = snprintf(first + used, sizeof(first) - used, "%.*s\n",
+                                 (int)length, line);
+        char *version = strstr(first + used, "format_version=1.1");
+        if (version)
+            memcpy(version, "format_version=1.0", 18);
+        digest = csv_digest(digest, first + used, (size_t)put);
+        used += (size_t)put;
+    }
+    put_file(first, strlen(first));
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_uint_eq(rows.items[0].sample.depth, 1);
+    csv_rows_free(&rows);
 }
 END_TEST
 
@@ -344,14 +390,18 @@ static const struct edit {
     const char *words;
 } edits[] = {
     {"# ssdprobe samples", "# other", 1, "not a file of samples"},
-    {"format_version=1.0", "format_version=2.0", 2, "version 1.0"},
+    {"format_version=1.1", "format_version=2.0", 2, "version 1.0 nor 1.1"},
+    {",1,0,unseen\n", ",0,0,unseen\n", FIRST_ROW, "'depth'"},
+    {",1,0,unseen\n", ",257,0,unseen\n", FIRST_ROW, "'depth'"},
+    {",1,0,unseen\n", ",1,2,unseen\n", FIRST_ROW, "'fua'"},
+    {",1,0,unseen\n", ",1,0,seen\n", FIRST_ROW, "'returned'"},
     {"# seed=", "# sead=", 7, "'# seed=...' is expected"},
     {"# seed=18446744073709551615", "# seed=18446744073709551616", 7,
      "value of 'seed' is malformed"},
     {"# method=paper", "# method=magic", 8, "'method' is malformed"},
     {"# capacity_bytes=8589934592", "# capacity_bytes=0", HEADER_LINES - 1,
      "cannot be"},
-    {"# read_only=1", "# read_only=2", HEADER_LINES - 3,
+    {"# read_only=1", "# read_only=2", HEADER_LINES - 4,
      "'read_only' is malformed"},
     {"offset_bytes,length", "offset,length", HEADER_LINES, "columns"},
     {",write,4096,", ",write,4096x,", FIRST_ROW + 1, "'offset_bytes'"},
@@ -364,19 +414,20 @@ static const struct edit {
      "'offset_bytes'"},
     {",write,4096,", ",write,8589934592,", FIRST_ROW + 1, "beyond the end"},
     {",write,4096,", ",wrote,4096,", FIRST_ROW + 1, "'operation'"},
-    {",-5\n", ",-5,0\n", FIRST_ROW + 7, "more columns"},
-    {",write,4096,1024,", ",write,4096,", FIRST_ROW + 1, "'error' is missing"},
+    {",-5,", ",-5,0,", FIRST_ROW + 7, "'depth'"},
+    {",unseen\n", ",unseen,0\n", FIRST_ROW, "more columns"},
+    {",1,0,unseen\n", ",1,0\n", FIRST_ROW, "'returned' is missing"},
     {",1000117001,", ",1,", FIRST_ROW + 1, "completes before"},
     {"w16384+8192", "w16384_8192", FIRST_ROW + 1, "'cell'"},
     {"sim-0011223344556677,3,", "sim-0011223344556678,3,", FIRST_ROW + 3,
      "run"},
     {"sim-0011223344556677,3,", "sim-0011223344556677,4,", FIRST_ROW + 3,
      "sequence 4"},
-    {",-5\n", ",5\n", FIRST_ROW + 7, "'error'"},
-    {",-5\n", ",-0\n", FIRST_ROW + 7, "'error'"},
-    {",-5\n", ",-5\r\n", FIRST_ROW + 7, "carriage return"},
-    {",-5\n", ",-5\t\n", FIRST_ROW + 7, "0x09"},
-    {",-5\n", ",-6\n", FIRST_ROW + ROWS, "digest"},
+    {",-5,", ",5,", FIRST_ROW + 7, "'error'"},
+    {",-5,", ",-0,", FIRST_ROW + 7, "'error'"},
+    {",unseen\n", ",unseen\r\n", FIRST_ROW, "carriage return"},
+    {",unseen\n", ",unseen\t\n", FIRST_ROW, "0x09"},
+    {",-5,", ",-6,", FIRST_ROW + ROWS, "digest"},
     {"seed=18446744073709551615", "seed=1", FIRST_ROW + ROWS, "digest"},
     {"count=24", "count=23", FIRST_ROW + ROWS, "24 rows"},
     {"# end count", "# fin count", FIRST_ROW + ROWS, "24 rows"},
@@ -583,6 +634,7 @@ int main(void)
     tcase_add_test(cases, a_disturbance_without_a_cause_is_refused);
     tcase_add_test(cases, a_run_without_rows_is_whole);
     tcase_add_test(cases, the_header_line_names_columns_with_units);
+    tcase_add_test(cases, the_first_version_is_read);
     tcase_add_test(cases, names_that_would_break_the_columns_are_not_written);
     tcase_add_test(cases, a_full_disk_is_an_error);
     tcase_add_loop_test(cases, an_edit_is_noticed, 0,

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/device/declared.h"
+#include "lib/device/identity/declared.h"
 #include "lib/report/report.h"
 #include "lib/report/report_hide.h"
 #include "tests/scratch.h"

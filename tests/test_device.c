@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 
-#include "lib/device/clock.h"
-#include "lib/device/conditions.h"
+#include "lib/device/host/clock.h"
+#include "lib/device/conditions/conditions.h"
 #include "lib/device/device.h"
-#include "lib/device/disk.h"
-#include "lib/device/flush.h"
-#include "lib/device/limit.h"
-#include "lib/device/memory.h"
-#include "lib/device/sysfs.h"
+#include "lib/device/identity/disk.h"
+#include "lib/device/block/flush.h"
+#include "lib/device/block/limit.h"
+#include "lib/device/host/memory.h"
+#include "lib/device/host/sysfs.h"
 #include "tests/device_loop.h"
 #include "tests/suite_run.h"
 

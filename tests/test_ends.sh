@@ -3,7 +3,7 @@
 # Runs on served drives leave no trace: contents and settings are put back however
 # the run ends, whatever the drive does. Nothing of this depends on how fast the
 # machine is.
-# SSDPROBE_TEST_LONG=1: 200 ends in place of 20.
+# SSDPROBE_TEST_LONG=1: 200 ends in place of 10.
 #   test_ends.sh SOURCE_DIR BUILD_DIR
 set -u
 sources=$(realpath "$1")
@@ -22,10 +22,10 @@ contents() {
 }
 
 # A run with contents and settings to be put back.
-keeping() { # NAME
+keeping() { # NAME LIMIT
     rm -rf "$1"
     on_device "$1.json" --preserve --tune=max --region=8MiB,64MiB \
-        "--output-dir=$1" --time-limit=20s run clustered-page
+        "--output-dir=$1" "--time-limit=$2" run clustered-page
 }
 # What a run says of a disk that let it down.
 let_down() { # WHAT STATUS SENTENCE_PATTERN
@@ -57,11 +57,12 @@ kill_server() {
 failing() {
     local set spec what expected pattern waker at
     while IFS='|' read -r what spec expected pattern; do
-        # It shall befall a run that has written: on a slow machine later.
-        for at in 3s 6s 12s 24s; do
-            serve "ssd-a,${spec//AT/$at}"
+        # It shall befall a run that has written: on a slow machine later. The
+        # run would go on for longer than that.
+        for at in 3 6 12 24 48; do
+            serve "ssd-a,${spec//AT/${at}s}"
             set=$(settings)
-            keeping "$what"
+            keeping "$what" "$((at + 60))s"
             [ "$status" -ne "$expected" ] || break
             kill -INT "$server"
         done
@@ -78,7 +79,7 @@ END
     set=$(settings)
     (soon 60 test -e pulled/state.json && sleep 1 && kill_server) &
     waker=$!
-    keeping pulled
+    keeping pulled 20s
     wait "$waker"
     let_down pulled 7 'could not be put back|has gone'
 }
@@ -87,7 +88,7 @@ END
 vanishing() {
     local probing status
     serve ssd-a
-    timeout -k 5 60 "$ssdprobe" run clustered-page --yes --allow-virtual \
+    timeout -k 5 600 "$ssdprobe" run clustered-page --yes --allow-virtual \
         --progress=none --json=gone.json --output-dir=gone "$device" >out 2>err &
     probing=$!
     soon 60 test -e gone/state.json
@@ -232,7 +233,7 @@ span_ms() {
 
 ends() {
     local was set i pause signal probing span cut=0
-    local count=20 signals=(INT KILL TERM KILL HUP)
+    local count=10 signals=(INT KILL TERM KILL HUP)
     [ -z "${SSDPROBE_TEST_LONG-}" ] || count=200
     serve "$fast_disk"
     dd if=/dev/urandom of="$device" bs=1M count=80 oflag=direct status=none

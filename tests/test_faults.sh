@@ -238,7 +238,7 @@ resume() {
         resumed "cut$i"
     done
     RANDOM=7
-    for i in 1 2 3 4; do
+    for i in 1 2; do
         "$ssdprobe" -q --output-dir="killed$i" "$resume_drive" >out 2>err &
         probing=$!
         soon 10 test -s "killed$i/state.json"
@@ -251,7 +251,8 @@ resume() {
     done
     check "some were killed in between" grep -q resume: killed*/log
 
-    cp -r killed1 edited && sed -i '40s/1,0$/2,0/' edited/samples.csv
+    cp -r killed1 edited && sed -i '40s/,read,/,write,/' edited/samples.csv
+    check "a sample was changed" eval "! cmp -s {killed1,edited}/samples.csv"
     cp cut20s/state.json edited/
     "$ssdprobe" -q --resume=edited "$resume_drive" >out 2>err
     check "samples that were changed are refused: $(cat err)" \
@@ -261,6 +262,11 @@ resume() {
     "$ssdprobe" -q --resume=older "$resume_drive" >out 2>err
     check "the run of an older version is called so: $(cat err)" \
         grep -q 'another version of ssdprobe (state.json has format 1' err
+    cp -r killed1 piped && rm piped/state.json && mkfifo piped/state.json
+    timeout -k 1 60 "$ssdprobe" -q --resume=piped "$resume_drive" >out 2>err
+    status=$?
+    check "a FIFO as state.json is refused in 2, not $status: $(cat err)" \
+        test "$status" -eq 2 -a -n "$(grep 'no regular file' err)"
     "$ssdprobe" -q --resume=cut20s "$resume_drive" >out 2>err
     check "a run that has ended is not begun again: $(cat err)" \
         grep -q 'nothing to continue' err

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/array.h"
+#include "lib/flash/nand/array.h"
 #include "tests/flash_bench.h"
 #include "tests/suite_run.h"
 
@@ -202,7 +202,7 @@ START_TEST(channels_and_banks_give_the_bandwidth_that_they_should)
     double rates[2];
 
     for (int i = 0; i < 2; i++) {
-        double array_ns = i == 0 ? (double)drive.read_ns : 200000;
+        double array_ns = i == 0 ? (double)drive.read_ns[0] : 200000;
         /* A bank is held for the transfer too; a bus has one at a time. */
         double cycle_ns = (array_ns + bus_ns) / banks;
         rates[i] = (double)organisation->channels_count * page_bytes * 1e9 /
@@ -402,6 +402,55 @@ START_TEST(an_eager_buffer_empties_itself_and_a_lazy_one_does_not)
 }
 END_TEST
 
+/* ---- the two-level cache ------------------------------------------------- */
+
+enum { FIRST_HIT_NS = 1000, SECOND_HIT_NS = 7000, ROUNDS = 8 };
+
+/* Whole pages of 4 KiB are written in turn, so many of them, round after round.
+ * What does a write of the last round take, and how many are programmed? */
+static uint64_t taking_turns_ns(unsigned pages, unsigned first_pages,
+                                unsigned second_pages, uint64_t *programmed)
+{
+    char spec[160];
+    uint64_t ns = 0;
+
+    snprintf(spec, sizeof(spec),
+             "kasi-two-level,first_level_bytes=%uKiB,second_level_bytes=%uKiB,"
+             "cache_hit_ns=%u,second_level_hit_ns=%u",
+             4 * first_pages, 4 * second_pages, FIRST_HIT_NS, SECOND_HIT_NS);
+    struct bench bench = bench_on(spec);
+    for (unsigned i = 0; i < ROUNDS * pages; i++)
+        ns = bench_write(&bench, i % pages * 4096, 4096);
+    *programmed = bench_count(&bench).pages_programmed_count;
+    bench_close(&bench);
+    return ns;
+}
+
+/* Inclusive: it holds as much as its second level, not the sum of both. Pages
+ * in turn, one more than a level of LRU holds, never hit there. */
+START_TEST(a_two_level_cache_holds_what_its_second_level_does)
+{
+    const unsigned splits[][2] = {{2, 4}, {1, 5}, {5, 1}, {3, 3}};
+    const unsigned first = splits[_i][0], second = splits[_i][1];
+    const unsigned near = first < second ? first : second;
+    /* A command, and 4 KiB over the link of 150 MB/s. */
+    const uint64_t arrived_ns = 20000 + 27306;
+
+    for (unsigned pages = 1; pages <= first + second; pages++) {
+        uint64_t programmed;
+        uint64_t ns = taking_turns_ns(pages, first, second, &programmed);
+        if (pages <= near)
+            ck_assert_uint_eq(ns, arrived_ns + FIRST_HIT_NS);
+        else if (pages <= second)
+            ck_assert_uint_eq(ns, arrived_ns + SECOND_HIT_NS);
+        else
+            ck_assert_uint_gt(ns, arrived_ns + SECOND_HIT_NS + 200000);
+        ck_assert_uint_eq(programmed,
+                          pages <= second ? 0 : ROUNDS * pages - second);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash");
@@ -428,5 +477,7 @@ int main(void)
     tcase_add_test(cases, overflow_drains_one_page_or_everything);
     tcase_add_test(cases,
                    an_eager_buffer_empties_itself_and_a_lazy_one_does_not);
+    tcase_add_loop_test(
+        cases, a_two_level_cache_holds_what_its_second_level_does, 0, 4);
     return suite_run(suite);
 }

@@ -99,6 +99,7 @@ static void begin(struct shadow *shadow, struct in_work *work)
     unsigned char *there = shadow->bytes + request->offset_bytes;
     if (kind >= 3 && kind < 65) {
         request->operation = FLASH_WRITE;
+        request->fua = kind < 13;
         request->data = work->data;
         fill(shadow, work->data, request->length_bytes);
         memcpy(there, work->data, request->length_bytes);
@@ -109,7 +110,8 @@ static void begin(struct shadow *shadow, struct in_work *work)
         memset(work->data, 0x5a, request->length_bytes);
         memcpy(work->expected, there, request->length_bytes);
     } else if (kind >= 95) {
-        request->operation = FLASH_DISCARD;
+        request->operation = kind < 98 ? FLASH_DISCARD : FLASH_WRITE_ZEROES;
+        shadow->written_bytes += kind < 98 ? 0 : request->length_bytes;
         memset(there, 0, request->length_bytes);
     }
     request->tag = (uint64_t)(work - shadow->batch);
@@ -209,6 +211,47 @@ START_TEST(log_blocks_keep_every_byte_through_every_kind_of_merge)
 }
 END_TEST
 
+/* Five logs are with blocks that were written to first. Of so many others in
+ * turn, a unit each, how many writes merge a block: none but the first ones
+ * where the logs move on; where the last one opened goes first, all; by chance,
+ * some. */
+START_TEST(the_victim_says_which_blocks_keep_their_logs)
+{
+    static const struct {
+        const char *victim;
+        uint64_t blocks, low, high; /* merges, of 30 rounds */
+    } cases[] = {
+        {"oldest", 5, 5, 5},     {"lru", 5, 5, 5},     {"newest", 1, 1, 1},
+        {"newest", 2, 60, 60},   {"random", 5, 5, 60}, {"random", 6, 61, 179},
+        {"oldest", 6, 180, 180},
+    };
+    const uint64_t unit = 4096, block = 32 * unit, rounds = 30;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct drive drive = drive_of_text(log_block);
+        struct fault why = {.kind = FAULT_NONE};
+        char keys[40];
+        snprintf(keys, sizeof(keys), "log_victim=%s", cases[i].victim);
+        ck_assert_int_eq(drive_set(&drive, keys, &why), 0);
+        struct bench bench = bench_of(&drive);
+        for (uint64_t at = 0; at < 5; at++)
+            bench_write(&bench, (100 + at) * block, unit);
+        for (uint64_t round = 0; round < rounds; round++)
+            for (uint64_t at = 0; at < cases[i].blocks; at++)
+                bench_write(&bench, at * block + round * unit, unit);
+        struct flash_statistics now = bench_count(&bench);
+        const uint64_t merges = now.merges_switch_count +
+                                now.merges_partial_count +
+                                now.merges_full_count;
+        ck_assert_msg(merges >= cases[i].low && merges <= cases[i].high,
+                      "%s, %llu blocks: %llu merges", cases[i].victim,
+                      (unsigned long long)cases[i].blocks,
+                      (unsigned long long)merges);
+        bench_close(&bench);
+    }
+}
+END_TEST
+
 /* How many units of a block of 32 are written, in which order: what follows
  * when another five blocks want the logs. */
 START_TEST(the_kind_of_merge_follows_from_the_order_of_writes)
@@ -250,7 +293,7 @@ static uint64_t pick(struct random *random, const uint64_t choices[],
 static void choose_policies(struct drive *drive, struct random *random)
 {
     drive->open_blocks_count = 1 + random_below(random, 5);
-    drive->log_victim = random_below(random, 2);
+    drive->log_victim = random_below(random, 4);
     drive->log_switch_ns = PICK(random, 0, 5000);
     drive->victim = random_below(random, 2);
     drive->cleaning_blocks = random_below(random, 2);
@@ -314,6 +357,42 @@ static void choose_chips(struct drive *drive, struct random *random)
     }
 }
 
+/* Planes, one-shot programs and an order of allocation, where they fit. */
+static void choose_layout(struct drive *drive, struct random *random)
+{
+    static const char *const orders[] = {"cwdp", "pcwd", "dpwc", "wdpc"};
+    struct drive with = *drive;
+    struct fault why;
+
+    with.planes_count = 1 + random_below(random, 3);
+    with.program_pages_count = 1 + random_below(random, 3);
+    with.striping = random_below(random, 2);
+    with.dies_per_way_count = 1 + random_below(random, 2);
+    with.capacity_bytes *= with.planes_count;
+    snprintf(with.allocation_order, sizeof(with.allocation_order), "%s",
+             orders[random_below(random, 4)]);
+    if (drive->mapping == MAPPING_PAGE && drive_check(&with, &why) == 0)
+        *drive = with;
+}
+
+/* Banks with queues, where they fit. */
+static void choose_queues(struct drive *drive, struct random *random)
+{
+    struct drive with = *drive;
+    struct fault why;
+
+    with.die_queue = 1 + random_below(random, 2);
+    if (with.die_queue == DIE_QUEUE_READ_FIRST) {
+        with.suspend = random_below(random, 3);
+        with.cleaning_yields = random_below(random, 2);
+    }
+    with.write_buffer_bytes = with.first_level_bytes = 0;
+    with.second_level_bytes = with.slc_blocks_count = 0;
+    with.read_ahead_bytes = with.cache_program = 0;
+    if (drive->mapping == MAPPING_PAGE && drive_check(&with, &why) == 0)
+        *drive = with;
+}
+
 static struct drive random_drive(uint64_t seed)
 {
     struct drive drive = drive_of("ram-disk");
@@ -349,7 +428,7 @@ static struct drive random_drive(uint64_t seed)
     drive.free_blocks_threshold_count = 2 + random_below(&random, 6);
     drive.read_buffer_bytes = PICK(&random, 0, 4096, 20000, 262144);
     drive.write_buffer_bytes = PICK(&random, 0, 512, 1000, 16384, 261120);
-    drive.write_buffer_drain = random_below(&random, 2);
+    drive.write_buffer_drain = random_below(&random, 3);
     drive.write_buffer_overflow = random_below(&random, 2);
     drive.queue_depth_count = PICK(&random, 1, 2, 32);
     drive.program_levels_count = 1 + random_below(&random, 4);
@@ -357,7 +436,13 @@ static struct drive random_drive(uint64_t seed)
     choose_policies(&drive, &random);
     choose_chips(&drive, &random);
     if (drive.mapping == MAPPING_STRIPED)
+        drive.striping = PICK(&random, STRIPING_FIXED, STRIPING_HASHED);
+    if (drive.mapping == MAPPING_STRIPED)
         choose_striped(&drive, &random);
+    if (random_below(&random, 2))
+        choose_layout(&drive, &random);
+    if (random_below(&random, 2))
+        choose_queues(&drive, &random);
     return drive;
 }
 
@@ -651,6 +736,7 @@ int main(void)
     tcase_add_test(cases, page_mapping_keeps_every_byte_while_it_cleans);
     tcase_add_test(cases,
                    log_blocks_keep_every_byte_through_every_kind_of_merge);
+    tcase_add_test(cases, the_victim_says_which_blocks_keep_their_logs);
     tcase_add_test(cases, the_kind_of_merge_follows_from_the_order_of_writes);
     tcase_set_timeout(fuzz, 3500);
     suite_add_tcase(suite, fuzz);

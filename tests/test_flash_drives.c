@@ -192,7 +192,7 @@ START_TEST(what_builds_on_a_base_changes_only_what_it_says)
                                        "[truth]\nnand_type = MLC\n");
 
     ck_assert_str_eq(drive.name, "mine");
-    ck_assert_uint_eq(drive.read_ns, 50000);
+    ck_assert_uint_eq(drive.read_ns[0], 50000);
     ck_assert_uint_eq(drive.erase_ns, base.erase_ns);
     ck_assert_str_eq(drive_truth(&drive, "nand_type"), "MLC");
     ck_assert_str_eq(drive_truth(&drive, "clustered_page"), "16384");
@@ -209,6 +209,16 @@ static const struct geometry {
     {"clustered_page_bytes=48KiB", "does not hold whole clustered pages"},
     {"capacity_bytes=16MiB", "fewer than 8"},
     {"capacity_bytes=64000000512", "multiple of 4096"},
+    {"planes_count=2", "mapping = page"},
+    {"die_queue=fifo", "does not go with another mapping"},
+    {"suspend=erase", "need die_queue = read-first"},
+    {"mapping=page,striping=hashed", "goes with mapping = page-striped"},
+    {"mapping=page,allocation_order=cwdd", "each of c, w, d and p"},
+    {"mapping=page,program_pages_count=3", "does not divide pages_per_block"},
+    {"mapping=page,planes_count=2,dies_per_way_count=3", "number of ways"},
+    {"mapping=page,program_pages_count=2,pages_per_block_count=66,"
+     "stripe_banks_count=2,clustered_page_bytes=48KiB",
+     "no whole part of what one program"},
     {"page_bytes=1000", "multiples of 512"},
     {"outlier_factor_low=60", "above outlier_factor_high"},
     /* 2^33 blocks of 2 KiB: more than the model's numbers. */
@@ -342,9 +352,9 @@ END_TEST
 
 /* What every drive says of itself: a value, absent, or unidentifiable. */
 static const char *const stated[] = {
-    "clustered_page", "read_modify_write", "clustered_block", "nand_type",
-    "read_buffer",    "write_buffer",      "log_block",       "log_list",
-    "segment_groups", "content_dependence"};
+    "clustered_page", "read_modify_write",  "clustered_block", "nand_type",
+    "read_buffer",    "write_buffer",       "log_block",       "log_list",
+    "segment_groups", "content_dependence", "flush_honesty",   "capacity_kind"};
 
 START_TEST(every_shipped_drive_loads_works_and_states_its_truths)
 {
@@ -403,7 +413,7 @@ static uint64_t behaviour(const char *spec)
     memset(data, 0x77, sizeof(data));
     for (int burst = 0; burst < 400; burst++) {
         for (uint64_t i = 0; i < 16; i++) {
-            uint64_t kind = random_below(&random, 8);
+            uint64_t kind = random_below(&random, 10);
             uint64_t place = random_below(&random, 1024);
             struct flash_request request = {
                 .operation = kind < 4 ? FLASH_WRITE : FLASH_READ,
@@ -416,6 +426,11 @@ static uint64_t behaviour(const char *spec)
                 request.operation = FLASH_READ;
                 request.offset_bytes = next;
             }
+            if (kind == 8)
+                request.operation = FLASH_DISCARD;
+            if (kind == 9)
+                request.operation = FLASH_WRITE_ZEROES;
+            request.fua = request.operation == FLASH_WRITE && kind == 3;
             request.offset_bytes %= capacity - 4096;
             next = request.offset_bytes + request.length_bytes;
             if (kind == 7)
@@ -451,8 +466,26 @@ static const struct effect {
     {"superblock_chips_count", "2", ""},
     {"page_bytes", "1KiB", ""},
     {"pages_per_block_count", "16", ""},
+    {"planes_count", "2", ",mapping=page"},
+    {"program_pages_count", "2", ",mapping=page"},
+    {"dies_per_way_count", "2",
+     ",mapping=page,channels_count=1,banks_per_channel_count=4,"
+     "stripe_banks_count=4,planes_count=2,allocation_order=dpwc"},
+    {"striping", "permuted",
+     ",mapping=page,banks_per_channel_count=4,stripe_banks_count=4"},
+    {"allocation_order", "pwdc",
+     ",mapping=page,banks_per_channel_count=2,stripe_banks_count=2,"
+     "planes_count=2"},
     {"spare_permille", "300", ",mapping=page"},
     {"read_ns", "26us", ""},
+    {"read_levels_count", "2", ",read_second_ns=30us"},
+    {"read_second_ns", "30us", ",read_levels_count=2"},
+    {"read_third_ns", "30us", ",read_levels_count=3"},
+    {"read_fourth_ns", "30us", ",read_levels_count=4"},
+    {"read_retry_ns", "90us", ",weak_blocks_share=0.5"},
+    {"retention_ns", "50ms", ""},
+    {"initial_age_ns", "20s", ",retention_ns=10s"},
+    {"weak_blocks_share", "0.5", ""},
     {"erase_ns", "1600us", ""},
     {"cache_copy_ns", "4us", ""},
     {"program_levels_count", "2", ",program_second_ns=300us"},
@@ -496,6 +529,19 @@ static const struct effect {
     {"write_buffer_release", "transferred", ",write_buffer_bytes=16KiB"},
     {"write_buffer_bypass_bytes", "2KiB", ",write_buffer_bytes=16KiB"},
     {"write_command_ns", "25us", ""},
+    {"fua", "on", ",write_buffer_bytes=64KiB"},
+    {"write_zeroes", "unmap", ""},
+    {"discard", "old", ""},
+    {"discard_ns", "50us", ""},
+    {"discard_page_ns", "2us", ""},
+    {"mapping_cache_bytes", "4KiB", ",clustered_page_bytes=512,page_bytes=512"},
+    {"host_memory_bytes", "4KiB",
+     ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB"},
+    {"host_memory_ns", "7us",
+     ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB,"
+     "host_memory_bytes=4KiB"},
+    {"slc_least_blocks_count", "1", ",slc_blocks_count=4"},
+    {"write_buffer_protected", "on", ",write_buffer_bytes=64KiB"},
     {"segment_groups_count", "4", ",group_switch_ns=100us"},
     {"segment_group_bytes", "1MiB",
      ",group_switch_ns=100us,segment_groups_count=2"},
@@ -532,6 +578,14 @@ static const struct effect {
     {"slc_full", "bypass", ",slc_blocks_count=4"},
     {"slc_read_ns", "15us", ",slc_blocks_count=4"},
     {"slc_program_ns", "150us", ",slc_blocks_count=4"},
+    {"die_queue", "read-first", ",mapping=page"},
+    {"suspend", "program", ",mapping=page,die_queue=read-first"},
+    {"erase_suspend_ns", "900us",
+     ",mapping=page,die_queue=read-first,suspend=erase,erase_ns=20ms"},
+    {"program_suspend_ns", "60us",
+     ",mapping=page,die_queue=read-first,suspend=program"},
+    {"resume_ns", "90us", ",mapping=page,die_queue=read-first,suspend=program"},
+    {"cleaning_yields", "on", ",mapping=page,die_queue=read-first"},
     {"cache_read", "on", ""},
     {"cache_program", "on", ",clustered_page_bytes=8KiB"},
     {"cache_register_bytes", "8KiB",
@@ -546,6 +600,8 @@ static const struct effect {
      ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
     {"cache_hit_ns", "5us",
      ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
+    {"second_level_hit_ns", "5us",
+     ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
     {"cache_idle_ns", "100us",
      ",first_level_bytes=16KiB,second_level_bytes=32KiB"},
     {"background_share", "0.3", ""},
@@ -558,6 +614,14 @@ static const struct effect {
     {"throttle_factor", "3", ",throttle_heat_ns=5ms"},
     {"sleep_after_ns", "500us", ""},
     {"wake_ns", "1ms", ",sleep_after_ns=500us"},
+    {"sleep_second_after_ns", "800us", ",sleep_after_ns=500us"},
+    {"wake_second_ns", "1ms",
+     ",sleep_after_ns=500us,sleep_second_after_ns=800us"},
+    {"sleep_third_after_ns", "900us",
+     ",sleep_after_ns=500us,sleep_second_after_ns=800us"},
+    {"wake_third_ns", "1ms",
+     ",sleep_after_ns=500us,sleep_second_after_ns=800us,"
+     "sleep_third_after_ns=900us"},
     {"bridge_share", "0.5", ""},
     {"bridge_ns", "3ms", ",bridge_share=0.5"},
     {"clock_step_ns", "100us", ""},

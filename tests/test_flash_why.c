@@ -255,7 +255,7 @@ START_TEST(sleep_and_order_have_their_own_parts)
     bench_idle(&bench, UINT64_C(2000000000));
     bench_read(&bench, 0, PAGE);
     expect_why(&told, (struct flash_why){.host_ns = COMMAND_NS + LINK_NS,
-                                         .noise_ns = 30000000,
+                                         .wake_ns = 30000000,
                                          .sense_ns = SENSE_NS,
                                          .bus_ns = BUS_NS});
     /* A discard takes no time of its own, but not before the write. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What flashbench printed, read and judged: real cards have known answers, noise
- * has none, and damaged files are refused with file and line. */
+/* What flashbench printed, read and judged: real cards have known answers,
+ * noise has none, and damaged files are refused with file and line. */
 #include <check.h>
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/random.h"
-#include "lib/infer/flashbench.h"
+#include "lib/infer/flashbench/flashbench.h"
 #include "lib/infer/parameter.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
@@ -40,8 +40,8 @@ static const struct truth {
     {"15", {4 * MIB, 16 * KIB, 3, 3}},
     {"19", {4 * MIB, 16 * KIB, 7 + OR_MORE, 6}},
     {"21", {4 * MIB, 16 * KIB, 3, 3}},
-    {"25", {NONE, NONE, 7 + OR_MORE, 7 + OR_MORE}},
-    {"27", {NONE, NONE, 7 + OR_MORE, NONE}},
+    {"25", {4 * MIB, NONE, 7 + OR_MORE, 7 + OR_MORE}},
+    {"27", {4 * MIB, NONE, 7 + OR_MORE, NONE}},
     {"29", {NONE, 16 * KIB, 7 + OR_MORE, 7 + OR_MORE}},
     {"31", {NONE, 16 * KIB, 7 + OR_MORE, 7 + OR_MORE}},
 };
@@ -177,6 +177,73 @@ static void judge_file(const char *file, size_t first, size_t last)
     }
     flashbench_free(&table);
 }
+
+/* Numbers of public listings: what a boundary costs, from the largest alignment
+ * down by halves; and what is plain to the eye in them, or between what. */
+static const struct listing {
+    uint64_t largest_bytes;
+    double read_us, extra_us[24];
+    int64_t units[2], pages[2];
+} listings[] = {
+    /* A Kingston of 4 GB, whose owner reads "2 or 4 MiB". */
+    {UINT64_C(1) << 30,
+     1700,
+     {686, 684, 696, 667, 695, 682, 681, 658, 650,  605,
+      576, 581, 576, 580, 566, 504, 544, 19,  14.6, 11.8},
+     {2 * MIB, 4 * MIB},
+     {16 * KIB, 16 * KIB}},
+    /* flashbench's own example: pages of 8 KiB, two at a time. */
+    {128 * MIB,
+     760,
+     {324, 300, 294, 302, 299, 317, 171, 169, 165, 171, 165, 159, 157, 148,
+      53.3, 5.85, 4.65},
+     {4 * MIB, 4 * MIB},
+     {8 * KIB, 16 * KIB}},
+    /* 512 MiB and 1 GiB cost less; the list begins at 8 KiB. */
+    {UINT64_C(8) << 30,
+     1400,
+     {1240, 1190, 1160, 868, 931, 1030, 1130, 1120, 1120, 1070, 1090,
+      1070, 813,  835,  848, 813, 850,  841,  822,  852,  277},
+     {4 * MIB, 4 * MIB},
+     {NONE, NONE}},
+    /* A Samsung on which nothing drastic happens. */
+    {UINT64_C(2) << 30,
+     2000,
+     {433, 274, 291, 358, 360, 315, 565, 428, 584,  500, 372,
+      558, 432, 471, 330, 520, 478, 399, -90, 51.3, 83.9},
+     {NONE, NONE},
+     {NONE, NONE}},
+};
+
+static void expect_interval(size_t parameter, const int64_t ends[2])
+{
+    const struct finding *finding = get(parameter);
+
+    ck_assert_int_eq(finding->verdict,
+                     ends[0] ? VERDICT_FOUND : VERDICT_INCONCLUSIVE);
+    if (ends[0] == NONE)
+        return;
+    ck_assert_int_eq(finding->low.integer, ends[0]);
+    ck_assert_int_eq(finding->high.integer, ends[1]);
+}
+
+START_TEST(public_listings_say_what_the_eye_sees)
+{
+    const struct listing *listing = &listings[_i];
+    struct flashbench_align aligns[24];
+    struct flashbench listed = {.pasted = true, .aligns = aligns};
+
+    for (size_t i = 0; listing->extra_us[i] != 0; i++)
+        aligns[listed.aligns_count++] = (struct flashbench_align){
+            .align_bytes = listing->largest_bytes >> i,
+            .repeat = 1,
+            .read_ns = listing->read_us * 1e3,
+            .extra_ns = listing->extra_us[i] * 1e3};
+    flashbench_infer(&listed, 0, &findings);
+    expect_interval(UNIT, listing->units);
+    expect_interval(PAGE, listing->pages);
+}
+END_TEST
 
 START_TEST(units_and_pages_of_real_cards)
 {
@@ -481,6 +548,183 @@ START_TEST(all_ways_to_print_a_time_are_read)
 }
 END_TEST
 
+/* The same two rows of -a and two of --open-au, as they are pasted. */
+static const char *const pastes[] = {
+    /* Plain, and with what flashbench cuts off after seven bytes. */
+    "align 8192\tpre 1e+03\302\265\ton 1.06ms\tpost 900\302\265s\tdiff 110us\n"
+    "align 4096\tpre 1e+03us\ton 1.06ms\tpost 900us\tdiff 41.2us\n"
+    "$ flashbench -O --open-au-nr=3 /dev/sdb\n4MiB    8M/s\n2MiB    1e+03K/\n",
+    /* Line ends of old Macs, blanks that do not break, a mark of order. */
+    "\357\273\277align\302\2408192 pre\302\2401ms on 1.06ms post 900us diff "
+    "110us\ralign 4096 pre 1ms on 1.06ms post 900us diff 41.2us\r"
+    "$ flashbench -O --open-au-nr=3\r4MiB\2408M/s\r2MiB 1M/s\r",
+    /* The micro sign, read as something else once or twice, or lost. */
+    "align 8192 pre 1000\303\202\302\265s on 1.06ms post "
+    "900\303\203\342\200\232\303\202\302\265s diff 110\357\277\275s\n"
+    "align 4096 pre 1ms on 1.06ms post 900s diff 41.2\303\216\302\274s\n"
+    "# ./flashbench -O --open-au-nr 3\n4MiB 8M/s\n2MiB 1M/s\n",
+    /* HTML. */
+    "<pre>align 8192&nbsp;pre 1ms on 1.06ms post 900&micro;s diff "
+    "110&#181;s<br>"
+    "align 4096 pre 1ms on 1.06ms post 900&amp;micro;s diff 41.2&mu;s<br/>"
+    "$ flashbench -O --open-au-nr=3 &gt; x<br>4MiB&nbsp;8M/s<br>2MiB "
+    "1M/s</pre>",
+    /* Lists, quotes, line numbers. */
+    "> * align 8192 pre 1ms on 1.06ms post 900us diff 110us\n"
+    "\342\200\242 align 4096 pre 1ms on 1.06ms post 900us diff 41.2us\n"
+    "12: flashbench -O --open-au-nr=3\n13:4MiB 8M/s\n14 2MiB 1M/s\n",
+    "1 align 8192 pre 1ms on 1.06ms post 900us diff 110us <- odd\n"
+    "2:align 4096 pre 1ms on 1.06ms post 900us diff 41.2us\n"
+    "we saw: AU=3\nthen 4MiB 8M/s and\n- 2MiB 1M/s\n",
+    /* Wrapped, within words too; and the last line cut. */
+    "> align 8192 pre 1ms on\n> 1.06ms post 900us di\n> ff 110us\n"
+    "align 40\n96 pre 1ms on 1.06m\ns post 900us diff 41\n.2us\n"
+    "$ flashbench -O \\\n --open-au-nr=3\n4MiB\n8M/s\n2MiB 1M/\ns\n1MiB 1",
+    "align 8192 pre 1ms on 1.06ms post 900us diff 110us\n"
+    "$ flashbench -O --open-au-nr=3\n4MiB 8M/s\n2MiB 1M/s\n"
+    "align 4096 pre 1ms on 1.06ms post 900us diff 41.2us\n"
+    "align 2048 pre 1ms on 1.06ms post 9",
+    /* Several in a line, as archives of mail show them. */
+    "$ flashbench -a align 8192 pre 1ms on 1.06ms post 900us diff 110us align "
+    "4096 pre 1ms on 1.06ms post 900us diff 41.2us $ flashbench -O "
+    "--open-au-nr=3 4MiB 8M/s 2MiB 1M/s $",
+    /* Tables of Markdown. */
+    "| align | pre | on | post | diff |\n|---|---|---|---|---|\n"
+    "| 8192 | 1ms | 1.06ms | 900us | 110us |\n"
+    "|4096|1ms|1.06ms|900 \302\265s|41.2 \302\265s|\n"
+    "`flashbench -O --open-au-nr=3`\n| 4MiB | 8M/s |\n| 2 MiB | 1 M/s |\n",
+};
+
+START_TEST(pastes_of_any_form_are_the_same_rows)
+{
+    put_file(pastes[_i], strlen(pastes[_i]));
+    open_recording(path);
+    ck_assert_uint_eq(table.runs_count, 1);
+    ck_assert_uint_eq(table.aligns_count, 2);
+    ck_assert_uint_eq(table.speeds_count, 2);
+    ck_assert_uint_eq(table.aligns[0].align_bytes, 8192);
+    ck_assert_uint_eq(table.aligns[1].align_bytes, 4096);
+    ck_assert_uint_eq(table.aligns[1].repeat, 1);
+    ck_assert_double_eq_tol(table.aligns[0].read_ns, 950000, 1e-3);
+    ck_assert_double_eq_tol(table.aligns[1].read_ns, 950000, 1e-3);
+    ck_assert_double_eq_tol(table.aligns[0].extra_ns, 110000, 1e-3);
+    ck_assert_double_eq_tol(table.aligns[1].extra_ns, 41200, 1e-3);
+    ck_assert_uint_eq(table.speeds[0].write_bytes, 4 * MIB);
+    ck_assert_uint_eq(table.speeds[1].write_bytes, 2 * MIB);
+    ck_assert_double_eq_tol(table.speeds[0].bytes_per_second, 8e6, 1e-3);
+    ck_assert_double_eq_tol(table.speeds[1].bytes_per_second, 1e6, 1e-3);
+    ck_assert_uint_eq(table.speeds[1].units_count, 3);
+    ck_assert(!table.speeds[1].random);
+    flashbench_free(&table);
+}
+END_TEST
+
+/* Command lines and headings: how many units, whether at random; 0: not
+ * said. */
+static const struct context {
+    const char *text;
+    uint64_t units_count;
+    bool random;
+} contexts[] = {
+    {"$ flashbench -O --open-au-nr=5 --random /dev/sdb", 5, true},
+    {"$ flashbench -O --open-au-nr 5 -r /dev/sdb", 5, true},
+    {"$ flashbench -Or --open-au-nr=5 /dev/sdb", 5, true},
+    {"$ flashbench -rOb4096 /dev/sdb --open-au-nr=5", 5, true},
+    {"$ flashbench -e 4194304 -b 4096 -rO \\\n  --open-au-nr=5 /dev/sdb", 5,
+     true},
+    {"$ flashbench -O --blocksize=$[4 * 1024] \\\r\n\t-r\\\r\n"
+     "  --open-au-nr=5 x",
+     5, true},
+    {"> $ sudo ./flashbench -O --erasesize=$[4 * 1024 * 1024]\n"
+     "> --open-au-nr=5 --random\n> /dev/mmcblk0",
+     5, true},
+    {"$ flashbench -O /dev/sdb", 2, false},
+    {"$ flashbench --open-au -r /dev/sdb", 2, true},
+    {"$ flashbench \342\200\223open-au-nr=5 \342\200\224random x", 5, true},
+    /* Neither a path nor a name of a file is an option. */
+    {"$ flashbench -O --open-au-nr=5 /dev/disk/by-id/random-stick-r", 5, false},
+    {"$ flashbench -O -o random --open-au-nr=5 /dev/sdb", 5, false},
+    {"$ cd ~/random && ./flashbench -O --open-au-nr=5 /dev/sdb", 5, false},
+    /* Each command begins anew. */
+    {"$ flashbench -O --open-au-nr=7 --random x\n4MiB 1M/s\n"
+     "$ flashbench -O --open-au-nr=5 x",
+     5, false},
+    {"$ flashbench -O --open-au-nr=7 --random x\n4MiB 1M/s\n"
+     "$ flashbench -O x",
+     2, false},
+    {"$ flashbench -O --open-au-nr=7 --random x\n4MiB 1M/s\n"
+     "$ flashbench -a x\nalign 4096 pre 1us on 2us post 1us diff 1us",
+     0, false},
+    /* Another listing whose command was not pasted. */
+    {"$ flashbench -O --open-au-nr=7 x\n8MiB 3M/s\n4MiB 1M/s", 0, false},
+    {"$ for i in 1 2; do flashbench -O --open-au-nr=$i x; done", 0, false},
+    {"======= AU=5, random access =======", 5, true},
+    {"======= AU=5, linear access =======", 5, false},
+    {"BLOCKSIZE = 1024 ERASESIZE = 4194304 AU = 5", 5, false},
+    /* Prose about the program takes nothing back. */
+    {"$ flashbench -O --open-au-nr=5 -r x\nand flashbench said", 5, true},
+};
+
+START_TEST(commands_and_headings_are_understood)
+{
+    const struct context *context = &contexts[_i];
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s\n8MiB 9M/s\n", context->text);
+    put_file(text, strlen(text));
+    open_recording(path);
+    const struct flashbench_speed *last = &table.speeds[table.speeds_count - 1];
+    ck_assert_msg(last->units_count == context->units_count &&
+                      last->random == context->random,
+                  "%s: %llu, %d", context->text,
+                  (unsigned long long)last->units_count, last->random);
+    flashbench_free(&table);
+}
+END_TEST
+
+#define TWO_ROWS                                                               \
+    "align 8192 pre 1us on 2us post 1us diff 1us\n"                            \
+    "align 4096 pre 1us on 2us post 1us diff 1us\n"
+
+/* Texts about one card or two, and what names the second. */
+static const struct cards_text {
+    const char *text, *second;
+} cards_texts[] = {
+    {"$ flashbench -a /dev/sdb\n" TWO_ROWS
+     "$ flashbench -a /dev/sdc\n" TWO_ROWS,
+     "sdc"},
+    {"$ flashbench -a /dev/sdb\n" TWO_ROWS
+     "$ flashbench -a /dev/sdb1\n" TWO_ROWS,
+     NULL},
+    {"$ flashbench -a /dev/mmcblk0\n" TWO_ROWS
+     "$ flashbench -a /dev/mmcblk0p2\n" TWO_ROWS,
+     NULL},
+    {TWO_ROWS "$ flashbench -a /dev/sdb\n" TWO_ROWS, NULL},
+    {"cid:02544d534130344711222adf3a00dc00\n$ flashbench -a /dev/sdb\n" TWO_ROWS
+     "cid:02544d534130344711222adf3a00dc01\n$ flashbench -a "
+     "/dev/sdb\n" TWO_ROWS,
+     "sdb"},
+    {"Card 1: old\n" TWO_ROWS "## Card 2 (new)\n" TWO_ROWS, "2"},
+    {"my card reader is\n" TWO_ROWS "the card is\n" TWO_ROWS, NULL},
+};
+
+START_TEST(two_cards_in_a_text_are_two)
+{
+    const struct cards_text *cards = &cards_texts[_i];
+
+    put_file(cards->text, strlen(cards->text));
+    open_recording(path);
+    ck_assert_uint_eq(table.runs_count, cards->second ? 2 : 1);
+    ck_assert_uint_eq(table.aligns_count, 4);
+    ck_assert_uint_eq(table.aligns[1].run, 0);
+    ck_assert_uint_eq(table.aligns[3].run, cards->second ? 1 : 0);
+    ck_assert_str_eq(table.runs[0].run, cards->second ? "1" : "");
+    if (cards->second)
+        ck_assert_str_eq(table.runs[1].card, cards->second);
+    flashbench_free(&table);
+}
+END_TEST
+
 static const char two_of_three[] =
     "I tried this:\n"
     "$ sudo ./flashbench -O --random /dev/sdx --open-au-nr=2\n"
@@ -576,8 +820,8 @@ static const struct refusal {
     {"align 4096 pre 0ns on 2us post 3us diff 1us\n", 1, "not positive"},
     {"align 4.5 pre 1us on 2us post 3us diff 1us\n", 1, "no whole number"},
     {"align 0 pre 1us on 2us post 3us diff 1us\n", 1, "no whole number"},
-    {"align 4096 pre 1us on 2us post 3us diff 1us align 2048\n", 1,
-     "more than one row"},
+    {"4MiB 9M/s 8M/s 7M\n2MiB 9M/s 8M 7M/s\n", 2, "'8M' is no speed"},
+    {"align 4096 pre 1us on 2us\nalign 2048 pre 1us", 1, "'post' is missing"},
     {"4MiB 9M/s 8M\n", 1, "'8M' is no speed"},
     {"\n4MiB 0B/s\n", 2, "'0B/s' is no speed"},
     {"0.1B 3M/s\n", 1, "the write size '0.1B'"},
@@ -728,9 +972,11 @@ int main(void)
     tcase_add_unchecked_fixture(cards, make_file, remove_file);
     tcase_set_timeout(cards, 60);
     tcase_add_unchecked_fixture(files, make_file, remove_file);
-    tcase_set_timeout(files, 60);
+    tcase_set_timeout(files, 180);
     tcase_add_test(cards, units_and_pages_of_real_cards);
     tcase_add_test(cards, open_units_of_real_cards);
+    tcase_add_loop_test(cards, public_listings_say_what_the_eye_sees, 0,
+                        sizeof(listings) / sizeof(listings[0]));
     tcase_add_test(cards, first_units_say_nothing_of_these);
     tcase_add_test(cards, pasted_text_says_what_the_csv_of_it_says);
     tcase_add_test(cards, parts_of_a_recording_mislead_rarely);
@@ -743,6 +989,12 @@ int main(void)
     tcase_add_test(cards, a_unit_may_be_three_times_a_power_of_two);
     tcase_add_test(cards, repeats_that_disagree_leave_no_answer);
     tcase_add_test(files, all_ways_to_print_a_time_are_read);
+    tcase_add_loop_test(files, pastes_of_any_form_are_the_same_rows, 0,
+                        sizeof(pastes) / sizeof(pastes[0]));
+    tcase_add_loop_test(files, commands_and_headings_are_understood, 0,
+                        sizeof(contexts) / sizeof(contexts[0]));
+    tcase_add_loop_test(files, two_cards_in_a_text_are_two, 0,
+                        sizeof(cards_texts) / sizeof(cards_texts[0]));
     tcase_add_test(files, command_lines_say_how_many_units);
     tcase_add_test(files, a_limit_that_was_not_reached_is_a_bound);
     tcase_add_test(files, a_limit_between_two_numbers_is_an_interval);

@@ -10,7 +10,7 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
-#include "lib/infer/flashbench.h"
+#include "lib/infer/flashbench/flashbench.h"
 #include "lib/infer/parameter.h"
 #include "tests/suite_run.h"
 
@@ -87,14 +87,17 @@ struct card {
     uint64_t unit_bytes, page_bytes; /* page 0: none shows */
     double unit_ns, page_ns, base_ns, noise_ns, read_ns;
     uint64_t odd_one, second_bytes;
-    double odd_part;  /* of what the unit costs */
+    double odd_part; /* of what the unit costs */
+    double chip_ns;  /* what 1 GiB and more costs more */
+    double plane_ns; /* half a page; what it costs */
+    uint64_t least_bytes;
     double rough[64]; /* what an alignment costs more in every repeat */
 };
 
 static struct card draw_card(struct random *random, enum shape shape,
                              uint64_t factor)
 {
-    struct card card = {.shape = shape};
+    struct card card = {.shape = shape, .least_bytes = 2 * KIB};
 
     card.unit_bytes = factor * (512 * KIB << random_below(random, 6));
     card.page_bytes =
@@ -132,6 +135,10 @@ static double extra_of(const struct card *card, uint64_t align_bytes)
 
     if (card->page_bytes && align_bytes % card->page_bytes == 0)
         extra_ns += card->page_ns;
+    else if (card->page_bytes && align_bytes % (card->page_bytes / 2) == 0)
+        extra_ns += card->plane_ns;
+    if (align_bytes % GIB == 0)
+        extra_ns += card->chip_ns;
     if (card->shape != STEPLESS && card->shape != SLOPING &&
         card->shape != WANDERING && align_bytes % card->unit_bytes == 0)
         extra_ns += card->unit_ns;
@@ -151,7 +158,7 @@ static void list_aligns(struct random *random, const struct card *card,
     const uint64_t most = GIB << random_below(random, 4);
 
     for (uint64_t repeat = 1; repeat <= REPEATS; repeat++)
-        for (uint64_t bytes = most; bytes >= 2 * KIB; bytes /= 2)
+        for (uint64_t bytes = most; bytes >= card->least_bytes; bytes /= 2)
             aligns[table.aligns_count++] = (struct flashbench_align){
                 .align_bytes = factor * bytes,
                 .repeat = repeat,
@@ -209,6 +216,95 @@ START_TEST(shapes_without_a_unit_are_given_none)
 }
 END_TEST
 
+/* As plain to the eye: a step at the unit, with noise of 1 to 5 % of a read, an
+ * odd row, another step from 1 GiB on, and small alignments that are
+ * missing. */
+static struct card draw_chips(struct random *random)
+{
+    struct card card = draw_card(random, PLAIN, 1);
+
+    card.unit_bytes = MIB << random_below(random, 5);
+    card.unit_ns = between(random, 0.2, 0.6) * card.read_ns;
+    card.noise_ns = between(random, 0.01, 0.05) * card.read_ns;
+    card.chip_ns = between(random, -1, 1.5) * card.unit_ns;
+    card.least_bytes = (2 * KIB) << random_below(random, 6);
+    return card;
+}
+
+START_TEST(steps_at_large_alignments_are_no_units)
+{
+    struct tally tally = {0, 0, 0};
+    struct random random;
+
+    random_seed(&random, 150);
+    for (int i = 0; i < CARDS; i++) {
+        const struct card card = draw_chips(&random);
+        begin();
+        list_aligns(&random, &card, 1);
+        struct flashbench_align *odd =
+            &aligns[random_below(&random, table.aligns_count)];
+        odd->extra_ns += between(&random, -1, 1) * card.unit_ns;
+        flashbench_infer(&table, 0, &findings);
+        count(&tally, "erase_unit", card.unit_bytes);
+    }
+    expect("steps from 1 GiB on", &tally, 0.005, 0.1);
+}
+END_TEST
+
+static const struct finding *page_of(struct random *random,
+                                     const struct card *card)
+{
+    begin();
+    list_aligns(random, card, 1);
+    flashbench_infer(&table, 0, &findings);
+    return findings_get(&findings, "read_page");
+}
+
+/* Half a page costs a quarter to three quarters of the page: no one says which
+ * of the two it is. */
+START_TEST(two_sizes_of_page_that_nearly_tie_are_an_interval)
+{
+    size_t intervals_count = 0;
+    struct random random;
+
+    random_seed(&random, 151);
+    for (int i = 0; i < CARDS; i++) {
+        struct card card = draw_card(&random, PLAIN, 1);
+        card.page_bytes = 8 * KIB << random_below(&random, 2);
+        card.page_ns = between(&random, 0.1, 0.3) * card.read_ns;
+        card.plane_ns = between(&random, 0.35, 0.65) * card.page_ns;
+        card.noise_ns = card.page_ns / 50;
+        const struct finding *page = page_of(&random, &card);
+        if (page->verdict != VERDICT_FOUND)
+            continue;
+        ck_assert_int_le(page->low.integer, (int64_t)card.page_bytes / 2);
+        ck_assert_int_eq(page->high.integer, (int64_t)card.page_bytes);
+        intervals_count++;
+    }
+    ck_assert_uint_gt(intervals_count, CARDS * 9 / 10);
+}
+END_TEST
+
+/* The first alignment may cost less than the others by chance, or for
+ * planes. */
+START_TEST(a_list_that_begins_above_the_page_shows_none)
+{
+    struct random random;
+
+    random_seed(&random, 152);
+    for (int i = 0; i < CARDS; i++) {
+        struct card card = draw_card(&random, PLAIN, 1);
+        card.page_bytes = 32 * KIB;
+        card.page_ns = between(&random, 0.2, 0.4) * card.read_ns;
+        card.plane_ns = between(&random, 0.4, 0.8) * card.page_ns;
+        card.base_ns = fmax(card.base_ns, 0);
+        card.least_bytes = 16 * KIB;
+        const struct finding *page = page_of(&random, &card);
+        ck_assert_msg(page->verdict != VERDICT_FOUND, "%s", page->why);
+    }
+}
+END_TEST
+
 /* ---- flashbench --open-au ------------------------------------------------ */
 
 struct writer {
@@ -217,6 +313,9 @@ struct writer {
     double
         fatigue; /* logarithm; what each unit more costs: there is no limit */
     bool half_slow; /* one unit too many is slow half of the time */
+    uint64_t first_units, least_bytes; /* where the listing begins and ends */
+    double alone;        /* how many times as fast one unit alone is written */
+    double page_seconds; /* a write takes no less */
 };
 
 static struct writer draw_writer(struct random *random, uint64_t factor)
@@ -230,6 +329,9 @@ static struct writer draw_writer(struct random *random, uint64_t factor)
                             .half_slow = random_below(random, 8) == 0};
 
     writer.most_units = pick(random, 3, 24);
+    writer.first_units = 1;
+    writer.least_bytes = 16 * KIB;
+    writer.alone = 1;
     return writer;
 }
 
@@ -246,6 +348,9 @@ static double speed_of(const struct writer *writer, uint64_t write_bytes,
     if (write_bytes < writer->unit_bytes)
         seconds += slow * writer->switch_cost *
                    (double)(writer->unit_bytes - write_bytes) / writer->full;
+    seconds = fmax(seconds, writer->page_seconds);
+    if (units == 1)
+        seconds /= writer->alone;
     /* Now and then the card does something else meanwhile. */
     if (random_below(random, 60) == 0)
         seconds *= between(random, 1, 3);
@@ -256,8 +361,10 @@ static double speed_of(const struct writer *writer, uint64_t write_bytes,
 
 static void list_speeds(struct random *random, const struct writer *writer)
 {
-    for (uint64_t units = 1; units <= writer->most_units; units++)
-        for (uint64_t bytes = writer->unit_bytes; bytes >= 16 * KIB; bytes /= 2)
+    for (uint64_t units = writer->first_units; units <= writer->most_units;
+         units++)
+        for (uint64_t bytes = writer->unit_bytes; bytes >= writer->least_bytes;
+             bytes /= 2)
             speeds[table.speeds_count++] = (struct flashbench_speed){
                 .write_bytes = bytes,
                 .units_count = units,
@@ -329,6 +436,64 @@ START_TEST(a_gradual_decline_is_no_limit)
 }
 END_TEST
 
+/* Cards as people list them: one unit alone takes a faster path, small writes
+ * cost a page, and the numbers that were tried are all within the limit, all
+ * beyond it, or on both sides. */
+static struct writer draw_listed(struct random *random, bool begins_beyond,
+                                 bool ends_within)
+{
+    struct writer writer = draw_writer(random, 1);
+
+    writer.unit_bytes = MIB << random_below(random, 4);
+    writer.noise = between(random, 0.01, 0.05);
+    writer.open_units = pick(random, ends_within ? 2 : 1, 10);
+    writer.least_bytes = (4 * KIB) << random_below(random, 4);
+    writer.alone = random_below(random, 2) ? between(random, 1, 4) : 1;
+    writer.page_seconds =
+        between(random, 0, 0.04) * (double)writer.unit_bytes / writer.full;
+    writer.first_units =
+        begins_beyond ? writer.open_units + pick(random, 1, 3) : 1;
+    writer.most_units =
+        ends_within ? pick(random, 2, writer.open_units)
+                    : (begins_beyond ? writer.first_units : writer.open_units) +
+                          pick(random, 1, 5);
+    if (!begins_beyond && !ends_within && writer.open_units > 1)
+        writer.first_units = pick(random, 1, writer.open_units);
+    return writer;
+}
+
+static struct tally tally_listed(bool begins_beyond, bool ends_within)
+{
+    struct tally tally = {0, 0, 0};
+    struct random random;
+
+    random_seed(&random, begins_beyond ? 400 : ends_within ? 401 : 402);
+    for (int i = 0; i < CARDS; i++) {
+        const struct writer writer =
+            draw_listed(&random, begins_beyond, ends_within);
+        begin();
+        list_speeds(&random, &writer);
+        flashbench_infer(&table, 0, &findings);
+        if (begins_beyond) /* anything that is said is wrong */
+            count(&tally, "open_units_linear", 0);
+        else
+            count_writer(&tally, &writer);
+    }
+    return tally;
+}
+
+START_TEST(a_list_says_no_more_than_it_shows)
+{
+    const struct tally both = tally_listed(false, false);
+    const struct tally within = tally_listed(false, true);
+    const struct tally beyond = tally_listed(true, false);
+
+    expect("lists with the limit in them", &both, 0.01, 0.15);
+    expect("lists that end below the limit", &within, 0.01, 0.15);
+    expect("lists that begin above the limit", &beyond, 0.01, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flashbench_made");
@@ -337,8 +502,12 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, units_of_any_size_are_found);
     tcase_add_test(cases, shapes_without_a_unit_are_given_none);
+    tcase_add_test(cases, steps_at_large_alignments_are_no_units);
+    tcase_add_test(cases, two_sizes_of_page_that_nearly_tie_are_an_interval);
+    tcase_add_test(cases, a_list_that_begins_above_the_page_shows_none);
     tcase_add_test(cases, open_units_from_1_to_20_are_found);
     tcase_add_test(cases, a_gradual_decline_is_no_limit);
+    tcase_add_test(cases, a_list_says_no_more_than_it_shows);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of probes/clustered_block_hidden.c, from both sides: walks behind a
- * pause in which a cache takes some writes, and then copies a block of its own every
- * so many. */
+/* Each limit of probes/clustered_block/hidden.c, from both sides: walks behind
+ * a pause in which a cache takes some writes, and then copies a block of its
+ * own every so many. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/clustered_block.h"
+#include "probes/clustered_block/clustered_block.h"
 #include "tests/suite_run.h"
 
 enum {

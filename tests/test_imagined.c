@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The drive that a probe is rehearsed on: what was seen of a real one comes back,
- * what was not is as on usual drives, and chance is no property. */
+/* The drive that a probe is rehearsed on: what was seen of a real one comes
+ * back, what was not is as on usual drives, and chance is no property. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/session/imagined.h"
+#include "lib/session/forecast/imagined.h"
 #include "tests/suite_run.h"
 
 enum { PLACES = 64 };
@@ -117,8 +117,8 @@ static double imagine_after(double share)
 }
 
 /* A drive that maps pages must clean when its spare area is used up; one that
- * merges logs has none, and merges from the first write on; nor has what shows no
- * page, were it to show a block. */
+ * merges logs has none, and merges from the first write on; nor has what shows
+ * no page, were it to show a block. */
 START_TEST(spare_area_is_used_up)
 {
     see_usual(1e6);
@@ -281,8 +281,8 @@ START_TEST(times_spread_as_those_that_were_seen)
 }
 END_TEST
 
-/* Each write far away that follows another one without a flush waits for its merge,
- * however long it is itself; one that follows a flush does not. */
+/* Each write far away that follows another one without a flush waits for its
+ * merge, however long it is itself; one that follows a flush does not. */
 START_TEST(writes_wait_for_what_is_not_flushed)
 {
     uint64_t i = 0;
@@ -318,7 +318,8 @@ static double imagine_near(uint64_t length_bytes)
     return ns + imagine(OPERATION_FLUSH, 0, 0);
 }
 
-/* One long write that met a merge: the next one will take but a share of it more. */
+/* One long write that met a merge: the next one will take but a share of it
+ * more. */
 START_TEST(a_merge_is_no_time_of_a_size)
 {
     seen->block_bytes = 8 * MIB;
@@ -332,8 +333,8 @@ START_TEST(a_merge_is_no_time_of_a_size)
 }
 END_TEST
 
-/* What is seen of short writes in order does not tell how long longer ones take:
- * those near to each other do, of which these take a share. */
+/* What is seen of short writes in order does not tell how long longer ones
+ * take: those near to each other do, of which these take a share. */
 START_TEST(long_writes_in_order_are_like_those_near)
 {
     see_near(page_bytes, 20, 2e6);
@@ -349,8 +350,8 @@ START_TEST(long_writes_in_order_are_like_those_near)
 }
 END_TEST
 
-/* A merge every so many bytes: the many bytes that long writes were seen to take
- * without one count for more than a short one that met it. */
+/* A merge every so many bytes: the many bytes that long writes were seen to
+ * take without one count for more than a short one that met it. */
 START_TEST(merges_come_by_what_is_written)
 {
     see_near(8 * KIB, 40, 1e6);
@@ -390,8 +391,9 @@ static void expect_kept(uint64_t length_bytes)
     ck_assert_double_lt(imagine_again(length_bytes), 0.6);
 }
 
-/* Of a few reads that were repeated the middle one was quicker: so it is by chance
- * where they differ as much, and a buffer's reads are quicker than that. */
+/* Of a few reads that were repeated the middle one was quicker: so it is by
+ * chance where they differ as much, and a buffer's reads are quicker than
+ * that. */
 START_TEST(a_quicker_read_may_be_chance)
 {
     see_again(256 * KIB, 0.93);
@@ -403,7 +405,8 @@ START_TEST(a_quicker_read_may_be_chance)
 }
 END_TEST
 
-/* Reads differ by where they are; but the same again takes half as long of each. */
+/* Reads differ by where they are; but the same again takes half as long of
+ * each. */
 START_TEST(a_buffer_shows_where_reads_differ)
 {
     for (int i = 0; i < 200; i++)
@@ -434,8 +437,9 @@ START_TEST(short_reads_do_not_tell_how_long_ones_vary)
 }
 END_TEST
 
-/* From the end of a buffer on, a write waits for what it left to the flush before:
- * between the sizes that were seen, both together are as long as without one. */
+/* From the end of a buffer on, a write waits for what it left to the flush
+ * before: between the sizes that were seen, both together are as long as
+ * without one. */
 START_TEST(the_end_of_a_buffer_is_no_step_of_both)
 {
     static const double both_ns[][2] = {
@@ -508,8 +512,8 @@ START_TEST(what_is_near_is_told_anew)
 }
 END_TEST
 
-/* What is read while the drive still writes out what it holds waits for that: which
- * is no property of reads, and no share of the time of all. */
+/* What is read while the drive still writes out what it holds waits for that:
+ * which is no property of reads, and no share of the time of all. */
 START_TEST(reads_that_wait_for_writes_say_nothing)
 {
     for (uint64_t i = 0; i < 100; i++)
@@ -583,8 +587,9 @@ START_TEST(times_vary_as_those_of_the_nearest_size)
 }
 END_TEST
 
-/* Cleaning comes once for each block that is written full, however short the writes
- * that take its pages, and costs the more the longer these take with their flush. */
+/* Cleaning comes once for each block that is written full, however short the
+ * writes that take its pages, and costs the more the longer these take with
+ * their flush. */
 START_TEST(blocks_are_cleaned_one_by_one)
 {
     const uint64_t writes = 10 * 512;
@@ -618,8 +623,9 @@ static void see_cleaning(int count)
                   i % 64 ? 1e6 : 200e6);
 }
 
-/* Short writes show that a drive cleans; what was seen of long ones before so much
- * was written does not hold any longer: they wait for all of their pages. */
+/* Short writes show that a drive cleans; what was seen of long ones before so
+ * much was written does not hold any longer: they wait for all of their
+ * pages. */
 START_TEST(all_that_is_written_is_cleaned_for)
 {
     seen->page_bytes = page_bytes;
@@ -634,7 +640,8 @@ START_TEST(all_that_is_written_is_cleaned_for)
 }
 END_TEST
 
-/* What long writes were seen to take long ago is forgotten when they are again. */
+/* What long writes were seen to take long ago is forgotten when they are
+ * again. */
 START_TEST(a_mean_is_of_what_was_written_lately)
 {
     seen->page_bytes = page_bytes;
@@ -748,8 +755,8 @@ START_TEST(slow_by_chance_opens_no_block)
 }
 END_TEST
 
-/* Pages of two kinds, so many in turn of one; the drive is `page_bytes`. How many of
- * 400 that follow each other are imagined to be of two kinds. */
+/* Pages of two kinds, so many in turn of one; the drive is `page_bytes`. How
+ * many of 400 that follow each other are imagined to be of two kinds. */
 static int imagine_changes(uint64_t run)
 {
     const struct findings none = {.count = 0};

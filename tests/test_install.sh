@@ -40,4 +40,37 @@ for program in "$build_dir"/ssdprobe-*; do
     check "$name is a command" "$prefix/bin/$name" --version
 done
 
+# Nothing of a build folder is run or read by an installed program: whoever owns
+# that folder is not who installed it. What is missing stays missing.
+names_no_build()
+{
+    ! grep -rlFe "$source_dir" -e "$build_dir" "$prefix"
+}
+
+# Sanitizers and debugging information of the debug build name its sources.
+grep -q '^CMAKE_BUILD_TYPE:STRING=Debug$' "$build_dir/CMakeCache.txt" ||
+    check "no installed file names the folder it was built in" names_no_build
+cd -- "$scratch" || exit
+check "an installed program draws" bash -c "'$prefix/bin/ssdprobe' run \
+    read-buffer sim:ssd-a -q --output-dir=run && test -s run/figures/*.svg"
+mv "$prefix/share/ssdprobe" hidden
+check "without its own scripts it draws with no others" bash -c "
+    ! '$prefix/bin/ssdprobe' plot run --output-dir=drawn 2>said &&
+    grep -q 'the script that draws [a-z-]* is missing' said"
+check "nor are the drives of the build found" bash -c "
+    ! '$prefix/bin/flashemu' show ssd-a 2>said &&
+    grep -q \"there is no drive 'ssd-a'\" said"
+mv hidden "$prefix/share/ssdprobe"
+# Another tree below the same folder does not matter, nor does a folder in which
+# everybody may put a file.
+mkdir -p open/bin open/share
+cp "$prefix/bin/ssdprobe" open/bin
+cp -r "$prefix/share/ssdprobe" open/share
+check "a moved tree finds its own data" \
+    open/bin/ssdprobe run read-buffer sim:ssd-a -q
+chmod o+w open
+check "not where everybody may put some" bash -c "
+    ! open/bin/ssdprobe run read-buffer sim:ssd-a -q 2>said &&
+    grep -q \"there is no drive 'ssd-a'\" said"
+
 summary

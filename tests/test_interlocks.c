@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -16,9 +17,9 @@
 #include <sys/wait.h>
 
 #include "lib/device/device.h"
-#include "lib/device/health.h"
-#include "lib/device/interlock_rows.h"
-#include "lib/device/pin.h"
+#include "lib/device/interlocks/health.h"
+#include "lib/device/interlocks/interlock_rows.h"
+#include "lib/device/interlocks/pin.h"
 #include "tests/device_loop.h"
 #include "tests/suite_run.h"
 
@@ -388,7 +389,7 @@ END_TEST
 START_TEST(test_disk_under_a_loop_disk)
 {
     struct loop_disk upper = {.size_bytes = loop.size_bytes};
-    char place[80], shown[200];
+    char place[80], shown[240];
     run("mkfs.ext4 -q %s", loop.path);
     snprintf(place, sizeof(place), "%s/mount", scratch);
     ck_assert_int_eq(mkdir(place, 0700), 0);
@@ -403,6 +404,97 @@ START_TEST(test_disk_under_a_loop_disk)
     assert_refused(loop.path, FAULT_REFUSED, shown, "unmount");
     ck_assert_int_eq(umount(place), 0);
     loop_close(&upper);
+}
+END_TEST
+
+/* A second loop disk on the file of the first, from `begin_bytes` on. */
+static void attach_twin(struct loop_disk *twin, uint64_t begin_bytes)
+{
+    struct loop_info64 info;
+    *twin = (struct loop_disk){.file = dup(loop.file),
+                               .size_bytes = loop.size_bytes};
+    ck_assert_int_ge(twin->file, 0);
+    ck_assert_int_eq(loop_attach(twin, "/dev/loop-control", 0), 0);
+    ck_assert_int_eq(ioctl(twin->disk, LOOP_GET_STATUS64, &info), 0);
+    info.lo_offset = begin_bytes;
+    ck_assert_int_eq(ioctl(twin->disk, LOOP_SET_STATUS64, &info), 0);
+}
+
+/* The file has no name, so nothing but the kernel tells that it is the same. */
+START_TEST(test_two_loop_disks_on_one_file)
+{
+    struct loop_disk twin;
+    char place[80], shown[240];
+    run("mkfs.ext4 -q %s", loop.path);
+    snprintf(place, sizeof(place), "%s/mount", scratch);
+    ck_assert_int_eq(mkdir(place, 0700), 0);
+    attach_twin(&twin, 0);
+    snprintf(shown, sizeof(shown), "%s shares its file with %s", loop.path,
+             twin.path);
+    assert_refused(loop.path, FAULT_REFUSED, shown, "losetup -d");
+    ck_assert_int_eq(mount(twin.path, place, "ext4", MS_RDONLY, NULL), 0);
+    snprintf(shown, sizeof(shown),
+             "%s shares its file with %s, which is "
+             "mounted on %s",
+             loop.path, twin.path, place);
+    assert_refused(loop.path, FAULT_REFUSED, shown, "unmount");
+    ck_assert_int_eq(umount(place), 0);
+    loop_close(&twin);
+}
+END_TEST
+
+/* Halves of one file do not touch each other; a byte more, and they do. */
+START_TEST(test_loop_disks_on_parts_of_one_file)
+{
+    enum { HALF_BYTES = DISK_BYTES / 2 };
+    const struct device_options options = {.allow_virtual = true};
+    struct device *device = NULL;
+    struct loop_disk twin;
+    struct loop_info64 info;
+    struct fault why = {0};
+
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_GET_STATUS64, &info), 0);
+    info.lo_sizelimit = HALF_BYTES;
+    ck_assert_int_eq(ioctl(loop.disk, LOOP_SET_STATUS64, &info), 0);
+    attach_twin(&twin, HALF_BYTES);
+    ck_assert_msg(device_open(loop.path, &options, &device, &why) == 0, "%s",
+                  why.text);
+    device_close(device);
+    loop_close(&twin);
+    attach_twin(&twin, HALF_BYTES - 512);
+    assert_refused(loop.path, FAULT_REFUSED, "shares its file", twin.path);
+    loop_close(&twin);
+}
+END_TEST
+
+/* What is built on the other loop disk counts as if it were on this one. */
+START_TEST(test_partition_of_another_loop_disk_on_the_file)
+{
+    struct loop_disk twin;
+    char path[80], place[80], shown[240];
+    attach_twin(&twin, 0);
+    add_partition(path, sizeof(path));
+    run("mkfs.ext4 -q %s", path);
+    snprintf(place, sizeof(place), "%s/mount", scratch);
+    ck_assert_int_eq(mkdir(place, 0700), 0);
+    ck_assert_int_eq(mount(path, place, "ext4", MS_RDONLY, NULL), 0);
+    snprintf(shown, sizeof(shown),
+             "is divided into /dev/%sp1, which is "
+             "mounted on %s",
+             loop.path + 5, place);
+    assert_refused(twin.path, FAULT_REFUSED, shown, "shares its file");
+    ck_assert_int_eq(umount(place), 0);
+    loop_close(&twin);
+}
+END_TEST
+
+/* Swap space in a file, as the kernel would list it. */
+START_TEST(test_swap_file_under_a_loop_disk)
+{
+    run("printf '/proc/%d/fd/%d file 100 0 -2\\n' >%s/said && "
+        "mount --bind %s/said /proc/swaps",
+        (int)getpid(), loop.file, scratch, scratch);
+    assert_refused(loop.path, FAULT_REFUSED, "is swap space in use", "no flag");
 }
 END_TEST
 
@@ -563,7 +655,8 @@ START_TEST(test_each_mark_tells_disks_apart)
 }
 END_TEST
 
-/* The name is asked about, and by the time that it is opened it is another's. */
+/* The name is asked about, and by the time that it is opened it is
+ * another's. */
 START_TEST(test_a_name_that_moves_meanwhile_is_refused)
 {
     const struct device_options options = {.write = true,
@@ -592,6 +685,7 @@ START_TEST(test_lock_that_is_held_names_its_holder)
     const pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
+        loop_close(&loop); /* who has them for writing is refused before */
         const int node = open(loop.path, O_RDONLY | O_CLOEXEC);
         if (node < 0 || flock(node, LOCK_SH) != 0 ||
             write(ends[1], &byte, 1) != 1)
@@ -683,6 +777,117 @@ START_TEST(test_held_by_a_process)
     snprintf(process, sizeof(process), "process %d", (int)getpid());
     assert_refused(loop.path, FAULT_REFUSED, "in use", process);
     close(holder);
+}
+END_TEST
+
+/* Another process, until end_opener(): it opens `path`, may map it, and may
+ * close it again. */
+static pid_t start_opener(const char *path, int flags, bool is_mapped)
+{
+    int ends[2];
+    char byte = 0;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    const int fd = open(path, flags | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        loop_close(&loop);
+        if (is_mapped && mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+                              fd, 0) == MAP_FAILED)
+            _exit(1);
+        if (is_mapped)
+            close(fd);
+        if (write(ends[1], &byte, 1) != 1)
+            _exit(1);
+        pause();
+    }
+    close(fd);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+static void end_opener(pid_t opener)
+{
+    int status;
+    kill(opener, SIGKILL);
+    ck_assert_int_eq(waitpid(opener, &status, 0), opener);
+}
+
+/* The kernel lets them write beside O_EXCL. */
+START_TEST(test_open_for_writing_by_another_process)
+{
+    enum { DISK, PARTITION, BENEATH, PATHS };
+    const bool is_mapped = _i >= PATHS;
+    char paths[PATHS][80], words[120];
+    struct stat status;
+    struct device *device;
+    struct fault why = {0};
+    const struct device_options options = {.write = true,
+                                           .allow_virtual = true};
+
+    add_partition(paths[PARTITION], sizeof(paths[PARTITION]));
+    snprintf(paths[DISK], sizeof(paths[DISK]), "%s/node", scratch);
+    ck_assert_int_eq(fstat(loop.disk, &status), 0);
+    ck_assert_int_eq(mknod(paths[DISK], S_IFBLK | 0600, status.st_rdev), 0);
+    snprintf(paths[BENEATH], sizeof(paths[BENEATH]), "/proc/self/fd/%d",
+             loop.file);
+    const pid_t opener = start_opener(paths[_i % PATHS], O_RDWR, is_mapped);
+    snprintf(words, sizeof(words), "process %d (test_interlocks) has %s%s%s",
+             (int)opener, _i % PATHS == BENEATH ? "the file beneath " : "",
+             loop.path, _i % PATHS == PARTITION ? "p1" : "");
+    assert_refused(loop.path, FAULT_REFUSED, words,
+                   "open for writing: end that first; no flag");
+    end_opener(opener);
+    ck_assert_msg(device_open(loop.path, &options, &device, &why) == 0, "%s",
+                  why.text);
+    device_close(device);
+}
+END_TEST
+
+/* What `not in use` says of a disk that may be opened. */
+static void assert_noted(const char *path, const char *word)
+{
+    struct interlock_outcomes outcomes = {.count = 0};
+    const struct device_options options = {.allow_virtual = true,
+                                           .outcomes = &outcomes};
+    struct device *device = NULL;
+    struct fault why = {0};
+    ck_assert_msg(device_open(path, &options, &device, &why) == 0, "%s",
+                  why.text);
+    device_close(device);
+    ck_assert_str_eq(outcomes.items[4].name, "not in use");
+    ck_assert_int_eq(outcomes.items[4].verdict, INTERLOCK_NOTE);
+    ck_assert_msg(strstr(outcomes.items[4].text, word), "%s",
+                  outcomes.items[4].text);
+    assert_one_sentence(outcomes.items[4].text);
+}
+
+/* Who may open the disk but not look into others is told so. */
+START_TEST(test_processes_that_hide_what_they_have_open)
+{
+    char path[80];
+    struct stat status;
+    int result;
+
+    snprintf(path, sizeof(path), "%s/node", scratch);
+    ck_assert_int_eq(fstat(loop.disk, &status), 0);
+    ck_assert_int_eq(mknod(path, S_IFBLK | 0666, status.st_rdev), 0);
+    ck_assert_int_eq(chmod(path, 0666), 0);
+    ck_assert_int_eq(chmod(scratch, 0755), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        loop_close(&loop);
+        if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+            _exit(2);
+        assert_noted(path, "open is hidden");
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &result, 0), child);
+    ck_assert_int_eq(result, 0);
 }
 END_TEST
 
@@ -820,6 +1025,10 @@ static Suite *interlocks_suite(void)
     tcase_add_loop_test(disk, test_what_the_kernel_says_is_in_use, 0,
                         sizeof(claims) / sizeof(*claims));
     tcase_add_test(disk, test_disk_under_a_loop_disk);
+    tcase_add_test(disk, test_two_loop_disks_on_one_file);
+    tcase_add_test(disk, test_loop_disks_on_parts_of_one_file);
+    tcase_add_test(disk, test_partition_of_another_loop_disk_on_the_file);
+    tcase_add_test(disk, test_swap_file_under_a_loop_disk);
     tcase_add_test(disk, test_signature_needs_its_flag);
     tcase_add_test(disk, test_what_cannot_be_read_may_be_a_signature);
     tcase_add_test(disk, test_data_without_signature_is_noted);
@@ -831,6 +1040,9 @@ static Suite *interlocks_suite(void)
     tcase_add_test(disk, test_health_log);
     tcase_add_test(disk, test_a_failing_disk_needs_its_flag);
     tcase_add_test(disk, test_held_by_a_process);
+    /* As it is, and mapped and closed. */
+    tcase_add_loop_test(disk, test_open_for_writing_by_another_process, 0, 6);
+    tcase_add_test(disk, test_processes_that_hide_what_they_have_open);
     tcase_add_test(disk, test_a_link_to_a_used_disk_does_not_hide_it);
     tcase_add_test(disk, test_open_device_keeps_others_out);
     tcase_add_test(disk, test_without_root_it_says_so);

@@ -233,6 +233,44 @@ crafted()
     judged "something ambivalent" 3 '--force-signature'
 }
 
+# open_by PATH MODE: a process that has it open for reading (<), or for writing
+# (<>); sets `holder`.
+open_by()
+{
+    if [ "$2" = '<' ]; then
+        # shellcheck disable=SC2217 # nothing is to be read
+        sleep 300 <"$1" &
+    else
+        sleep 300 <>"$1" &
+    fi
+    holder=$!
+}
+
+# Others that have the disk open, which O_EXCL does not keep out.
+held_open()
+{
+    local holder image_of=$image
+    open_by "$disk" '<'
+    judged "read by another" 0 \
+        "^not in use note: .*process $holder \((sleep|bash)\) holds it"
+    end_holder
+    open_by "$disk" '<>'
+    judged "open for writing elsewhere" 3 \
+        "in use: process $holder \(sleep\) has $disk open for writing: end"
+    no_flag_helps "open for writing elsewhere"
+    end_holder
+    open_by "$image_of" '<>'
+    judged "its file open for writing elsewhere" 3 \
+        "process $holder \(sleep\) has the file beneath $disk open for writing"
+    end_holder
+}
+
+end_holder()
+{
+    kill "$holder"
+    wait "$holder" 2>/dev/null
+}
+
 ## Disks in a state in which they cannot be used.
 states()
 {
@@ -257,12 +295,7 @@ END
     judged "held by another" 3 "in use: process $holder \(python3?"
     kill "$holder"
     wait "$holder" 2>/dev/null
-    sleep 60 <>"$disk" &
-    holder=$!
-    judged "opened elsewhere" 0 \
-        "^not in use note: .*process $holder \((sleep|bash)\) holds it"
-    kill "$holder"
-    wait "$holder" 2>/dev/null
+    held_open
     judged "no longer held" 0 '^not in use pass: '
 }
 
@@ -273,7 +306,7 @@ flags=(--allow-virtual --force-signature --force-unhealthy --yes --read-only
 # no_flag_helps WHAT [SECOND_DISK]
 no_flag_helps()
 {
-    local what=$1 set i before started='' arguments
+    local what=$1 set i before started='' arguments reads status
     before=$(state)
     for ((set = 0; set < 1 << ${#flags[@]}; set++)); do
         arguments=()
@@ -288,14 +321,21 @@ no_flag_helps()
                 *) arguments+=("${flags[i]}") ;;
             esac
         done
-        # It goes with all but one of them.
-        [[ ${arguments[*]} == *--read-only* ]] ||
+        # It goes with all but one of them. What only reads may run on some disks
+        # in use (test_shared.sh), so here it is only judged.
+        reads=''
+        if [[ ${arguments[*]} == *--read-only* ]]; then
+            reads=yes
+            [[ ${arguments[*]} == *--dry-run* ]] || arguments+=(--dry-run)
+        else
             arguments+=(--write-cache=off)
+        fi
         timeout 60 "$ssdprobe" -q "${arguments[@]}" "${path:-$disk}" \
             >"$work/out" 2>"$work/err" </dev/null
-        (($? == 3)) || started+="${arguments[*]}: $(head -1 "$work/err"); "
+        status=$?
+        ((status == 3)) || { [[ $reads ]] && ((status == 0)); } || started+="${arguments[*]}: $(head -1 "$work/err"); "
     done
-    check "$what: no set of flags starts a run: $started" test -z "$started"
+    check "$what: no set of flags starts a run that writes: $started" test -z "$started"
     check "$what: all flags together change nothing" \
         test "$(state)" = "$before"
 }
@@ -360,6 +400,38 @@ in_use()
     path=
     umount "$work/mount"
     losetup -d "$upper"
+    one_file
+}
+
+# Two loop devices on one file, by two of its names: the kernel lets both write.
+one_file()
+{
+    local first first_image second map=ssdprobe-twin-$$
+    disk
+    first=$disk first_image=$image
+    mkfs.ext4 -q "$first"
+    sync "$first"
+    ln "$image" "$work/other name"
+    attach "$work/other name"
+    second=$disk disk=$first name=${first#/dev/} image=$first_image
+    judged "beside a loop device on its file" 3 \
+        "$first shares its file with $second: detach that first \(losetup -d"
+    mount -o ro "$second" "$work/mount"
+    judged "beside a mounted loop device on its file" 3 \
+        "$first shares its file with $second, which is mounted on $work/mount"
+    no_flag_helps "beside a mounted loop device on its file"
+    umount "$work/mount"
+    if dmsetup create "$map" --noudevsync --table \
+        "0 65536 linear $second 0" 2>/dev/null; then
+        judged "beside a device mapper on its file" 3 \
+            "its file with $second, which is part of dm-[0-9]+ \($map\)"
+        no_flag_helps "beside a device mapper on its file"
+        dmsetup remove "$map"
+    else
+        echo "note: no device mapper in this kernel"
+    fi
+    losetup -d "$second"
+    judged "alone on its file again" 0 '^not in use pass: ' --force-signature
 }
 
 # A run that was killed, and whose disk has been mounted since.
@@ -398,6 +470,102 @@ restore_of_mounted()
         test "$status" = 0
     sync "$disk"
     check "and every byte is as it was" test "$(sha256sum <"$image")" = "$was"
+}
+
+# put_in IMAGE: as a card reader does, the same disk with another card.
+put_in()
+{
+    losetup -d "$disk" && losetup "$disk" "$1" ||
+        echo "FAILED: $1 cannot be put in $disk"
+}
+
+# refused WHAT ARGUMENT...: in 3, and the disk stays as it is.
+refused()
+{
+    local what=$1 before status
+    shift
+    before=$(sha256sum <"$image")
+    timeout 60 "$ssdprobe" "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    check "$what ends in 3, not in $status" test "$status" = 3
+    check "$what says why and what to do: $(cat "$work/err")" grep -q \
+        "$disk may be another disk.*if it is the right one, add --confirm=$name" \
+        "$work/err"
+    sync "$disk"
+    check "$what leaves every byte" test "$(sha256sum <"$image")" = "$before"
+}
+
+# A run that was killed, and another card in the reader since.
+another_in_its_place()
+{
+    local run=$work/exchanged was first process status
+    local probes=clustered-page,read-buffer,write-buffer
+    local answers=(--yes --allow-virtual --force-signature)
+    disk
+    first=$image
+    dd if=/dev/urandom of="$disk" bs=1M count=128 oflag=direct status=none
+    was=$(sha256sum <"$first")
+    timeout 60 "$ssdprobe" -q "${answers[@]}" --preserve --write-budget=4GiB \
+        --region=16MiB,64MiB "--output-dir=$run" run "$probes" "$disk" \
+        >"$work/out" 2>"$work/err" &
+    process=$!
+    until [ -s "$run/state.json" ] || ! kill -0 "$process" 2>/dev/null; do
+        sleep 0.05
+    done
+    kill -KILL "$(pgrep -o -P "$process")" "$process"
+    wait "$process" 2>/dev/null
+    # Whether it wrote by then or not: what it would have.
+    dd if=/dev/urandom of="$disk" bs=1M seek=33 count=4 oflag=direct status=none
+    check "exchanged: something is to be put back" test -s "$run/journal"
+    check "exchanged: nobody else may read it" test \
+        "$(stat -c %a "$run" "$run/journal" "$run/state.json" | xargs)" = \
+        "700 600 600"
+
+    image=$work/other.img
+    dd if=/dev/urandom of="$image" bs=1M count=128 status=none
+    put_in "$image"
+    refused "exchanged: restore" restore "$run"
+    refused "exchanged: restore --yes" restore --yes "$run"
+    put_in "$first"
+    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    status=$?
+    check "exchanged: restore knows the first again: $(cat "$work/err")" \
+        test "$status" = 0
+    sync "$disk"
+    check "and every byte is as it was" test "$(sha256sum <"$first")" = "$was"
+
+    put_in "$image"
+    refused "exchanged: --resume --yes" -q "${answers[@]}" "--resume=$run" \
+        "$disk"
+    # A tenth of it is used in the meantime.
+    put_in "$first"
+    dd if=/dev/urandom of="$disk" bs=1M seek=100 count=6 oflag=direct \
+        status=none
+    was=$(sha256sum <"$first")
+    timeout 60 "$ssdprobe" -q "${answers[@]}" --time-limit=1s "--resume=$run" \
+        "$disk" >"$work/out" 2>"$work/err"
+    status=$?
+    check "exchanged: the first is resumed, in 0 or 5, not $status: $(
+        cat "$work/err")" test "$status" = 0 -o "$status" = 5
+    sync "$disk"
+    check "and every byte is as it was" test "$(sha256sum <"$first")" = "$was"
+}
+
+# Where contents tell nothing, and the kernel's number has changed.
+blank_in_its_place()
+{
+    local run=$work/blank status
+    disk
+    timeout 60 "$ssdprobe" -q --yes --allow-virtual --write-budget=4GiB \
+        --region=16MiB,64MiB "--output-dir=$run" --time-limit=1ms \
+        run clustered-page,read-buffer,write-buffer "$disk" >"$work/out" \
+        2>"$work/err"
+    status=$?
+    check "blank: the run is out of time, in 5, not in $status" \
+        test "$status" = 5
+    put_in "$image"
+    refused "blank: --resume --yes" -q --yes --allow-virtual "--resume=$run" \
+        "$disk"
 }
 
 btrfs_of_two()
@@ -492,6 +660,8 @@ crafted
 states
 in_use
 restore_of_mounted
+another_in_its_place
+blank_in_its_place
 btrfs_of_two
 built
 list

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure nand_judge() in probes/nand_type_levels.c is of the levels that it
+/* How sure nand_judge() in probes/nand_type/levels.c is of the levels that it
  * counts in costs made for it. */
 #include <check.h>
 #include <math.h>
@@ -7,13 +7,13 @@
 
 #include "lib/base/random.h"
 #include "lib/base/units.h"
-#include "probes/nand_type_levels.h"
+#include "probes/nand_type/levels.h"
 #include "tests/suite_run.h"
 
 enum { BLOCKS = 24, PLACES = 96 };
 
-/* What is said of blocks whose places take `levels` times in turn, each twice as
- * long as the one before. */
+/* What is said of blocks whose places take `levels` times in turn, each twice
+ * as long as the one before. */
 static void judge(size_t levels, double most, struct findings *findings)
 {
     static double costs[BLOCKS * PLACES];

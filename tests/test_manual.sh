@@ -21,7 +21,7 @@ options_in()
 
 help_options()
 {
-    "$1" --help | grep -E '^ +(-[a-z], )?--' | sed 's/^ *\(-., \)\?//; s/[^a-z0-9-].*//' |
+    "$1" --help | grep -E '^ +(-[a-zA-Z], )?--' | sed 's/^ *\(-., \)\?//; s/[^a-z0-9-].*//' |
         options_in
 }
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "lib/base/random.h"
-#include "lib/infer/clusters.h"
-#include "lib/infer/dip.h"
-#include "lib/infer/modes.h"
-#include "lib/infer/stats.h"
+#include "lib/infer/statistics/clusters.h"
+#include "lib/infer/statistics/dip.h"
+#include "lib/infer/statistics/modes.h"
+#include "lib/infer/statistics/stats.h"
 #include "tests/suite_run.h"
 #include "tests/vectors/stats_vectors.h"
 

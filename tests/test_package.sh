@@ -56,6 +56,16 @@ compile_example()
             pkg-config --cflags --libs libssdprobe)
 }
 
+# Its header is all that it takes of the package.
+compile_plugin()
+{
+    # shellcheck disable=SC2046 # words are what pkg-config gives
+    cc -Wall -Wextra -Werror -shared -fPIC -o "$scratch/disk.so" \
+        "$root/usr/share/doc/libssdprobe-dev/examples/disk_plugin.c" \
+        $(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libssdprobe.pc)") \
+            pkg-config --cflags libssdprobe) -lm
+}
+
 # The drive is told by its file: an installed program must find its own, not
 # those of the tree that it was built from.
 finds_its_own_drives()
@@ -94,7 +104,11 @@ check "gnuplot is recommended" grep -q gnuplot <(field ssdprobe Recommends)
 check "gnuplot is not required" without gnuplot "$(field ssdprobe Depends)"
 check "a program on libssdprobe compiles" compile_example
 check "and finds the read buffer" \
-    grep -q 'read_buffer: found 262144 bytes' <("$scratch/example" sim:ssd-a)
+    grep -q 'read_buffer: found 262144 bytes' \
+    <("$scratch/example" "sim:$root/usr/share/ssdprobe/drives/ssd-a.ini")
+check "a plugin compiles" compile_plugin
+check "and ssdprobe opens it" "$root/usr/bin/ssdprobe" check -q \
+    "plugin:$scratch/disk.so"
 check "the copyright names the licence of LICENSE" \
     grep -q 'GPL-3.0-or-later' "$root/usr/share/doc/ssdprobe/copyright"
 check "LICENSE is its text" grep -q 'GNU GENERAL PUBLIC LICENSE' \

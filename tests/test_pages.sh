@@ -134,6 +134,45 @@ expect "report of a file that was cut off" 2 -- report --json broken
 echo '{}' >again/report.json
 expect "report of a document that is none of ours" 2 -- report --json again
 
+## What is at the top of a page: what makes its values doubtful.
+cp -r kept red
+"$python" - <<'END'
+import json
+d = json.load(open("red/report.json"))
+d["conditions"] = {"grade": "red", "items": [
+    {"name": "drift", "value": "31 %", "grade": "red",
+     "reason": "the drive became slower"}]}
+json.dump(d, open("red/report.json", "w"))
+END
+expect "a report under bad conditions" 0 -- report --json red
+# before FIRST SECOND FILE: both are there, in this order.
+before()
+{
+    "$python" -c 'import sys
+text = open(sys.argv[3]).read()
+sys.exit(not 0 <= text.find(sys.argv[1]) < text.find(sys.argv[2]))' "$@"
+}
+check "the text tells it before any value" \
+    before 'red: drift is 31 %' PARAMETER red/report.txt
+check "the page does too" before \
+    '<p class="warning">red: drift is 31&nbsp;%: the drive became slower' \
+    '<table>' red/report.html
+check "with the grade" before 'Conditions: red.' '<table>' red/report.html
+check "a page of a good run has no such line" \
+    bash -c "! grep -q 'Conditions: ' kept/report.html"
+run read-buffer sim:ssd-a --assume=log_list=8 --output-dir=assumed \
+    >/dev/null 2>&1
+check "what is assumed is called so in the text" \
+    grep -qE '^log_list +8 +- +- +assumed$' assumed/report.txt
+check "and in the page" before '1 found, 1 assumed.' \
+    '</b>assumed</td>' assumed/report.html
+expect "and to programs, when it is made again" 0 \
+    "[f.get('assumed') for f in d['findings']] == [True, None]" \
+    -- report --json assumed
+expect "and in a comparison" 0 -- diff --json assumed assumed
+check "and in its words" \
+    grep -q '8 assumed' <("$ssdprobe" diff assumed assumed)
+
 ## Figures.
 expect "plot" 0 "len(d['figures']) == 4" -- plot --json kept --output-dir=drawn
 check "as PNG too" bash -c 'file=$(ls drawn/read_buffer.png) &&
@@ -149,7 +188,7 @@ run log-list,clustered-block sim:ssd-a --assume=clustered_page=16KiB \
 check "a probe that needs no requests of its own has no figure" \
     test -s known/figures/log_list.svg -a ! -e known/figures/clustered_block.svg
 expect "plot of nothing" 2 -- plot --json nowhere
-run basic sim:ssd-a --read-only --csv=few.csv >/dev/null 2>&1
+run write-buffer sim:ssd-a --read-only --csv=few.csv >/dev/null 2>&1
 expect "plot of a run that skipped all" 2 \
     "'nothing to draw' in d['ssdprobe']['messages'][0]['text']" \
     -- plot --json few.csv

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of probes/clustered_block_pauses.c, from both sides: legs of a walk
- * with pauses between, flat but for the slow writes that a case is made of. */
+/* Each limit of probes/clustered_block/pauses.c, from both sides: legs of a
+ * walk with pauses between, flat but for the slow writes that a case is made
+ * of. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/clustered_block.h"
+#include "probes/clustered_block/clustered_block.h"
 #include "tests/suite_run.h"
 
 enum {
@@ -126,9 +127,9 @@ static void slow_when_full(void)
     }
 }
 
-/* Behind four pauses eight places are looked at: the same from five on, and room
- * for half or less of those that come when the drive is kept busy: a pause may leave
- * time for one alone. */
+/* Behind four pauses eight places are looked at: the same from five on, and
+ * room for half or less of those that come when the drive is kept busy: a pause
+ * may leave time for one alone. */
 START_TEST(more_than_half_come_as_before)
 {
     static const enum block_pauses told[] = {
@@ -150,8 +151,8 @@ START_TEST(more_than_half_come_as_before)
 }
 END_TEST
 
-/* Three of eight places behind pauses are slow, and of those that follow none: it
- * is not that the drive was left alone. */
+/* Three of eight places behind pauses are slow, and of those that follow none:
+ * it is not that the drive was left alone. */
 START_TEST(what_comes_and_goes_says_nothing_of_pauses)
 {
     clear();

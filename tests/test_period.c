@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of lib/infer/period.c, from both sides: costs that are flat but for
- * the slow places that a case is made of. */
+/* Each limit of lib/infer/statistics/period.c, from both sides: costs that are
+ * flat but for the slow places that a case is made of. */
 #include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/infer/period.h"
+#include "lib/infer/statistics/period.h"
 #include "tests/suite_run.h"
 
 enum { LENGTH = 64, PERIODS_MAX = 20, VALUES_MAX = LENGTH * PERIODS_MAX };

@@ -53,7 +53,7 @@ marks_of()
 # needs_of STEM: --assume for what the probe takes from others, as ssd-a has it.
 needs_of()
 {
-    local need source=$source_dir/probes/$1.c
+    local need source=$source_dir/probes/$1/$1.c
     for need in $({
         tr '\n' ' ' <"$source" |
             sed -n 's/.*\.needs = {\([^}]*\)}.*/\1/p' | tr -d '",'
@@ -70,11 +70,13 @@ needs_of()
 for script in "$source_dir"/plots/*.gp; do
     stem=$(basename -- "$script" .gp)
     # Published figures have scripts too; they bring their own tests.
-    [[ -e $source_dir/probes/$stem.c ]] || continue
+    grep -qs "^const struct probe probe_$stem = " \
+        "$source_dir/probes/$stem/$stem.c" || continue
     mapfile -t needs < <(needs_of "$stem")
     "$build_dir/ssdprobe" run "${stem//_/-}" sim:ssd-a,noise=realistic --quiet "${needs[@]}" \
         --csv=samples.csv </dev/null >said 2>&1
-    verdict $? "$stem: samples"
+    # 5: what a probe leaves open has samples too.
+    verdict $(($? % 5)) "$stem: samples"
     draws "$script" samples.csv
     verdict $? "$stem: a plot"
     if [[ $stem == log_list ]]; then

@@ -12,9 +12,9 @@
 #include "lib/base/random.h"
 #include "lib/base/units.h"
 #include "lib/device/backend.h"
-#include "lib/device/disk.h"
-#include "lib/session/journal.h"
-#include "lib/session/preserve.h"
+#include "lib/device/identity/disk.h"
+#include "lib/session/keep/journal.h"
+#include "lib/session/keep/preserve.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
@@ -100,14 +100,28 @@ static void expect_as_before(void)
     ck_assert(memcmp(now, before, sizeof(now)) == 0);
 }
 
+/* The copy is its owner's alone. */
+static void expect_private(void)
+{
+    struct stat status;
+    char name[PATH_MAX];
+
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0700);
+    ck_assert_int_eq(stat(run_dir_path(&dir, RUN_DIR_JOURNAL, name), &status),
+                     0);
+    ck_assert_uint_eq(status.st_mode & 07777, 0600);
+}
+
 START_TEST(test_all_comes_back)
 {
     static unsigned char other[sizeof(before)];
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
     ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
+    expect_private();
     memset(other, 0xaa, sizeof(other));
     memcpy(other, before, 4096); /* what lies outside is not its business */
     memcpy(other + sizeof(other) - 8192, before + sizeof(other) - 8192, 8192);
@@ -126,7 +140,7 @@ START_TEST(test_only_what_differs_is_written)
     struct device_counters first, last;
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     destroy(ZERO_EXTENT * MIB + 512 * 77);
     device_counters(device, &first);
     ck_assert_int_eq(
@@ -140,65 +154,142 @@ END_TEST
 
 START_TEST(test_zeros_take_no_room)
 {
+    enum { STAT_BLOCK_BYTES = 512 };
     struct stat status;
     char name[PATH_MAX];
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     ck_assert_int_eq(stat(run_dir_path(&dir, RUN_DIR_JOURNAL, name), &status),
                      0);
-    ck_assert_uint_lt((uint64_t)status.st_size, (EXTENTS - 1) * MIB + 16384);
+    ck_assert_uint_eq((uint64_t)status.st_size,
+                      journal_bytes(region.length_bytes));
+    ck_assert_uint_lt((uint64_t)status.st_blocks * STAT_BLOCK_BYTES,
+                      (EXTENTS - 1) * MIB + 65536);
 }
 END_TEST
 
-/* Damages the journal at a place; what it does not hold any more is told, and
- * never written to the drive. */
-START_TEST(test_a_damaged_journal_is_told)
+/* One copy costs little: pages, indexes and what fills their last pages. */
+START_TEST(test_the_journal_is_little_larger_than_the_region)
 {
-    static const struct {
-        uint64_t at;
-        bool header; /* not even the place of things is sure */
-    } places[] = {{0, true},
-                  {4096 + 8, true},
-                  {4096 + 24, true}, /* what it says of the contents */
-                  {4096 + 40 + 1000, false},
-                  {4096 + 80 + MIB + 5000, false}};
-    struct journal journal;
-    uint64_t changed_bytes;
-    char name[PATH_MAX], byte;
+    ck_assert_uint_le(journal_bytes(64 * GIB),
+                      64 * GIB + 64 * GIB / 1024 + (uint64_t)4 * 4096);
+}
+END_TEST
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+/* Where things are in the file. */
+enum {
+    PAGE = 4096,
+    DATA = 2 * PAGE, /* the index fits in one page */
+    SECOND_INDEX = DATA + EXTENTS * MIB - 4096,
+    SECOND_PAGE = SECOND_INDEX + PAGE,
+    UNIT = JOURNAL_UNIT_BYTES
+};
+
+static void flip_bit(uint64_t at)
+{
+    char name[PATH_MAX], byte;
     const int file =
         open(run_dir_path(&dir, RUN_DIR_JOURNAL, name), O_RDWR | O_CLOEXEC);
-    ck_assert_int_eq(pread(file, &byte, 1, (off_t)places[_i].at), 1);
+
+    ck_assert_int_eq(pread(file, &byte, 1, (off_t)at), 1);
     byte ^= 0x10;
-    ck_assert_int_eq(pwrite(file, &byte, 1, (off_t)places[_i].at), 1);
+    ck_assert_int_eq(pwrite(file, &byte, 1, (off_t)at), 1);
     close(file);
+}
+
+/* Damages the journal. What it has lost is told and never written to the drive;
+ * all the rest comes back. */
+START_TEST(test_a_damaged_journal_loses_little)
+{
+    static const struct {
+        uint64_t at[2]; /* 0 as the second one: one bit only */
+        uint64_t lost_bytes, unwritten_bytes;
+    } cases[] = {{{0, 0}, 0, 0},
+                 {{100, 0}, 0, 0},
+                 {{SECOND_PAGE + 100, 0}, 0, 0},
+                 {{PAGE + 8 * 3, 0}, 0, 0},
+                 {{SECOND_INDEX + 8 * 3, 0}, 0, 0},
+                 {{100, SECOND_INDEX + 8 * 64}, 0, 0},
+                 /* The drive's own bytes are right there. */
+                 {{DATA + MIB + UNIT + 500, 0}, 0, UNIT},
+                 {{DATA + 100, 0}, UNIT, UNIT},
+                 {{DATA + 100, DATA + 3 * MIB}, 2 * UNIT, 2 * UNIT},
+                 {{PAGE + 8 * 3, SECOND_INDEX + 8 * 3}, UNIT, UNIT}};
+    uint64_t changed_bytes;
+    char words[40] = "";
+
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    flip_bit(cases[_i].at[0]);
+    if (cases[_i].at[1])
+        flip_bit(cases[_i].at[1]);
     for (size_t i = 0; i < EXTENTS; i++)
         destroy(i * MIB);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
-    ck_assert_int_eq(why.kind, FAULT_RESTORE);
-    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
-    /* The other extents are back all the same. */
+    const uint64_t lost_bytes = cases[_i].lost_bytes;
+    const int error =
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why);
+    ck_assert_int_eq(error, lost_bytes ? -EBADMSG : 0);
     ck_assert_uint_eq(changed_bytes,
-                      places[_i].header ? 0 : region.length_bytes - MIB);
-    ck_assert_int_eq(journal_open(&dir, &journal, &why),
-                     places[_i].header ? -EBADMSG : 0);
-    journal_close(&journal);
+                      region.length_bytes - cases[_i].unwritten_bytes);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL) == (lost_bytes > 0));
+    if (!lost_bytes) {
+        expect_as_before();
+        return;
+    }
+    snprintf(words, sizeof(words), "%u KiB of ", (unsigned)(lost_bytes / KIB));
+    ck_assert_msg(strstr(why.text, words), "%s", why.text);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
 }
 END_TEST
 
-START_TEST(test_a_cut_journal_is_told)
+/* Which disk it was, and which region, nobody knows any more. */
+START_TEST(test_a_journal_without_its_pages_is_told)
 {
     uint64_t changed_bytes;
-    char name[PATH_MAX];
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
-    run_dir_path(&dir, RUN_DIR_JOURNAL, name);
-    ck_assert_int_eq(truncate(name, (off_t)MIB * _i / 2), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    flip_bit(100);
+    flip_bit(SECOND_PAGE + 100);
+    destroy(0);
     ck_assert_int_eq(
         preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
     ck_assert_uint_eq(changed_bytes, 0);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+START_TEST(test_a_journal_of_another_version_is_told)
+{
+    static const char old[] = "ssdprobe journal 1\npath=/dev/sdx\n";
+    uint64_t changed_bytes;
+    const int file = run_dir_new_file(&dir, RUN_DIR_JOURNAL, &why);
+
+    ck_assert_int_eq(pwrite(file, old, sizeof(old), 0), sizeof(old));
+    close(file);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EPROTO);
+    ck_assert_int_eq(why.kind, FAULT_RESTORE);
+    ck_assert_msg(strstr(why.text, "format 1, not 2"), "%s", why.text);
+    ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
+}
+END_TEST
+
+/* What is in the part that is left comes back. */
+START_TEST(test_a_cut_journal_is_told)
+{
+    const uint64_t size_bytes = (uint64_t)_i * MIB / 2;
+    uint64_t changed_bytes;
+    char name[PATH_MAX];
+
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    for (size_t i = 0; i < EXTENTS; i++)
+        destroy(i * MIB);
+    run_dir_path(&dir, RUN_DIR_JOURNAL, name);
+    ck_assert_int_eq(truncate(name, (off_t)size_bytes), 0);
+    ck_assert_int_eq(
+        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
+    ck_assert_uint_eq(changed_bytes,
+                      _i ? (size_bytes - DATA) / UNIT * UNIT : 0);
 }
 END_TEST
 
@@ -216,7 +307,7 @@ START_TEST(test_an_interrupted_copy_leaves_nothing)
     const struct preserve_watch watch = {.progress = stop_at_half,
                                          .interrupted = &stop};
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, &watch, &why),
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, &watch, &why),
                      -EINTR);
     ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
     ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
@@ -233,7 +324,7 @@ START_TEST(test_no_room_is_refused_before_any_write)
     snprintf(mount_command, sizeof(mount_command), "/dev/shm/preserve-%d",
              (int)getpid());
     ck_assert_int_eq(run_dir_create(mount_command, &small, &why), 0);
-    const int error = preserve_save(device, &all, &small, NULL, &why);
+    const int error = preserve_save(device, &all, NULL, &small, NULL, &why);
     run_dir_remove(&small, RUN_DIR_LOG);
     run_dir_close(&small);
     ck_assert_int_eq(rmdir(mount_command), 0);
@@ -257,7 +348,7 @@ START_TEST(test_what_did_not_come_back_is_told)
     const struct device_options options = {.write = true};
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     device_close(device);
     /* Another drive in the place of the first, which does not do its work. */
     ck_assert_msg(device_open(drives[_i].spec, &options, &device, &why) == 0,
@@ -282,7 +373,8 @@ START_TEST(test_what_fails_at_first_comes_back)
     unsigned back = 0;
 
     for (unsigned i = 0; i < 10; i++) {
-        ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+        ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why),
+                         0);
         struct device *first = device;
         char spec[80];
         snprintf(spec, sizeof(spec), "%s%u", drives[_i], i);
@@ -322,12 +414,13 @@ static void fail_flushes(unsigned count)
     device->ops = &flushless;
 }
 
-/* What was put back into a cache is not back before the cache has been emptied. */
+/* What was put back into a cache is not back before the cache has been
+ * emptied. */
 START_TEST(test_a_flush_that_fails_is_told)
 {
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     destroy(0);
     fail_flushes(100);
     ck_assert_int_eq(
@@ -337,13 +430,14 @@ START_TEST(test_a_flush_that_fails_is_told)
 }
 END_TEST
 
-/* What a kernel could not flush it may have given up, though it shows it still. */
+/* What a kernel could not flush it may have given up, though it shows it
+ * still. */
 START_TEST(test_what_was_not_flushed_is_written_again)
 {
     struct device_counters first, last;
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, &dir, NULL, &why), 0);
+    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
     destroy(0);
     fail_flushes(1);
     device_counters(device, &first);
@@ -380,7 +474,10 @@ int main(void)
     tcase_add_test(all, test_all_comes_back);
     tcase_add_test(all, test_only_what_differs_is_written);
     tcase_add_test(all, test_zeros_take_no_room);
-    tcase_add_loop_test(all, test_a_damaged_journal_is_told, 0, 5);
+    tcase_add_test(all, test_the_journal_is_little_larger_than_the_region);
+    tcase_add_loop_test(all, test_a_damaged_journal_loses_little, 0, 10);
+    tcase_add_test(all, test_a_journal_without_its_pages_is_told);
+    tcase_add_test(all, test_a_journal_of_another_version_is_told);
     tcase_add_loop_test(all, test_a_cut_journal_is_told, 0, 8);
     tcase_add_test(all, test_an_interrupted_copy_leaves_nothing);
     tcase_add_test(all, test_no_room_is_refused_before_any_write);

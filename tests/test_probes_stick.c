@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/device/device.h"
-#include "lib/session/session.h"
+#include "lib/session/run/session.h"
 #include "probes/probes.h"
 #include "tests/suite_run.h"
 
@@ -63,8 +63,8 @@ struct assumption {
     const char *parameter, *value;
 };
 
-/* One seed of both the drive and the run. `known` ends with NULL. Returns how many
- * requests it took. */
+/* One seed of both the drive and the run. `known` ends with NULL. Returns how
+ * many requests it took. */
 static uint64_t run_knowing(const struct assumption known[],
                             enum probe_method method, const char *drive,
                             const char *noise, unsigned seed,
@@ -76,7 +76,7 @@ static uint64_t run_knowing(const struct assumption known[],
     struct session_options options = {.seed = seed,
                                       .method = method,
                                       .write_budget_bytes = UINT64_C(1) << 40};
-    struct session_cost cost;
+    struct cost_total cost;
     struct device *device;
     struct session *session;
     struct fault why;
@@ -240,6 +240,70 @@ START_TEST(stick_costs_are_not_those_of_a_moment)
 }
 END_TEST
 
+/* What a read costs before its data and what its data cost are, together, what
+ * a read of 4 KiB takes: here a fifth more than by the line of larger ones. */
+START_TEST(stick_costs_agree_with_reads_of_4_kib)
+{
+    struct findings findings;
+
+    run("ssd-a", "none", (unsigned)_i, costs, &findings);
+    const double read = number(&findings, "random_read");
+    ck_assert_double_eq_tol(number(&findings, "request_overhead") +
+                                number(&findings, "read_cost_4k"),
+                            read, 0.05 * read);
+    ck_assert_double_le(findings_get(&findings, "request_overhead")->confidence,
+                        0.8);
+}
+END_TEST
+
+/* Blocks that are no power of two end within some writes, which then wait for
+ * the merge of a log: up to a half of the largest. */
+START_TEST(stick_write_costs_are_without_merges)
+{
+    static const struct probe *const requests[] = {&probe_large_request, NULL};
+    static const unsigned pages[] = {80, 100, 112};
+    struct findings findings;
+    char drive[80];
+
+    snprintf(drive, sizeof(drive), "usb-unknown-1g,pages_per_block_count=%u",
+             pages[_i]);
+    run(drive, "realistic", 5, requests, &findings);
+    ck_assert_double_eq_tol(number(&findings, "write_cost_4k"), 502e3, 25e3);
+    ck_assert_ptr_nonnull(
+        strstr(findings_get(&findings, "write_cost_4k")->why, "merge"));
+}
+END_TEST
+
+/* A block of 256 KiB and a log that holds a few pages already: writes of that
+ * length never fit in it, shorter ones do. */
+START_TEST(stick_writes_that_fill_a_log_are_off_the_line)
+{
+    static const struct probe *const requests[] = {&probe_large_request, NULL};
+    struct findings findings;
+
+    run("usb-unknown-1g,request_limit_bytes=256KiB", "realistic", (unsigned)_i,
+        requests, &findings);
+    ck_assert_double_eq_tol(number(&findings, "write_cost_4k"), 502e3, 25e3);
+    const char *why = findings_get(&findings, "write_cost_4k")->why;
+    ck_assert_msg(strstr(why, "writes of up to 192 KiB"), "%s", why);
+}
+END_TEST
+
+/* Blocks of 64 KiB: all writes but those of 32 KiB merge, and each once
+ * more. */
+START_TEST(stick_costs_of_no_line_are_not_certain)
+{
+    static const struct probe *const requests[] = {&probe_large_request, NULL};
+    struct findings findings;
+
+    run("usb-unknown-1g,pages_per_block_count=32,request_limit_bytes=256KiB",
+        "realistic", (unsigned)_i, requests, &findings);
+    const struct finding *finding = findings_get(&findings, "write_cost_4k");
+    ck_assert_int_eq(finding->verdict, VERDICT_INCONCLUSIVE);
+    ck_assert_msg(strstr(finding->why, "lie on no line"), "%s", finding->why);
+}
+END_TEST
+
 /* Sun & Zhang, table 3, by their own benchmarks. */
 START_TEST(stick_by_the_letter_of_the_paper)
 {
@@ -303,8 +367,8 @@ START_TEST(stick_groups_that_alternate_are_not_counted)
 }
 END_TEST
 
-/* Many groups, and a switch that hardly shows: with this seed, as much of a place
- * of the walk lies before a border as behind it. */
+/* Many groups, and a switch that hardly shows: with this seed, as much of a
+ * place of the walk lies before a border as behind it. */
 START_TEST(stick_a_place_across_a_border_is_left_out)
 {
     struct findings findings;
@@ -315,8 +379,8 @@ START_TEST(stick_a_place_across_a_border_is_left_out)
 }
 END_TEST
 
-/* Where groups are short beside the read buffer, it still holds some pages of what
- * is read again: not most of them. */
+/* Where groups are short beside the read buffer, it still holds some pages of
+ * what is read again: not most of them. */
 START_TEST(stick_groups_are_counted_behind_a_read_buffer)
 {
     static const char *const drives[] = {
@@ -366,9 +430,10 @@ END_TEST
 
 /*
  * Blocks are too large to fill as many as there are logs: the drive would be
- * written over. And two banks that move pages side by side must both hold zeros,
- * so that parts save half of what they would. And units are so large that all
- * sizes are tried, each in blocks that are a part of the drive themselves.
+ * written over. And two banks that move pages side by side must both hold
+ * zeros, so that parts save half of what they would. And units are so large
+ * that all sizes are tried, each in blocks that are a part of the drive
+ * themselves.
  */
 START_TEST(stick_contents_of_large_blocks_are_told)
 {
@@ -390,8 +455,8 @@ START_TEST(stick_contents_of_large_blocks_are_told)
 }
 END_TEST
 
-/* Three banks move pages side by side, and parts that are no unit hold some whole
- * rows: what does not stand up leads to what does. */
+/* Three banks move pages side by side, and parts that are no unit hold some
+ * whole rows: what does not stand up leads to what does. */
 START_TEST(stick_content_units_are_found_from_what_is_none)
 {
     struct findings findings;
@@ -407,9 +472,9 @@ START_TEST(stick_content_units_are_found_from_what_is_none)
 }
 END_TEST
 
-/* Parts of 16 KiB hold some whole units of 10 KiB, and those of 3 KiB some of 5 KiB
- * where two of them meet. Neither unit is one of the sizes that are tried: nothing
- * is stated. */
+/* Parts of 16 KiB hold some whole units of 10 KiB, and those of 3 KiB some of 5
+ * KiB where two of them meet. Neither unit is one of the sizes that are tried:
+ * nothing is stated. */
 START_TEST(stick_content_units_of_fifths_are_not_stated)
 {
     enum { FIRST = 9, LAST = 14 };
@@ -470,9 +535,9 @@ START_TEST(stick_content_units_are_found_in_great_noise)
 }
 END_TEST
 
-/* Three banks move pages side by side, and each waits for the slowest: only a row
- * of three pages of zeros saves what programs take. It is no unit: a page is, which
- * saves its way over the bus. */
+/* Three banks move pages side by side, and each waits for the slowest: only a
+ * row of three pages of zeros saves what programs take. It is no unit: a page
+ * is, which saves its way over the bus. */
 START_TEST(stick_rows_of_pages_are_no_content_units)
 {
     static const unsigned pages_kib[] = {2, 4, 8};
@@ -506,8 +571,8 @@ START_TEST(stick_one_group_shows_in_great_noise)
 }
 END_TEST
 
-/* Drift by a tenth to either side has come and gone after minutes: it leaves the
- * mean of the reads known well. */
+/* Drift by a tenth to either side has come and gone after minutes: it leaves
+ * the mean of the reads known well. */
 START_TEST(stick_cost_of_a_switch_is_found_where_times_drift)
 {
     struct findings findings;
@@ -631,9 +696,25 @@ START_TEST(stick_logs_behind_flushes_that_lie_are_not_absent)
 }
 END_TEST
 
-/* Two blocks in turn are slow where it takes long to go from one log to another,
- * but a merge takes longer still: by half, and of more logs than the first look
- * uses up; and by little. */
+/* Where every write makes the drive rewrite its block, new places cost as much
+ * as old ones: that is no sign that nothing is merged. */
+START_TEST(stick_merges_at_every_write_are_not_absent)
+{
+    static const struct probe *const logs[] = {&probe_log_list, NULL};
+    static const char *const drives[] = {"usb-pny-2g,mapping=block",
+                                         "ssd-b,mapping=block"};
+    struct findings findings;
+
+    run(drives[_i], _i ? "none" : "realistic", 1, logs, &findings);
+    const struct finding *finding = findings_get(&findings, "log_list");
+    ck_assert_int_eq(finding->verdict, VERDICT_INCONCLUSIVE);
+    ck_assert_ptr_nonnull(strstr(finding->why, "wherever it goes"));
+}
+END_TEST
+
+/* Two blocks in turn are slow where it takes long to go from one log to
+ * another, but a merge takes longer still: by half, and of more logs than the
+ * first look uses up; and by little. */
 START_TEST(stick_logs_are_counted_by_merges_and_not_by_switches)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
@@ -652,8 +733,9 @@ START_TEST(stick_logs_are_counted_by_merges_and_not_by_switches)
 }
 END_TEST
 
-/* A write to a new place costs more than two in turn where those find half of the
- * banks busy: that is no second step, which many places in turn would climb. */
+/* A write to a new place costs more than two in turn where those find half of
+ * the banks busy: that is no second step, which many places in turn would
+ * climb. */
 START_TEST(stick_one_log_stands_where_no_places_in_turn_cost_more)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
@@ -669,9 +751,9 @@ START_TEST(stick_one_log_stands_where_no_places_in_turn_cost_more)
 }
 END_TEST
 
-/* A log that was written twice is merged for more than one that was written once
- * in order, and a page of one kind takes five times as long as another: where
- * fast ends is not halfway between a rewrite and a new place. */
+/* A log that was written twice is merged for more than one that was written
+ * once in order, and a page of one kind takes five times as long as another:
+ * where fast ends is not halfway between a rewrite and a new place. */
 START_TEST(stick_logs_in_turn_say_where_fast_ends)
 {
     static const struct probe *const logs[] = {&probe_log_list, NULL};
@@ -726,9 +808,9 @@ START_TEST(stick_contents_show_without_blocks)
 }
 END_TEST
 
-/* A block is one and a half times a request: each moves others, in order as well as
- * at random. Nor is the page known. That the last page of a block costs more than
- * the first tells that they are moved. */
+/* A block is one and a half times a request: each moves others, in order as
+ * well as at random. Nor is the page known. That the last page of a block costs
+ * more than the first tells that they are moved. */
 START_TEST(stick_contents_of_short_blocks_are_told)
 {
     static const struct assumption block[] = {{"clustered_block", "768KiB"},
@@ -842,7 +924,8 @@ START_TEST(basic_modes_are_those_of_the_groups)
 }
 END_TEST
 
-/* One bad request in a hundred is no mode, and does not hide the two there are. */
+/* One bad request in a hundred is no mode, and does not hide the two there
+ * are. */
 START_TEST(basic_modes_are_seen_behind_outliers)
 {
     struct findings findings;
@@ -854,8 +937,123 @@ START_TEST(basic_modes_are_seen_behind_outliers)
 }
 END_TEST
 
-/* A kind ends with its first requests where twice as many would take longer than
- * ten seconds: 40 of a tenth of a second and more each. */
+/* Pages of three program times, a third of them each. */
+START_TEST(basic_modes_are_as_many_as_the_levels)
+{
+    struct findings findings;
+
+    run("usb-unknown-1g,page_bytes=4KiB,pages_per_block_count=96,"
+        "program_levels_count=3,program_second_ns=900us,program_third_ns=2ms",
+        "none,jitter_sigma=0.01", (unsigned)_i, basic_alone, &findings);
+    const char *why = findings_get(&findings, "sequential_write")->why;
+    ck_assert_msg(strstr(why, "in three modes"), "%s", why);
+}
+END_TEST
+
+/* Where reads in order begin, that do not follow the one before. */
+struct streams {
+    uint64_t next_bytes, lowest_bytes, highest_bytes;
+    unsigned count;
+};
+
+static int note_stream(void *context, const char *probe,
+                       const struct sample *sample)
+{
+    struct streams *streams = context;
+
+    (void)probe;
+    if (strcmp(sample->label.cell, "sequential-read-a") != 0)
+        return 0;
+    const uint64_t at = sample->offset_bytes;
+    if (at != streams->next_bytes)
+        streams->count++;
+    if (at < streams->lowest_bytes)
+        streams->lowest_bytes = at;
+    if (at > streams->highest_bytes)
+        streams->highest_bytes = at;
+    streams->next_bytes = at + sample->length_bytes;
+    return 0;
+}
+
+/* One stream is one place: eleven are needed before its median is as sure as it
+ * is said to be. */
+START_TEST(basic_reads_in_order_are_streams_at_several_places)
+{
+    const uint64_t capacity = UINT64_C(960) << 20;
+    struct device_options device_options = {.write = true};
+    struct streams streams = {.lowest_bytes = UINT64_MAX};
+    struct session_options options = {.seed = (unsigned)_i,
+                                      .row = note_stream,
+                                      .context = &streams,
+                                      .write_budget_bytes = UINT64_C(1) << 40};
+    struct device *device;
+    struct session *session;
+    struct fault why;
+
+    ck_assert_int_eq(
+        device_open("sim:usb-unknown-1g", &device_options, &device, &why), 0);
+    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    ck_assert_int_eq(session_run(session, basic_alone, &why), 0);
+    ck_assert_uint_ge(streams.count, 11);
+    ck_assert_uint_gt(streams.highest_bytes - streams.lowest_bytes,
+                      capacity / 2);
+    session_close(session);
+    device_close(device);
+}
+END_TEST
+
+/* Its buffer takes what comes now and then at once; who goes on gets 14 ms. */
+START_TEST(basic_tells_random_writes_that_find_a_buffer_full)
+{
+    static const char *const noises[] = {"none", "realistic"};
+    struct findings findings;
+
+    run("ssd-a", noises[_i], 3, basic_alone, &findings);
+    const struct finding *finding = findings_get(&findings, "random_write");
+    ck_assert_double_eq_tol(number(&findings, "random_write"), 161e3, 10e3);
+    ck_assert_msg(strstr(finding->why, "into an empty buffer"), "%s",
+                  finding->why);
+    ck_assert_double_eq_tol(extra(finding, "sustained"), 14e6, 3e6);
+}
+END_TEST
+
+/* Where nothing is buffered, those that go on cost the same; and what holds up
+ * requests now and then is no buffer. */
+START_TEST(basic_sees_no_buffer_where_there_is_none)
+{
+    static const char *const noises[] = {"none", "heavy", "hostile"};
+    struct findings findings;
+
+    for (unsigned seed = 1; seed <= 8; seed++) {
+        run("plain-disk", noises[_i], seed, basic_alone, &findings);
+        const struct finding *finding = findings_get(&findings, "random_write");
+        ck_assert_msg(!strstr(finding->why, "empty buffer"), "%s",
+                      finding->why);
+        if (finding->verdict == VERDICT_FOUND && _i == 0)
+            ck_assert_double_eq_tol(extra(finding, "sustained"),
+                                    number(&findings, "random_write"), 2);
+    }
+}
+END_TEST
+
+/* Of a small budget, those that go on are a small part. */
+START_TEST(basic_leaves_the_budget_to_others)
+{
+    struct probe_plan plan;
+    const struct setting setting = {
+        .region_length_bytes = UINT64_C(64) << 30,
+        .logical_block_bytes = 512,
+        .write_budget_bytes = UINT64_C(64) << 20,
+    };
+
+    probe_basic.plan(&setting, &plan);
+    ck_assert_uint_le(plan.bytes_written_max,
+                      setting.write_budget_bytes / 16 + 2000 * 4096);
+}
+END_TEST
+
+/* A kind ends with its first requests where twice as many would take longer
+ * than ten seconds: 40 of a tenth of a second and more each. */
 START_TEST(basic_ends_early_where_requests_are_slow)
 {
     struct findings findings;
@@ -891,6 +1089,14 @@ int main(void)
                         suite_rows_more(1));
     tcase_add_loop_test(recovery, stick_costs_are_not_those_of_a_moment, 0,
                         suite_rows_more(1));
+    tcase_add_loop_test(recovery, stick_costs_agree_with_reads_of_4_kib, 1,
+                        1 + suite_rows(3));
+    tcase_add_loop_test(recovery, stick_write_costs_are_without_merges, 0,
+                        suite_rows(3));
+    tcase_add_loop_test(recovery, stick_writes_that_fill_a_log_are_off_the_line,
+                        1, 1 + suite_rows(2));
+    tcase_add_loop_test(recovery, stick_costs_of_no_line_are_not_certain, 1,
+                        1 + suite_rows(2));
     tcase_add_loop_test(recovery, stick_by_the_letter_of_the_paper, 1,
                         1 + suite_rows(2));
     tcase_add_test(recovery, stick_a_place_across_a_border_is_left_out);
@@ -927,6 +1133,8 @@ int main(void)
     tcase_add_loop_test(recovery,
                         stick_logs_of_a_third_of_the_drive_are_counted, 0,
                         suite_rows_more(2));
+    tcase_add_loop_test(recovery, stick_merges_at_every_write_are_not_absent, 0,
+                        suite_rows(2));
     tcase_add_loop_test(recovery,
                         stick_logs_behind_flushes_that_lie_are_not_absent, 1,
                         1 + suite_rows(2));
@@ -952,6 +1160,13 @@ int main(void)
     tcase_add_test(basic, basic_interval_holds_the_median);
     tcase_add_loop_test(basic, basic_modes_are_those_of_the_groups, 1, 6);
     tcase_add_loop_test(basic, basic_modes_are_seen_behind_outliers, 1, 6);
+    tcase_add_loop_test(basic, basic_modes_are_as_many_as_the_levels, 1, 4);
+    tcase_add_loop_test(
+        basic, basic_tells_random_writes_that_find_a_buffer_full, 0, 2);
+    tcase_add_loop_test(basic, basic_sees_no_buffer_where_there_is_none, 0, 3);
+    tcase_add_test(basic, basic_leaves_the_budget_to_others);
+    tcase_add_loop_test(
+        basic, basic_reads_in_order_are_streams_at_several_places, 1, 4);
     tcase_add_test(basic, basic_ends_early_where_requests_are_slow);
     suite_add_tcase(suite, basic);
     suite_add_tcase(suite, recovery);

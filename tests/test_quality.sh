@@ -14,6 +14,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 # shellcheck source=tests/quality/rules.sh
 . "$source_dir/tests/quality/rules.sh"
+# shellcheck source=tests/quality/rooms.sh
+. "$source_dir/tests/quality/rooms.sh"
 # shellcheck source=tests/quality/probes.sh
 . "$source_dir/tests/quality/probes.sh"
 # shellcheck source=tests/quality/tools.sh
@@ -26,6 +28,9 @@ self_tests='
 layers    break_layers_upward    lib/base/bad.h
 layers    break_layers_flash     lib/device/bad.c
 layers    break_layers_missing   no_such.h
+rooms_size   break_rooms_size     lib/base/crowd
+rooms_circle break_rooms_circle   lib/flash/nand
+rooms_inner  break_rooms_inner    block_pool.h
 truth     break_truth            probes/bad.c
 probes    break_probes_plot      plots/bad_probe.gp
 probes    break_probes_row       probes/probes.h
@@ -36,6 +41,7 @@ calls     break_calls_any        sprintf
 top       break_top              fault22
 text      break_text_spdx        SPDX
 text      break_text_length      lines
+width     break_width            lib/base/units.h
 format    break_format           lib/base/bad.c
 scripts   break_scripts          bad.sh
 tidy      break_tidy             misc-redundant-expression
@@ -44,6 +50,7 @@ readme    break_readme_command   no-such-command
 readme    break_readme_option    no-such-option
 readme    break_readme_status    exit
 readme    break_readme_output    differs
+readme    break_readme_compile   no_such_file.c
 readme    break_readme_path      no/such/path
 readme    break_readme_probe_lost     lacks the probe read-buffer
 readme    break_readme_probe_made_up  no probe mind-reading

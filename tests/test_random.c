@@ -8,19 +8,13 @@
 #include <unistd.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/draw.h"
-#include "lib/flash/drive.h"
+#include "lib/flash/random/draw.h"
+#include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
-enum {
-    SEEDS_COUNT = SUITE_SANITIZED ? 20 : 300,
-    WORKED_COUNT = SUITE_SANITIZED ? 10 : 100,
-    AGAIN_COUNT = SUITE_SANITIZED ? 3 : 12
-};
-enum { LONG_FACTOR = 7 }; /* so many times as many seeds in the long suite */
-
+enum { SEEDS_COUNT = 300, WORKED_COUNT = 100, AGAIN_COUNT = 12 };
 enum { REQUESTS_COUNT = 1500, REQUEST_MAX_BYTES = 262144, STRIDE_SEEDS = 19 };
 
 #define WINDOW_BYTES (UINT64_C(8) << 20)
@@ -56,8 +50,7 @@ START_TEST(every_drawn_file_loads_and_works)
     char path[SCRATCH_MAX];
 
     close(scratch_file(path, "test_random"));
-    const uint64_t seeds_count =
-        getenv("SSDPROBE_TEST_LONG") ? LONG_FACTOR * SEEDS_COUNT : SEEDS_COUNT;
+    const uint64_t seeds_count = (uint64_t)suite_seeds(SEEDS_COUNT);
     for (uint64_t seed = 0; seed < seeds_count; seed++) {
         struct fault why = {.kind = FAULT_NONE};
         struct flash *flash = NULL;
@@ -77,7 +70,8 @@ END_TEST
 
 START_TEST(one_seed_gives_one_file)
 {
-    for (uint64_t seed = 1; seed <= AGAIN_COUNT; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)suite_seeds(AGAIN_COUNT);
+         seed++) {
         draw(seed, NULL);
         draw_text(&drawn, text, sizeof(text));
         draw(seed + 1, NULL);
@@ -94,7 +88,8 @@ START_TEST(naming_the_kind_gives_the_same_drive)
 {
     char kind[32];
 
-    for (uint64_t seed = 1; seed <= AGAIN_COUNT; seed++) {
+    for (uint64_t seed = 1; seed <= (uint64_t)suite_seeds(AGAIN_COUNT);
+         seed++) {
         draw(seed, NULL);
         draw_text(&drawn, text, sizeof(text));
         snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(drawn.name, "-"),
@@ -123,7 +118,7 @@ END_TEST
 /* Few drives have what few have, but some do. */
 START_TEST(rarities_are_drawn_but_seldom)
 {
-    enum { AHEAD, PARTIAL, TRANSFERRED, LEVELS, SLC, COUNT };
+    enum { AHEAD, PARTIAL, TRANSFERRED, LEVELS, SLC, LIES, ANY, NEWEST, COUNT };
     size_t drawn_count[COUNT] = {0}, seeds = 100;
 
     for (uint64_t seed = 0; seed < seeds; seed++) {
@@ -134,6 +129,9 @@ START_TEST(rarities_are_drawn_but_seldom)
             drawn.write_buffer_release == RELEASE_TRANSFERRED;
         drawn_count[LEVELS] += drawn.first_level_bytes > 0;
         drawn_count[SLC] += drawn.slc_blocks_count > 0;
+        drawn_count[LIES] += drawn.flush_lies;
+        drawn_count[ANY] += drawn.log_victim == LOG_RANDOM;
+        drawn_count[NEWEST] += drawn.log_victim == LOG_NEWEST;
     }
     for (size_t i = 0; i < COUNT; i++)
         ck_assert(drawn_count[i] > 0 && drawn_count[i] < seeds / 5);
@@ -190,8 +188,8 @@ static void expect_truth(const char *spec, const char *parameter,
                   spec, drive_truth(&loaded, parameter));
 }
 
-/* Pages read ahead behind a read of several requests take the place of its first
- * ones; that the buffer holds them shows where nothing is continued. */
+/* Pages read ahead behind a read of several requests take the place of its
+ * first ones; that the buffer holds them shows where nothing is continued. */
 START_TEST(buffers_are_known_where_drives_read_ahead)
 {
     expect_truth("ssd-a,request_limit_bytes=64KiB", "read_buffer", "262144");
@@ -200,8 +198,9 @@ START_TEST(buffers_are_known_where_drives_read_ahead)
 }
 END_TEST
 
-/* What it holds while it writes out is known where merges keep it from doing so,
- * or where the host sends all at once; else it depends on the host's speed. */
+/* What it holds while it writes out is known where merges keep it from doing
+ * so, or where the host sends all at once; else it depends on the host's
+ * speed. */
 START_TEST(drained_buffers_are_known_where_they_stand)
 {
     static const struct {
@@ -222,9 +221,9 @@ START_TEST(drained_buffers_are_known_where_they_stand)
 }
 END_TEST
 
-/* Behind a cache that lets writes pass once it is full, all shows; behind one that
- * holds what is written to as many blocks as there are logs, none of these, nor
- * that there are none. */
+/* Behind a cache that lets writes pass once it is full, all shows; behind one
+ * that holds what is written to as many blocks as there are logs, none of
+ * these, nor that there are none. */
 START_TEST(logs_are_known_where_writes_reach_them)
 {
     static const struct {
@@ -235,6 +234,8 @@ START_TEST(logs_are_known_where_writes_reach_them)
         {"usb-kingston-1g,slc_blocks_count=40,slc_full=fold", "unidentifiable"},
         {"usb-kingston-1g,slc_blocks_count=40,slc_full=bypass", "4"},
         {"tlc-pseudo-slc,slc_full=bypass", "absent"},
+        {"usb-kingston-1g,log_victim=random", "4"},
+        {"usb-kingston-1g,log_victim=newest", "1"},
         {"tlc-pseudo-slc,slc_full=fold,slc_blocks_count=40", "unidentifiable"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -360,7 +361,7 @@ START_TEST(drawn_drives_keep_what_is_written)
     struct work work = {.expected = malloc(WINDOW_BYTES),
                         .data = malloc(REQUEST_MAX_BYTES)};
 
-    for (uint64_t i = 0; i < WORKED_COUNT; i++) {
+    for (uint64_t i = 0; i < (uint64_t)suite_seeds(WORKED_COUNT); i++) {
         struct fault why = {.kind = FAULT_NONE};
         draw(i * STRIDE_SEEDS, NULL);
         ck_assert_int_eq(flash_create(&drawn, &work.flash, &why), 0);

@@ -68,11 +68,11 @@ static void example_findings(struct findings *findings)
     finding_why(f, "%s", "--read-only: this probe writes.");
 }
 
-static const struct report_cost example_cost = {.bytes_written = 1 << 20,
-                                                .bytes_read = 1000000,
-                                                .requests_count = 1234,
-                                                .device_seconds = 1.5,
-                                                .wall_seconds = -1};
+static const struct cost_total example_cost = {.bytes_written = 1 << 20,
+                                               .bytes_read = 1000000,
+                                               .requests_count = 1234,
+                                               .device_seconds = 1.5,
+                                               .wall_seconds = -1};
 
 static void render(char text[TEXT_MAX], const struct report_style *style,
                    bool hide_serial)
@@ -217,10 +217,11 @@ START_TEST(json_has_every_key_when_nothing_is_known)
     struct json_object *document;
     struct report report = {0};
 
-    ck_assert_str_eq(json(&document, &report),
-                     "{ \"device\": null, \"conditions\": null, \"plan\": "
-                     "null, \"findings\": [ ], \"advice\": [ ], \"cost\": "
-                     "null }");
+    ck_assert_str_eq(
+        json(&document, &report),
+        "{ \"run\": null, \"device\": null, \"conditions\": null, \"plan\": "
+        "null, \"findings\": [ ], \"advice\": [ ], \"cost\": "
+        "null }");
     json_object_put(document);
 }
 END_TEST
@@ -252,7 +253,7 @@ END_TEST
 START_TEST(json_states_cost_without_wall_time_for_emulated_drives)
 {
     struct json_object *document;
-    struct report_cost cost = example_cost;
+    struct cost_total cost = example_cost;
     struct report report = {.cost = &cost};
 
     ck_assert_ptr_nonnull(strstr(json(&document, &report),
@@ -296,6 +297,15 @@ static const struct {
     {"\xf4\x90\x80\x80", "????"}, /* beyond U+10FFFF */
     {"\xe2\x82", "??"},           /* cut off */
     {"a\x80z", "a?z"},
+    {"\033[31m\a\x7f", "?[31m??"}, /* C0 and DEL */
+    {"\xc2\x9b"
+     "31m\xc2\x80\xc2\x9f",
+     "?31m??"},                               /* C1 */
+    {"\xc2\xa0", "\xc2\xa0"},                 /* the first after C1 */
+    {"a\xe2\x80\xaeza\xe2\x81\xa6", "a?za?"}, /* direction */
+    {"\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8", "???"},
+    {"\xe2\x80\x93", "\xe2\x80\x93"}, /* a dash */
+    {"a\tb\nc", "a b c"},
 };
 
 START_TEST(utf8_is_kept_and_other_bytes_replaced)
@@ -305,6 +315,48 @@ START_TEST(utf8_is_kept_and_other_bytes_replaced)
     ck_assert_str_eq(report_utf8(utf8_table[_i].text, copy, sizeof(copy)),
                      utf8_table[_i].copy);
     ck_assert_str_eq(report_utf8("\xc3\xa4\xc3\xa4", copy, 4), "\xc3\xa4");
+}
+END_TEST
+
+START_TEST(wrapped_words_of_others_reach_no_terminal)
+{
+    char text[64] = "";
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    report_wrap(out,
+                "so \033]0;x\a \xc2\x9b"
+                "2J it is",
+                2, 40);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_str_eq(text, "  so ?]0;x? ?2J it is\n");
+}
+END_TEST
+
+START_TEST(an_assumed_value_is_called_so)
+{
+    static struct findings findings;
+    struct report report = {.findings = &findings};
+    struct report_style style = {0};
+    char text[TEXT_MAX], words[64];
+    struct json_object *document;
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    findings.count = 0;
+    struct finding *f = findings_add(&findings, "assumed", "clustered_page");
+    f->verdict = VERDICT_FOUND;
+    f->value = f->low = f->high = value_integer(16384);
+    f->confidence = 1;
+    finding_why(f, "assumed by the user, not measured");
+    ck_assert_int_eq(report_text(out, &report, &style), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_ptr_null(strstr(text, "exactly"));
+    ck_assert_ptr_null(strstr(text, "%"));
+    ck_assert_ptr_null(strstr(text, "found"));
+    ck_assert_str_eq(report_verdict(f), "assumed");
+    ck_assert_str_eq(report_interval(f, false, words, sizeof(words)), "-");
+    ck_assert_ptr_nonnull(
+        strstr(json(&document, &report), "\"assumed\": true"));
+    json_object_put(document);
 }
 END_TEST
 
@@ -367,6 +419,8 @@ int main(void)
     tcase_add_test(cases, json_is_utf8_whatever_the_drive_says);
     tcase_add_loop_test(cases, utf8_is_kept_and_other_bytes_replaced, 0,
                         sizeof(utf8_table) / sizeof(utf8_table[0]));
+    tcase_add_test(cases, wrapped_words_of_others_reach_no_terminal);
+    tcase_add_test(cases, an_assumed_value_is_called_so);
     tcase_add_test(cases, names_and_words_of_findings);
     tcase_add_test(cases, a_new_finding_is_inconclusive_and_can_be_looked_up);
     return suite_run(suite);

@@ -9,8 +9,9 @@
 
 #include "lib/base/random.h"
 #include "lib/device/device.h"
-#include "lib/infer/sample_csv.h"
-#include "lib/session/session.h"
+#include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/parameter.h"
+#include "lib/session/run/session.h"
 #include "probes/probes.h"
 #include "tests/suite_run.h"
 
@@ -88,7 +89,7 @@ static void go(struct outing *outing, const struct probe *probe,
                                  sizeof(outing->rows.header.assume) - used,
                                  "%s=%s ", names[i], assumed[i]);
     }
-    session_setting(session, probe, &outing->rows.header.setting);
+    outing->rows.header.setting = *session_setting(session);
     snprintf(outing->rows.header.probes, sizeof(outing->rows.header.probes),
              "%s", probe->name);
     ck_assert_msg(session_run(session, outing->asked, &why) == 0, "%s: %s",
@@ -345,7 +346,7 @@ static bool is_harmless(const struct finding *finding,
     if (finding->confidence < 0.9 || strcmp(finding->probe, "assumed") == 0)
         return true;
     if (known && known->verdict == finding->verdict &&
-        strcmp(finding->unit, "ns") == 0 && known->value.integer > 0) {
+        unit_is_of_speed(finding->unit) && known->value.integer > 0) {
         double ratio =
             (double)finding->value.integer / (double)known->value.integer;
         return ratio > 0.8 && ratio < 1.25;
@@ -378,7 +379,10 @@ static void expect_no_harm(const struct outing *outing,
         again.count = 0;
     for (size_t i = 0; i < again.count; i++) {
         char value[64];
-        ck_assert_msg(is_harmless(&again.items[i], &outing->findings),
+        /* Rows with the times of another drive may say what that one's do. */
+        ck_assert_msg(is_harmless(&again.items[i], &outing->findings) ||
+                          (damage == TIMES_OF_ANOTHER &&
+                           is_harmless(&again.items[i], &other->findings)),
                       "%s, seed %u, damage %d (%zu times): %s is stated as %s "
                       "with %g: %s",
                       outing->asked[0]->name, seed, (int)damage, times,

@@ -2,12 +2,13 @@
 /* A run directory belongs to one run, and what is in it survives a crash. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/session/run_dir.h"
+#include "lib/session/keep/run_dir.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
@@ -92,6 +93,70 @@ START_TEST(test_a_file_is_made_once)
 }
 END_TEST
 
+static unsigned mode_of(const char *name)
+{
+    struct stat status;
+    char text[PATH_MAX];
+
+    ck_assert_int_eq(stat(run_dir_path(&dir, name, text), &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* Whatever the umask lets through. */
+START_TEST(test_contents_are_for_the_owner_alone)
+{
+    static const char *const names[] = {RUN_DIR_UNFINISHED, RUN_DIR_JOURNAL};
+    const mode_t mask = umask(0);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const int file = run_dir_new_file(&dir, names[i], &why);
+        ck_assert_int_ge(file, 0);
+        close(file);
+        ck_assert_uint_eq(mode_of(names[i]), 0600);
+    }
+    ck_assert_int_eq(run_dir_replace(&dir, RUN_DIR_STATE, "one", 3, &why), 0);
+    ck_assert_uint_eq(mode_of(RUN_DIR_STATE), 0600);
+    ck_assert_int_eq(run_dir_replace(&dir, RUN_DIR_REPORT, "one", 3, &why), 0);
+    ck_assert_uint_eq(mode_of(RUN_DIR_REPORT), 0644);
+    ck_assert_int_eq(run_dir_close_to_others(&dir, &why), 0);
+    ck_assert_uint_eq(mode_of("."), 0700);
+    umask(mask);
+}
+END_TEST
+
+/* What is to be put back must not be out of reach for want of a log. */
+START_TEST(test_the_log_may_be_lost)
+{
+    static const char *const names[] = {RUN_DIR_JOURNAL, RUN_DIR_SETTINGS};
+
+    ck_assert_int_eq(run_dir_remove(&dir, RUN_DIR_LOG), 0);
+    close(run_dir_new_file(&dir, names[_i], &why));
+    run_dir_close(&dir);
+    ck_assert_int_eq(run_dir_open(path, &dir, &why), 0);
+    ck_assert(run_dir_has(&dir, RUN_DIR_LOG));
+}
+END_TEST
+
+/* None of them makes us wait, nor leads to another file. */
+START_TEST(test_only_regular_files_are_opened)
+{
+    char text[PATH_MAX];
+
+    run_dir_path(&dir, RUN_DIR_STATE, text);
+    ck_assert_int_eq(run_dir_open_file(&dir, RUN_DIR_STATE, 0), -ENOENT);
+    ck_assert_int_eq(mkfifo(text, 0600), 0);
+    ck_assert_int_eq(run_dir_open_file(&dir, RUN_DIR_STATE, O_RDONLY), -EINVAL);
+    ck_assert_int_eq(unlink(text), 0);
+    ck_assert_int_eq(symlink("/dev/null", text), 0);
+    ck_assert_int_eq(run_dir_open_file(&dir, RUN_DIR_STATE, O_RDONLY), -ELOOP);
+    run_dir_close(&dir);
+    snprintf(text, sizeof(text), "%s/%s", path, RUN_DIR_LOG);
+    ck_assert_int_eq(unlink(text), 0);
+    ck_assert_int_eq(mkfifo(text, 0600), 0);
+    ck_assert_int_lt(run_dir_open(path, &dir, &why), 0);
+}
+END_TEST
+
 START_TEST(test_replacing_is_whole)
 {
     char text[64];
@@ -139,6 +204,9 @@ int main(void)
     tcase_add_test(all, test_one_run_has_it);
     tcase_add_test(all, test_what_is_no_run_directory);
     tcase_add_test(all, test_a_file_is_made_once);
+    tcase_add_test(all, test_contents_are_for_the_owner_alone);
+    tcase_add_loop_test(all, test_the_log_may_be_lost, 0, 2);
+    tcase_add_test(all, test_only_regular_files_are_opened);
     tcase_add_test(all, test_replacing_is_whole);
     tcase_add_test(all, test_a_failed_replacement_leaves_the_old);
     tcase_add_test(all, test_log_lines);

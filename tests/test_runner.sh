@@ -29,7 +29,7 @@ suite()
     local status=0 result
     SSDPROBE_TEST_LIMIT_SECONDS=$limit_seconds bash "$source_dir/tests/suite.sh" \
         name "$scratch/suites" bash -c "$3" 2>/dev/null || status=$?
-    result=$(cut -d ' ' -f 1,2,4- "$scratch/suites/name.result")
+    result=$(cut -d ' ' -f 1,2,5- "$scratch/suites/name.result")
     verdict "$1" "$result, status $status" "$2"
 }
 
@@ -59,6 +59,11 @@ suite "a program that is not there" \
     "0 1 no count of tests, exit status 127, status 1" 'exec /no/such/program'
 suite "a question nobody answers" \
     "0 1 no count of tests, exit status 1, status 1" 'read -r answer'
+
+# A million turns take a second of any processor that is in use.
+suite "work for the processor" "1 0 -, status 0" \
+    'for ((i = 0; i < 1000000; i++)); do :; done; echo "1 passed, 0 failed"'
+verdict "is counted" "$(($(cut -d ' ' -f 4 "$scratch/suites/name.result") > 0))" 1
 
 # Two builds as CMake would leave them.
 build()
@@ -107,13 +112,72 @@ verdict "there is one such line" \
     "$(grep -cE '^[0-9]+ passed, [0-9]+ failed$' "$scratch/output")" 1
 SSDPROBE_TEST_LONG=1 run "the long suites too" "107 passed, 0 failed" 0
 add_raw release lost check '"/no/such/program"'
-run "a suite that was not built" "7 passed, 1 failed" 1
+run "a suite that was not built fails the run" "7 passed, 0 failed" 1
+verdict "and is called not run, not failed" \
+    "$(grep -c '^release  lost  *not run' "$scratch/output")" 1
+verdict "and named at the end" "$(tail -n 2 "$scratch/output" | head -n 1)" \
+    'not run, so this is no success: release.lost'
 add release bad script 'echo because; echo "1 passed, 2 failed"; exit 1'
-run "a suite that fails" "8 passed, 3 failed" 1
+run "a suite that fails" "8 passed, 2 failed" 1
 verdict "shows the end of what it said" \
     "$(grep -c '^    | because$' "$scratch/output")" 1
 verdict "and still there is one such line" \
     "$(grep -cE '^[0-9]+ passed, [0-9]+ failed$' "$scratch/output")" 1
+
+# How far it is, and how long the rest takes by the times of the last run: four
+# suites a minute each, two at a time, are two minutes.
+build
+for suite in one two three; do
+    add release "$suite" script 'echo "1 passed, 0 failed"'
+done
+add debug one check 'echo "1 passed, 0 failed"'
+
+# progress: what the lines of the last run say in brackets.
+progress()
+{
+    sed -n 's/.* (\([0-9]* of .*\))$/\1/p' "$scratch/output" | paste -sd ';'
+}
+
+rm -f -- "$scratch/build/suite-times"
+run "suites that never ran" "4 passed, 0 failed" 0
+verdict "are counted" "$(progress)" '1 of 4;2 of 4;3 of 4;4 of 4'
+verdict "their times are kept" \
+    "$(cut -d ' ' -f 1 "$scratch/build/suite-times" | sort | paste -sd ' ')" \
+    'debug.one release.one release.three release.two run'
+{
+    echo 'run 240 480'
+    printf 'release.%s 120\n' one two three
+    echo 'debug.one 120'
+} >"$scratch/build/suite-times"
+run "suites that took long the last time" "4 passed, 0 failed" 0
+verdict "say how long the rest takes" "$(progress)" \
+    '1 of 4, about 3 minutes left;2 of 4, about 2 minutes left;3 of 4, about 1 minute left;4 of 4'
+printf 'run 240 480\nrelease.gone 40\n' >"$scratch/build/suite-times"
+add_raw release lost script '"/no/such/program"'
+run "a new suite is taken for one like others" "4 passed, 0 failed" 1
+verdict "by what others took" "$(progress | cut -d ';' -f 1)" \
+    '1 of 5, about 1 minute left'
+verdict "a run of a part does not say how long a whole one takes" \
+    "$(grep '^run' "$scratch/build/suite-times")" 'run 240 480'
+verdict "nor forgets what did not run" \
+    "$(grep -c '^release.gone 40$' "$scratch/build/suite-times")" 1
+
+# A log shorter than its shown end, and one that is longer: no line twice.
+build
+add debug one check 'echo "1 passed, 0 failed"'
+add release short script \
+    'echo FAIL early; echo its text; echo "0 passed, 1 failed"; exit 1'
+add release deep script \
+    'echo FAIL deep; seq -f "line %g" 200; echo "0 passed, 1 failed"; exit 1'
+run "two suites that fail" "1 passed, 2 failed" 1
+verdict "a failing text is shown once" \
+    "$(grep -c '^    | \(FAIL early\|its text\)$' "$scratch/output")" 2
+verdict "also one far from the end" \
+    "$(grep -c '^    | FAIL deep$' "$scratch/output")" 1
+verdict "with what follows, a gap, and the end" \
+    "$(sed -n '/FAIL deep/,/161 passed\|line 200/p' "$scratch/output" |
+        grep -A 1 'line 8$\|\.\.\.' | paste -sd ';')" \
+    '    | line 8;    | ...;    | line 162'
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

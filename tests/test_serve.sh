@@ -112,6 +112,34 @@ check "then reads fail" read_fails
 exec 9<&-
 check "and the last close removes the rest" soon 5 nothing_left
 
+echo "# interrupted while mounted"
+mounted() {
+    serve ram-disk --size=16M
+    mkfs.ext4 -q "$device"
+    mkdir -p "$work/mount"
+    mount "$device" "$work/mount"
+}
+says_mounted() { grep -q "$device is mounted on $work/mount: unmount" "$work/messages"; }
+mounted
+kill -INT "$server"
+check "an interrupted server says where its device is mounted" soon 5 says_mounted
+head -c 3M "$work/random" >"$work/mount/a"
+check "it goes on: what is written arrives" sync -f "$work/mount/a"
+dd of="$work/mount/a" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null
+check "and is read back" cmp -n $((3 << 20)) "$work/mount/a" "$work/random"
+umount "$work/mount"
+check "unmounted, it ends and removes everything" soon 5 nothing_left
+wait "$group"
+check "well" test $? -eq 0
+mounted
+kill -TERM "$server"
+check "a terminated server says it as well" soon 5 says_mounted
+check "it is there" kill -0 "$server"
+kill -TERM "$server"
+check "a second signal ends it, mounted or not" soon 5 is_dead "$server"
+umount "$work/mount"
+check "and nothing is left once it is unmounted" soon 5 nothing_left
+
 echo "# a killed server"
 serve ram-disk,direct_ns=200ms --size=16M
 timeout 20 dd if="$device" of=/dev/null bs=4k iflag=direct 2>"$work/dd" &

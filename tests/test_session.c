@@ -11,9 +11,9 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
-#include "lib/infer/sample_csv.h"
-#include "lib/session/session.h"
-#include "lib/session/skip.h"
+#include "lib/infer/csv/sample_csv.h"
+#include "lib/session/run/session.h"
+#include "lib/session/run/skip.h"
 #include "probes/probes.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
@@ -22,6 +22,9 @@ static const struct probe *const three[] = {
     &probe_clustered_page, &probe_read_buffer, &probe_write_buffer, NULL};
 static const struct probe *const backwards[] = {
     &probe_write_buffer, &probe_read_buffer, &probe_clustered_page, NULL};
+static const struct probe *const known[] = {
+    &probe_clustered_page, &probe_nand_type, &probe_read_buffer,
+    &probe_write_buffer, NULL};
 static const struct probe *const page_only[] = {&probe_clustered_page, NULL};
 static const struct probe *const buffer_only[] = {&probe_read_buffer, NULL};
 
@@ -32,6 +35,7 @@ struct outing {
     const char *spec, *assume;
     uint64_t stop_after; /* rows, 0: never */
     uint64_t fail_sink_after;
+    bool piloted; /* learns what it can before the first probe */
 
     char path[SCRATCH_MAX];
     FILE *file;
@@ -42,8 +46,10 @@ struct outing {
     int error;
     struct fault why;
     struct findings findings;
-    struct session_cost cost;
-    struct session_plan plan;
+    struct cost_total cost;
+    struct cost_plan plan;
+    bool untrue; /* flushes do not wait, and why that is said */
+    char cause[200];
     unsigned progress_calls;
     double progress_share;
 };
@@ -79,6 +85,13 @@ static int on_row(void *context, const char *probe, const struct sample *sample)
     return csv_row(&outing->writer, probe, sample);
 }
 
+static int on_spoilt(void *context, const char *what, const char *cause)
+{
+    struct outing *outing = context;
+
+    return csv_disturbed(&outing->writer, what, cause);
+}
+
 static void on_progress(void *context, const struct session_progress *progress)
 {
     struct outing *outing = context;
@@ -95,7 +108,7 @@ static void begin_csv(struct outing *outing, struct session *session)
     struct csv_header header = {.run = "sim-test", .flush = "virtual"};
     size_t used = 0;
 
-    session_setting(session, outing->asked[0], &header.setting);
+    header.setting = *session_setting(session);
     for (int i = 0; outing->asked[i]; i++)
         used +=
             (size_t)snprintf(header.probes + used, sizeof(header.probes) - used,
@@ -133,12 +146,18 @@ static void go(struct outing *outing)
                               &options, &device, &outing->why) == 0,
                   "%s", outing->why.text);
     outing->options.row = on_row;
-    outing->options.progress = on_progress;
+    outing->options.progress = outing->piloted ? NULL : on_progress;
+    outing->options.spoilt = on_spoilt;
     outing->options.context = outing;
     outing->options.interrupted = &outing->interrupted;
     ck_assert_msg(
         session_open(device, &outing->options, &session, &outing->why) == 0,
         "%s", outing->why.text);
+    if (outing->piloted)
+        ck_assert_int_eq(session_pilot(session, outing->asked, &outing->why),
+                         0);
+    outing->untrue =
+        session_flushes_untrue(session, outing->cause, sizeof(outing->cause));
     begin_csv(outing, session);
     assume(outing, session);
     session_plan(session, outing->asked, &outing->plan);
@@ -196,7 +215,7 @@ static void expect_complete(struct outing *outing)
     ck_assert_msg(csv_read(outing->path, &rows, &why) == 0, "%s", why.text);
     ck_assert_uint_eq(rows.count, outing->rows);
     again.count = 0;
-    ck_assert_msg(session_infer(&rows, three, &again, &why) == 0, "%s",
+    ck_assert_msg(session_infer(&rows, known, &again, &why) == 0, "%s",
                   why.text);
     expect_same(&outing->findings, &again);
     csv_rows_free(&rows);
@@ -324,7 +343,7 @@ START_TEST(a_probe_that_does_not_fit_is_skipped_and_the_others_go_on)
     go(&outing);
     ck_assert_int_eq(outing.error, -EDQUOT);
     for (size_t i = 0; i < outing.plan.parts_count; i++) {
-        const struct session_part *part = &outing.plan.parts[i];
+        const struct cost_part *part = &outing.plan.parts[i];
         const struct finding *finding =
             findings_get(&outing.findings, part->probe->answers[0]);
         ck_assert_int_eq(part->fits, part->plan.bytes_written < most_bytes);
@@ -479,7 +498,7 @@ START_TEST(a_failed_request_in_a_recording_spoils_its_probe)
     ck_assert_int_eq(csv_read(outing.path, &rows, &why), 0);
     rows.items[100].sample.error = -EIO;
     again.count = 0;
-    ck_assert_int_eq(session_infer(&rows, three, &again, &why), 0);
+    ck_assert_int_eq(session_infer(&rows, known, &again, &why), 0);
     const struct finding *page = findings_get(&again, "clustered_page");
     ck_assert_int_eq(page->verdict, VERDICT_INCONCLUSIVE);
     ck_assert_ptr_nonnull(strstr(page->why, "a request failed"));
@@ -492,7 +511,7 @@ START_TEST(a_failed_request_in_a_recording_spoils_its_probe)
     ck_assert_int_eq(session_infer(&rows, three, &unlisted, &why), 0);
     expect_same(&unlisted, &again);
     snprintf(rows.items[100].probe, sizeof(rows.items[100].probe), "unknown");
-    ck_assert_int_eq(session_infer(&rows, three, &again, &why), -EINVAL);
+    ck_assert_int_eq(session_infer(&rows, known, &again, &why), -EINVAL);
     ck_assert_ptr_nonnull(strstr(why.text, "'unknown'"));
     csv_rows_free(&rows);
     ck_assert_int_eq(unlink(outing.path), 0);
@@ -582,6 +601,59 @@ START_TEST(assumptions_have_the_kind_that_the_parameter_has)
     ck_assert_int_eq(findings.items[0].value.kind, assumptions[_i].kind);
     ck_assert_str_eq(findings.items[0].unit, parameter_unit(parameter));
     ck_assert_int_eq(skip_assume(&findings, parameter, "2", &why), -EINVAL);
+}
+END_TEST
+
+/*
+ * A flush that leaves its work to later writes is noticed, whatever buffer
+ * takes it; one that waits, or has nothing to wait for, is not suspected. Where
+ * there is no buffer (the last one but two), a flush that waits for nothing is
+ * as true.
+ */
+static const struct {
+    const char *spec;
+    bool untrue;
+} flushes[] = {
+    {"sim:ssd-a,flush_lies=on", true},
+    {"sim:ssd-b,flush_lies=on,noise=realistic", true},
+    {"sim:ssd-c,flush_lies=on", true},
+    {"sim:ssd-d,flush_lies=on", true}, /* short writes pass the buffer by */
+    {"sim:ssd-d,flush_lies=on,noise=realistic", true},
+    {"sim:kasi-two-level,flush_lies=on", true},
+    {"sim:tlc-pseudo-slc,flush_lies=on", true}, /* a buffer of 8 MiB */
+    {"sim:qlc,flush_lies=on", true},
+    {"sim:emmc,flush_lies=on,noise=realistic", true},
+    {"sim:ssd-a,noise=heavy", false},
+    {"sim:ssd-d,noise=realistic", false},
+    {"sim:sd-card,noise=heavy", false},
+    {"sim:tlc-pseudo-slc,noise=heavy", false},
+    {"sim:jasmine-64g,flush_lies=on", false},
+    {"sim:plain-disk,noise=realistic", false},
+    {"sim:ram-disk,noise=realistic", false},
+};
+
+START_TEST(a_flush_that_does_not_wait_is_noticed)
+{
+    static const struct probe *const few[] = {&probe_clustered_page,
+                                              &probe_nand_type, NULL};
+    const bool untrue = flushes[_i].untrue;
+    struct outing outing = {.asked = untrue ? few : page_only,
+                            .spec = flushes[_i].spec,
+                            .stop_after = 100,
+                            .piloted = true,
+                            .options = {.seed = 3}};
+
+    go(&outing);
+    ck_assert_msg(outing.untrue == untrue, "%s: %s", flushes[_i].spec,
+                  outing.cause);
+    for (size_t i = 0; untrue && i < outing.findings.count; i++) {
+        const struct finding *finding = &outing.findings.items[i];
+        ck_assert_int_eq(finding->verdict, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(finding->why, outing.cause));
+        ck_assert_ptr_nonnull(strstr(finding->why, "--write-cache=off"));
+    }
+    ck_assert(!untrue || outing.rows == 0);
+    expect_complete(&outing);
 }
 END_TEST
 
@@ -685,6 +757,8 @@ int main(void)
     tcase_add_test(cases, what_is_needed_may_be_assumed);
     tcase_add_loop_test(cases, assumptions_have_the_kind_that_the_parameter_has,
                         0, sizeof(assumptions) / sizeof(assumptions[0]));
+    tcase_add_loop_test(cases, a_flush_that_does_not_wait_is_noticed, 0,
+                        suite_rows(sizeof(flushes) / sizeof(flushes[0])));
     tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
                         suite_rows(sizeof(fillings) / sizeof(fillings[0])));
     return suite_run(suite);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of page_judge_size() in probes/clustered_page_certify.c, from both
+/* Each limit of page_judge_size() in probes/clustered_page/certify.c, from both
  * sides. */
 #include <check.h>
 #include <math.h>
 
-#include "probes/clustered_page.h"
+#include "probes/clustered_page/clustered_page.h"
 #include "tests/suite_run.h"
 
 /* A page that costs twice as much where it is in two. */
@@ -32,9 +32,9 @@ START_TEST(each_part_of_a_page_costs_about_as_much)
 }
 END_TEST
 
-/* Of eight pages: what one more costs them is an eighth of it, and twice that is the
- * most that any foreign page can explain (seed 800089: a page of 64 KiB was refused
- * where blocks had eight, and one of 192 KiB was stated). */
+/* Of eight pages: what one more costs them is an eighth of it, and twice that
+ * is the most that any foreign page can explain (seed 800089: a page of 64 KiB
+ * was refused where blocks had eight, and one of 192 KiB was stated). */
 START_TEST(what_saves_more_than_a_page_says_nothing)
 {
     static const struct {

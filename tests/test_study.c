@@ -11,6 +11,7 @@
 
 #include "lib/base/random.h"
 #include "lib/infer/parameter.h"
+#include "lib/infer/edge.h"
 #include "lib/infer/study.h"
 #include "tests/suite_run.h"
 
@@ -82,14 +83,12 @@ static bool value(const struct study *study, const char *phase,
     return true;
 }
 
-static bool think(struct study *study, struct findings *findings)
+static void think(struct study *study, struct findings *findings)
 {
     struct fake *fake = (struct fake *)study;
 
     fake->claim =
         study_claim(study, "claim", fake->contrasts, fake->count, &fake->rule);
-    if (fake->claim == CLAIM_MEASURING)
-        return false;
     fake->confidence =
         claim_confidence(fake->contrasts, fake->count, &fake->rule);
     struct finding *finding = findings_add(findings, "fake", "clustered_page");
@@ -99,7 +98,6 @@ static bool think(struct study *study, struct findings *findings)
     finding->confidence = fake->confidence;
     finding_why(finding, "%.6f after %u rounds", fake->contrasts[0].median,
                 fake->contrasts[0].rounds_count);
-    return true;
 }
 
 static void plan(const struct setting *setting, struct probe_plan *result)
@@ -475,7 +473,8 @@ START_TEST(a_recording_concludes_as_its_run_did)
 }
 END_TEST
 
-/* A copy made anywhere goes on as the first would have, which does not notice. */
+/* A copy made anywhere goes on as the first would have, which does not
+ * notice. */
 START_TEST(a_copy_goes_on_by_itself)
 {
     truth = (struct fake_truth){.effects = {0.3, 0.07}, .noise = 0.1};
@@ -504,21 +503,19 @@ START_TEST(a_copy_goes_on_by_itself)
 END_TEST
 
 /* Two answers, of which the second takes rows of its own. */
-static bool think_in_parts(struct study *study, struct findings *findings)
+static void think_in_parts(struct study *study, struct findings *findings)
 {
     struct fake *fake = (struct fake *)study;
     double ratios[20];
 
-    if (!think(study, findings) ||
-        !study_ratios(study, "later", &fake->contrasts[0], 20, ratios))
-        return false;
+    think(study, findings);
+    study_ratios(study, "later", &fake->contrasts[0], 20, ratios);
     finding_found(findings_add(findings, "fake", "read_modify_write"),
                   value_boolean(true), 0.9);
-    return true;
 }
 
-/* Whenever it ends, each parameter has one finding, and what is known by then is
- * said: also beside an older finding of the same name. */
+/* Whenever it ends, each parameter has one finding, and what is known by then
+ * is said: also beside an older finding of the same name. */
 START_TEST(what_is_known_by_the_end_is_said)
 {
     static const struct study_ops ops = {
@@ -607,58 +604,43 @@ END_TEST
 struct hidden {
     uint64_t place_bytes;
     double reliability;
-    size_t questions, most;
+    size_t questions;
 };
 
-static bool answer(void *context, const char *phase, uint32_t index,
-                   uint64_t place_bytes, bool *holds)
+static bool holds(void *context, const char *phase, uint32_t index,
+                  uint64_t place_bytes)
 {
     struct hidden *hidden = context;
     struct random random;
 
-    if (index >= hidden->most)
-        return false;
     random_seed(&random, random_hash(phase) + index);
     bool right = random_unit(&random) < hidden->reliability;
-    *holds = (place_bytes <= hidden->place_bytes) == right;
     hidden->questions = index + 1;
-    return true;
+    return (place_bytes <= hidden->place_bytes) == right;
 }
 
 START_TEST(a_threshold_is_found_whatever_its_answers_are_worth)
 {
-    struct fake fake = fake_of(11, 1);
     unsigned found = 0;
 
     for (unsigned i = 0; i < 200; i++) {
         struct hidden hidden = {.place_bytes = 1024 * (128 + i),
-                                .reliability = i % 2 ? 1 : 0.85,
-                                .most = 1000};
-        const struct threshold_search search = {
-            .low_bytes = 64 * 1024,
-            .high_bytes = 512 * 1024,
-            .step_bytes = 1024,
+                                .reliability = i % 2 ? 1 : 0.85};
+        const struct edge_bisection search = {
+            .bracket = {64 * 1024, 512 * 1024},
+            .grain_bytes = 1024,
             .reliability = i % 2 ? 2 : 0.85, /* kept within its limits */
-            .answer = answer,
+            .holds = holds,
             .context = &hidden};
-        uint64_t place_bytes = 0;
         char phase[16];
         snprintf(phase, sizeof(phase), "search-%u", i);
-        ck_assert_int_eq(
-            study_search(&fake.study, phase, &search, &place_bytes),
-            CLAIM_HOLDS);
+        const uint64_t place_bytes = edge_bisect(phase, &search);
         ck_assert_uint_le(hidden.questions, i % 2 ? 20 : 168);
         if (i % 2)
             ck_assert_uint_eq(place_bytes, hidden.place_bytes);
         found += place_bytes == hidden.place_bytes;
-        /* Without the last answer it is still measuring. */
-        hidden.most = hidden.questions - 1;
-        ck_assert_int_eq(
-            study_search(&fake.study, phase, &search, &place_bytes),
-            CLAIM_MEASURING);
     }
     ck_assert_uint_ge(found, 190);
-    study_free(&fake.study);
 }
 END_TEST
 

@@ -99,7 +99,7 @@ check 'the document' document document.json "d['study']['name'] == 'memory'" \
     "d['study']['scale'] == 1" "len(d['values']) >= 3" \
     "any(t['verdict'] == 'holds' for t in d['trends'])" \
     "all('reason' in t for t in d['trends']
-         if t['verdict'] == 'not reproduced')"
+         if t['verdict'] == 'does not hold')"
 check 'the rows' /usr/bin/python3 - <<'PYTHON'
 import csv, json
 lines = open("rows.csv").read().splitlines()

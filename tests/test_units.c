@@ -89,6 +89,37 @@ START_TEST(times_are_parsed_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(a_bare_time_of_an_option_is_seconds)
+{
+    uint64_t value = 7;
+
+    ck_assert_int_eq(parse_seconds("5", &value), 0);
+    ck_assert_uint_eq(value, UINT64_C(5000000000));
+    ck_assert_int_eq(parse_seconds("0.5", &value), 0);
+    ck_assert_uint_eq(value, 500000000);
+    ck_assert_int_eq(parse_seconds("5ms", &value), 0);
+    ck_assert_uint_eq(value, 5000000);
+    ck_assert_int_eq(parse_seconds("", &value), -EINVAL);
+    ck_assert_int_eq(parse_seconds("-5", &value), -EINVAL);
+    ck_assert_int_eq(parse_seconds("5 ", &value), -EINVAL);
+    ck_assert_int_eq(parse_seconds("99999999999", &value), -ERANGE);
+    ck_assert_uint_eq(value, 5000000);
+}
+END_TEST
+
+START_TEST(reals_that_do_not_fit_become_the_nearest_integer)
+{
+    ck_assert_int_eq(nearest_integer(2.5), 3);
+    ck_assert_int_eq(nearest_integer(-2.5), -3);
+    ck_assert_int_eq(nearest_integer(1e300), INT64_MAX);
+    ck_assert_int_eq(nearest_integer(9223372036854775808.0), INT64_MAX);
+    ck_assert_int_eq(nearest_integer(-9223372036854775808.0), INT64_MIN);
+    ck_assert_int_eq(nearest_integer(-1e300), INT64_MIN);
+    ck_assert_int_eq(nearest_integer(INFINITY), INT64_MAX);
+    ck_assert_int_eq(nearest_integer(NAN), 0);
+}
+END_TEST
+
 START_TEST(integers_take_no_suffix)
 {
     static const char *const bad[] = {"",     "1K", "1.0", "-1", "+1",
@@ -335,6 +366,8 @@ int main(void)
                         COUNT_OF(bytes_table));
     tcase_add_loop_test(cases, times_are_parsed_whole_or_not_at_all, 0,
                         COUNT_OF(ns_table));
+    tcase_add_test(cases, a_bare_time_of_an_option_is_seconds);
+    tcase_add_test(cases, reals_that_do_not_fit_become_the_nearest_integer);
     tcase_add_test(cases, integers_take_no_suffix);
     tcase_add_test(cases, reals_are_plain_and_finite);
     tcase_add_loop_test(cases, sizes_are_shown_with_their_unit, 0,

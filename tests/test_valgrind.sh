@@ -13,7 +13,6 @@ cd -- "$scratch" || exit
 
 commands='
 test_units
-test_csv
 ssdprobe --help
 ssdprobe --no-such-option
 ssdprobe list

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* content_longer() in probes/content_blocks.c: how many writes must have waited for
- * a block to be moved. */
+/* content_longer() in probes/content/blocks.c: how many writes must have waited
+ * for a block to be moved. */
 #include <check.h>
 #include <math.h>
 
-#include "probes/content.h"
+#include "probes/content/content.h"
 #include "tests/suite_run.h"
 
 enum { WRITES = 32 };

@@ -11,8 +11,17 @@ get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
 set(longest test_quality test_random test_budget test_experiments test_rows
     test_probes_kim test_probes_stick)
 
+# Under the sanitizers these only repeat, on more drives, what test_session,
+# test_study and the suites of the model run there already: with the long tests.
+set(repeat test_budget test_experiments test_probes_kim test_probes_stick
+    test_probes_reads test_probes_trust test_random test_rows test_throughput
+    test_twin)
+
 function(suite name label)
   set(test ${build}.${name})
+  if(build STREQUAL "debug" AND name IN_LIST repeat)
+    set(label long)
+  endif()
   add_test(NAME ${test} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/suite.sh
            ${name} ${CMAKE_BINARY_DIR}/suites ${ARGN})
   # suite.sh stops it long before.
@@ -27,7 +36,7 @@ file(GLOB programs CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source ${programs})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE ssd_study ssd_probes ssd_session
+  target_link_libraries(${name} PRIVATE ssd_study ssd_probes ssd_twin ssd_session
                         ssd_report PkgConfig::CHECK Threads::Threads)
   target_compile_definitions(${name} PRIVATE
                              SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
@@ -44,6 +53,8 @@ endforeach()
 # What the guests of tests/guest run beside the programs.
 add_executable(guest_flushes tests/guest/flushes.c)
 target_link_libraries(guest_flushes PRIVATE ssd_device)
+add_executable(guest_nbd tests/guest/nbd.c)
+target_link_libraries(guest_nbd PRIVATE Threads::Threads)
 
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
 foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
@@ -91,6 +102,7 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
                          COST ${cost})
   endif()
 endforeach()
+include(tests/plugins/plugins.cmake)
 include(tests/bench/bench.cmake OPTIONAL)
 
 set_target_properties(papers_sun_zhang PROPERTIES EXCLUDE_FROM_ALL FALSE)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "lib/device/device.h"
-#include "lib/session/session.h"
+#include "lib/session/run/session.h"
 #include "probes/probes.h"
 
 static void print_findings(const struct findings *findings)

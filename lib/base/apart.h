@@ -8,8 +8,8 @@
 /*
  * Work that may never end is done by a process of its own: a process that waits
  * in the kernel for a disk cannot be ended, not even by SIGKILL, but it can be
- * left behind. It has nothing open but its socket and what it is told to keep, so
- * that nobody waits for what it holds; and no signal that asks a run to end
+ * left behind. It has nothing open but its socket and what it is told to keep,
+ * so that nobody waits for what it holds; and no signal that asks a run to end
  * reaches it. It ends when its work does, when the other end of the socket is
  * closed, and with the process that began it, as soon as the kernel lets go.
  */

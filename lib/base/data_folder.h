@@ -9,10 +9,16 @@
 enum data_kind { DATA_DRIVES, DATA_PLOTS };
 
 /*
- * The folders where such files may be, best first: beside the running program
- * (PREFIX/bin and PREFIX/share/ssdprobe, wherever PREFIX is today), in the tree
- * it was built from, where it was to be installed. Writes folder `index` to
- * `path`; false past the last one. A folder need not exist.
+ * The folders where such files may be, best first. The first one is found by
+ * the position of the running program or plugin: the nearest share/ssdprobe in
+ * a folder that holds it. PREFIX/bin/ssdprobe finds PREFIX/share/ssdprobe, and
+ * build/release/ssdprobe finds build/release/share/ssdprobe. A folder that
+ * everybody may write to is passed over. The last one is where the programs
+ * were to be installed, for a program on libssdprobe that lies elsewhere. No
+ * folder is where the program was built, unless it still lies there.
+ *
+ * Writes folder `index` to `path`, or an empty text where there is none; false
+ * past the last one. A folder need not exist.
  */
 bool data_folder(enum data_kind kind, size_t index, char *path, size_t size);
 

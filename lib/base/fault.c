@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "lib/base/visible.h"
+
 int fault_set(struct fault *fault, enum fault_kind kind, int error,
               const char *format, ...)
 {
@@ -13,6 +15,8 @@ int fault_set(struct fault *fault, enum fault_kind kind, int error,
         fault->kind = kind;
         vsnprintf(fault->text, sizeof(fault->text), format, arguments);
         va_end(arguments);
+        /* It may quote a drive file or a run directory of others. */
+        text_visible(fault->text, fault->text, sizeof(fault->text));
     }
     return error;
 }

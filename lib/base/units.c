@@ -2,6 +2,7 @@
 #include "lib/base/units.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -109,6 +110,19 @@ int parse_ns(const char *text, uint64_t *ns)
     return parse_suffixed(text, ns_suffixes, ns);
 }
 
+int parse_seconds(const char *text, uint64_t *ns)
+{
+    char with_unit[64];
+    const size_t length = strlen(text);
+
+    if (length == 0 || !is_digit(text[length - 1]))
+        return parse_ns(text, ns);
+    const int used = snprintf(with_unit, sizeof(with_unit), "%ss", text);
+    if (used < 0 || (size_t)used >= sizeof(with_unit))
+        return -ERANGE;
+    return parse_ns(with_unit, ns);
+}
+
 int parse_integer(const char *text, uint64_t *value)
 {
     static const struct suffix none[] = {{"", 1}, {NULL, 0}};
@@ -130,6 +144,18 @@ int parse_real(const char *text, double *value)
         return -EINVAL;
     *value = (double)mantissa / (double)scale;
     return 0;
+}
+
+int64_t nearest_integer(double real)
+{
+    /* 2^63 is a double, INT64_MAX is not. */
+    static const double beyond = 9223372036854775808.0;
+
+    if (isnan(real))
+        return 0;
+    if (real >= beyond)
+        return INT64_MAX;
+    return real < -beyond ? INT64_MIN : (int64_t)llround(real);
 }
 
 char *format_bytes(uint64_t bytes, char *text, size_t size)
@@ -173,5 +199,22 @@ char *format_ns(uint64_t ns, char *text, size_t size)
     }
     int digits = power == 0 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     snprintf(text, size, "%.*f %s", digits, value, names[power]);
+    return text;
+}
+
+char *format_quantity(uint64_t amount, const char *unit, char *text,
+                      size_t size)
+{
+    if (strcmp(unit, "bytes") == 0)
+        return format_bytes(amount, text, size);
+    if (strcmp(unit, "ns") == 0)
+        return format_ns(amount, text, size);
+    if (strcmp(unit, "bytes_per_second") == 0 && amount < 1000000000)
+        snprintf(text, size, "%.3g MB/s", (double)amount / 1e6);
+    else if (strcmp(unit, "bytes_per_second") == 0)
+        snprintf(text, size, "%.3g GB/s", (double)amount / 1e9);
+    else
+        snprintf(text, size, "%" PRIu64 "%s", amount,
+                 strcmp(unit, "requests_per_second") == 0 ? "/s" : "");
     return text;
 }

@@ -44,11 +44,18 @@ int parse_bytes(const char *text, uint64_t *bytes);
 /* "250" (ns), "25us", "1.5ms", "2s", "3min", "1h". */
 int parse_ns(const char *text, uint64_t *ns);
 
+/* Likewise, for options that people type: a bare number is seconds. */
+int parse_seconds(const char *text, uint64_t *ns);
+
 /* A plain decimal integer. */
 int parse_integer(const char *text, uint64_t *value);
 
 /* A decimal number, C locale, finite. */
 int parse_real(const char *text, double *value);
+
+/* A real number of bytes, nanoseconds or requests as an integer: what does not
+ * fit becomes the nearest one that does, and what is no number 0. */
+int64_t nearest_integer(double real);
 
 /* "16 KiB", "4 MiB", "64.0 GB": binary units where they are exact, else
  * decimal ones with a digit. Returns `text`. */
@@ -56,5 +63,10 @@ char *format_bytes(uint64_t bytes, char *text, size_t size);
 
 /* "117 us", "2.50 ms", "14.5 s": three digits. Returns `text`. */
 char *format_ns(uint64_t ns, char *text, size_t size);
+
+/* A quantity of a finding's unit: "16 KiB", "117 us", "512 MB/s", "9800/s"; a
+ * plain number where it has another. Returns `text`. */
+char *format_quantity(uint64_t amount, const char *unit, char *text,
+                      size_t size);
 
 #endif

@@ -54,5 +54,8 @@ int device_block_open(const char *path, const struct device_options *options,
 int device_sim_open(const char *drive_spec,
                     const struct device_options *options,
                     struct device **device, struct fault *why);
+/* `spec`: "FILE.so[,key=value...]", see plugin/ssdprobe_plugin.h. */
+int device_plugin_open(const char *spec, const struct device_options *options,
+                       struct device **device, struct fault *why);
 
 #endif

@@ -108,7 +108,7 @@ static int check_form(const struct device *device, const struct io *io)
 
     switch (io->kind) {
     case IO_FLUSH:
-        return io->length_bytes == 0 && !io->data ? 0 : -EINVAL;
+        return io->length_bytes == 0 && !io->data && !io->fua ? 0 : -EINVAL;
     case IO_DISCARD:
         if (io->data)
             return -EINVAL;
@@ -124,6 +124,8 @@ static int check_form(const struct device *device, const struct io *io)
     default:
         return -EINVAL;
     }
+    if (io->fua && io->kind != IO_WRITE)
+        return -EINVAL;
     if (io->length_bytes == 0 || io->length_bytes % block_bytes != 0 ||
         io->offset_bytes % block_bytes != 0)
         return -EINVAL;
@@ -269,6 +271,11 @@ int device_reap(struct device *device, struct io *done[], size_t max,
         count_answer(device, done[i]);
     }
     return 0;
+}
+
+unsigned device_queue_depth(const struct device *device)
+{
+    return device->queue_depth_count;
 }
 
 int device_do(struct device *device, struct io *io)

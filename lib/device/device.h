@@ -24,7 +24,7 @@
 
 struct device;
 
-/* The answer of one interlock (lib/device/interlock.c). */
+/* The answer of one interlock (lib/device/interlocks/interlock.c). */
 enum interlock_verdict {
     INTERLOCK_PASS,
     INTERLOCK_NOTE, /* no objection, yet something to know before going on */
@@ -43,8 +43,10 @@ struct interlock_outcomes {
 const char *interlock_verdict_name(enum interlock_verdict verdict);
 
 struct device_options {
-    bool write;         /* open for writing; false: no write, discard or flush
+    bool write; /* open for writing; false: no write, discard or flush
                            can pass the gate */
+    bool share; /* read beside others who use it: a mounted disk is held without
+                   O_EXCL. Not where anything would be written */
     bool allow_virtual; /* loop, ram, null_blk and other virtual disks */
     bool would_write;   /* judge it as if for writing, whatever `write` says */
     bool force_signature; /* overwrite file systems and partition tables */
@@ -91,12 +93,13 @@ struct device_health {
 
 /* Identity and geometry; empty text or 0 where the system does not say. */
 struct device_info {
-    char path[128]; /* as given: "/dev/sdb", "sim:ssd-a" */
+    char path[128]; /* as given: "/dev/sdb", "sim:ssd-a", "plugin:./x.so" */
     char model[64], serial[64], firmware[32];
     char wwid[128];    /* world-wide name */
     char sequence[32]; /* the kernel's number of this disk in this place */
-    char bus[16];    /* "sata", "usb", "nvme", "mmc", "loop", "virtual", ... */
-    char driver[32]; /* "sd", "nvme", "loop", ... */
+    char bus[16];      /* "sata", "usb", "nvme", "mmc", "loop", "virtual",
+                        "plugin", ... */
+    char driver[32];   /* "sd", "nvme", "loop", ... */
     struct device_usb usb;
     char write_cache[24]; /* "write back", "write through", "none" */
     char partitions[160]; /* "sdb1 512 MiB, sdb2 63.5 GB" */
@@ -107,22 +110,28 @@ struct device_info {
     struct device_declared declared[DECLARED_MAX];
     size_t declared_count;
     bool read_only, removable, rotational;
+    char in_use[96];    /* opened beside this user; empty: nobody uses it */
     bool virtual_disk;  /* loop, ram, ...: needs allow_virtual */
     bool virtual_clock; /* an emulated drive: time costs nothing */
+    bool forgets;       /* it keeps no contents, and reads as zeros */
     char engine[24];    /* "io_uring", "pread/pwrite", "virtual time" */
     char flush[16];     /* the method in use: "ata", "sync", ..., "virtual" */
 };
 
 /*
- * Opens a DEVICE: "sim:DRIVE[,key=value...]" or the path of a whole disk. An
- * emulated drive has only times, and reads as zeros, unless contents=on is among
- * its keys. A
- * disk is opened with O_EXCL, locked and held, once all interlocks have let it
- * pass; with `write` false it is opened read-only (still O_EXCL). 0, or -errno
- * with `why` (FAULT_USAGE, FAULT_OPEN or FAULT_REFUSED).
+ * Opens a DEVICE: "sim:DRIVE[,key=value...]", "plugin:FILE.so[,key=value...]"
+ * (plugin/ssdprobe_plugin.h) or the path of a whole disk. An emulated drive
+ * keeps the contents of requests that are compared (io.h), all of them if
+ * contents=on is among its keys, and none if contents=off is. A disk is opened
+ * with O_EXCL, locked and held, once all interlocks have let it pass; with
+ * `write` false it is opened read-only (still O_EXCL, but with `share` beside
+ * whoever has it). 0, or -errno with `why` (FAULT_USAGE, FAULT_OPEN or
+ * FAULT_REFUSED).
  */
 int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct fault *why);
+/* Is it a DEVICE in virtual time, which ends with the program? */
+bool device_is_emulated(const char *spec);
 void device_close(struct device *device); /* accepts NULL; waits for requests */
 
 const struct device_info *device_info(const struct device *device);
@@ -149,8 +158,8 @@ int device_restore(struct device *device);
 /*
  * The device's data buffer, at least `size_bytes` long, page-aligned and
  * registered with the kernel where it can be. Valid until the next call or
- * device_close. NULL: no memory, or the device counts as gone. No request may be
- * outstanding.
+ * device_close. NULL: no memory, or the device counts as gone. No request may
+ * be outstanding.
  */
 void *device_buffer(struct device *device, size_t size_bytes);
 
@@ -198,6 +207,9 @@ int device_submit(struct device *device, struct io *io);
  */
 int device_reap(struct device *device, struct io *done[], size_t max,
                 size_t *count);
+
+/* How many requests may be outstanding. */
+unsigned device_queue_depth(const struct device *device);
 
 /* Submits one request and reaps it: nothing else may be outstanding. Returns
  * the error of device_submit or device_reap, else io->error. */

@@ -6,7 +6,29 @@
 
 #include "lib/device/backend.h"
 
-static const char SIM_PREFIX[] = "sim:";
+/* What stands before an emulated drive; all else is the path of a disk. */
+static const struct emulation {
+    const char *prefix;
+    int (*open)(const char *spec, const struct device_options *options,
+                struct device **device, struct fault *why);
+} emulations[] = {
+    {"sim:", device_sim_open},
+    {"plugin:", device_plugin_open},
+};
+
+static const struct emulation *emulation_of(const char *spec)
+{
+    for (size_t i = 0; i < sizeof(emulations) / sizeof(emulations[0]); i++)
+        if (strncmp(spec, emulations[i].prefix, strlen(emulations[i].prefix)) ==
+            0)
+            return &emulations[i];
+    return NULL;
+}
+
+bool device_is_emulated(const char *spec)
+{
+    return emulation_of(spec) != NULL;
+}
 
 /* Far above what a drive can use; a limit, so that a typing error does not ask
  * for gigabytes of queue. */
@@ -26,12 +48,12 @@ int device_open(const char *spec, const struct device_options *options,
                          "kept: ask for less.",
                          used.queue_depth_count, QUEUE_DEPTH_MAX);
 
-    const size_t prefix_length = sizeof(SIM_PREFIX) - 1;
-    const bool simulated = strncmp(spec, SIM_PREFIX, prefix_length) == 0;
+    const struct emulation *emulation = emulation_of(spec);
     struct device *opened = NULL;
-    const int error =
-        simulated ? device_sim_open(spec + prefix_length, &used, &opened, why)
-                  : device_block_open(spec, &used, &opened, why);
+    const int error = emulation
+                          ? emulation->open(spec + strlen(emulation->prefix),
+                                            &used, &opened, why)
+                          : device_block_open(spec, &used, &opened, why);
     if (error)
         return error;
 

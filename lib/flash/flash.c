@@ -6,9 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lib/flash/hotness.h"
-#include "lib/flash/moment.h"
-#include "lib/flash/serve.h"
+#include "lib/flash/drive/geometry.h"
+#include "lib/flash/ftl/hotness.h"
+#include "lib/flash/request/moment.h"
+#include "lib/flash/controller/serve.h"
 
 /* ---- a request's turn --------------------------------------------------- */
 
@@ -17,6 +18,19 @@ void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context)
     flash->tell = tell;
     flash->tell_context = context;
     flash->array.why = tell ? &flash->unit_why : NULL;
+}
+
+/* When a request that is served is seen to be complete. */
+static uint64_t see(struct flash *flash, uint64_t begin_ns,
+                    uint64_t complete_ns)
+{
+    double held = noise_outlier(&flash->noise);
+
+    if (held > 0) {
+        complete_ns += (uint64_t)((double)(complete_ns - begin_ns) * held);
+        flash->held_until_ns = complete_ns;
+    }
+    return noise_seen(&flash->noise, begin_ns, complete_ns);
 }
 
 /* The request itself, and what noise makes of it. */
@@ -32,18 +46,16 @@ static uint64_t serve_noisy(struct flash *flash,
         return serve_request(flash, request, begin_ns);
     uint64_t awake_ns = noise_wake(noise, begin_ns);
     uint64_t asleep_ns = awake_ns - begin_ns;
-    begin_ns = awake_ns;
+    begin_ns = noise_unpause(noise, awake_ns);
+    uint64_t paused_ns = begin_ns - awake_ns;
     flash->array.slowness = noise_slowness(noise, begin_ns);
     uint64_t complete = serve_request(flash, request, begin_ns);
-    uint64_t served_ns = complete;
-    double held = noise_outlier(noise);
-    if (held > 0) {
-        complete += (uint64_t)((double)(complete - begin_ns) * held);
-        flash->held_until_ns = complete;
-    }
-    complete = noise_seen(noise, begin_ns, complete);
-    flash->why.noise_ns = asleep_ns + (complete - served_ns);
-    return complete;
+    if (flash->under_way)
+        return complete; /* its end is open */
+    uint64_t seen_ns = see(flash, begin_ns, complete);
+    flash->why.wake_ns = asleep_ns;
+    flash->why.noise_ns = paused_ns + (seen_ns - complete);
+    return seen_ns;
 }
 
 /* What another user asked for before a request of the host's begins; when that
@@ -101,6 +113,8 @@ static uint64_t carry_out(struct flash *flash,
         return later(begin_ns, cut_power(flash, error));
     if (request->operation == FLASH_FLUSH)
         faults_flushed(faults);
+    if (request->fua && *error == 0)
+        *error = faults_made_safe(faults, flash->store, request);
     return complete;
 }
 
@@ -181,9 +195,16 @@ static void step_under_way(struct flash *flash)
 {
     bool was_full = !has_room(flash);
     struct flash_done done;
+    uint64_t order;
 
-    if (!under_way_step(flash->under_way, &done, &flash->why))
+    if (!under_way_step(flash->under_way, &done, &order, &flash->why))
         return;
+    if (flash->noise.on) {
+        uint64_t seen_ns = see(flash, done.begin_ns, done.complete_ns);
+        flash->why.noise_ns = seen_ns - done.complete_ns;
+        done.complete_ns = seen_ns;
+    }
+    under_way_put(flash->under_way, &done, order);
     if (was_full)
         flash->slot_free_ns = done.complete_ns;
     flash->statistics.queue_ns += done.begin_ns - done.submit_ns;
@@ -195,6 +216,23 @@ static void step_under_way(struct flash *flash)
     flash->tell(flash->tell_context, &done, &flash->why);
 }
 
+/* Nothing is under way, and nobody asks for anything before `until_ns`: cleans
+ * a block. False: there is none to clean, or no time. */
+static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
+{
+    struct mapping *mapping = flash->mapping;
+    uint64_t idle_ns = later(flash->busy_until_ns + flash->drive.idle_after_ns,
+                             flash->cleaned_until_ns);
+
+    if (!flash->array.queued || !mapping->ops->idle || idle_ns >= until_ns ||
+        flash->queue.count > 0 || under_way_is_busy(flash->under_way))
+        return false;
+    uint64_t cleaned = flash->statistics.blocks_cleaned_count;
+    flash->cleaned_until_ns = idle_ns + 1;
+    mapping->ops->idle(mapping, idle_ns, idle_ns + 1);
+    return flash->statistics.blocks_cleaned_count > cleaned;
+}
+
 /* Steps and decisions in the order of time: those before `until_ns`, and with
  * `inclusive` the steps (not the decisions) of that instant. */
 static void advance_under_way(struct flash *flash, uint64_t until_ns,
@@ -203,6 +241,8 @@ static void advance_under_way(struct flash *flash, uint64_t until_ns,
     for (;;) {
         uint64_t decision = decision_ns(flash);
         uint64_t step = under_way_next_ns(flash->under_way);
+        if (cleans_when_idle(flash, until_ns))
+            continue;
         if (decision != UINT64_MAX && decides_at_once(flash))
             decide(flash, decision);
         else if (step <= decision &&
@@ -215,6 +255,12 @@ static void advance_under_way(struct flash *flash, uint64_t until_ns,
     }
 }
 
+static bool is_write(const struct flash_request *request)
+{
+    return request->operation == FLASH_WRITE ||
+           request->operation == FLASH_WRITE_ZEROES;
+}
+
 /* ---- the machine -------------------------------------------------------- */
 
 int flash_submit(struct flash *flash, uint64_t now_ns,
@@ -224,10 +270,11 @@ int flash_submit(struct flash *flash, uint64_t now_ns,
 
     assert(now_ns >= flash->now_ns);
     if (offset % SECTOR_BYTES || length % SECTOR_BYTES ||
-        (length == 0) != (request->operation == FLASH_FLUSH))
+        (length == 0) != (request->operation == FLASH_FLUSH) ||
+        (request->fua && !is_write(request)))
         return -EINVAL;
-    if (offset > flash->drive.capacity_bytes ||
-        length > flash->drive.capacity_bytes - offset)
+    if (offset > flash->capacity_bytes ||
+        length > flash->capacity_bytes - offset)
         return -ERANGE;
     struct waiting waiting = {.request = *request,
                               .submit_ns = now_ns,
@@ -278,7 +325,7 @@ void flash_advance(struct flash *flash, uint64_t until_ns,
     flash->now_ns = until_ns;
     if (flash->under_way) {
         advance_under_way(flash, until_ns, true);
-        *done_count = under_way_take(flash->under_way, done, max);
+        *done_count = under_way_take(flash->under_way, until_ns, done, max);
         return;
     }
     for (;;) {
@@ -303,34 +350,16 @@ void flash_advance(struct flash *flash, uint64_t until_ns,
 
 uint64_t flash_capacity_bytes(const struct flash *flash)
 {
-    return flash->drive.capacity_bytes;
+    return flash->capacity_bytes;
 }
 
-static int create_flash(struct flash *flash, struct fault *why)
+/* What the controller has memory for. 0 or -ENOMEM. */
+static int create_memory(struct flash *flash)
 {
     const struct drive *drive = &flash->drive;
-    const struct mapping_ops *ops = mapping_ops(drive);
+    int error = 0;
 
-    flash->array.slowness = 1.0;
-    if (!ops)
-        return 0;
-    uint32_t blocks = ops->blocks_count(drive);
-    uint64_t block_units = drive->page_bytes * drive->superblock_chips_count *
-                           drive->pages_per_block_count *
-                           drive->stripe_banks_count /
-                           drive->clustered_page_bytes;
-    if (blocks * block_units >= UINT32_MAX)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: %" PRIu64 " clustered pages are more than the "
-                         "model can number",
-                         drive->name, blocks * block_units);
-    int error = array_create(&flash->array, drive, blocks, &flash->statistics);
-    if (!error && drive->mapping == MAPPING_STRIPED)
-        error = under_way_create(drive, &flash->array, &flash->link_free_ns,
-                                 &flash->under_way);
-    if (!error)
-        error = ops->create(drive, &flash->array, &flash->mapping);
-    if (!error && drive->read_buffer_bytes >= flash->array.page_bytes)
+    if (drive->read_buffer_bytes >= flash->array.page_bytes)
         error = read_buffer_create(
             (uint32_t)(drive->read_buffer_bytes / flash->array.page_bytes),
             &flash->read_buffer);
@@ -342,6 +371,41 @@ static int create_flash(struct flash *flash, struct fault *why)
             (uint32_t)(drive->first_level_bytes / drive->clustered_page_bytes),
             (uint32_t)(drive->second_level_bytes / drive->clustered_page_bytes),
             &flash->write_cache);
+    /* Each holds a sector at least. */
+    if (!error && flash->write_buffer &&
+        drive->write_buffer_drain == DRAIN_STEADY)
+        error = in_flight_create(
+            (uint32_t)(drive->write_buffer_bytes / SECTOR_BYTES + 1),
+            &flash->in_flight);
+    if (!error && drive->mapping_cache_bytes)
+        error = map_cache_create(drive, &flash->map_cache);
+    return error;
+}
+
+static int create_flash(struct flash *flash, struct fault *why)
+{
+    const struct drive *drive = &flash->drive;
+    const struct mapping_ops *ops = mapping_ops(drive);
+
+    flash->array.slowness = 1.0;
+    if (!ops)
+        return 0;
+    uint32_t blocks = ops->blocks_count(drive);
+    uint64_t block_units =
+        drive_block_bytes(drive) / drive->clustered_page_bytes;
+    if (blocks * block_units >= UINT32_MAX)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: %" PRIu64 " clustered pages are more than the "
+                         "model can number",
+                         drive->name, blocks * block_units);
+    int error = array_create(&flash->array, drive, blocks, &flash->statistics);
+    if (!error && (drive->mapping == MAPPING_STRIPED || drive->die_queue))
+        error = under_way_create(drive, &flash->array, &flash->link_free_ns,
+                                 &flash->under_way);
+    if (!error)
+        error = ops->create(drive, &flash->array, &flash->mapping);
+    if (!error)
+        error = create_memory(flash);
     if (!error && drive->content_unit_bytes) {
         error = content_create(drive->capacity_bytes, drive->content_unit_bytes,
                                &flash->content);
@@ -363,6 +427,8 @@ int flash_create(const struct drive *drive, struct flash **result,
         return fault_set(why, FAULT_OPEN, -ENOMEM,
                          "%s: no memory for the model", drive->name);
     flash->drive = *drive;
+    flash->capacity_bytes = drive->capacity_bytes;
+    flash->drive.capacity_bytes = drive_inside_bytes(drive);
     flash->scheduler = scheduler_of(drive);
     noise_init(&flash->noise, drive);
     neighbour_init(&flash->neighbour, drive);
@@ -398,6 +464,8 @@ void flash_destroy(struct flash *flash)
     content_destroy(flash->content);
     write_buffer_destroy(flash->write_buffer);
     write_cache_destroy(flash->write_cache);
+    map_cache_destroy(flash->map_cache);
+    in_flight_destroy(flash->in_flight);
     read_buffer_destroy(flash->read_buffer);
     if (flash->mapping)
         flash->mapping->ops->destroy(flash->mapping);

@@ -105,6 +105,11 @@ void finding_absent(struct finding *finding, double confidence)
     finding->confidence = fmin(confidence, confidence_most);
 }
 
+bool finding_assumed(const struct finding *finding)
+{
+    return strcmp(finding->probe, "assumed") == 0;
+}
+
 void finding_withdraw(struct finding *finding)
 {
     finding->verdict = VERDICT_INCONCLUSIVE;

@@ -24,7 +24,7 @@ enum value_kind {
     VALUE_LIST /* of integers */
 };
 
-enum { VALUE_LIST_MAX = 4, FINDINGS_MAX = 64, FINDING_EXTRAS_MAX = 4 };
+enum { VALUE_LIST_MAX = 4, FINDINGS_MAX = 96, FINDING_EXTRAS_MAX = 4 };
 
 struct value {
     enum value_kind kind;
@@ -54,7 +54,7 @@ struct finding_extra {
 
 struct finding {
     char parameter[32]; /* "clustered_page": see interface.md */
-    char unit[8];       /* "bytes", "ns", "count" or "" */
+    char unit[24];      /* "bytes", "ns", "count", a rate, or "" */
     char probe[32];     /* "clustered-page" */
     enum verdict verdict;
     struct value value, low, high; /* VALUE_NONE unless found */
@@ -86,12 +86,16 @@ void finding_found(struct finding *finding, struct value value,
                    double confidence);
 void finding_absent(struct finding *finding, double confidence);
 
-/* What was stated no longer is: inconclusive, for a reason that the caller gives.
+/* Does the value come from the user (--assume), and not from a measurement? */
+bool finding_assumed(const struct finding *finding);
+
+/* What was stated no longer is: inconclusive, for a reason that the caller
+ * gives.
  */
 void finding_withdraw(struct finding *finding);
 
-/* What says that this parameter is absent is withdrawn: a probe has found a reason
- * why it may have been hidden. What the user assumed stays. */
+/* What says that this parameter is absent is withdrawn: a probe has found a
+ * reason why it may have been hidden. What the user assumed stays. */
 void findings_doubt(struct findings *findings, const char *parameter,
                     const char *why);
 

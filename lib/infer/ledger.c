@@ -69,8 +69,12 @@ int ledger_add(struct ledger *ledger, const struct sample *sample)
         ledger->used++;
     }
     entry->failed = entry->failed || sample->error != 0;
-    entry->timings[entry->count++] = (struct timing){
-        sample->operation, sample->complete_ns - sample->submit_ns};
+    entry->timings[entry->count++] =
+        (struct timing){.operation = sample->operation,
+                        .returned = sample->returned,
+                        .submit_ns = sample->submit_ns,
+                        .complete_ns = sample->complete_ns,
+                        .ns = sample->complete_ns - sample->submit_ns};
     return 0;
 }
 

@@ -15,7 +15,9 @@
 
 struct timing {
     enum operation operation;
-    uint64_t ns;
+    enum returned returned;
+    uint64_t submit_ns, complete_ns;
+    uint64_t ns; /* complete_ns - submit_ns */
 };
 
 /* The rows of one phase, cell and round. */
@@ -36,7 +38,8 @@ struct ledger {
 int ledger_add(struct ledger *ledger, const struct sample *sample);
 void ledger_free(struct ledger *ledger);
 
-/* Makes `to`, which is empty, hold the same rows. 0, or -ENOMEM: it is empty. */
+/* Makes `to`, which is empty, hold the same rows. 0, or -ENOMEM: it is
+ * empty. */
 int ledger_copy(const struct ledger *from, struct ledger *to);
 
 /* NULL when no row has that label. */

@@ -2,12 +2,20 @@
 #ifndef SSDPROBE_INFER_PARAMETER_H
 #define SSDPROBE_INFER_PARAMETER_H
 
-/* The unit of a parameter of interface.md: "bytes", "ns", "count" or "" where
- * it has none. NULL: there is no such parameter. */
+#include <stdbool.h>
+
+/* The unit of a parameter of interface.md: "bytes", "ns", "count",
+ * "bytes_per_second", "requests_per_second", or "" where it has none. NULL:
+ * there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
-/* What it is, in a few plain words: "the unit in which the drive writes". NULL:
+/* What it is, in a few plain words, with the everyday name where the papers
+ * have one of their own: "write unit: what the drive writes at once". NULL:
  * there is no such parameter. */
 const char *parameter_meaning(const char *parameter);
+
+/* Is a quantity of this unit as large as the drive is fast: a time, or a rate?
+ * It changes when a drive is throttled, and from run to run. */
+bool unit_is_of_speed(const char *unit);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum probe_method { METHOD_ADAPTIVE, METHOD_PAPER };
 
-enum { PROBE_PARAMETERS_MAX = 8, PROBE_NEEDS_MAX = 4 };
+enum { PROBE_NEEDS_MAX = 4 };
 
 /* What a probe may know of the device before it measures. */
 struct setting {
@@ -33,9 +33,8 @@ struct setting {
                                Requests that are measured begin at random
                                times within it */
     bool read_only;
-    uint64_t write_budget_bytes;               /* of the whole run */
-    uint64_t parameters[PROBE_PARAMETERS_MAX]; /* in the order of the probe's
-                                                  table */
+    bool forgets;                /* the device keeps no contents, only times */
+    uint64_t write_budget_bytes; /* of the whole run */
 };
 
 enum step_content {
@@ -43,10 +42,16 @@ enum step_content {
     CONTENT_ZEROS,
     CONTENT_ONES,
     CONTENT_STRIPES, /* ones and zeros in turn, `part_bytes` each */
+    CONTENT_MARK,    /* differs from place to place, and for each `mark`; can be
+                     compared when it is read back */
     CONTENT_PARTS /* of each two of these one of zeros: random_one_of_two() */
 };
 
-/* One thing to do: a request, or a pause. */
+/*
+ * One thing to do: a request, or a pause. All zero but for operation, place and
+ * length is a request that is sent alone. (Kim et al. and Sun & Zhang send all
+ * requests so; Chen, Lee & Zhang 2011 and Dirik 6.2 send several at once.)
+ */
 struct step {
     enum operation operation;
     uint64_t offset_bytes, length_bytes;
@@ -54,13 +59,16 @@ struct step {
     enum step_content content;
     uint64_t part_bytes; /* of stripes and parts, which are counted from the */
     uint64_t part_shift_bytes; /* device's beginning, or this much before it */
+    uint64_t mark;             /* of CONTENT_MARK */
+    /* How many requests may be under way when this one has been sent, itself
+     * included: at most SAMPLE_DEPTH_MAX; 0 and 1: it is sent alone. A pause
+     * waits for all requests. */
+    uint32_t depth;
+    bool fua; /* a write that completes when it is on the medium */
+    /* A read: is what it returns what `content` says is there? Only of contents
+     * that can be known: not CONTENT_RANDOM. */
+    bool compare;
     struct label label;
-};
-
-/* A number a user may set: its place in `parameters[]` is its row. */
-struct probe_parameter {
-    const char *name, *unit, *help;
-    uint64_t low, high, normal; /* limits and default */
 };
 
 struct probe_plan {
@@ -69,19 +77,33 @@ struct probe_plan {
     uint64_t requests, requests_max;
 };
 
-enum probe_next { PROBE_STEP, PROBE_DONE };
+/* PROBE_WAIT: what comes next depends on rows that have not been fed yet. Only
+ * said while a request of some depth is under way. */
+enum probe_next { PROBE_STEP, PROBE_DONE, PROBE_WAIT };
 
 struct probe {
     const char *name;     /* "write-buffer" */
     const char *question; /* ends in '?' */
     const char *idea;     /* a sentence or two, for `list -v` and the manual */
     bool writes;          /* overwrites user data */
+    /* Of its answers, those that need writes, where the rest is told by reads
+     * alone: then it runs also where nothing may be written, and asks for
+     * reads only. Empty: all that it finds needs them, where `writes`. */
+    const char *by_write[PROBE_NEEDS_MAX];
     bool prepares; /* finds nothing, but makes the drive one that others can
                       measure: only where it is asked for, or needed */
+    bool compares; /* what it reads: a device that forgets tells it nothing */
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */
-    struct probe_parameter parameters[PROBE_PARAMETERS_MAX];
+    const char
+        *by_flush[PROBE_NEEDS_MAX]; /* of its answers, those that are told
+                                              by what writes take with a
+                                              flush */
+    /* The literal procedure of a paper, which plans and measures in this one's
+     * place under METHOD_PAPER: a probe of the same name and answers, with the
+     * same functions but for `plan` and `start`. NULL: there is none. */
+    const struct probe *literal;
 
     /* Expected and most it will do. Pure. */
     void (*plan)(const struct setting *setting, struct probe_plan *plan);
@@ -89,7 +111,9 @@ struct probe {
     /* Allocates the state. `known` is read only during the call. 0, -ENOMEM. */
     int (*start)(const struct setting *setting, const struct findings *known,
                  void **state);
-    /* What to do next; PROBE_DONE when nothing more would help. */
+    /* What to do next; PROBE_DONE when nothing more would help. Steps of some
+     * depth are asked for before the rows of those before them are fed; rows
+     * are fed in the order in which their steps were asked for. */
     enum probe_next (*next)(void *state, struct step *step);
     /* 0 or -ENOMEM. A row with an error is fed too. */
     int (*feed)(void *state, const struct sample *sample);
@@ -97,11 +121,17 @@ struct probe {
      * time: an interrupted run concludes what its rows carry. */
     void (*conclude)(void *state, struct findings *findings);
     void (*finish)(void *state); /* frees; accepts NULL */
-    /* A second state that stands where this one does and goes on by itself; NULL
-     * when there is no memory. A probe without stages need not have this. */
+    /* A second state that stands where this one does and goes on by itself;
+     * NULL when there is no memory. A probe without stages need not have
+     * this. */
     void *(*copy)(const void *state);
-    /* Share of the work done, 0 to 1, for a progress bar. */
-    double (*progress)(const void *state);
 };
+
+/* The probe whose `plan` and `start` count. */
+static inline const struct probe *probe_by(enum probe_method method,
+                                           const struct probe *probe)
+{
+    return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
+}
 
 #endif

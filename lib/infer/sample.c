@@ -32,3 +32,33 @@ int operation_parse(const char *text, enum operation *operation)
     }
     return -EINVAL;
 }
+
+static const char *const returned_names[] = {
+    [RETURNED_UNSEEN] = "unseen",
+    [RETURNED_SAME] = "same",
+    [RETURNED_ZEROS] = "zeros",
+    [RETURNED_OTHER] = "other",
+};
+
+enum { RETURNED_COUNT = sizeof(returned_names) / sizeof(returned_names[0]) };
+
+const char *returned_name(enum returned returned)
+{
+    return (size_t)returned < RETURNED_COUNT ? returned_names[returned] : NULL;
+}
+
+int returned_parse(const char *text, enum returned *returned)
+{
+    for (size_t i = 0; i < RETURNED_COUNT; i++) {
+        if (strcmp(returned_names[i], text) == 0) {
+            *returned = (enum returned)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+bool sample_is_refused(enum operation operation, int error)
+{
+    return operation == OPERATION_DISCARD && error == -EOPNOTSUPP;
+}

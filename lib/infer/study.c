@@ -61,6 +61,7 @@ bool study_next(struct study *study, struct step *step)
         return false;
     }
     *step = study->asked[study->asked_head++];
+    study->given_count++;
     return true;
 }
 
@@ -80,9 +81,73 @@ int study_probe_feed(void *state, const struct sample *sample)
          sample->operation == OPERATION_WRITE) &&
         (study->quickest_ns == 0 || ns < study->quickest_ns))
         study->quickest_ns = ns;
-    if (sample->error)
+    if (sample->error && !sample_is_refused(sample->operation, sample->error))
         study->io_failed = true;
     return ledger_add(&study->ledger, sample);
+}
+
+/* ---- reasoning ---------------------------------------------------------- */
+
+/* A piece of memory, and the one before it. */
+struct study_memory {
+    struct study_memory *before;
+    max_align_t bytes[];
+};
+
+void *study_alloc(struct study *study, size_t bytes)
+{
+    struct study_memory *memory = calloc(1, sizeof(*memory) + bytes);
+
+    if (!memory)
+        study_fail(study);
+    memory->before = study->memory;
+    study->memory = memory;
+    return memory->bytes;
+}
+
+static void free_memory(struct study *study)
+{
+    struct study_memory *memory = study->memory;
+
+    study->memory = NULL;
+    while (memory) {
+        struct study_memory *before = memory->before;
+        free(memory);
+        memory = before;
+    }
+}
+
+void study_leave(struct study *study)
+{
+    assert(study->away);
+    longjmp(*study->away, 1);
+}
+
+void study_fail(struct study *study)
+{
+    study->failed = true;
+    study_leave(study);
+}
+
+static bool end_reasoning(struct study *study, bool concluded)
+{
+    study->away = NULL;
+    free_memory(study);
+    return concluded;
+}
+
+/* False when the reasoning left: rows are missing, or memory. */
+static bool reason(struct study *study, struct findings *findings)
+{
+    jmp_buf away;
+
+    /* end_reasoning takes it back before it goes out of scope. */
+    /* cppcheck-suppress autoVariables */
+    study->away = &away;
+    if (setjmp(away) != 0)
+        return end_reasoning(study, false);
+    study->ops->think(study, findings);
+    return end_reasoning(study, true);
 }
 
 enum probe_next study_probe_next(void *state, struct step *step)
@@ -94,25 +159,26 @@ enum probe_next study_probe_next(void *state, struct step *step)
         return PROBE_STEP;
     if (study->concluded || study->failed || study->io_failed)
         return PROBE_DONE;
+    if (study->given_count > study->rows_count)
+        return PROBE_WAIT;
     scratch = calloc(1, sizeof(*scratch));
     if (!scratch) {
         study->failed = true;
         return PROBE_DONE;
     }
-    study->concluded = study->ops->think(study, scratch);
+    study->concluded = reason(study, scratch);
     free(scratch);
     if (study->concluded)
         study_drop_asked(study);
     return study_next(study, step) ? PROBE_STEP : PROBE_DONE;
 }
 
-bool study_say_open(const struct probe *probe, struct findings *findings,
+void study_say_open(const struct probe *probe, struct findings *findings,
                     const char *reason)
 {
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
         finding_why(findings_add(findings, probe->name, probe->answers[i]),
                     "%s", reason);
-    return true;
 }
 
 /* Is it among the findings from `first` on? */
@@ -148,14 +214,30 @@ static void say_unfinished(const struct study *study, struct findings *findings,
                         "%s", reason);
 }
 
+/* What reads do not tell, in a run that only reads. */
+static void skip_writes(const struct probe *probe, struct findings *findings,
+                        size_t first)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->by_write[i]; i++) {
+        if (is_said(findings, first, probe->by_write[i]))
+            continue;
+        struct finding *finding =
+            findings_add(findings, probe->name, probe->by_write[i]);
+        finding->verdict = VERDICT_SKIPPED;
+        finding_why(finding, "it needs to write, and this run only reads");
+    }
+}
+
 void study_probe_conclude(void *state, struct findings *findings)
 {
     struct study *study = state;
     const size_t first = findings->count;
-    bool concluded = !study->failed && !study->io_failed &&
-                     study->ops->think(study, findings);
+    bool concluded =
+        !study->failed && !study->io_failed && reason(study, findings);
 
     study_drop_asked(study);
+    if (study->setting.read_only)
+        skip_writes(study->probe, findings, first);
     if (!concluded)
         say_unfinished(study, findings, first);
 }
@@ -189,18 +271,6 @@ void *study_probe_copy(const void *state)
         memcpy(to->rounds, from->rounds,
                from->rounds_size * sizeof(*to->rounds));
     return to;
-}
-
-double study_probe_progress(const void *state)
-{
-    const struct study *study = state;
-    struct probe_plan plan;
-
-    study->probe->plan(&study->setting, &plan);
-    if (study->concluded || plan.requests == 0)
-        return 1;
-    double share = (double)study->rows_count / (double)plan.requests;
-    return share < 0.99 ? share : 0.99;
 }
 
 void study_random(const struct study *study, const char *phase,

@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_INFER_STUDY_H
 #define SSDPROBE_INFER_STUDY_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include "lib/base/random.h"
 #include "lib/infer/ledger.h"
 #include "lib/infer/probe.h"
-#include "lib/infer/stats.h"
+#include "lib/infer/statistics/stats.h"
 
 /*
  * What every probe stands on. A claim is a set of contrasts, each with a side
@@ -19,10 +20,12 @@
  * drift and background load hit both; its median has an exact rank interval;
  * looks are sequential, and the error rate is shared among looks and contrasts.
  *
- * A probe writes down its reasoning as one function from the ledger to either
- * "measure these first" or findings. It runs again from the top whenever what
- * it asked for has been measured, so nothing it knows is anywhere but in the
- * rows, and a recording leads to the same findings as the run that made it.
+ * A probe writes down its reasoning as one function from the ledger to
+ * findings. It reads as if every row were there: where rows are missing, the
+ * function that needs them asks for them and leaves the reasoning by itself
+ * (study_leave). It runs again from the top whenever what it asked for has been
+ * measured, so nothing it knows is anywhere but in the rows, and a recording
+ * leads to the same findings as the run that made it.
  */
 
 enum side {
@@ -46,8 +49,8 @@ struct contrast {
     uint32_t summary;   /* of these, from 0: the one that is asked for */
     enum side expected; /* SIDE_OPEN: either will do */
     double low, high;   /* thresholds on the median log ratio: where low < high,
-                         * both may be true, and above is said; where low > high,
-                         * neither may be, and it stays open */
+                         * both may be true, and above is said; where low >
+                         * high, neither may be, and it stays open */
 
     enum side side;
     double median;
@@ -59,10 +62,11 @@ struct contrast {
 struct study;
 
 struct study_ops {
-    /* The reasoning: from the ledger to findings (true), or to what must be
-     * measured first (false: something was asked for). Findings before that
-     * stand if no more can be measured: they rest on rows of their own. */
-    bool (*think)(struct study *study, struct findings *findings);
+    /* The reasoning, from the ledger to findings. It returns when it has
+     * concluded, and leaves by itself where rows are missing. Findings before
+     * that stand if no more can be measured: they rest on rows of their own.
+     * What it changes in the state must not need to be put back. */
+    void (*think)(struct study *study, struct findings *findings);
     /* Asks for one round of a contrast with study_ask(). `random` is the same
      * for the same seed, phase, contrast and round. */
     void (*emit)(struct study *study, const char *phase,
@@ -75,6 +79,8 @@ struct study_ops {
                   struct random *random, double *ratio);
 };
 
+struct study_memory;
+
 struct study {
     size_t size; /* of the probe's state, which this begins */
     struct setting setting;
@@ -86,10 +92,13 @@ struct study {
     size_t asked_head, asked_count, asked_size;
     uint64_t *rounds; /* every round asked for so far: a set of hashes */
     size_t rounds_used, rounds_size;
-    bool failed;    /* out of memory: conclude with what there is */
-    bool io_failed; /* a request of this probe had an error */
-    bool concluded; /* the rows carry a conclusion: nothing more to ask */
-    uint64_t rows_count;
+    jmp_buf *away; /* where study_leave goes; NULL outside of the reasoning */
+    struct study_memory *memory; /* of study_alloc */
+    bool failed;          /* out of memory: conclude with what there is */
+    bool io_failed;       /* a request of this probe had an error */
+    bool concluded;       /* the rows carry a conclusion: nothing more to ask */
+    uint64_t given_count; /* steps that were handed out */
+    uint64_t rows_count;  /* and of which the rows were fed */
     uint64_t quickest_ns; /* of the requests that were measured; 0: none yet */
 };
 
@@ -119,16 +128,22 @@ int study_probe_feed(void *state, const struct sample *sample);
 void study_probe_conclude(void *state, struct findings *findings);
 void study_probe_finish(void *state);
 void *study_probe_copy(const void *state);
-double study_probe_progress(const void *state);
 
 #define STUDY_PROBE_FUNCTIONS                                                  \
     .next = study_probe_next, .feed = study_probe_feed,                        \
     .conclude = study_probe_conclude, .finish = study_probe_finish,            \
-    .copy = study_probe_copy, .progress = study_probe_progress
+    .copy = study_probe_copy
 
-/* Each parameter that the probe answers is inconclusive, for this reason.
- * Returns true: what `think` returns when it has concluded. */
-bool study_say_open(const struct probe *probe, struct findings *findings,
+/* Leaves the reasoning: what was asked for must be measured first. */
+_Noreturn void study_leave(struct study *study);
+/* Leaves it for good: there is no memory. */
+_Noreturn void study_fail(struct study *study);
+/* Zeroed memory for the rest of the reasoning, which the study frees at its
+ * end. Never NULL: it leaves if there is none. */
+void *study_alloc(struct study *study, size_t bytes);
+
+/* Each parameter that the probe answers is inconclusive, for this reason. */
+void study_say_open(const struct probe *probe, struct findings *findings,
                     const char *reason);
 
 /* The chance that belongs to one round: not to when it is measured. */
@@ -136,19 +151,23 @@ void study_random(const struct study *study, const char *phase,
                   const char *name, uint32_t round, struct random *random);
 
 /*
- * Sees to it that the first `rounds` rounds of a contrast are measured. True
- * when they are: then ratios[0 .. rounds) hold them. Otherwise asks for the
- * missing ones and returns false. rounds <= CONTRAST_ROUNDS_MAX.
+ * Asks for those of the first `rounds` rounds of a contrast that are missing.
+ * True when none are: then ratios[0 .. rounds) hold them. Of several contrasts
+ * that are to be measured together, one after the other is asked for; then
+ * study_leave(). rounds <= CONTRAST_ROUNDS_MAX.
  */
-bool study_ratios(struct study *study, const char *phase,
+bool study_ask_ratios(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t rounds,
+                      double ratios[]);
+/* The same; leaves if some are missing. */
+void study_ratios(struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t rounds,
                   double ratios[]);
 
 enum claim {
-    CLAIM_MEASURING, /* rounds were asked for; come back */
-    CLAIM_HOLDS,     /* every contrast fell on its expected side */
-    CLAIM_FALLS,     /* one fell on the other side */
-    CLAIM_OPEN       /* one could not be decided */
+    CLAIM_HOLDS, /* every contrast fell on its expected side */
+    CLAIM_FALLS, /* one fell on the other side */
+    CLAIM_OPEN   /* one could not be decided */
 };
 
 struct claim_rule {
@@ -160,13 +179,14 @@ struct claim_rule {
     bool to_the_end; /* decide every contrast even after one fell */
 };
 
-/* The looks of a claim, of rounds that are cheaper, and those of a quick search.
+/* The looks of a claim, of rounds that are cheaper, and those of a quick
+ * search.
  */
 extern const uint32_t claim_looks[], claim_long_looks[], claim_longest_looks[],
     search_looks[];
 
 /* Decides contrasts by sequential looks; all that are open are visited in a
- * fresh random order each round. */
+ * fresh random order each round. Leaves where rounds are missing. */
 enum claim study_claim(struct study *study, const char *phase,
                        struct contrast contrasts[], size_t count,
                        const struct claim_rule *rule);
@@ -175,27 +195,6 @@ enum claim study_claim(struct study *study, const char *phase,
  * it was: the sum over its contrasts, times the looks. */
 double claim_confidence(const struct contrast contrasts[], size_t count,
                         const struct claim_rule *rule);
-
-/*
- * Searches the largest multiple of `step` above `low_bytes` at which something
- * holds, by probabilistic bisection: it holds at `low_bytes` and not at
- * `high_bytes`, and one answer is right with `reliability` (kept within 0.65
- * and 0.92). `answer` measures query `index` at `place_bytes`: false when it
- * asked for rows first.
- */
-struct threshold_search {
-    uint64_t low_bytes, high_bytes, step_bytes;
-    double reliability;
-    bool (*answer)(void *context, const char *phase, uint32_t index,
-                   uint64_t place_bytes, bool *holds);
-    void *context;
-};
-
-/* CLAIM_MEASURING, or CLAIM_HOLDS with the likeliest place: not yet certified.
- * CLAIM_OPEN when memory ran out. */
-enum claim study_search(struct study *study, const char *phase,
-                        const struct threshold_search *search,
-                        uint64_t *place_bytes);
 
 /* The contrast that fell on the wrong side, or stayed open; NULL when none. */
 const struct contrast *claim_culprit(const struct contrast contrasts[],

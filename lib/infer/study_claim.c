@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a study decides: contrasts by rounds of measurements that it asks for once,
- * claims of several, and searches for a threshold. */
+/* What a study decides: contrasts by rounds of measurements that it asks for
+ * once, claims of several, and searches for a threshold. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/infer/bisect.h"
-#include "lib/infer/stats.h"
+#include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 
 /* Most drives are decided at the first look; the noisy ones pay for theirs. */
@@ -77,9 +76,9 @@ static void ask_round(struct study *study, const char *phase,
     study->ops->emit(study, phase, contrast, round, &random);
 }
 
-bool study_ratios(struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t rounds,
-                  double ratios[])
+bool study_ask_ratios(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t rounds,
+                      double ratios[])
 {
     bool all = true;
 
@@ -92,11 +91,18 @@ bool study_ratios(struct study *study, const char *phase,
     return all;
 }
 
-/* Asks for the missing rounds of the open contrasts; true when there are none.
- */
-static bool measured(struct study *study, const char *phase,
-                     const struct contrast contrasts[], size_t count,
-                     uint32_t rounds)
+void study_ratios(struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t rounds,
+                  double ratios[])
+{
+    if (!study_ask_ratios(study, phase, contrast, rounds, ratios))
+        study_leave(study);
+}
+
+/* Measures so many rounds of the open contrasts. */
+static void measure(struct study *study, const char *phase,
+                    const struct contrast contrasts[], size_t count,
+                    uint32_t rounds)
 {
     enum { OPEN_MAX = 128 };
     size_t order[OPEN_MAX];
@@ -117,7 +123,8 @@ static bool measured(struct study *study, const char *phase,
             all = false;
         }
     }
-    return all;
+    if (!all)
+        study_leave(study);
 }
 
 /* How surely the median lies beyond the threshold: an exact sign test. */
@@ -242,8 +249,7 @@ enum claim study_claim(struct study *study, const char *phase,
     }
     for (const uint32_t *look = rule->looks; *look; look++) {
         bool open = false;
-        if (!measured(study, phase, contrasts, count, *look))
-            return CLAIM_MEASURING;
+        measure(study, phase, contrasts, count, *look);
         for (size_t i = 0; i < count; i++)
             if (contrasts[i].side == SIDE_OPEN)
                 summarise(study, phase, &contrasts[i], *look, ratios);
@@ -276,38 +282,4 @@ double claim_confidence(const struct contrast contrasts[], size_t count,
         error += contrasts[i].error_rate;
     error *= (double)looks_count(rule);
     return error < 1 ? 1 - error : 0;
-}
-
-enum claim study_search(struct study *study, const char *phase,
-                        const struct threshold_search *search,
-                        uint64_t *place_bytes)
-{
-    const double certain = 0.98;
-    double reliability = search->reliability, probability = 0;
-    struct bisect bisect;
-    enum claim claim = CLAIM_HOLDS;
-
-    reliability = reliability > 0.92 ? 0.92 : reliability;
-    reliability = reliability < 0.65 ? 0.65 : reliability;
-    if (bisect_init(&bisect, search->low_bytes, search->high_bytes,
-                    search->step_bytes, reliability)) {
-        study->failed = true;
-        return CLAIM_OPEN;
-    }
-    /* Several times what a sound reliability needs; the certificate decides. */
-    uint32_t most = 60 + 12 * (uint32_t)log2((double)bisect.count + 1);
-    for (uint32_t i = 0; i < most; i++) {
-        bool holds;
-        *place_bytes = bisect_best(&bisect, &probability);
-        if (probability > certain || bisect.count < 2)
-            break;
-        uint64_t query = bisect_query(&bisect);
-        if (!search->answer(search->context, phase, i, query, &holds)) {
-            claim = CLAIM_MEASURING;
-            break;
-        }
-        bisect_answer(&bisect, query, holds);
-    }
-    bisect_free(&bisect);
-    return claim;
 }

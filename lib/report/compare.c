@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/parameter.h"
 
 /* Two drives of one model: a batch may differ, and a finding be wrong. */
 static const double batch_differs = 0.02;
@@ -77,7 +78,7 @@ static bool same_words(const struct finding *a, const struct finding *b)
 
 static bool intervals_meet(const struct finding *a, const struct finding *b)
 {
-    const double slack = strcmp(a->unit, "ns") == 0 ? 1 + between_runs : 1;
+    const double slack = unit_is_of_speed(a->unit) ? 1 + between_runs : 1;
     double value, a_low, a_high, b_low, b_high;
 
     if (!number_of(&a->value, &value))
@@ -161,7 +162,7 @@ static double evidence_of(const struct compare_row *row)
 
     if (row->kind == COMPARE_UNKNOWN)
         return 0;
-    if (strcmp(row->a->unit, "ns") == 0) {
+    if (unit_is_of_speed(row->a->unit)) {
         if (row->ratio <= 0)
             return 0; /* a switch that is absent: the groups say so */
         double distance = log(row->ratio);
@@ -271,8 +272,7 @@ static void compare_devices(const struct device_info *a,
     add_condition(comparison, "USB driver", a->usb.driver, b->usb.driver);
 }
 
-static void compare_plans(const struct report_plan *a,
-                          const struct report_plan *b,
+static void compare_plans(const struct cost_plan *a, const struct cost_plan *b,
                           struct comparison *comparison)
 {
     add_size(comparison, "region begins at", a->region_offset_bytes,
@@ -281,8 +281,8 @@ static void compare_plans(const struct report_plan *a,
              b->region_length_bytes);
 }
 
-static void compare_splits(const struct report_cost *a,
-                           const struct report_cost *b,
+static void compare_splits(const struct cost_total *a,
+                           const struct cost_total *b,
                            struct comparison *comparison)
 {
     add_condition(comparison, "requests split by the system",

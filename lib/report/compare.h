@@ -19,9 +19,9 @@
  * different models do. For a time: the density of the log ratio, narrow for one
  * model and wide for two. No probe weighs more than a hundred to one. Declared
  * names do not count: that one label covers different insides is what users ask
- * about. Of 33 emulated drives under realistic noise, two runs of one drive came
- * out above 0.95 for 32 and at 0.25 for one, whose reads have two modes; of 528
- * pairs of two drives 518 came out below 0.05, and none above 0.6.
+ * about. Of 33 emulated drives under realistic noise, two runs of one drive
+ * came out above 0.95 for 32 and at 0.25 for one, whose reads have two modes;
+ * of 528 pairs of two drives 518 came out below 0.05, and none above 0.6.
  */
 
 enum compare_kind {

@@ -22,6 +22,9 @@ static const char *answer_text(const struct finding *finding, bool plain_bytes,
         report_interval(finding, plain_bytes, text, size);
     else
         report_amount(&finding->value, finding->unit, plain_bytes, text, size);
+    const size_t used = strlen(text);
+    if (finding && finding_assumed(finding))
+        snprintf(text + used, size - used, " assumed");
     return text;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/data_folder.h"
 #include "lib/report/report.h"
 
 enum {
@@ -27,25 +28,16 @@ static char environment_program[] = "env", c_locale[] = "LC_ALL=C";
 
 extern char **environ;
 
-/* Where the scripts are looked for: the source tree first. */
-static const char *const plot_folders[] = {PLOT_FOLDER_SOURCE,
-                                           PLOT_FOLDER_INSTALLED};
-
 static int find_script(const char *probe, char path[PATH_MAX])
 {
-    char stem[STEM_MAX];
+    char file[STEM_MAX];
 
-    snprintf(stem, sizeof(stem), "%s", probe);
-    for (char *c = stem; *c; c++)
+    snprintf(file, sizeof(file), "%.*s.gp", STEM_MAX - (int)sizeof(".gp"),
+             probe);
+    for (char *c = file; *c; c++)
         if (*c == '-')
             *c = '_';
-    for (size_t i = 0; i < sizeof(plot_folders) / sizeof(plot_folders[0]);
-         i++) {
-        int used = snprintf(path, PATH_MAX, "%s/%s.gp", plot_folders[i], stem);
-        if (used > 0 && used < PATH_MAX && access(path, R_OK) == 0)
-            return 0;
-    }
-    return -ENOENT;
+    return data_file(DATA_PLOTS, file, path, PATH_MAX);
 }
 
 /* Does the row belong to `probe`? Its name is the third field. */
@@ -250,8 +242,9 @@ int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
     *picture = (struct gnuplot_picture){NULL, 0};
     if (find_script(job->probe, script))
         return fault_set(why, FAULT_OPEN, -ENOENT,
-                         "there is no script that draws %s in %s", job->probe,
-                         PLOT_FOLDER_INSTALLED);
+                         "no figure: the script that draws %s is missing, "
+                         "so install ssdprobe again as a whole",
+                         job->probe);
     snprintf(folder, sizeof(folder), "%s/ssdprobe-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(folder))

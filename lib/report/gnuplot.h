@@ -26,9 +26,9 @@ struct gnuplot_picture {
 };
 
 /*
- * 0; -ENODATA where the probe has no rows; -ENOENT with `why` where gnuplot or the script is missing; -EIO with what
- * gnuplot said; or another -errno. Takes about a tenth of a second and gives up
- * after a minute.
+ * 0; -ENODATA where the probe has no rows; -ENOENT with `why` where gnuplot or
+ * the script is missing; -EIO with what gnuplot said; or another -errno. Takes
+ * about a tenth of a second and gives up after a minute.
  */
 int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
                  struct fault *why);

@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/device/conditions.h"
+#include "lib/device/conditions/conditions.h"
 #include "lib/device/device.h"
+#include "lib/infer/cost.h"
 #include "lib/infer/finding.h"
 
 /*
@@ -15,46 +16,13 @@
  * plain structs; nothing here asks a device or a session.
  */
 
-/* What was thought that something would cost. */
-struct report_expectation {
-    uint64_t bytes_written, bytes_read, requests;
-    double seconds;
-};
-
-/* One probe: its plan, and once it began, what it did. */
-struct report_part {
-    const char *probe;
-    uint64_t bytes_written, bytes_written_max;
-    uint64_t bytes_read, bytes_read_max;
-    uint64_t requests, requests_max;
-    double seconds;
-    bool fits; /* in the write budget; else it is left out of the plan */
-    bool began;
-    uint64_t done_bytes_written, done_bytes_read, done_requests;
-    double done_seconds;
-    /* When the run began, just before the probe did, and each of its stages. */
-    struct report_expectation foreseen, expected, by_stage;
-};
-enum { REPORT_PARTS_MAX = 32 };
-
-struct report_plan {
-    uint64_t bytes_written, bytes_written_max;
-    uint64_t bytes_read, bytes_read_max;
-    uint64_t requests, requests_max;
-    uint64_t region_offset_bytes, region_length_bytes;
-    double seconds;
-    uint64_t budget_bytes;
-    struct report_part parts[REPORT_PARTS_MAX];
-    size_t parts_count;
-};
-
-struct report_cost {
-    uint64_t bytes_written, bytes_read, requests_count, split_count;
-    bool preserved;                  /* the contents were to be put back */
-    uint64_t bytes_put_back;         /* besides bytes_written */
-    struct report_expectation pilot; /* what the pilot did of all that */
-    double device_seconds;
-    double wall_seconds; /* negative: not stated (an emulated drive) */
+/* Which run it was, when and where. An empty text is not known. */
+struct report_run {
+    char id[48];      /* the column `run` of its samples */
+    char started[24]; /* UTC: 2026-11-25T02:40:00Z */
+    char host[65];    /* empty with --no-serial */
+    char kernel[130]; /* "Linux 6.1.0-18-amd64" */
+    char version[32]; /* of ssdprobe, when it measured */
 };
 
 /* What limits the findings as a whole, in sentences without a full stop: the
@@ -65,16 +33,20 @@ struct report_warnings {
     size_t count;
 };
 
+struct report_twin;
+
 /* NULL is allowed everywhere: not known, not done, or it failed before. */
 struct report {
+    const struct report_run *run;
     const struct device_info *device;
     const struct device_health *health_before, *health_after; /* of the run */
-    const struct report_plan *plan;
+    const struct cost_plan *plan;
     const struct findings *findings;
-    const struct report_cost *cost;
+    const struct cost_total *cost;
     const struct conditions *conditions;
     const struct report_warnings *warnings;      /* not in JSON: messages are */
     const struct interlock_outcomes *interlocks; /* JSON only */
+    const struct report_twin *twin;              /* report_twin.h */
     bool hide_serial;
 };
 
@@ -93,15 +65,16 @@ void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,
                        const struct report_style *style);
 
 /*
- * Adds "device", "conditions", "plan", "findings" and "cost" to a JSON object,
- * as ssdprobe.schema.json describes them; members that are not known are null
- * or empty. "interlocks" comes with those that were asked. The same bytes
- * for the same input, on every machine.
+ * Adds "run", "device", "conditions", "plan", "findings" and "cost" to a JSON
+ * object, as ssdprobe.schema.json describes them; members that are not known
+ * are null or empty. "interlocks" comes with those that were asked. The same
+ * bytes for the same input, on every machine.
  */
 struct json_object;
 void report_json(struct json_object *document, const struct report *report);
 
-/* Only "findings" and "advice", in place of those that the document has. */
+/* Only "findings", "advice" and "twin", in place of those that the document
+ * has. */
 void report_json_conclusions(struct json_object *document,
                              const struct report *report);
 
@@ -122,8 +95,12 @@ struct json_object *report_json_disk(const struct device_info *disk,
 char *report_amount(const struct value *value, const char *unit,
                     bool plain_bytes, char *text, size_t size);
 
+/* "found", and so on; "assumed" where the user gave the value. */
+const char *report_verdict(const struct finding *finding);
+
 /* "16 KiB .. 32 KiB", "exactly", "to 3 digits" (the ends are printed alike),
- * "at least 2", or "-"; "99.9 %" or "-". Both return `text`. */
+ * "at least 2", or "-"; "99.9 %" or "-". What is assumed has neither interval
+ * nor confidence. Both return `text`. */
 char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size);
 char *report_confidence(const struct finding *finding, char *text, size_t size);

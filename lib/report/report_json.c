@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/report/advice.h"
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "lib/report/advice/advice.h"
+#include "lib/report/report_twin.h"
 
 static struct json_object *json_text(const char *text)
 {
@@ -28,7 +31,9 @@ static struct json_object *json_real(double real, int digits)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "%.*f", digits, real);
+    const int used = snprintf(text, sizeof(text), "%.*f", digits, real);
+    if (!isfinite(real) || used < 0 || (size_t)used >= sizeof(text))
+        return json_object_new_double(isfinite(real) ? real : 0);
     if (strchr(text, '.')) {
         size_t length = strlen(text);
         while (text[length - 1] == '0' && text[length - 2] != '.')
@@ -60,7 +65,7 @@ static struct json_object *json_value(const struct value *value,
         return json_object_new_int64(value->integer);
     case VALUE_REAL:
         if (unit[0])
-            return json_object_new_int64(llround(value->real));
+            return json_object_new_int64(nearest_integer(value->real));
         return json_object_new_double_s(
             value->real, value_format(value, text, sizeof(text)));
     case VALUE_TEXT:
@@ -81,6 +86,10 @@ struct json_object *report_json_finding(const struct finding *finding)
     const char *unit = finding->unit;
 
     json_object_object_add(object, "parameter", json_text(finding->parameter));
+    if (parameter_meaning(finding->parameter))
+        json_object_object_add(
+            object, "meaning",
+            json_object_new_string(parameter_meaning(finding->parameter)));
     json_object_object_add(
         object, "verdict",
         json_object_new_string(verdict_name(finding->verdict)));
@@ -92,6 +101,9 @@ struct json_object *report_json_finding(const struct finding *finding)
                            json_real(finding->confidence, 6));
     json_object_object_add(object, "why", json_text(finding->why));
     json_object_object_add(object, "probe", json_text(finding->probe));
+    if (finding_assumed(finding))
+        json_object_object_add(object, "assumed",
+                               json_object_new_boolean(true));
     for (size_t i = 0; i < finding->extras_count; i++)
         json_object_object_add(object, finding->extras[i].name,
                                json_value(&finding->extras[i].value, unit));
@@ -254,24 +266,24 @@ static void add_count(struct json_object *object, const char *name,
     json_object_object_add(object, name, json_object_new_uint64(count));
 }
 
-static struct json_object *json_planned(const struct report_part *part)
+static struct json_object *json_planned(const struct cost_part *part)
 {
     struct json_object *object = json_object_new_object();
 
-    json_object_object_add(object, "probe", json_text(part->probe));
+    json_object_object_add(object, "probe", json_text(part->name));
     json_object_object_add(object, "fits", json_object_new_boolean(part->fits));
-    add_count(object, "bytes_written", part->bytes_written);
-    add_count(object, "bytes_written_max", part->bytes_written_max);
-    add_count(object, "bytes_read", part->bytes_read);
-    add_count(object, "bytes_read_max", part->bytes_read_max);
-    add_count(object, "requests", part->requests);
-    add_count(object, "requests_max", part->requests_max);
+    add_count(object, "bytes_written", part->plan.bytes_written);
+    add_count(object, "bytes_written_max", part->plan.bytes_written_max);
+    add_count(object, "bytes_read", part->plan.bytes_read);
+    add_count(object, "bytes_read_max", part->plan.bytes_read_max);
+    add_count(object, "requests", part->plan.requests);
+    add_count(object, "requests_max", part->plan.requests_max);
     json_object_object_add(object, "seconds", json_real(part->seconds, 3));
     return object;
 }
 
 static struct json_object *
-json_expectation(const struct report_expectation *expected)
+json_expectation(const struct cost_expectation *expected)
 {
     struct json_object *object = json_object_new_object();
 
@@ -282,16 +294,16 @@ json_expectation(const struct report_expectation *expected)
     return object;
 }
 
-static struct json_object *json_done(const struct report_part *part)
+static struct json_object *json_done(const struct cost_part *part)
 {
     struct json_object *object = json_object_new_object();
 
-    json_object_object_add(object, "probe", json_text(part->probe));
-    add_count(object, "bytes_written", part->done_bytes_written);
-    add_count(object, "bytes_read", part->done_bytes_read);
-    add_count(object, "requests", part->done_requests);
+    json_object_object_add(object, "probe", json_text(part->name));
+    add_count(object, "bytes_written", part->bytes_written);
+    add_count(object, "bytes_read", part->bytes_read);
+    add_count(object, "requests", part->requests_count);
     json_object_object_add(object, "device_seconds",
-                           json_real(part->done_seconds, 9));
+                           json_real(part->device_seconds, 9));
     json_object_object_add(object, "foreseen",
                            json_expectation(&part->foreseen));
     json_object_object_add(object, "expected",
@@ -302,7 +314,7 @@ static struct json_object *json_done(const struct report_part *part)
 }
 
 /* A list of what was planned, or of what was done of it. */
-static struct json_object *json_parts(const struct report_plan *plan, bool done)
+static struct json_object *json_parts(const struct cost_plan *plan, bool done)
 {
     struct json_object *array = json_object_new_array();
 
@@ -313,7 +325,7 @@ static struct json_object *json_parts(const struct report_plan *plan, bool done)
     return array;
 }
 
-static struct json_object *json_plan(const struct report_plan *plan)
+static struct json_object *json_plan(const struct cost_plan *plan)
 {
     struct json_object *object = json_object_new_object();
 
@@ -331,8 +343,8 @@ static struct json_object *json_plan(const struct report_plan *plan)
     return object;
 }
 
-static struct json_object *json_cost(const struct report_cost *cost,
-                                     const struct report_plan *plan)
+static struct json_object *json_cost(const struct cost_total *cost,
+                                     const struct cost_plan *plan)
 {
     struct json_object *object = json_object_new_object();
 
@@ -401,6 +413,9 @@ void report_json_conclusions(struct json_object *document,
                            report_json_findings(report->findings));
     advice_make(report->findings, report->device, &advice);
     json_object_object_add(document, "advice", json_advice(&advice));
+    if (report->twin)
+        json_object_object_add(document, "twin",
+                               report_twin_json(report->twin));
 }
 
 static struct json_object *json_conditions(const struct conditions *conditions)
@@ -428,8 +443,22 @@ static struct json_object *json_conditions(const struct conditions *conditions)
     return object;
 }
 
+static struct json_object *json_run(const struct report_run *run)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_object_object_add(object, "id", json_text(run->id));
+    json_object_object_add(object, "started", json_text(run->started));
+    json_object_object_add(object, "host", json_text(run->host));
+    json_object_object_add(object, "kernel", json_text(run->kernel));
+    json_object_object_add(object, "version", json_text(run->version));
+    return object;
+}
+
 void report_json(struct json_object *document, const struct report *report)
 {
+    json_object_object_add(document, "run",
+                           report->run ? json_run(report->run) : NULL);
     json_object_object_add(document, "device", json_device(report));
     json_object_object_add(document, "conditions",
                            report->conditions && report->conditions->count

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 
 enum { VERSION_KNOWN = 1 };
@@ -44,10 +46,11 @@ static double get_real(struct json_object *object, const char *key,
 {
     struct json_object *member = get(object, key);
 
-    return json_object_is_type(member, json_type_double) ||
-                   json_object_is_type(member, json_type_int)
-               ? json_object_get_double(member)
-               : otherwise;
+    const bool is_number = json_object_is_type(member, json_type_double) ||
+                           json_object_is_type(member, json_type_int);
+    const double real = is_number ? json_object_get_double(member) : otherwise;
+
+    return isfinite(real) ? real : otherwise;
 }
 
 static bool get_flag(struct json_object *object, const char *key)
@@ -144,7 +147,7 @@ static void read_healths(struct json_object *array, struct report_store *store)
     }
 }
 
-static void read_plan(struct json_object *o, struct report_plan *plan)
+static void read_plan(struct json_object *o, struct cost_plan *plan)
 {
     plan->bytes_written = get_count(o, "bytes_written");
     plan->bytes_written_max = get_count(o, "bytes_written_max");
@@ -158,13 +161,13 @@ static void read_plan(struct json_object *o, struct report_plan *plan)
     plan->budget_bytes = get_count(o, "budget_bytes");
 }
 
-static struct report_expectation read_expectation(struct json_object *o)
+static struct cost_expectation read_expectation(struct json_object *o)
 {
-    return (struct report_expectation){.bytes_written =
-                                           get_count(o, "bytes_written"),
-                                       .bytes_read = get_count(o, "bytes_read"),
-                                       .requests = get_count(o, "requests"),
-                                       .seconds = get_real(o, "seconds", 0)};
+    return (struct cost_expectation){.bytes_written =
+                                         get_count(o, "bytes_written"),
+                                     .bytes_read = get_count(o, "bytes_read"),
+                                     .requests = get_count(o, "requests"),
+                                     .seconds = get_real(o, "seconds", 0)};
 }
 
 static size_t list_length(struct json_object *array)
@@ -177,27 +180,27 @@ static size_t list_length(struct json_object *array)
 /* What was planned, probe by probe. */
 static void read_planned(struct json_object *array, struct report_store *store)
 {
-    struct report_plan *plan = &store->plan;
+    struct cost_plan *plan = &store->plan;
     const size_t count = list_length(array);
 
-    for (size_t i = 0; i < count && i < REPORT_PARTS_MAX; i++) {
+    for (size_t i = 0; i < count && i < COST_PARTS_MAX; i++) {
         struct json_object *o = json_object_array_get_idx(array, i);
         get_text(o, "probe", store->probes[i], sizeof(store->probes[i]));
-        plan->parts[plan->parts_count++] = (struct report_part){
-            .probe = store->probes[i],
-            .bytes_written = get_count(o, "bytes_written"),
-            .bytes_written_max = get_count(o, "bytes_written_max"),
-            .bytes_read = get_count(o, "bytes_read"),
-            .bytes_read_max = get_count(o, "bytes_read_max"),
-            .requests = get_count(o, "requests"),
-            .requests_max = get_count(o, "requests_max"),
+        plan->parts[plan->parts_count++] = (struct cost_part){
+            .name = store->probes[i],
+            .plan = {.bytes_written = get_count(o, "bytes_written"),
+                     .bytes_written_max = get_count(o, "bytes_written_max"),
+                     .bytes_read = get_count(o, "bytes_read"),
+                     .bytes_read_max = get_count(o, "bytes_read_max"),
+                     .requests = get_count(o, "requests"),
+                     .requests_max = get_count(o, "requests_max")},
             .seconds = get_real(o, "seconds", 0),
             .fits = get_flag(o, "fits")};
     }
 }
 
 /* And done of it. */
-static void read_done(struct json_object *array, struct report_plan *plan)
+static void read_done(struct json_object *array, struct cost_plan *plan)
 {
     const size_t count = list_length(array);
 
@@ -207,23 +210,23 @@ static void read_done(struct json_object *array, struct report_plan *plan)
         size_t at = 0;
         get_text(o, "probe", probe, sizeof(probe));
         while (at < plan->parts_count &&
-               strcmp(plan->parts[at].probe, probe) != 0)
+               strcmp(plan->parts[at].name, probe) != 0)
             at++;
         if (at == plan->parts_count)
             continue;
-        struct report_part *part = &plan->parts[at];
+        struct cost_part *part = &plan->parts[at];
         part->began = true;
-        part->done_bytes_written = get_count(o, "bytes_written");
-        part->done_bytes_read = get_count(o, "bytes_read");
-        part->done_requests = get_count(o, "requests");
-        part->done_seconds = get_real(o, "device_seconds", 0);
+        part->bytes_written = get_count(o, "bytes_written");
+        part->bytes_read = get_count(o, "bytes_read");
+        part->requests_count = get_count(o, "requests");
+        part->device_seconds = get_real(o, "device_seconds", 0);
         part->foreseen = read_expectation(get(o, "foreseen"));
         part->expected = read_expectation(get(o, "expected"));
         part->by_stage = read_expectation(get(o, "by_stage"));
     }
 }
 
-static void read_cost(struct json_object *o, struct report_cost *cost)
+static void read_cost(struct json_object *o, struct cost_total *cost)
 {
     cost->bytes_written = get_count(o, "bytes_written");
     cost->bytes_read = get_count(o, "bytes_read");
@@ -236,6 +239,16 @@ static void read_cost(struct json_object *o, struct report_cost *cost)
     cost->pilot = read_expectation(get(o, "pilot"));
 }
 
+/* A document may hold any number, 1e300 among them. */
+static int64_t read_integer(struct json_object *member)
+{
+    if (json_object_is_type(member, json_type_double))
+        return nearest_integer(json_object_get_double(member));
+    return json_object_is_type(member, json_type_int)
+               ? json_object_get_int64(member)
+               : 0;
+}
+
 static struct value read_list(struct json_object *array)
 {
     struct value value = {.kind = VALUE_LIST};
@@ -243,7 +256,7 @@ static struct value read_list(struct json_object *array)
 
     for (size_t i = 0; i < count && i < VALUE_LIST_MAX; i++)
         value.list.items[value.list.count++] =
-            json_object_get_int64(json_object_array_get_idx(array, i));
+            read_integer(json_object_array_get_idx(array, i));
     return value;
 }
 
@@ -258,13 +271,14 @@ static struct value read_value(struct json_object *member)
         value.integer = json_object_get_int64(member);
         break;
     case json_type_double:
-        value = value_real(json_object_get_double(member));
+        if (isfinite(json_object_get_double(member)))
+            value = value_real(json_object_get_double(member));
         break;
     case json_type_boolean:
         value = value_boolean(json_object_get_boolean(member));
         break;
     case json_type_string:
-        snprintf(text, sizeof(text), "%s", json_object_get_string(member));
+        report_utf8(json_object_get_string(member), text, sizeof(text));
         value = value_text(text);
         break;
     case json_type_array:
@@ -289,14 +303,22 @@ static enum verdict read_verdict(struct json_object *o)
 
 static bool is_own_member(const char *key)
 {
-    static const char *const own[] = {"parameter",  "verdict", "value", "unit",
-                                      "low",        "high",    "probe", "why",
-                                      "confidence", "file",    "card",  "run"};
+    static const char *const own[] = {
+        "parameter", "meaning", "verdict", "value",  "unit",
+        "low",       "high",    "probe",   "why",    "confidence",
+        "file",      "card",    "run",     "assumed"};
 
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (strcmp(own[i], key) == 0)
             return true;
     return false;
+}
+
+/* As parameters are named; a page puts it among its tags. */
+static bool is_plain_name(const char *key)
+{
+    return key[0] && key[strspn(key, "abcdefghijklmnopqrstuvwxyz"
+                                     "0123456789_")] == '\0';
 }
 
 static void read_finding(struct json_object *o, struct findings *findings)
@@ -314,11 +336,11 @@ static void read_finding(struct json_object *o, struct findings *findings)
     finding->value = read_value(get(o, "value"));
     finding->low = read_value(get(o, "low"));
     finding->high = read_value(get(o, "high"));
-    finding->confidence = get_real(o, "confidence", 0);
+    finding->confidence = fmin(fmax(get_real(o, "confidence", 0), 0), 1);
     finding_why(finding, "%s", why);
     json_object_object_foreach(o, key, member)
     {
-        if (!is_own_member(key) &&
+        if (!is_own_member(key) && is_plain_name(key) &&
             strlen(key) < sizeof(finding->extras[0].name) &&
             finding->extras_count < FINDING_EXTRAS_MAX)
             finding_extra(finding, key, read_value(member));
@@ -403,8 +425,18 @@ void report_read_warnings(struct json_object *document,
     }
 }
 
+static void read_run(struct json_object *run, struct report_run *to)
+{
+    get_text(run, "id", to->id, sizeof(to->id));
+    get_text(run, "started", to->started, sizeof(to->started));
+    get_text(run, "host", to->host, sizeof(to->host));
+    get_text(run, "kernel", to->kernel, sizeof(to->kernel));
+    get_text(run, "version", to->version, sizeof(to->version));
+}
+
 int report_read(struct json_object *document, struct report_store *store)
 {
+    struct json_object *run = get(document, "run");
     struct json_object *device = get(document, "device");
     struct json_object *plan = get(document, "plan");
     struct json_object *cost = get(document, "cost");
@@ -412,6 +444,10 @@ int report_read(struct json_object *document, struct report_store *store)
     memset(store, 0, sizeof(*store));
     if (!is_known(document))
         return -EINVAL;
+    if (run) {
+        read_run(run, &store->run);
+        store->report.run = &store->run;
+    }
     if (device) {
         read_device(device, &store->device);
         read_usb(get(device, "usb"), &store->device.usb);

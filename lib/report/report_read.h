@@ -12,11 +12,12 @@ enum { REPORT_PROBE_BYTES = 40 };
  * the rest: copy neither. */
 struct report_store {
     struct report report;
+    struct report_run run;
     struct device_info device;
     struct device_health health_before, health_after;
-    struct report_plan plan;
-    char probes[REPORT_PARTS_MAX][REPORT_PROBE_BYTES]; /* names, of the plan */
-    struct report_cost cost;
+    struct cost_plan plan;
+    char probes[COST_PARTS_MAX][REPORT_PROBE_BYTES]; /* names, of the plan */
+    struct cost_total cost;
     struct conditions conditions;
     struct findings findings;
     struct report_warnings warnings;

@@ -7,7 +7,8 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
-#include "lib/report/advice.h"
+#include "lib/report/advice/advice.h"
+#include "lib/report/report_twin.h"
 
 enum {
     COLUMNS_NORMAL = 80,
@@ -71,7 +72,7 @@ static void print_geometry(const struct page *page,
 
 /* Was what the drive saw what the probes asked for? */
 static void print_requests(const struct page *page,
-                           const struct report_cost *cost)
+                           const struct cost_total *cost)
 {
     char line[200];
 
@@ -164,7 +165,7 @@ static void print_device(const struct page *page, const struct report *report)
     print_conditions(page, report->conditions);
 }
 
-static const char *colour_of(enum verdict verdict)
+static const char *colour_of(const struct finding *finding)
 {
     static const char *const colours[] = {
         [VERDICT_FOUND] = "\033[32m",
@@ -172,7 +173,8 @@ static const char *colour_of(enum verdict verdict)
         [VERDICT_INCONCLUSIVE] = "\033[33m",
         [VERDICT_SKIPPED] = "\033[2m",
     };
-    return colours[verdict];
+    return colours[finding_assumed(finding) ? VERDICT_SKIPPED
+                                            : finding->verdict];
 }
 
 static void print_extras(const struct page *page, const struct finding *finding)
@@ -215,8 +217,8 @@ static void print_why(const struct page *page, const struct report *report,
     if (!value[0] && finding->verdict == VERDICT_FOUND)
         report_interval(finding, page->style.plain_bytes, value, sizeof(value));
     snprintf(line, sizeof(line), "%s: %s%s%s%s", finding->parameter,
-             value[0] ? value : verdict_name(finding->verdict),
-             meaning ? " (" : "", meaning ? meaning : "", meaning ? ")" : "");
+             value[0] ? value : report_verdict(finding), meaning ? " (" : "",
+             meaning ? meaning : "", meaning ? ")" : "");
     report_wrap(page->out, line, ITEM_INDENT, page->style.columns_count);
     report_wrap(page->out, finding->why, WHY_INDENT, page->style.columns_count);
     print_extras(page, finding);
@@ -231,9 +233,9 @@ static void print_narrow(const struct page *page, const struct finding *finding,
     char line[320];
 
     snprintf(line, sizeof(line), "%s: %s%s%s", finding->parameter, value,
-             value[0] ? ", " : "", verdict_name(finding->verdict));
+             value[0] ? ", " : "", report_verdict(finding));
     report_wrap(page->out, line, 0, page->style.columns_count);
-    if (finding->confidence <= 0)
+    if (finding->confidence <= 0 || finding_assumed(finding))
         return;
     snprintf(line, sizeof(line), "%s%s%s sure",
              interval[0] == '-' ? "" : interval, interval[0] == '-' ? "" : ", ",
@@ -257,8 +259,8 @@ static void print_answer(const struct page *page, const struct finding *finding)
     else
         fprintf(page->out, "%-20s %13s  %-22s %7s  %s%s%s\n",
                 finding->parameter, value[0] ? value : "-", interval,
-                confidence, colour ? colour_of(finding->verdict) : "",
-                verdict_name(finding->verdict), colour ? "\033[0m" : "");
+                confidence, colour ? colour_of(finding) : "",
+                report_verdict(finding), colour ? "\033[0m" : "");
 }
 
 static void print_findings(const struct page *page, const struct report *report)
@@ -302,7 +304,7 @@ static void print_advice(const struct page *page, const struct report *report)
     }
 }
 
-static void print_cost(const struct page *page, const struct report_cost *cost)
+static void print_cost(const struct page *page, const struct cost_total *cost)
 {
     char written[32], read[32], time[32], line[160];
 
@@ -310,7 +312,8 @@ static void print_cost(const struct page *page, const struct report_cost *cost)
         return;
     size_text(page, cost->bytes_written, written, sizeof(written));
     size_text(page, cost->bytes_read, read, sizeof(read));
-    format_ns((uint64_t)(cost->device_seconds * 1e9), time, sizeof(time));
+    format_ns((uint64_t)nearest_integer(cost->device_seconds * 1e9), time,
+              sizeof(time));
     snprintf(line, sizeof(line),
              "Cost: %s written, %s read, %s of device time.", written, read,
              time);
@@ -320,8 +323,8 @@ static void print_cost(const struct page *page, const struct report_cost *cost)
 
 /* What was expected beside what was done: of the probes that ran. */
 static void print_expected(const struct page *page,
-                           const struct report_plan *plan,
-                           const struct report_cost *cost)
+                           const struct cost_plan *plan,
+                           const struct cost_total *cost)
 {
     char bytes[4][32], times[4][32], line[400];
     double seconds[4] = {0};
@@ -330,21 +333,22 @@ static void print_expected(const struct page *page,
     if (!plan || !cost || !cost->pilot.requests)
         return;
     for (size_t i = 0; i < plan->parts_count; i++) {
-        const struct report_part *part = &plan->parts[i];
+        const struct cost_part *part = &plan->parts[i];
         if (!part->began)
             continue;
         sums[0] += part->foreseen.bytes_written;
         sums[1] += part->expected.bytes_written;
         sums[2] += part->by_stage.bytes_written;
-        sums[3] += part->done_bytes_written;
+        sums[3] += part->bytes_written;
         seconds[0] += part->foreseen.seconds;
         seconds[1] += part->expected.seconds;
         seconds[2] += part->by_stage.seconds;
-        seconds[3] += part->done_seconds;
+        seconds[3] += part->device_seconds;
     }
     for (int i = 0; i < 4; i++) {
         size_text(page, sums[i], bytes[i], sizeof(bytes[i]));
-        format_ns((uint64_t)(seconds[i] * 1e9), times[i], sizeof(times[i]));
+        format_ns((uint64_t)nearest_integer(seconds[i] * 1e9), times[i],
+                  sizeof(times[i]));
     }
     snprintf(line, sizeof(line),
              "Of that the probes wrote %s in %s. Expected after the pilot: %s "
@@ -385,6 +389,7 @@ int report_text(FILE *out, const struct report *report,
     if (report->findings && report->findings->count)
         print_findings(&page, report);
     print_advice(&page, report);
+    report_twin_section(out, report->twin, &page.style);
     print_cost(&page, report->cost);
     print_expected(&page, report->plan, report->cost);
     if (fflush(out) != 0 || ferror(out))

@@ -6,20 +6,17 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/base/visible.h"
+
+enum { WORD_BYTES = 256 }; /* no text that is wrapped has a longer word */
 
 static void format_amount(uint64_t amount, const char *unit, bool plain_bytes,
                           char *text, size_t size)
 {
-    bool is_bytes = strcmp(unit, "bytes") == 0;
-
-    if (is_bytes && plain_bytes)
+    if (plain_bytes && strcmp(unit, "bytes") == 0)
         snprintf(text, size, "%" PRIu64 " B", amount);
-    else if (is_bytes)
-        format_bytes(amount, text, size);
-    else if (strcmp(unit, "ns") == 0)
-        format_ns(amount, text, size);
     else
-        snprintf(text, size, "%" PRIu64, amount);
+        format_quantity(amount, unit, text, size);
 }
 
 static void format_amounts(const struct value *value, const char *unit,
@@ -45,8 +42,10 @@ char *report_amount(const struct value *value, const char *unit,
     if (value->kind == VALUE_INTEGER && value->integer >= 0)
         format_amount((uint64_t)value->integer, unit, plain_bytes, text, size);
     else if (value->kind == VALUE_REAL && has_unit && value->real >= 0)
-        format_amount((uint64_t)llround(value->real), unit, plain_bytes, text,
-                      size);
+        format_amount((uint64_t)nearest_integer(value->real), unit, plain_bytes,
+                      text, size);
+    else if (value->kind == VALUE_TEXT)
+        text_visible(value->text, text, size);
     else if (value->kind == VALUE_BOOLEAN)
         snprintf(text, size, "%s", value->boolean ? "yes" : "no");
     else if (value->kind == VALUE_LIST)
@@ -56,11 +55,21 @@ char *report_amount(const struct value *value, const char *unit,
     return text;
 }
 
+const char *report_verdict(const struct finding *finding)
+{
+    return finding_assumed(finding) ? "assumed"
+                                    : verdict_name(finding->verdict);
+}
+
 char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size)
 {
     char low[64], high[64];
 
+    if (finding_assumed(finding)) {
+        snprintf(text, size, "-");
+        return text;
+    }
     value_format(&finding->low, low, sizeof(low));
     value_format(&finding->high, high, sizeof(high));
     if (low[0] && strcmp(low, high) == 0) {
@@ -92,9 +101,9 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
 /* One decimal never rounds a doubt away: 99.97 % is "99.9 %". */
 char *report_confidence(const struct finding *finding, char *text, size_t size)
 {
-    double percent = (double)(int)(finding->confidence * 1000.0 + 1e-9) / 10.0;
+    double percent = floor(finding->confidence * 1000.0 + 1e-9) / 10.0;
 
-    if (finding->confidence > 0)
+    if (finding->confidence > 0 && !finding_assumed(finding))
         snprintf(text, size, "%.1f %%", percent);
     else
         snprintf(text, size, "-");
@@ -147,52 +156,9 @@ char *report_declared(const struct device_info *device, const char *parameter,
     return text;
 }
 
-/* The length of the UTF-8 character at `text`, or 0 when it is none. */
-static size_t utf8_length(const unsigned char *text)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 0},
-                 {0xe0, 0xc0, 0x80},
-                 {0xf0, 0xe0, 0x800},
-                 {0xf8, 0xf0, 0x10000}};
-
-    for (size_t more = 0; more < 4; more++) {
-        if ((text[0] & forms[more].mask) != forms[more].lead)
-            continue;
-        uint32_t code = text[0] & (unsigned char)~forms[more].mask;
-        for (size_t i = 1; i <= more; i++) {
-            if ((text[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (text[i] & 0x3f);
-        }
-        bool surrogate = code >= 0xd800 && code <= 0xdfff;
-        return code < forms[more].least || surrogate || code > 0x10ffff
-                   ? 0
-                   : more + 1;
-    }
-    return 0;
-}
-
 char *report_utf8(const char *text, char *copy, size_t size)
 {
-    size_t used = 0;
-
-    while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
-        size_t step = length ? length : 1;
-        if (used + step >= size)
-            break;
-        if (length)
-            memcpy(copy + used, text, length);
-        else
-            copy[used] = '?';
-        used += step;
-        text += step;
-    }
-    copy[used] = '\0';
-    return copy;
+    return text_visible(text, copy, size);
 }
 
 bool report_is_amount(const char *text, const char *space)
@@ -222,6 +188,20 @@ static size_t word_length(const char *text)
     return length;
 }
 
+/* Words may be of others: a reason that a run directory gives. */
+static void put_word(FILE *out, const char *text, size_t length)
+{
+    char copy[WORD_BYTES];
+
+    while (length > 0) {
+        const size_t most = length < sizeof(copy) ? length : sizeof(copy) - 1;
+        snprintf(copy, sizeof(copy), "%.*s", (int)most, text);
+        fputs(text_visible(copy, copy, sizeof(copy)), out);
+        text += most;
+        length -= most;
+    }
+}
+
 void report_wrap(FILE *out, const char *text, unsigned indent,
                  unsigned columns_count)
 {
@@ -239,7 +219,7 @@ void report_wrap(FILE *out, const char *text, unsigned indent,
             fputc(' ', out);
             column++;
         }
-        fwrite(text, 1, length, out);
+        put_word(out, text, length);
         column += length;
         text += length;
         text += strspn(text, " ");

@@ -19,13 +19,18 @@
  *      its end, whose name is "my-study" and whose question ends in '?'.
  *      `run` loads drives (drive_load), sends requests (lib/flash/flash.h), and
  *      calls experiment_add() for each number, then experiment_compare() or
- *      experiment_check() for each trend. Nothing is printed there.
+ *      experiment_check() for each trend. Nothing is printed there. Its trends
+ *      are the same, in the same order, whatever the seed.
  *   2. Its line below and its row in lib/study/experiments.c.
  * Text, JSON, CSV, figure, exit status and the test are there then: the suite
  * test_experiments runs every row, at `test_scale` of its length.
  */
 
-enum { EXPERIMENT_VALUES_MAX = 512, EXPERIMENT_TRENDS_MAX = 64 };
+enum {
+    EXPERIMENT_VALUES_MAX = 1024,
+    EXPERIMENT_TRENDS_MAX = 128,
+    EXPERIMENT_SEEDS = 8 /* with which a claim that one seed decides is run */
+};
 
 /* One number. No commas in the texts: they are columns of a CSV. */
 struct experiment_value {
@@ -34,24 +39,43 @@ struct experiment_value {
     char column[16];  /* along the axis: "1x2" */
     const char *unit; /* "ms"; one for a panel */
     double paper;     /* NAN: not published as a number */
-    double ours;
+    double ours;      /* NAN: not measured */
+    bool detail;      /* one of many: shown with --full only */
 };
 
-/* What must come out. */
+/*
+ * What must come out. The bound is the paper's own: what its text says and what
+ * its table says are two trends. A bound of ours says why the paper has none.
+ */
 struct experiment_trend {
     char claim[80];     /* "25 MHz: 1 to 2 banks" */
     const char *unit;   /* "% less" */
     double paper;       /* the same from the paper's table; NAN: none */
     double ours;        /* NAN: undefined, which never holds */
-    double low, high;   /* the paper's own bound; -INFINITY, INFINITY: open */
-    const char *reason; /* why it cannot follow from the mechanism, and shall be
-                           outside of the bound; NULL: it must be inside */
+    double low, high;   /* the bound; -INFINITY, INFINITY: open */
+    const char *reason; /* why it does not hold, and shall be outside of the
+                           bound; NULL: it must be inside */
+    /* Why the bound is ours and not the paper's; NULL: it is the paper's. */
+    const char *bound_is_ours;
+    /* `reason` says why no run of ours can tell: what it would take was never
+     * published, or the paper contradicts itself. Where it is measured all the
+     * same, it may be anywhere. */
+    bool cannot_follow;
+    /* A constant of ours was set by this number, so it proves nothing. */
+    bool calibrated;
+    /* One seed decides. It is run with EXPERIMENT_SEEDS of them, and what
+     * counts is how many hold. */
+    bool by_seed;
+    unsigned seeds_count, held_count; /* filled in by experiment_run() */
 };
 
 enum experiment_verdict {
     EXPERIMENT_HOLDS,
+    EXPERIMENT_CALIBRATED,    /* inside, as it was set to be */
+    EXPERIMENT_BY_SEED,       /* with so many seeds of EXPERIMENT_SEEDS */
     EXPERIMENT_MISSED,        /* outside, and nothing says why */
-    EXPERIMENT_NOT_REPRODUCED /* outside, and `reason` says why */
+    EXPERIMENT_DOES_NOT_HOLD, /* outside, and `reason` says why */
+    EXPERIMENT_CANNOT_FOLLOW  /* `reason` says why it cannot be told */
 };
 
 struct experiment_table {
@@ -64,6 +88,9 @@ struct experiment_table {
 struct experiment_settings {
     uint64_t seed; /* of the workload */
     double scale;  /* how long it is: 1 as long as it should be, (0, 1] */
+    bool full;     /* also what takes minutes */
+    bool one_seed; /* claims that one seed decides are run with it alone */
+    const char *trace_path; /* recorded requests of the user; NULL: none */
 };
 
 struct experiment {
@@ -96,6 +123,15 @@ extern const struct experiment experiment_throughput;
 /* Every experiment, in the order of the papers; ends in NULL. */
 extern const struct experiment *const experiments[];
 
+/*
+ * Fills the empty `table`. Where claims are `by_seed`, runs the experiment with
+ * the seeds that follow too, at its `test_scale`, and counts how many hold. 0,
+ * or -errno with a sentence.
+ */
+int experiment_run(const struct experiment *experiment,
+                   const struct experiment_settings *settings,
+                   struct experiment_table *table, struct fault *why);
+
 /* By its name, or NULL. */
 const struct experiment *experiment_find(const char *name);
 
@@ -123,6 +159,10 @@ struct experiment_change {
     struct experiment_place from, to;
     double low, high;
     const char *reason;
+    const char *bound_is_ours;
+    bool cannot_follow, calibrated, by_seed;
+    bool of_text; /* the bound is the text's; what the table says is another
+                     claim */
 };
 
 void experiment_compare(struct experiment_table *table,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/study/lee_hot_cold.h"
 
+#include <errno.h>
 #include <stdio.h>
 
+#include "lib/flash/trace/trace.h"
 #include "lib/study/subject.h"
 
 enum { PAGE_BYTES = 32768, WHOLE = 1000 };
@@ -17,6 +19,11 @@ struct writer {
     struct random random;
     uint64_t pages_count, sent_count, writes_count;
     uint64_t file_page, file_left_count;
+    /* Of a recorded trace: the pages of one write that are still to come. */
+    const char *trace_path;
+    struct trace *trace;
+    uint64_t trace_page, trace_left_count;
+    bool trace_wrote; /* since it was opened */
 };
 
 static uint32_t skew_now(const struct writer *writer)
@@ -61,6 +68,66 @@ static uint64_t next_page(struct writer *writer)
     return skewed_page(writer, warm);
 }
 
+/* ---- a recorded trace --------------------------------------------------- */
+
+/* Takes the pages of the next write of the trace. At its end it begins
+ * again. */
+static int next_traced_write(struct writer *writer, struct fault *why)
+{
+    struct trace_request request;
+    bool end = true;
+
+    if (writer->trace) {
+        int error = trace_next(writer->trace, &request, &end, why);
+        if (error)
+            return error;
+    }
+    if (end) {
+        if (writer->trace && !writer->trace_wrote)
+            return fault_set(why, FAULT_USAGE, -EINVAL,
+                             "%.200s has no writes: this study counts nothing "
+                             "else",
+                             writer->trace_path);
+        trace_close(writer->trace);
+        writer->trace = NULL;
+        writer->trace_wrote = false;
+        return trace_open(writer->trace_path, &(struct trace_settings){0},
+                          &writer->trace, why);
+    }
+    if (request.operation != FLASH_WRITE || request.length_bytes == 0)
+        return 0;
+    uint64_t last =
+        (request.offset_bytes + request.length_bytes - 1) / PAGE_BYTES;
+    writer->trace_wrote = true;
+    writer->trace_page = request.offset_bytes / PAGE_BYTES;
+    writer->trace_left_count = last - writer->trace_page + 1;
+    return 0;
+}
+
+static int next_traced_page(struct writer *writer, uint64_t *page,
+                            struct fault *why)
+{
+    int error = 0;
+
+    while (!error && writer->trace_left_count == 0)
+        error = next_traced_write(writer, why);
+    if (error)
+        return error;
+    writer->trace_left_count--;
+    *page = writer->trace_page++ % writer->pages_count;
+    return 0;
+}
+
+/* ---- the drive ---------------------------------------------------------- */
+
+static int choose_page(struct writer *writer, uint64_t *page, struct fault *why)
+{
+    if (writer->trace_path)
+        return next_traced_page(writer, page, why);
+    *page = next_page(writer);
+    return 0;
+}
+
 static int write_pages(struct subject *subject, struct writer *writer,
                        uint64_t count, struct fault *why)
 {
@@ -68,10 +135,12 @@ static int write_pages(struct subject *subject, struct writer *writer,
 
     for (; !error && count > 0; count--, writer->sent_count++) {
         struct flash_request request = {.operation = FLASH_WRITE,
-                                        .offset_bytes =
-                                            next_page(writer) * PAGE_BYTES,
                                         .length_bytes = PAGE_BYTES};
-        error = subject_do(subject, &request, why);
+        uint64_t page = 0;
+        error = choose_page(writer, &page, why);
+        request.offset_bytes = page * PAGE_BYTES;
+        if (!error)
+            error = subject_do(subject, &request, why);
     }
     return error;
 }
@@ -95,7 +164,8 @@ int hot_cold_run(const struct hot_run *run, struct hot_result *result,
              (unsigned)(hot * (WHOLE - workload->cold_permille) / WHOLE));
     int error = subject_open(&subject, spec, why);
     struct writer writer = {.workload = workload,
-                            .writes_count = run->writes_count};
+                            .writes_count = run->writes_count,
+                            .trace_path = run->trace_path};
     random_seed(&writer.random, run->seed);
     if (!error) {
         writer.pages_count = subject.drive.capacity_bytes / PAGE_BYTES;
@@ -115,6 +185,7 @@ int hot_cold_run(const struct hot_run *run, struct hot_result *result,
         result->cleaned_count = now.blocks_cleaned_count;
         result->steps_count = now.hotness_steps_count;
     }
+    trace_close(writer.trace);
     subject_close(&subject);
     return error;
 }

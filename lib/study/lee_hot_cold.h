@@ -40,6 +40,9 @@ struct hot_run {
     const struct hot_workload *workload;
     enum hot_policy policy;
     uint64_t capacity_mib, writes_count, seed;
+    /* A recorded trace, whose writes come in place of the workload's, over and
+     * over, folded onto the drive; NULL: none. */
+    const char *trace_path;
 };
 
 struct hot_result {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "lib/base/fault.h"
-#include "lib/flash/drive.h"
+#include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 
 /* A drive of an experiment that gets one request after the other. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * model_cost DRIVE read|write|fill BEFORE COUNT: a drive is sent BEFORE requests
- * of 4 KiB at random places (fill: of 1 MiB in order), then COUNT more, 32 at a
- * time; prints the model's memory in bytes for each of its pages. Run twice
- * under callgrind, with and without the COUNT: the difference is what they cost.
+ * model_cost DRIVE read|write|fill BEFORE COUNT: a drive is sent BEFORE
+ * requests of 4 KiB at random places (fill: of 1 MiB in order), then COUNT
+ * more, 32 at a time; prints the model's memory in bytes for each of its pages.
+ * Run twice under callgrind, with and without the COUNT: the difference is what
+ * they cost.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/drive.h"
+#include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 
 enum { DEPTH = 32, SMALL_BYTES = 4096, LARGE_BYTES = 1 << 20 };

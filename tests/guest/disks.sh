@@ -146,6 +146,9 @@ pull_out() # SERIAL
     port=${port%%:1.0/*}
     port=${port%/*}
     dd if=/dev/urandom of="$disk" bs=64k count=8 oflag=direct 2>/dev/null
+    # By what is behind the region it is known again.
+    dd if=/dev/urandom of="$disk" bs=1M seek=16 count=112 oflag=direct \
+        2>/dev/null
     was=$(contents "$disk")
     (soon 60 test -s "$run/state.json" && echo 0 >"$port/authorized") &
     ssdprobe run basic "$disk" -q --confirm="$1" --region=0,16MiB --preserve \

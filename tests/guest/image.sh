@@ -73,7 +73,9 @@ image_make()
     modules=("${modules[@]#(}")
     modules=("${modules[@]%)}")
     put_modules "${modules[@]%%:*}" 9p 9pnet_virtio || return
-    mkdir -p -- "$image$source/lib/flash"
+    mkdir -p -- "$image$source/lib/flash" "$image$build/share"
+    # Programs look for their drives beside them.
+    cp -rL -- "$build/share/ssdprobe" "$image$build/share/" || return
     cp -r -- "$source/lib/flash/drives" "$image$source/lib/flash/" &&
         (cd -- "$source" && cp --parents -- tests/*.sh tests/guest/* \
             "$image$source") &&

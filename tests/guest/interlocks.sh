@@ -35,7 +35,7 @@ refused()
 {
     local what=$1 pattern=$2 path=${3:-$disk} before status
     before=$(state)
-    $within ssdprobe check "$path" >/tmp/out 2>/tmp/err
+    $within ssdprobe check --allow-virtual "$path" >/tmp/out 2>/tmp/err
     status=$?
     check "$what: check ends in 3, not in $status" test "$status" = 3
     check "$what: it says why: $(cat /tmp/err)" grep -qE "$pattern" /tmp/err
@@ -136,8 +136,96 @@ partitions()
     refused "swap on a partition" "${disk}1 is swap space in use, and no flag"
     refused "the partition" "${disk}1 is a partition of $disk" "${disk}1"
     swapoff "${disk}1"
+    sleep 300 <>"${disk}1" &
+    refused "a disk to whose partition another writes" \
+        "process $! \(.*\) has ${disk}1 open for writing"
+    kill "$!"
+    wait "$!" 2>/dev/null
     blank
     blockdev --rereadpt "$disk"
+}
+
+# Another process has a real disk, or a partition of it, open for writing.
+writers()
+{
+    local writer
+    sleep 300 <>"$disk" &
+    writer=$!
+    refused "a disk that another writes to" \
+        "process $writer \(.*\) has $disk open for writing: end that first"
+    kill "$writer"
+    wait "$writer" 2>/dev/null
+    # shellcheck disable=SC2217 # nothing is to be read
+    sleep 300 <"$disk" &
+    writer=$!
+    allowed "a disk that another reads"
+    kill "$writer"
+    wait "$writer" 2>/dev/null
+}
+
+# Two loop devices on one file, the second alone, in a volume, and mounted.
+one_file()
+{
+    local disk name second node=/dev/dm-0
+    truncate -s 16M /tmp/one
+    disk=$(losetup --find --show /tmp/one)
+    second=$(losetup --find --show /tmp/one)
+    name=${disk#/dev/}
+    check "there are two loop devices on one file" \
+        test -b "$disk" -a -b "$second" -a "$disk" != "$second"
+    refused "beside a loop device on its file" \
+        "$disk shares its file with $second: detach that first"
+    dmsetup create twin --noudevsync --table "0 16384 linear $second 0"
+    [[ -b $node ]] || mknod "$node" b \
+        "$(dmsetup info -c --noheadings -o major twin)" 0
+    refused "beside a volume on its file" \
+        "with $second, which is part of dm-0 \(twin\)"
+    mkfs.ext4 -q "$node"
+    mkdir -p /mnt/twin
+    mount -t ext4 -o ro "$node" /mnt/twin
+    refused "beside a mounted volume on its file" \
+        "is part of dm-0 \(twin\), which is mounted on /mnt/twin"
+    umount /mnt/twin
+    dmsetup remove --noudevsync twin
+    losetup -d "$second"
+    over_nbd
+    rm /tmp/one
+}
+
+# The file of a loop device is served as an NBD disk, by a process that has both
+# open.
+start_nbd()
+{
+    guest_nbd /dev/nbd0 /tmp/one "$@" &
+    server=$!
+    check "there is an NBD disk" soon 10 test -e /sys/block/nbd0/pid
+}
+end_nbd()
+{
+    kill "$server"
+    wait "$server" 2>/dev/null
+    soon 10 test ! -e /sys/block/nbd0/pid
+}
+over_nbd()
+{
+    local server
+    start_nbd
+    refused "beside an NBD disk on its file" \
+        "$disk is served as /dev/nbd0: disconnect that first"
+    refused "an NBD disk whose file is a loop device's" \
+        "/dev/nbd0 shares its file with $disk: detach that first" /dev/nbd0
+    end_nbd
+    start_nbd ro
+    mount -t ext4 -o ro,noload /dev/nbd0 /mnt/twin
+    refused "beside a mounted NBD disk that reads its file" \
+        "$disk is served as /dev/nbd0, which is mounted on /mnt/twin"
+    umount /mnt/twin
+    losetup -d "$disk"
+    ssdprobe check --allow-virtual --force-signature --read-only \
+        /dev/nbd0 >/tmp/out 2>&1
+    check "an NBD disk may be probed, though its client has it open" \
+        grep -qE '^not in use +pass' /tmp/out
+    end_nbd
 }
 
 # The disk that a system runs from, as that system sees it.
@@ -175,6 +263,8 @@ mapped "an open LUKS" luks CRYPT-LUKS2-0123456789abcdef-luks \
 array
 names
 partitions
+writers
+one_file
 root
 blank 64
 allowed "blank again"

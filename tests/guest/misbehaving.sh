@@ -30,8 +30,11 @@ scsi_disk()
     set=$(settings)
 }
 
+# Some before and behind the region, too: by that a disk is known again.
 fill()
 {
+    dd if=/dev/urandom of="$disk" bs=1M count=7 oflag=direct 2>/dev/null
+    dd if=/dev/urandom of="$disk" bs=1M seek=25 oflag=direct 2>/dev/null
     dd if=/dev/urandom of="$disk" bs=1M seek=15 count=2 oflag=direct 2>/dev/null
 }
 contents()

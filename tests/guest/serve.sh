@@ -75,6 +75,28 @@ end_server INT
 check "SIGINT ends it well, though somebody has it open" test $? -eq 0
 exec 9<&-
 check "it leaves nothing behind" soon 5 nothing_left
+mounted()
+{
+    serve ram-disk --size=8M --via=ublk "$@"
+    mkfs.ext4 -q "$device"
+    mount -t ext4 "$device" /mnt
+}
+says_mounted() { grep -q "$device is mounted on /mnt: unmount it" /tmp/said; }
+mounted "$@"
+kill -INT "$server"
+check "interrupted while its device is mounted, it says so" soon 20 says_mounted
+head -c 1M /tmp/random >/mnt/a
+check "it goes on: what is written arrives" sync -f /mnt/a
+umount /mnt
+check "unmounted, it ends well" wait "$server"
+check "it leaves nothing behind" soon 5 nothing_left
+mounted "$@"
+kill -TERM "$server"
+check "terminated while its device is mounted, it says so" soon 20 says_mounted
+end_server TERM
+check "a second signal ends it well" test $? -eq 0
+umount /mnt
+check "it leaves nothing behind" soon 20 nothing_left
 serve ram-disk --size=8M --via=ublk "$@"
 kill -KILL "$server"
 check "a killed server's device goes" soon 20 nothing_left

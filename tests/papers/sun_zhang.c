@@ -3,7 +3,8 @@
  * papers_sun_zhang DRIVE: the benchmarks of Sun & Zhang, "Flash Drives:
  * Performance Study Based On Benchmarks", by the letter, on an emulated drive.
  * Rows go to stdout: figure, series, x, y; times in ms. plots/sun_zhang_NN.gp
- * draw them. It asks the device as a probe does and knows nothing of its inside.
+ * draw them. It asks the device as a probe does and knows nothing of its
+ * inside.
  */
 #include <inttypes.h>
 #include <stdbool.h>

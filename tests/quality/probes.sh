@@ -6,13 +6,13 @@
 check_probes()
 {
     local tree=$1 file stem symbol text answer count=0
-    for file in "$tree"/probes/*.c; do
+    for file in "$tree"/probes/*/*.c; do
         symbol=$(sed -n 's/^const struct probe \(probe_[a-z0-9_]*\) = {.*/\1/p' \
             "$file")
         [[ -n $symbol ]] || continue
         ((count += 1))
         stem=$(basename -- "$file" .c)
-        file=probes/$stem.c
+        file=probes/$stem/$stem.c
         text=$(tr '\n' ' ' <"$tree/$file")
         [[ $symbol == "probe_$stem" ]] ||
             echo "$file: defines $symbol, not probe_$stem"
@@ -54,7 +54,8 @@ proved()
 # A probe that lacks nothing but what the caller then takes away.
 good_probe()
 {
-    cat >probes/bad_probe.c <<'END'
+    mkdir probes/bad_probe
+    cat >probes/bad_probe/bad_probe.c <<'END'
 const struct probe probe_bad_probe = {
     .name = "bad-probe",
     .question = "Is it "
@@ -85,12 +86,12 @@ break_probes_row()
 break_probes_question()
 {
     good_probe
-    sed -i 's/bad?/bad./' probes/bad_probe.c
+    sed -i 's/bad?/bad./' probes/bad_probe/bad_probe.c
 }
 
 break_probes_proof()
 {
     good_probe
     sed -i 's/"write_buffer"/"write_buffer", "no_such_answer"/' \
-        probes/bad_probe.c
+        probes/bad_probe/bad_probe.c
 }

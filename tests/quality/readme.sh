@@ -44,7 +44,7 @@ readme_probes()
     diff <(sed -n '/^| question/,/^$/s/.*| \([a-z-]*\) |$/\1/p' \
         "$1/README.md" | grep -vx -e probe -e '-*' | sort) \
         <(sed -n 's/^const struct probe probe_\([a-z0-9_]*\) = {.*/\1/p' \
-            "$1"/probes/*.c 2>/dev/null | tr _ - | sort) |
+            "$1"/probes/*/*.c 2>/dev/null | tr _ - | sort) |
         sed -n 's/^</README.md: there is no probe/p
             s/^>/README.md: its table lacks the probe/p'
 }
@@ -57,6 +57,12 @@ readme_command()
     command=${command%%  #*}
     read -r -a words <<<"$command"
     case ${words[0]} in
+        cc) # from the root of the tree, where its paths begin
+            (cd -- "$tree" &&
+                bash -c "${command//'build/release/'/"$build_dir/"}" 2>&1) ||
+                echo "README.md: '$command' fails"
+            return
+            ;;
         ./bootstrap) help=$("$tree/bootstrap" help) ;;
         build/release/*)
             help=$("$build_dir/$(basename -- "${words[0]}")" --help 2>&1)
@@ -140,6 +146,11 @@ break_readme_output()
 {
     readme_says '$ build/release/ssdprobe --version
 not what it prints'
+}
+
+break_readme_compile()
+{
+    readme_says '$ cc -c no_such_file.c -o build/release/no_such_file.o'
 }
 
 break_readme_path()

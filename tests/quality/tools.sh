@@ -23,11 +23,11 @@ only_bad_file()
         '"command": "cc -std=c11 -c lib/base/bad.c"' >compile_commands.json
 }
 
-# How far the analyzer follows a function; all the way with the long tests, which
-# takes four times as long.
+# How far the analyzer follows a function. With the long tests all the way, which
+# takes ten times as long.
 check_tidy()
 {
-    local database=$build_dir nodes=50000
+    local database=$build_dir nodes=20000
     [[ -z ${SSDPROBE_TEST_LONG-} ]] || nodes=225000
     [[ ! -e $1/compile_commands.json ]] || database=$1
     sources "$1" lib probes cmd | grep '\.c$' |

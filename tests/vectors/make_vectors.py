@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes tests/vectors/stats_vectors.h: what lib/infer/stats.h must return.
+"""Writes tests/vectors/stats_vectors.h: what lib/infer/statistics/stats.h must return.
 
 Needs numpy, scipy, diptest (Hartigans' algorithm as in R's package of that
 name) and ckwrap (R's Ckmeans.1d.dp), any recent ones, in an environment of their

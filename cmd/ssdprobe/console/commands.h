@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_COMMANDS_H
+#define SSDPROBE_CMD_SSDPROBE_COMMANDS_H
+
+#include "cmd/common/options.h"
+#include "cmd/ssdprobe/console/output.h"
+#include "cmd/ssdprobe/console/settings.h"
+
+/* The sub-commands; each returns the exit status. */
+int command_all(const struct options_given *given);
+int command_run(const struct options_given *given);
+int command_check(const struct options_given *given);
+int command_infer(const struct options_given *given);
+int command_restore(const struct options_given *given);
+int command_list(const struct options_given *given);
+
+int command_report(const struct options_given *given);
+int command_plot(const struct options_given *given);
+int command_diff(const struct options_given *given);
+int command_twin(const struct options_given *given);
+
+/* Reads a recording of our own and concludes from it. 0, or -errno with a
+ * sentence in `why`. The caller frees the rows. */
+struct csv_rows;
+int infer_conclude(const char *path, struct csv_rows *rows,
+                   struct findings *findings, struct fault *why);
+
+/* What every sub-command has. */
+struct invocation {
+    const struct options_given *given;
+    struct settings settings;
+    struct output output;
+    struct report report;
+};
+
+/* 0, or -errno: then invocation_fail() is what is left to do. */
+int invocation_begin(struct invocation *invocation,
+                     const struct options_given *given, struct fault *why);
+
+/* Says why (or, where that is empty, what `error` means), writes the outputs,
+ * returns the exit status. */
+int invocation_fail(struct invocation *invocation, int error,
+                    struct fault *why);
+
+/* Writes the outputs, returns the exit status. */
+int invocation_end(struct invocation *invocation, int status);
+
+/* Did the run end at its time limit or its write budget? */
+bool invocation_is_limit(int error);
+
+/* Were parameters asked for, and was every one skipped that the user did not
+ * assume? */
+bool invocation_all_skipped(const struct findings *findings);
+
+/*
+ * The exit status of a run that ended with `error` and `why`. `every`: each
+ * parameter was asked for by name, so that a skipped one is no answer. Where
+ * all were skipped there is none either.
+ */
+int invocation_status(int error, const struct fault *why,
+                      const struct findings *findings, bool every);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe/console/confirm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/ssdprobe/console/signals.h"
+#include "lib/base/units.h"
+
+enum { ASKED_LETTERS = 4 };
+
+/* One or two sizes: "64 MiB", or "64 MiB, at most 1 GiB". */
+static void print_bounds(FILE *out, const char *label, const char *expected,
+                         const char *most)
+{
+    fprintf(out, "  %-10s%s", label, expected);
+    if (strcmp(expected, most) != 0)
+        fprintf(out, ", at most %s", most);
+    fputc('\n', out);
+}
+
+char *confirm_size(const struct settings *settings, uint64_t bytes, char *text,
+                   size_t size)
+{
+    if (settings->plain_bytes)
+        snprintf(text, size, "%" PRIu64 " B", bytes);
+    else
+        format_bytes(bytes, text, size);
+    return text;
+}
+
+char *confirm_seconds(double seconds, char *text, size_t size)
+{
+    if (seconds < 120)
+        snprintf(text, size, "about %.0f s", seconds < 1 ? 1.0 : seconds);
+    else if (seconds < 7200)
+        snprintf(text, size, "about %.0f min", seconds / 60);
+    else
+        snprintf(text, size, "about %.1f h", seconds / 3600);
+    return text;
+}
+
+void confirm_print_plan(FILE *out, const struct settings *settings,
+                        const struct device_info *device,
+                        const struct cost_plan *plan)
+{
+    char a[32], b[32], path[PATH_MAX], model[128];
+    uint64_t end = plan->region_offset_bytes + plan->region_length_bytes;
+
+    fprintf(out, "Plan for %s%s%s:\n",
+            report_utf8(device->path, path, sizeof(path)),
+            device->model[0] ? ", " : "",
+            report_utf8(device->model, model, sizeof(model)));
+    fprintf(out, "  %-10s%s to %s\n", "region",
+            confirm_size(settings, plan->region_offset_bytes, a, sizeof(a)),
+            confirm_size(settings, end, b, sizeof(b)));
+    print_bounds(out, "writes",
+                 confirm_size(settings, plan->bytes_written, a, sizeof(a)),
+                 confirm_size(settings, plan->bytes_written_max, b, sizeof(b)));
+    print_bounds(out, "reads",
+                 confirm_size(settings, plan->bytes_read, a, sizeof(a)),
+                 confirm_size(settings, plan->bytes_read_max, b, sizeof(b)));
+    snprintf(a, sizeof(a), "%" PRIu64, plan->requests);
+    snprintf(b, sizeof(b), "%" PRIu64, plan->requests_max);
+    print_bounds(out, "requests", a, b);
+    if (settings->preserve)
+        fprintf(
+            out,
+            "  %-10s%s are copied first and put back at the end, beyond "
+            "the budget\n",
+            "contents",
+            confirm_size(settings, plan->region_length_bytes, a, sizeof(a)));
+    confirm_seconds(plan->seconds, a, sizeof(a));
+    fprintf(out, "  %-10s%s%s\n", "time", a,
+            device->virtual_clock ? " of the emulated drive's time" : "");
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (!plan->parts[i].fits)
+            fprintf(out,
+                    "  %-10s%s, which is to write %s: more than is left of the "
+                    "budget of %s (--write-budget)\n",
+                    "left out", plan->parts[i].name,
+                    confirm_size(settings, plan->parts[i].plan.bytes_written, a,
+                                 sizeof(a)),
+                    confirm_size(settings, plan->budget_bytes, b, sizeof(b)));
+    if (settings->verbose)
+        fprintf(out, "  %-10s%" PRIu64 "\n", "seed", settings->seed);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What identifies the device, and whether that is a serial number. */
+static const char *identity(const struct settings *settings,
+                            const struct device_info *device, bool asking,
+                            bool *is_serial)
+{
+    *is_serial = device->serial[0] != '\0' && !(asking && settings->no_serial);
+    return *is_serial ? device->serial : last_part(device->path);
+}
+
+static int check_confirm(const struct settings *settings,
+                         const struct device_info *device, struct fault *why)
+{
+    bool is_serial;
+    const char *name = identity(settings, device, false, &is_serial);
+
+    if (strcmp(settings->confirm, name) == 0 ||
+        (!is_serial && strcmp(settings->confirm, device->path) == 0))
+        return 0;
+    return fault_set(why, FAULT_REFUSED, -EPERM,
+                     "--confirm does not name this device: its %s is another",
+                     is_serial ? "serial number" : "name");
+}
+
+/* Reads a line from the terminal. Not restarted by a signal, unlike read(). */
+static int read_answer(char *answer, size_t size)
+{
+    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    ssize_t length;
+
+    if (*signals_flag() || poll(&wait, 1, -1) < 0)
+        return -EINTR;
+    length = read(STDIN_FILENO, answer, size - 1);
+    if (length < 0)
+        return -errno;
+    answer[length] = '\0';
+    answer[strcspn(answer, "\r\n")] = '\0';
+    return 0;
+}
+
+/* Names come from the drive and from what is on it. */
+static void print_line(const char *label, const char *text)
+{
+    char copy[PATH_MAX];
+
+    fprintf(stderr, "  %-12s%s\n", label,
+            report_utf8(text, copy, sizeof(copy)));
+}
+
+/* What is at stake. */
+static void print_stake(const struct device_info *device, const char *serial,
+                        const struct interlock_outcomes *outcomes)
+{
+    char size[32];
+
+    format_bytes(device->capacity_bytes, size, sizeof(size));
+    fputs("\nThis OVERWRITES what is on the device, within the region above:\n",
+          stderr);
+    print_line("model", device->model[0] ? device->model : "(not known)");
+    print_line("serial", serial);
+    print_line("size", size);
+    print_line("path", device->path);
+    print_line("partitions",
+               device->partitions[0] ? device->partitions : "none");
+    for (size_t i = 0; i < outcomes->count; i++)
+        if (outcomes->items[i].verdict == INTERLOCK_NOTE)
+            print_line(outcomes->items[i].name, outcomes->items[i].text);
+}
+
+static int ask(const struct settings *settings,
+               const struct device_info *device,
+               const struct interlock_outcomes *outcomes, struct fault *why)
+{
+    char answer[128] = "";
+    bool is_serial;
+    const char *name = identity(settings, device, true, &is_serial);
+    size_t length = strlen(name);
+
+    print_stake(device, is_serial ? device->serial : "-", outcomes);
+    if (is_serial && length > ASKED_LETTERS)
+        name += length - ASKED_LETTERS;
+    fprintf(stderr, "Type %s to go on: ",
+            is_serial ? "the last four characters of the serial"
+                      : "the name of the device (the last part of its path)");
+    fflush(stderr);
+    int error = read_answer(answer, sizeof(answer));
+    if (error == -EINTR)
+        fputc('\n', stderr);
+    if (error)
+        return error;
+    if (strcmp(answer, name) == 0)
+        return 0;
+    return fault_set(why, FAULT_REFUSED, -EPERM,
+                     "not confirmed; nothing was written");
+}
+
+int confirm_device(const struct settings *settings,
+                   const struct device_info *device,
+                   const struct interlock_outcomes *outcomes, bool writes,
+                   struct fault *why)
+{
+    if (settings->confirm)
+        return check_confirm(settings, device, why);
+    if (!writes || device->virtual_clock || settings->yes)
+        return 0;
+    if (!isatty(STDIN_FILENO))
+        return fault_set(why, FAULT_REFUSED, -EPERM,
+                         "this would overwrite %.100s, and there is no "
+                         "terminal to ask: add --confirm=SERIAL or --yes",
+                         device->path);
+    return ask(settings, device, outcomes, why);
+}
+
+int confirm_disk(const struct settings *settings, struct device *device,
+                 const struct fingerprint *fingerprint, const char *run_path,
+                 struct fault *why)
+{
+    const struct device_info *info = device_info(device);
+    struct fingerprint_match match;
+    char doubt[160];
+    bool is_serial;
+
+    if (settings->confirm)
+        return check_confirm(settings, info, why);
+    if (info->virtual_clock)
+        return 0;
+    fingerprint_compare(device, fingerprint, &match);
+    if (match.likeness == LIKENESS_SAME)
+        return 0;
+    const char *name = identity(settings, info, false, &is_serial);
+    return fault_set(why, FAULT_REFUSED, -EPERM,
+                     "%.100s may be another disk than that of the run in "
+                     "%.200s: %s; if it is the right one, add --confirm=%.64s",
+                     info->path, run_path,
+                     fingerprint_doubt(&match, doubt, sizeof(doubt)),
+                     is_serial && settings->no_serial ? "SERIAL" : name);
+}

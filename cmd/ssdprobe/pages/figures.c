@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe/pages/figures.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/probes.h"
+
+/* Did it measure? Then one of its findings is more than skipped. */
+static bool has_measured(const struct findings *findings, const char *probe)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].probe, probe) == 0 &&
+            findings->items[i].verdict != VERDICT_SKIPPED)
+            return true;
+    return false;
+}
+
+void figures_draw(struct figures *figures, const char *samples,
+                  const struct findings *findings, const char *suffix,
+                  unsigned columns_count)
+{
+    memset(figures, 0, sizeof(*figures));
+    for (size_t i = 0; probes_all[i] && figures->count < FIGURES_MAX; i++) {
+        const struct gnuplot_job job = {.samples = samples,
+                                        .probe = probes_all[i]->name,
+                                        .findings = findings,
+                                        .suffix = suffix,
+                                        .columns_count = columns_count};
+        struct gnuplot_picture *picture = &figures->pictures[figures->count];
+        struct fault why = {FAULT_NONE, ""};
+        if (!probes_all[i]->prepares && !has_measured(findings, job.probe))
+            continue;
+        int error = gnuplot_draw(&job, picture, &why);
+        if (!error)
+            figures->items[figures->count++] =
+                (struct report_figure){job.probe, picture->bytes};
+        else if (error != -ENODATA && figures->missing.kind == FAULT_NONE)
+            figures->missing = why;
+        if (error == -ENOENT)
+            return; /* without gnuplot the others would fare alike */
+    }
+}
+
+void figures_draw_twin(struct figures *figures, const char *kinds,
+                       const char *suffix)
+{
+    const struct gnuplot_job job = {
+        .samples = kinds, .probe = "twin", .suffix = suffix};
+    struct fault why;
+
+    if (figures->count < FIGURES_MAX &&
+        gnuplot_draw(&job, &figures->pictures[figures->count], &why) == 0) {
+        figures->items[figures->count] = (struct report_figure){
+            job.probe, figures->pictures[figures->count].bytes};
+        figures->count++;
+    }
+}
+
+void figures_free(struct figures *figures)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        free(figures->pictures[i].bytes);
+    figures->count = 0;
+}
+
+char *figures_file(const char *probe, const char *suffix, char *name,
+                   size_t size)
+{
+    snprintf(name, size, "%s%s", probe, suffix);
+    for (char *c = name; *c; c++)
+        if (*c == '-')
+            *c = '_';
+    return name;
+}

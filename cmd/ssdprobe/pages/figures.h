@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_FIGURES_H
+#define SSDPROBE_CMD_SSDPROBE_FIGURES_H
+
+#include <stdbool.h>
+
+#include "lib/base/fault.h"
+#include "lib/infer/finding.h"
+#include "lib/report/gnuplot.h"
+#include "lib/report/html/html.h"
+
+/* The figures of a run: one of each probe that answered something. */
+enum { FIGURES_MAX = 32 };
+
+struct figures {
+    struct report_figure items[FIGURES_MAX]; /* as the page wants them */
+    struct gnuplot_picture pictures[FIGURES_MAX];
+    size_t count;
+    struct fault missing; /* why some are not there; FAULT_NONE: all are */
+};
+
+/* Draws them from the samples; `suffix` is ".svg", ".png" or ".txt". A probe
+ * that was skipped has none. Frees with figures_free. */
+void figures_draw(struct figures *figures, const char *samples,
+                  const struct findings *findings, const char *suffix,
+                  unsigned columns_count);
+/* Adds that of the twin, from its file of kinds; none is no fault. */
+void figures_draw_twin(struct figures *figures, const char *kinds,
+                       const char *suffix);
+void figures_free(struct figures *figures); /* accepts an empty one */
+
+/* The name of a figure's file: "read_buffer.svg". Returns `name`. */
+char *figures_file(const char *probe, const char *suffix, char *name,
+                   size_t size);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/ssdprobe/pages/run_read.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void begin(struct run_read *run)
+{
+    memset(run, 0, sizeof(*run));
+    run_dir_none(&run->dir);
+}
+
+static int read_document(struct run_read *run, const char *path,
+                         struct fault *why)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be read: %s",
+                         path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%.200s is not a file that --json wrote", path);
+    run->document = json_object_from_file(path);
+    if (!run->document || report_read(run->document, &run->store))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%.200s is not a document of ssdprobe's, or of a "
+                         "version that this one cannot read",
+                         path);
+    return 0;
+}
+
+int run_read_open(const char *path, struct run_read *run, struct fault *why)
+{
+    char document[PATH_MAX];
+    int error;
+
+    begin(run);
+    error = run_dir_open(path, &run->dir, why);
+    return error ? error
+                 : read_document(
+                       run, run_dir_path(&run->dir, RUN_DIR_REPORT, document),
+                       why);
+}
+
+int run_read_any(const char *path, struct run_read *run, struct fault *why)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return run_read_open(path, run, why);
+    begin(run);
+    return read_document(run, path, why);
+}
+
+void run_read_close(struct run_read *run)
+{
+    run_dir_close(&run->dir);
+    json_object_put(run->document);
+    begin(run);
+}

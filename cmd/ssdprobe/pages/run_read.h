@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_CMD_SSDPROBE_RUN_READ_H
+#define SSDPROBE_CMD_SSDPROBE_RUN_READ_H
+
+#include "lib/base/fault.h"
+#include "lib/report/report_read.h"
+#include "lib/session/keep/run_dir.h"
+
+/* A run that lies in its directory. */
+struct run_read {
+    struct run_dir dir; /* locked; not open when only a document was named */
+    struct json_object *document;
+    struct report_store store;
+};
+
+/* Opens a run directory and reads its document. 0, or -errno with a sentence in
+ * `why`; run_read_close() either way. */
+int run_read_open(const char *path, struct run_read *run, struct fault *why);
+
+/* The same, of a run directory or of a file that --json wrote. */
+int run_read_any(const char *path, struct run_read *run, struct fault *why);
+
+void run_read_close(struct run_read *run);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/device/plugin/load.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+static const char SYMBOL[] = "ssdprobe_plugin";
+
+/* The kernel's bounds of a logical block: what it asks of disks, a plugin's
+ * drive must have as well, for the layers above rely on them. */
+enum { BLOCK_LEAST_BYTES = 512, BLOCK_MOST_BYTES = 4096 };
+
+/* More than any drive has parameters: a limit, so that nothing grows. */
+enum { SETTINGS_MAX = 64 };
+
+/* "FILE.so,key=value", taken apart. */
+struct request_to_load {
+    char text[PATH_MAX];     /* what the others point into */
+    char path[PATH_MAX + 2]; /* has a '/', so that dlopen() searches nothing */
+    struct ssdprobe_plugin_setting settings[SETTINGS_MAX];
+    size_t settings_count;
+};
+
+static int take_apart(const char *spec, struct request_to_load *wanted,
+                      struct fault *why)
+{
+    char *rest = wanted->text;
+
+    if (!*spec || *spec == ',')
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "A plugin is named as plugin:FILE.so[,KEY=VALUE...], "
+                         "and no file is named here.");
+    if (strlen(spec) >= sizeof(wanted->text))
+        return fault_set(why, FAULT_USAGE, -ENAMETOOLONG,
+                         "The plugin's name is longer than %zu bytes: give a "
+                         "shorter one.",
+                         sizeof(wanted->text) - 1);
+    snprintf(wanted->text, sizeof(wanted->text), "%s", spec);
+    const char *file = strsep(&rest, ",");
+    snprintf(wanted->path, sizeof(wanted->path), "%s%s",
+             strchr(file, '/') ? "" : "./", file);
+    wanted->settings_count = 0;
+    while (rest) {
+        char *value = strsep(&rest, ",");
+        const char *key = strsep(&value, "=");
+        if (!*key || !value)
+            return fault_set(why, FAULT_USAGE, -EINVAL,
+                             "'%.100s' behind the plugin %.200s is not "
+                             "KEY=VALUE: write plugin:FILE.so[,KEY=VALUE...].",
+                             key, file);
+        if (wanted->settings_count == SETTINGS_MAX)
+            return fault_set(why, FAULT_USAGE, -E2BIG,
+                             "More than %d settings are behind the plugin "
+                             "%.200s: give fewer.",
+                             SETTINGS_MAX, file);
+        wanted->settings[wanted->settings_count++] =
+            (struct ssdprobe_plugin_setting){.key = key, .value = value};
+    }
+    return 0;
+}
+
+static int check_file(const char *path, struct fault *why)
+{
+    struct stat status;
+
+    /* Whoever may start a setuid program must not choose its code. */
+    if (getauxval(AT_SECURE))
+        return fault_set(why, FAULT_REFUSED, -EPERM,
+                         "The plugin %.200s is not loaded, for this program "
+                         "has rights that its user has not (setuid): start it "
+                         "as the user whose rights it needs.",
+                         path);
+    if (stat(path, &status) != 0) {
+        const int error = -errno;
+        return fault_set(why, FAULT_OPEN, error,
+                         "Cannot open the plugin %.200s: %s. Give the path of "
+                         "a shared object.",
+                         path, strerror(-error));
+    }
+    /* To open a pipe would wait for someone to write to it. */
+    if (!S_ISREG(status.st_mode))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "The plugin %.200s is not a regular file: give the "
+                         "path of a shared object.",
+                         path);
+    return 0;
+}
+
+static int load_object(const char *path, struct loaded *loaded,
+                       struct fault *why)
+{
+    const size_t length = strlen(path);
+
+    loaded->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded->object) {
+        const char *reason = dlerror();
+        /* It begins with the path, mostly. */
+        if (strncmp(reason, path, length) == 0 && reason[length] == ':')
+            reason += length + 1 + strspn(reason + length + 1, " ");
+        return fault_set(why, FAULT_OPEN, -ENOEXEC,
+                         "Cannot load the plugin %.150s: %.200s. Is it a "
+                         "shared object for this machine?",
+                         path, reason);
+    }
+    loaded->plugin = dlsym(loaded->object, SYMBOL);
+    if (!loaded->plugin)
+        return fault_set(why, FAULT_OPEN, -ENOEXEC,
+                         "%.200s is no plugin of ssdprobe, for it does not "
+                         "define '%s': build it on ssdprobe_plugin.h.",
+                         path, SYMBOL);
+    if (loaded->plugin->version != SSDPROBE_PLUGIN_VERSION)
+        return fault_set(why, FAULT_OPEN, -ENOEXEC,
+                         "The plugin %.200s is of version %" PRIu32
+                         " of the interface, and this ssdprobe knows version "
+                         "%d: build it again on this ssdprobe's "
+                         "ssdprobe_plugin.h.",
+                         path, loaded->plugin->version,
+                         SSDPROBE_PLUGIN_VERSION);
+    if (!loaded->plugin->open || !loaded->plugin->io || !loaded->plugin->close)
+        return fault_set(why, FAULT_OPEN, -ENOEXEC,
+                         "The plugin %.200s lacks one of the functions open, "
+                         "io and close: only idle may be left out.",
+                         path);
+    return 0;
+}
+
+static int check_geometry(const char *path,
+                          const struct ssdprobe_plugin_geometry *geometry,
+                          struct fault *why)
+{
+    const uint32_t block_bytes = geometry->block_bytes;
+    const uint64_t capacity_bytes = geometry->capacity_bytes;
+    const uint32_t limit_bytes = geometry->request_limit_bytes;
+
+    if (block_bytes < BLOCK_LEAST_BYTES || block_bytes > BLOCK_MOST_BYTES ||
+        (block_bytes & (block_bytes - 1)) != 0)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "The plugin %.200s states a block of %" PRIu32
+                         " bytes, and a disk's is 512, 1024, 2048 or 4096: "
+                         "mend its open().",
+                         path, block_bytes);
+    if (capacity_bytes == 0 || capacity_bytes % block_bytes != 0 ||
+        capacity_bytes > INT64_MAX)
+        return fault_set(
+            why, FAULT_OPEN, -EINVAL,
+            "The plugin %.200s states a capacity of %" PRIu64
+            " bytes, and a disk's is a multiple of its block (%" PRIu32
+            " bytes) below 2^63, and not 0: mend its "
+            "open().",
+            path, capacity_bytes, block_bytes);
+    if (limit_bytes != 0 && limit_bytes < block_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "The plugin %.200s takes requests of at most %" PRIu32
+                         " bytes, which is less than its block of %" PRIu32
+                         " bytes: mend its open().",
+                         path, limit_bytes, block_bytes);
+    return 0;
+}
+
+static int open_drive(const struct request_to_load *wanted,
+                      struct loaded *loaded, struct fault *why)
+{
+    char reason[200] = "";
+    int error = loaded->plugin->open(wanted->settings, wanted->settings_count,
+                                     &loaded->drive, &loaded->geometry, reason,
+                                     sizeof(reason));
+
+    reason[sizeof(reason) - 1] = '\0';
+    if (error) {
+        const bool is_usage = error == -EINVAL;
+        if (error > 0 || error < -4095) /* the kernel's range of -errno */
+            error = -EIO;
+        return fault_set(why, is_usage ? FAULT_USAGE : FAULT_OPEN, error,
+                         "The plugin %.200s does not open a drive: %s.",
+                         wanted->path, reason[0] ? reason : strerror(-error));
+    }
+    loaded->geometry.model[sizeof(loaded->geometry.model) - 1] = '\0';
+    error = check_geometry(wanted->path, &loaded->geometry, why);
+    if (error)
+        loaded->plugin->close(loaded->drive);
+    return error;
+}
+
+int plugin_load(const char *spec, struct loaded *loaded, struct fault *why)
+{
+    struct request_to_load wanted = {.settings_count = 0};
+    int error = take_apart(spec, &wanted, why);
+
+    *loaded = (struct loaded){.object = NULL};
+    if (!error)
+        error = check_file(wanted.path, why);
+    if (!error)
+        error = load_object(wanted.path, loaded, why);
+    if (!error)
+        error = open_drive(&wanted, loaded, why);
+    if (error && loaded->object)
+        dlclose(loaded->object);
+    if (error)
+        return error;
+    loaded->file_length = (int)strcspn(spec, ",");
+    loaded->file = spec + loaded->file_length;
+    while (loaded->file > spec && loaded->file[-1] != '/')
+        loaded->file--;
+    loaded->file_length -= (int)(loaded->file - spec);
+    return 0;
+}
+
+void plugin_unload(struct loaded *loaded)
+{
+    assert(loaded->object && loaded->plugin);
+    loaded->plugin->close(loaded->drive);
+    dlclose(loaded->object);
+}

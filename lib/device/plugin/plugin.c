@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The back end for a drive of a shared object, in virtual time. */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/device/backend.h"
+#include "lib/device/host/memory.h"
+#include "lib/device/host/sysfs.h"
+#include "lib/device/plugin/load.h"
+
+/* As with a block device: longer than any driver waits. */
+static const uint64_t GIVE_UP_NS = 300000000000;
+
+struct plugin_device {
+    struct device device; /* first: see backend.h */
+    struct loaded loaded;
+    uint64_t now_ns;
+    bool sends_flush;
+    struct memory memory;
+    /* Those on their way, the first to be done first; those of one time as they
+     * were sent. The gate admits no more than there is room for. */
+    struct io **pending;
+    size_t pending_count;
+};
+
+static struct plugin_device *plugin_of(struct device *device)
+{
+    return (struct plugin_device *)device;
+}
+
+static enum ssdprobe_plugin_kind plugin_kind(enum io_kind kind)
+{
+    switch (kind) {
+    case IO_READ:
+        return SSDPROBE_PLUGIN_READ;
+    case IO_WRITE:
+        return SSDPROBE_PLUGIN_WRITE;
+    case IO_DISCARD:
+        return SSDPROBE_PLUGIN_DISCARD;
+    case IO_FLUSH:
+        break;
+    }
+    return SSDPROBE_PLUGIN_FLUSH;
+}
+
+/* Sends one part. The outcome is the request's, for its first part that fails:
+ * -EPROTO where the plugin breaks its contract. */
+static void send_part(struct plugin_device *plugin, struct io *io,
+                      uint32_t sent_bytes, uint32_t part_bytes)
+{
+    const struct ssdprobe_plugin_request request = {
+        .now_ns = plugin->now_ns,
+        .kind = plugin_kind(io->kind),
+        .offset_bytes = io->offset_bytes + sent_bytes,
+        .length_bytes = part_bytes,
+        .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL,
+    };
+    uint64_t complete_ns = plugin->now_ns;
+    int error =
+        plugin->loaded.plugin->io(plugin->loaded.drive, &request, &complete_ns);
+
+    if (error > 0)
+        error = -EIO;
+    if (complete_ns < plugin->now_ns) {
+        complete_ns = plugin->now_ns;
+        error = -EPROTO;
+    }
+    if (complete_ns > io->complete_ns)
+        io->complete_ns = complete_ns;
+    if (error && !io->error)
+        io->error = error;
+}
+
+static void put_in_order(struct plugin_device *plugin, struct io *io)
+{
+    size_t at = plugin->pending_count++;
+
+    assert(at < plugin->device.queue_depth_count);
+    for (; at > 0 && plugin->pending[at - 1]->complete_ns > io->complete_ns;
+         at--)
+        plugin->pending[at] = plugin->pending[at - 1];
+    plugin->pending[at] = io;
+}
+
+static int plugin_submit(struct device *device, struct io *io)
+{
+    struct plugin_device *plugin = plugin_of(device);
+    const uint32_t limit_bytes = device->info.request_limit_bytes;
+    uint32_t sent_bytes = 0, count = 0;
+
+    io->submit_ns = io->complete_ns = plugin->now_ns;
+    /* What is read is the same every time, also where the plugin ignores it. */
+    if (io->kind == IO_READ)
+        memset(io->data, 0, io->length_bytes);
+    if (io->kind != IO_FLUSH || plugin->sends_flush)
+        do {
+            uint32_t part_bytes = io->length_bytes - sent_bytes;
+            if (part_bytes > limit_bytes)
+                part_bytes = limit_bytes;
+            send_part(plugin, io, sent_bytes, part_bytes);
+            sent_bytes += part_bytes;
+            count++;
+        } while (sent_bytes < io->length_bytes);
+    io->parts_count = count > 0 ? count : 1;
+    put_in_order(plugin, io);
+    return 0;
+}
+
+static int plugin_reap(struct device *device, struct io *done[], size_t max,
+                       size_t *count)
+{
+    struct plugin_device *plugin = plugin_of(device);
+    const struct io *first = plugin->pending[0];
+    size_t taken = 0;
+
+    assert(plugin->pending_count > 0);
+    if (first->complete_ns - first->submit_ns > GIVE_UP_NS) {
+        const uint64_t until_ns = first->submit_ns + GIVE_UP_NS;
+        if (until_ns > plugin->now_ns)
+            plugin->now_ns = until_ns;
+        return -ETIMEDOUT;
+    }
+    if (first->complete_ns > plugin->now_ns)
+        plugin->now_ns = first->complete_ns;
+    while (taken < max && taken < plugin->pending_count &&
+           plugin->pending[taken]->complete_ns <= plugin->now_ns) {
+        done[taken] = plugin->pending[taken];
+        taken++;
+    }
+    plugin->pending_count -= taken;
+    memmove(plugin->pending, plugin->pending + taken,
+            plugin->pending_count * sizeof(struct io *));
+    *count = taken;
+    return 0;
+}
+
+static void *plugin_buffer(struct device *device, size_t size_bytes)
+{
+    struct plugin_device *plugin = plugin_of(device);
+    memory_destroy(&plugin->memory);
+    return memory_create(&plugin->memory, size_bytes) == 0 ? plugin->memory.base
+                                                           : NULL;
+}
+
+static int plugin_idle(struct device *device, uint64_t ns)
+{
+    struct plugin_device *plugin = plugin_of(device);
+    const struct ssdprobe_plugin *calls = plugin->loaded.plugin;
+
+    /* The latest completion must still fit behind it. */
+    if (ns > UINT64_MAX - GIVE_UP_NS - 1 - plugin->now_ns)
+        return -EOVERFLOW;
+    if (calls->idle && ns > 0)
+        calls->idle(plugin->loaded.drive, plugin->now_ns, plugin->now_ns + ns);
+    plugin->now_ns += ns;
+    return 0;
+}
+
+static uint64_t plugin_now_ns(struct device *device)
+{
+    return plugin_of(device)->now_ns;
+}
+
+static void plugin_close(struct device *device)
+{
+    struct plugin_device *plugin = plugin_of(device);
+    plugin_unload(&plugin->loaded);
+    free(plugin->pending);
+    memory_destroy(&plugin->memory);
+    free(plugin);
+}
+
+static const struct device_ops plugin_ops = {
+    .name = "plugin",
+    .submit = plugin_submit,
+    .reap = plugin_reap,
+    .buffer = plugin_buffer,
+    .idle = plugin_idle,
+    .now_ns = plugin_now_ns,
+    .close = plugin_close,
+};
+
+static void fill_info(struct plugin_device *plugin, const char *spec)
+{
+    const struct ssdprobe_plugin_geometry *geometry = &plugin->loaded.geometry;
+    struct device_info *info = &plugin->device.info;
+    const uint32_t block_bytes = geometry->block_bytes;
+    const uint32_t limit_bytes = geometry->request_limit_bytes
+                                     ? geometry->request_limit_bytes
+                                     : UINT32_MAX;
+
+    *info = (struct device_info){
+        .bus = "plugin",
+        .capacity_bytes = geometry->capacity_bytes,
+        .logical_block_bytes = block_bytes,
+        .physical_block_bytes = block_bytes,
+        .request_limit_bytes = limit_bytes / block_bytes * block_bytes,
+        .virtual_disk = true,
+        .virtual_clock = true,
+        .forgets = true,
+        .engine = "virtual time",
+    };
+    snprintf(info->path, sizeof(info->path), "plugin:%s", spec);
+    snprintf(info->driver, sizeof(info->driver), "%.*s",
+             plugin->loaded.file_length, plugin->loaded.file);
+    text_clean(info->model, sizeof(info->model), geometry->model);
+    text_clean(info->flush, sizeof(info->flush),
+               plugin->sends_flush ? "virtual" : "none");
+}
+
+int device_plugin_open(const char *spec, const struct device_options *options,
+                       struct device **device, struct fault *why)
+{
+    struct plugin_device *plugin = calloc(1, sizeof(*plugin));
+    int error;
+
+    if (!plugin)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "No memory for a plugin.");
+    /* It is the drive's identity: a run that is resumed compares it. */
+    const size_t longest = sizeof(plugin->device.info.path) - sizeof("plugin:");
+    if (strlen(spec) > longest) {
+        error = fault_set(why, FAULT_USAGE, -ENAMETOOLONG,
+                          "A plugin's file and settings may have %zu "
+                          "characters, and '%.100s...' has %zu: go to the "
+                          "folder of the file, and name it from there.",
+                          longest, spec, strlen(spec));
+        goto free_plugin;
+    }
+    plugin->pending =
+        calloc(options->queue_depth_count, sizeof(*plugin->pending));
+    if (!plugin->pending) {
+        error = fault_set(why, FAULT_OPEN, -ENOMEM,
+                          "No memory for a queue of %u requests.",
+                          options->queue_depth_count);
+        goto free_plugin;
+    }
+    error = plugin_load(spec, &plugin->loaded, why);
+    if (error)
+        goto free_pending;
+    plugin->device.ops = &plugin_ops;
+    plugin->sends_flush = options->write && options->flush != FLUSH_NONE;
+    fill_info(plugin, spec);
+    *device = &plugin->device;
+    return 0;
+
+free_pending:
+    free(plugin->pending);
+free_plugin:
+    free(plugin);
+    return error;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PLUGIN_H
+#define SSDPROBE_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A drive of your own to probe: `ssdprobe plugin:FILE.so[,key=value...]` loads
+ * a shared object that defines the symbol `ssdprobe_plugin`, a struct of four
+ * functions. The drive lives in virtual time: it is told the time, computes
+ * when a request is done, and never waits.
+ *
+ * This header needs nothing else of ssdprobe. An example is disk_plugin.c:
+ *
+ *     cc -shared -fPIC $(pkg-config --cflags libssdprobe) disk_plugin.c \
+ *         -o disk.so -lm
+ *     ssdprobe plugin:./disk.so,rpm=5400
+ *
+ * All calls come from one thread. A function must return, must not print, and
+ * must not end the program. It owns what it allocates; nothing that is passed
+ * to it may be used after it has returned, unless it says so here.
+ */
+
+/* The version of this interface. It changes whenever an old plugin would no
+ * longer work; a plugin of another version is refused. */
+#define SSDPROBE_PLUGIN_VERSION 1
+
+enum ssdprobe_plugin_kind {
+    SSDPROBE_PLUGIN_READ = 0,
+    SSDPROBE_PLUGIN_WRITE = 1,
+    SSDPROBE_PLUGIN_FLUSH = 2,  /* of what a volatile cache holds */
+    SSDPROBE_PLUGIN_DISCARD = 3 /* the range holds no data any more (TRIM) */
+};
+
+/* A key=value that the user gave behind the file, in the order given. */
+struct ssdprobe_plugin_setting {
+    const char *key, *value; /* never NULL; the host's */
+};
+
+/* What the drive says of itself. The host has set all to 0. */
+struct ssdprobe_plugin_geometry {
+    char model[64];          /* a name, for reports only; may stay empty */
+    uint64_t capacity_bytes; /* a multiple of block_bytes; not 0; < 2^63 */
+    uint32_t block_bytes;    /* the logical block: 512, 1024, 2048 or 4096 */
+    /* The host sends larger requests in parts of this size, all at one time. At
+     * least block_bytes, rounded down to a multiple of it; 0: no limit. */
+    uint32_t request_limit_bytes;
+};
+
+struct ssdprobe_plugin_request {
+    uint64_t now_ns; /* of the drive's clock, which begins at 0; never less than
+                        in an earlier request */
+    enum ssdprobe_plugin_kind kind;
+    uint32_t length_bytes; /* a multiple of block_bytes; 0 for a flush */
+    uint64_t offset_bytes; /* a multiple of block_bytes; 0 for a flush. The
+                              request ends within the capacity */
+    /* `length_bytes` of data, the host's: what is written, or where to put what
+     * is read, which is zeros until then. NULL for a flush or a discard. Most
+     * drives ignore it: only times matter. */
+    void *data;
+};
+
+struct ssdprobe_plugin {
+    uint32_t version; /* SSDPROBE_PLUGIN_VERSION. Always the first field. */
+
+    /*
+     * Makes a drive. *drive is what the other functions are then given; close
+     * ends it. Must fill in *geometry. 0, or -errno with a sentence in `why`
+     * (at most why_bytes with its end, which holds an empty text), and then
+     * nothing is left to be closed: -EINVAL where a setting is wrong or
+     * unknown, another one where the drive cannot be made.
+     */
+    int (*open)(const struct ssdprobe_plugin_setting settings[],
+                size_t settings_count, void **drive,
+                struct ssdprobe_plugin_geometry *geometry, char *why,
+                size_t why_bytes);
+
+    /*
+     * Takes a request and says at once when it is done: *complete_ns, not
+     * before request->now_ns. Others may still be on their way then, as many as
+     * the queue is deep; they may be done in any order. The host hands them
+     * back by that time, and those of one time as they were sent. Later than
+     * five minutes counts as never.
+     * 0, or -errno where the drive fails the request (-EIO, -ENODATA, ...) at
+     * *complete_ns.
+     */
+    int (*io)(void *drive, const struct ssdprobe_plugin_request *request,
+              uint64_t *complete_ns);
+
+    /* No new request comes from now_ns until until_ns (> now_ns): a drive that
+     * works in the background can do so. NULL: it has nothing to do. */
+    void (*idle)(void *drive, uint64_t now_ns, uint64_t until_ns);
+
+    /* Frees the drive. Requests may still be on their way. */
+    void (*close)(void *drive);
+};
+
+/* What a plugin defines, and the host looks for by this name. */
+extern const struct ssdprobe_plugin ssdprobe_plugin;
+
+#endif

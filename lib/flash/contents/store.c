@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/contents/store.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/flash/contents/store_file.h"
+
+enum { PAGE_BYTES = 4096, CHUNK_PAGES = 512 };
+
+/* Neither zeros nor ones, nor what a host is likely to write. */
+static const uint64_t SPOILT_WORD = 0x5b1e9d37c2a4f086;
+
+/* 2 MiB of the address space; there only once something was written to it. */
+struct chunk {
+    uint64_t words[CHUNK_PAGES]; /* where pages[i] is NULL: it repeats this */
+    unsigned char *pages[CHUNK_PAGES];
+};
+
+struct store {
+    uint64_t capacity_bytes, chunks_count, memory_bytes;
+    int file; /* -1: everything is in the chunks */
+    struct chunk **chunks;
+};
+
+int store_create(uint64_t capacity_bytes, struct store **result)
+{
+    uint64_t chunk_bytes = (uint64_t)PAGE_BYTES * CHUNK_PAGES;
+    struct store *store = calloc(1, sizeof(*store));
+
+    if (!store)
+        return -ENOMEM;
+    store->file = -1;
+    store->capacity_bytes = capacity_bytes;
+    store->chunks_count = (capacity_bytes + chunk_bytes - 1) / chunk_bytes;
+    store->chunks = calloc(store->chunks_count, sizeof(*store->chunks));
+    if (!store->chunks) {
+        free(store);
+        return -ENOMEM;
+    }
+    store->memory_bytes = store->chunks_count * sizeof(*store->chunks);
+    *result = store;
+    return 0;
+}
+
+int store_use_file(struct store *store, int fd)
+{
+    int error = store_file_prepare(fd, store->capacity_bytes);
+    if (!error)
+        store->file = fd;
+    return error;
+}
+
+void store_destroy(struct store *store)
+{
+    if (!store)
+        return;
+    for (uint64_t i = 0; i < store->chunks_count; i++) {
+        struct chunk *chunk = store->chunks[i];
+        for (int page = 0; chunk && page < CHUNK_PAGES; page++)
+            free(chunk->pages[page]);
+        free(chunk);
+    }
+    free(store->chunks);
+    free(store);
+}
+
+uint64_t store_memory_bytes(const struct store *store)
+{
+    return store->memory_bytes;
+}
+
+static void fill_words(unsigned char *data, size_t length, uint64_t word)
+{
+    if (word == 0) {
+        memset(data, 0, length);
+        return;
+    }
+    for (size_t i = 0; i < length; i += sizeof(word))
+        memcpy(data + i, &word, sizeof(word));
+}
+
+static bool repeats(const unsigned char *data, uint64_t *word)
+{
+    memcpy(word, data, sizeof(*word));
+    /* A page that equals itself shifted by a word repeats that word. */
+    return memcmp(data, data + sizeof(*word), PAGE_BYTES - sizeof(*word)) == 0;
+}
+
+static int set_page(struct store *store, struct chunk *chunk, unsigned page,
+                    unsigned first, unsigned length, const unsigned char *data)
+{
+    uint64_t word = 0;
+    bool whole = length == PAGE_BYTES;
+
+    if (whole && (!data || repeats(data, &word))) {
+        if (chunk->pages[page])
+            store->memory_bytes -= PAGE_BYTES;
+        free(chunk->pages[page]);
+        chunk->pages[page] = NULL;
+        chunk->words[page] = word;
+        return 0;
+    }
+    if (!chunk->pages[page]) {
+        chunk->pages[page] = malloc(PAGE_BYTES);
+        if (!chunk->pages[page])
+            return -ENOMEM;
+        store->memory_bytes += PAGE_BYTES;
+        if (!whole)
+            fill_words(chunk->pages[page], PAGE_BYTES, chunk->words[page]);
+    }
+    if (data)
+        memcpy(chunk->pages[page] + first, data, length);
+    else
+        memset(chunk->pages[page] + first, 0, length);
+    return 0;
+}
+
+/* The part of [offset, offset + length) that lies in one page. */
+static unsigned page_part(uint64_t offset, uint64_t length, unsigned *first)
+{
+    *first = (unsigned)(offset % PAGE_BYTES);
+    uint64_t part = PAGE_BYTES - *first;
+    return (unsigned)(part < length ? part : length);
+}
+
+int store_write(struct store *store, uint64_t offset_bytes,
+                uint64_t length_bytes, const void *data)
+{
+    const unsigned char *from = data;
+
+    if (store->file >= 0)
+        return store_file_write(store->file, offset_bytes, length_bytes, data);
+    while (length_bytes > 0) {
+        uint64_t page = offset_bytes / PAGE_BYTES;
+        struct chunk **chunk = &store->chunks[page / CHUNK_PAGES];
+        unsigned first, part = page_part(offset_bytes, length_bytes, &first);
+        if (!*chunk && from) {
+            *chunk = calloc(1, sizeof(**chunk));
+            if (!*chunk)
+                return -ENOMEM;
+            store->memory_bytes += sizeof(**chunk);
+        }
+        if (*chunk) {
+            int error = set_page(store, *chunk, (unsigned)(page % CHUNK_PAGES),
+                                 first, part, from);
+            if (error)
+                return error;
+        }
+        from = from ? from + part : NULL;
+        offset_bytes += part;
+        length_bytes -= part;
+    }
+    return 0;
+}
+
+void store_spoil(struct store *store, uint64_t offset_bytes,
+                 uint64_t length_bytes)
+{
+    while (store->file < 0 && length_bytes > 0) {
+        uint64_t page = offset_bytes / PAGE_BYTES;
+        struct chunk *chunk = store->chunks[page / CHUNK_PAGES];
+        unsigned at = (unsigned)(page % CHUNK_PAGES);
+        unsigned first, part = page_part(offset_bytes, length_bytes, &first);
+        if (chunk && chunk->pages[at])
+            fill_words(chunk->pages[at] + first, part, SPOILT_WORD);
+        else if (chunk)
+            chunk->words[at] = SPOILT_WORD;
+        offset_bytes += part;
+        length_bytes -= part;
+    }
+}
+
+int store_read(const struct store *store, uint64_t offset_bytes,
+               uint64_t length_bytes, void *data)
+{
+    unsigned char *to = data;
+
+    if (store->file >= 0)
+        return store_file_read(store->file, offset_bytes, length_bytes, data);
+    while (length_bytes > 0) {
+        uint64_t page = offset_bytes / PAGE_BYTES;
+        const struct chunk *chunk = store->chunks[page / CHUNK_PAGES];
+        unsigned at = (unsigned)(page % CHUNK_PAGES);
+        unsigned first, part = page_part(offset_bytes, length_bytes, &first);
+        if (chunk && chunk->pages[at])
+            memcpy(to, chunk->pages[at] + first, part);
+        else
+            fill_words(to, part, chunk ? chunk->words[at] : 0);
+        to += part;
+        offset_bytes += part;
+        length_bytes -= part;
+    }
+    return 0;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/controller/serve_parts.h"
+
+#include <string.h>
+
+#include "lib/flash/request/moment.h"
+#include "lib/flash/controller/serve_link.h"
+
+/* ---- the command processor --------------------------------------------- */
+
+/* Which segment group an address lies in (Sun & Zhang 4.1). */
+static uint64_t segment_group(const struct flash *flash, uint64_t offset_bytes)
+{
+    const struct drive *drive = &flash->drive;
+    uint64_t groups = drive->segment_groups_count;
+    uint64_t size = drive->segment_group_bytes;
+
+    if (size == 0)
+        size = (flash->capacity_bytes + groups - 1) / groups;
+    return offset_bytes / size % groups;
+}
+
+static uint64_t overhead_ns(struct flash *flash,
+                            const struct flash_request *request)
+{
+    uint64_t ns = flash->drive.command_ns;
+
+    switch (request->operation) {
+    case FLASH_WRITE:
+        ns += flash->drive.write_command_ns;
+        break;
+    case FLASH_WRITE_ZEROES:
+        ns += flash->drive.write_command_ns + serve_discard_ns(flash, request);
+        break;
+    case FLASH_DISCARD:
+        ns += serve_discard_ns(flash, request);
+        break;
+    case FLASH_READ:
+    case FLASH_FLUSH:
+        break;
+    }
+    if (flash->drive.segment_groups_count > 1 && request->length_bytes > 0) {
+        uint64_t group = segment_group(flash, request->offset_bytes);
+        if (request->operation == FLASH_READ && group != flash->group)
+            ns += flash->drive.group_switch_ns;
+        flash->group =
+            segment_group(flash, request->offset_bytes + request->length_bytes -
+                                     SECTOR_BYTES);
+    }
+    return ns;
+}
+
+static uint64_t accept_command(struct flash *flash,
+                               const struct flash_request *request,
+                               uint64_t begin_ns)
+{
+    flash->command_free_ns = later(begin_ns, flash->command_free_ns) +
+                             serve_lasting(flash, overhead_ns(flash, request));
+    return flash->command_free_ns;
+}
+
+/* ---- reads ------------------------------------------------------------- */
+
+/* When is this page of the host's space in the controller's memory? */
+static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
+                          uint64_t offset_bytes, uint64_t length_bytes,
+                          uint64_t begin_ns)
+{
+    const struct mapping *mapping = flash->mapping;
+    uint64_t unit = page / mapping->unit_pages_count;
+    uint32_t block, block_page;
+
+    if (flash->write_buffer) {
+        struct dirty wanted = {
+            .unit = unit,
+            .first_byte = (uint32_t)(offset_bytes % mapping->unit_bytes),
+            .length_bytes = (uint32_t)length_bytes};
+        if (write_buffer_covers(flash->write_buffer, &wanted))
+            return begin_ns;
+    }
+    if (flash->write_cache) {
+        enum write_cache_level level =
+            write_cache_find(flash->write_cache, unit);
+        if (level != WRITE_CACHE_MISS)
+            return begin_ns +
+                   serve_lasting(flash, serve_cache_ns(flash, level));
+    }
+    if (buffered && read_buffer_find(flash->read_buffer, page)) {
+        flash->statistics.read_buffer_hits_count++;
+        return begin_ns;
+    }
+    begin_ns = serve_find(flash, unit, begin_ns);
+    if (mapping->ops->locate(mapping, unit,
+                             (uint32_t)(page % mapping->unit_pages_count),
+                             &block, &block_page))
+        begin_ns = array_read_part(
+            &flash->array, block, block_page,
+            buffered ? flash->array.page_bytes : length_bytes, begin_ns);
+    if (buffered)
+        read_buffer_insert(flash->read_buffer, page);
+    return begin_ns;
+}
+
+/* Hosts split large reads, so a contiguous run of requests counts as one. */
+static bool uses_read_buffer(struct flash *flash,
+                             const struct flash_request *request)
+{
+    if (flash->run_end_bytes != request->offset_bytes)
+        flash->run_length_bytes = 0;
+    flash->run_length_bytes += request->length_bytes;
+    flash->run_end_bytes = request->offset_bytes + request->length_bytes;
+    return flash->read_buffer &&
+           flash->run_length_bytes >=
+               flash->drive.read_buffer_smallest_request_bytes;
+}
+
+/* Pages behind a read that continued another come into the buffer while the
+ * host is still busy with what it got. */
+static void read_ahead(struct flash *flash, uint64_t offset_bytes,
+                       uint64_t begin_ns)
+{
+    uint64_t page_bytes = flash->array.page_bytes;
+    uint64_t page = (offset_bytes + page_bytes - 1) / page_bytes;
+    uint64_t end = offset_bytes + flash->drive.read_ahead_bytes;
+
+    for (; (page + 1) * page_bytes <= end &&
+           (page + 1) * page_bytes <= flash->drive.capacity_bytes;
+         page++)
+        read_page(flash, page, true, page * page_bytes, page_bytes, begin_ns);
+}
+
+/* Is the page's end open, where `pages_read` were read before it? */
+static bool asks_array(const struct flash *flash, uint64_t pages_read)
+{
+    if (!flash->array.queued)
+        return flash->under_way != NULL;
+    return flash->statistics.pages_read_count > pages_read;
+}
+
+static uint64_t serve_read(struct flash *flash,
+                           const struct flash_request *request,
+                           uint64_t begin_ns)
+{
+    uint64_t offset = request->offset_bytes;
+    uint64_t end = offset + request->length_bytes;
+    uint64_t page_bytes = flash->array.page_bytes, done = begin_ns;
+    bool buffered = uses_read_buffer(flash, request);
+    bool continued = flash->run_length_bytes > request->length_bytes;
+
+    while (offset < end) {
+        uint64_t page = offset / page_bytes;
+        uint64_t piece = page_bytes - offset % page_bytes;
+        piece = piece < end - offset ? piece : end - offset;
+        if (flash->tell)
+            serve_unit_begin(flash);
+        uint64_t pages_read = flash->statistics.pages_read_count;
+        uint64_t ready =
+            read_page(flash, page, buffered, offset, piece, begin_ns);
+        if (flash->tell) {
+            array_part_end(&flash->array);
+            serve_unit_end(flash, true);
+        }
+        /* Pages that are interleaved take the link when they are there. */
+        done = asks_array(flash, pages_read)
+                   ? later(done, ready)
+                   : serve_transfer(flash, ready, piece);
+        offset += piece;
+    }
+    if (continued && buffered && flash->drive.read_ahead_bytes)
+        read_ahead(flash, end, done);
+    return done;
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
+{
+    uint64_t done = begin_ns + serve_lasting(flash, flash->drive.flush_ns);
+
+    if (flash->faults.flush_lies || flash->drive.write_buffer_protected)
+        return done;
+    if (flash->write_buffer)
+        done = later(done, serve_drain(flash, flash->tell, done));
+    if (flash->write_cache)
+        done = later(done, serve_empty_cache(flash, flash->tell, done));
+    if (flash->mapping->ops->settle)
+        done = later(done, flash->mapping->ops->settle(flash->mapping, done));
+    uint64_t safe = later(done, flash->array.programmed_ns);
+    flash->why.wait_ns += safe - done;
+    return safe;
+}
+
+/* A medium without flash: a fixed cost and a rate (the control drives). */
+static uint64_t serve_direct(struct flash *flash,
+                             const struct flash_request *request,
+                             uint64_t begin_ns)
+{
+    if (request->operation == FLASH_FLUSH)
+        return begin_ns + serve_lasting(flash, flash->drive.flush_ns);
+    if (request->operation == FLASH_DISCARD)
+        return begin_ns;
+    begin_ns += serve_lasting(flash, flash->drive.direct_ns) +
+                serve_transfer_ns(flash, request->length_bytes,
+                                  flash->drive.direct_bytes_per_second);
+    flash->command_free_ns = begin_ns;
+    return serve_transfer(flash, begin_ns, serve_link_bytes(request));
+}
+
+/* What a request asks of the flash, once its command was accepted. */
+static uint64_t serve_operation(struct flash *flash,
+                                const struct flash_request *request,
+                                uint64_t begin_ns)
+{
+    switch (request->operation) {
+    case FLASH_READ:
+        return serve_read(flash, request, begin_ns);
+    case FLASH_WRITE:
+        return serve_write(flash, request, begin_ns);
+    case FLASH_WRITE_ZEROES:
+        return serve_write_zeroes(flash, request, begin_ns);
+    case FLASH_FLUSH:
+        return serve_flush(flash, begin_ns);
+    case FLASH_DISCARD:
+        return serve_discard(flash, request, begin_ns);
+    }
+    return begin_ns;
+}
+
+/* The same where the drive really keeps it. What is beyond a capacity that is a
+ * fake takes no more than the link's time. */
+static uint64_t serve_pieces(struct flash *flash,
+                             const struct flash_request *request,
+                             uint64_t begin_ns)
+{
+    struct faults_piece piece = {.done_bytes = 0};
+    uint64_t done = begin_ns;
+
+    if (!flash->faults.real_bytes)
+        return serve_operation(flash, request, begin_ns);
+    while (faults_next(&flash->faults, request, &piece)) {
+        uint64_t ready = begin_ns;
+        if (!piece.is_lost)
+            ready = serve_operation(flash, &piece.request, begin_ns);
+        else if (request->operation != FLASH_DISCARD)
+            ready = serve_transfer(flash, begin_ns,
+                                   serve_link_bytes(&piece.request));
+        done = later(done, ready);
+    }
+    return done;
+}
+
+uint64_t serve_request(struct flash *flash, const struct flash_request *request,
+                       uint64_t begin_ns)
+{
+    if (flash->mapping && flash->mapping->ops->idle && !flash->under_way &&
+        begin_ns > flash->busy_until_ns + flash->drive.idle_after_ns)
+        flash->mapping->ops->idle(
+            flash->mapping, flash->busy_until_ns + flash->drive.idle_after_ns,
+            begin_ns);
+    if (flash->write_cache &&
+        begin_ns > flash->busy_until_ns + flash->drive.cache_idle_ns)
+        serve_empty_cache(flash, false,
+                          flash->busy_until_ns + flash->drive.cache_idle_ns);
+    begin_ns = accept_command(flash, request, begin_ns);
+    if (!flash->mapping)
+        return serve_direct(flash, request, begin_ns);
+    if (flash->write_buffer)
+        serve_drain_background(flash, begin_ns);
+    uint64_t done = serve_pieces(flash, request, begin_ns);
+    /* A drive without FUA is sent a flush behind the write. */
+    if (request->fua && !flash->drive.fua)
+        done = serve_flush(flash, done);
+    else if (request->fua && flash->mapping->ops->settle &&
+             !flash->faults.flush_lies)
+        done = later(done, flash->mapping->ops->settle(flash->mapping, done));
+    if (flash->tell && (request->operation == FLASH_DISCARD ||
+                        request->operation == FLASH_WRITE_ZEROES))
+        flash->why.discard_ns =
+            serve_lasting(flash, serve_discard_ns(flash, request));
+    return done;
+}
+
+static int move_data(struct flash *flash, const struct flash_request *request)
+{
+    const struct flash_request at = *request;
+
+    switch (at.operation) {
+    case FLASH_READ:
+        return flash->store && at.data
+                   ? store_read(flash->store, at.offset_bytes, at.length_bytes,
+                                at.data)
+                   : 0;
+    case FLASH_WRITE:
+        if (flash->content)
+            content_write(flash->content, at.offset_bytes, at.length_bytes,
+                          at.data);
+        if (flash->store && at.data)
+            return faults_write(&flash->faults, flash->store, at.offset_bytes,
+                                at.length_bytes, at.data);
+        if (flash->store)
+            store_spoil(flash->store, at.offset_bytes, at.length_bytes);
+        return 0;
+    case FLASH_DISCARD:
+    case FLASH_WRITE_ZEROES:
+        return serve_zeros(flash, request);
+    case FLASH_FLUSH:
+        return 0;
+    }
+    return 0;
+}
+
+int serve_data(struct flash *flash, const struct flash_request *request)
+{
+    struct faults_piece piece = {.done_bytes = 0};
+    int error = 0;
+
+    if (!flash->faults.real_bytes)
+        return move_data(flash, request);
+    while (!error && faults_next(&flash->faults, request, &piece))
+        if (!piece.is_lost)
+            error = move_data(flash, &piece.request);
+        else if (request->operation == FLASH_READ && piece.request.data)
+            memset(piece.request.data, 0, piece.request.length_bytes);
+    return error;
+}
+
+void serve_forget(struct flash *flash)
+{
+    struct dirty run;
+    uint64_t unit;
+
+    if (flash->drive.write_buffer_protected)
+        return;
+    while (flash->write_buffer && write_buffer_take(flash->write_buffer, &run))
+        continue;
+    while (flash->write_cache && write_cache_take(flash->write_cache, &unit))
+        continue;
+}
+
+void serve_count(struct flash *flash, const struct flash_request *request)
+{
+    struct flash_statistics *statistics = &flash->statistics;
+
+    switch (request->operation) {
+    case FLASH_READ:
+        statistics->reads_count++;
+        statistics->read_bytes += request->length_bytes;
+        break;
+    case FLASH_WRITE:
+    case FLASH_WRITE_ZEROES:
+        statistics->writes_count++;
+        statistics->written_bytes += request->length_bytes;
+        break;
+    case FLASH_FLUSH:
+        statistics->flushes_count++;
+        break;
+    case FLASH_DISCARD:
+        statistics->discards_count++;
+        break;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_WORKING_H
+#define SSDPROBE_FLASH_WORKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/flash/request/request.h"
+
+/*
+ * The requests that the drive works on: those whose completion is decided but
+ * not yet returned. A ring of small entries in the order of completion, and
+ * slots that stay where they are. Most requests complete after all that were
+ * decided before them, so that they go to the end of the ring at once.
+ */
+
+enum { WORKING_DEPTH_MAX = 1024, WORKING_TOUCHED_BITS = 11 };
+
+struct working_slot {
+    struct flash_done done;
+    uint64_t offset_bytes, end_bytes;
+};
+
+struct working_end {
+    uint64_t complete_ns;
+    uint32_t slot;
+};
+
+struct working {
+    uint32_t count, depth_count;
+    uint32_t head, ring_mask;   /* of `ends` */
+    struct working_end *ends;   /* by (complete_ns, order of decision) */
+    struct working_slot *slots; /* `depth_count` of them */
+    uint16_t *free_slots;       /* a stack of depth_count - count */
+    uint64_t decisions_count;
+    /* How many requests touch a part of the drive, by its hash: where none
+     * does, none overlaps. Those that touch many parts are only counted. */
+    uint16_t touched[1 << WORKING_TOUCHED_BITS];
+    uint32_t wide_count;
+};
+
+/* At most `depth_count` (up to WORKING_DEPTH_MAX) at once. 0 or -ENOMEM. */
+int working_create(struct working *working, uint32_t depth_count);
+void working_destroy(struct working *working);
+
+static inline bool working_has_room(const struct working *working)
+{
+    return working->count < working->depth_count;
+}
+
+/* UINT64_MAX: there is none. */
+static inline uint64_t working_next_ns(const struct working *working)
+{
+    return working->count > 0
+               ? working->ends[working->head & working->ring_mask].complete_ns
+               : UINT64_MAX;
+}
+
+/* When the last of those that overlap the request is complete; 0: none does. */
+uint64_t working_overlapping_ns(const struct working *working,
+                                const struct flash_request *request);
+
+/* There is room. */
+void working_put(struct working *working, const struct flash_request *request,
+                 const struct flash_done *done);
+
+/* The next to complete; there is one. */
+struct flash_done working_take(struct working *working);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_FAULTS_H
+#define SSDPROBE_FLASH_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/random.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/request/request.h"
+#include "lib/flash/contents/store.h"
+
+/*
+ * What a drive does that it should not, seeded: errors, a flush that lies, a
+ * power cut that drops what was not flushed, a capacity that is not there, a
+ * device that disappears, stops for a while or takes no more writes.
+ */
+
+/* What a write replaced, until a flush makes it safe. */
+struct faults_undo;
+
+struct faults {
+    bool on;
+    double read_error_share, write_error_share;
+    bool flush_lies, drops; /* beyond the real capacity; else it wraps */
+    uint64_t real_bytes;    /* 0: what it says */
+    uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
+    uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
+    bool is_protected; /* what was taken in outlives a power cut */
+    bool was_cut;
+    struct random random;
+    struct faults_undo *undo; /* the last write first */
+};
+
+void faults_init(struct faults *faults, const struct drive *drive);
+void faults_destroy(struct faults *faults);
+
+/* When a request begins that would at `begin_ns`: later, while it stops. */
+uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns);
+
+/* Of a request that begins at `begin_ns`: 0, -EIO, -EROFS, -ENODEV. */
+int faults_error(struct faults *faults, const struct flash_request *request,
+                 uint64_t begin_ns);
+
+/* A part of a request where the drive really keeps it. At first zeroed. */
+struct faults_piece {
+    struct flash_request request;
+    bool is_lost; /* it lies beyond what there is: nowhere */
+    bool is_begun;
+    uint64_t done_bytes; /* of the whole */
+};
+
+/* The next piece of a request; false: there is no more. A flush is one. */
+bool faults_next(const struct faults *faults, const struct flash_request *whole,
+                 struct faults_piece *piece);
+
+/* store_write, that a power cut can undo. 0 or -errno. */
+int faults_write(struct faults *faults, struct store *store,
+                 uint64_t offset_bytes, uint64_t length_bytes,
+                 const void *data);
+
+/* A flush was complete: what was written before it is safe. */
+void faults_flushed(struct faults *faults);
+
+/* A write with FUA was complete: what it wrote is safe. 0 or -errno. */
+int faults_made_safe(struct faults *faults, const struct store *store,
+                     const struct flash_request *request);
+
+/* Is the power cut between the two instants? Then, once, contents go back to
+ * the last flush. */
+bool faults_cut(struct faults *faults, struct store *store, uint64_t until_ns);
+
+#endif

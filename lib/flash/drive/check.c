@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What no single key of a drive file can show: a drive that cannot be. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/drive/geometry.h"
+
+/* Clustered blocks that a drive has at least. */
+enum { BLOCKS_LEAST = 8 };
+
+uint64_t drive_inside_bytes(const struct drive *drive)
+{
+    uint64_t least = drive->mapping == MAPPING_DIRECT
+                         ? 0
+                         : BLOCKS_LEAST * drive_block_bytes(drive);
+    uint64_t real = drive->real_capacity_bytes;
+
+    real = real < least ? least : real;
+    return drive->real_capacity_bytes && real < drive->capacity_bytes
+               ? real
+               : drive->capacity_bytes;
+}
+
+/* Sizes that hold for every drive. */
+static int check_sizes(const struct drive *drive, struct fault *why)
+{
+    if (drive->capacity_bytes % 4096)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: capacity_bytes must be a multiple of 4096",
+                         drive->name);
+    if (drive->request_limit_bytes % 512 || drive->page_bytes % 512)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: request_limit_bytes and page_bytes must be "
+                         "multiples of 512",
+                         drive->name);
+    if (drive->real_capacity_bytes % 4096 ||
+        drive->real_capacity_bytes > drive->capacity_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: real_capacity_bytes must be a multiple of 4096 "
+                         "and at most capacity_bytes",
+                         drive->name);
+    if (drive->outlier_factor_low > drive->outlier_factor_high)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: outlier_factor_low is above outlier_factor_high",
+                         drive->name);
+    return 0;
+}
+
+/* What something does not go with, where it is used. */
+struct other {
+    const char *name;
+    bool used;
+};
+
+static int refuse_others(const struct drive *drive, const char *what,
+                         const struct other others[], size_t count,
+                         struct fault *why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (others[i].used)
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "%s: %s does not go with %s", drive->name, what,
+                             others[i].name);
+    return 0;
+}
+
+/* What stands between a request and its banks would have to know when they are
+ * ready, which is open until they are. */
+static int check_striped(const struct drive *drive, struct fault *why)
+{
+    const struct other others[] = {
+        {"read_buffer_bytes", drive->read_buffer_bytes > 0},
+        {"write_buffer_bytes", drive->write_buffer_bytes > 0},
+        {"first_level_bytes", drive->first_level_bytes > 0},
+        {"slc_blocks_count", drive->slc_blocks_count > 0},
+        {"content_unit_bytes", drive->content_unit_bytes > 0},
+        {"controller_read_page_ns", drive->controller_read_page_ns > 0},
+        {"controller_write_page_ns", drive->controller_write_page_ns > 0},
+        {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},
+        {"merge_copy=bus", drive->merge_copy == MERGE_COPY_BUS},
+        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
+        {"noise", drive->jitter_sigma > 0 || drive->outlier_share > 0 ||
+                      drive->drift_share > 0 || drive->background_share > 0 ||
+                      drive->burst_share > 0 || drive->throttle_heat_ns > 0 ||
+                      drive->sleep_after_ns[0] > 0 || drive->bridge_share > 0 ||
+                      drive->clock_step_ns > 0 ||
+                      drive->stall_every_count > 0 || drive->pace_run_ns > 0 ||
+                      drive->pause_every_ns > 0},
+        {"neighbour_every_ns", drive->neighbour_every_ns > 0},
+        {"die_queue", drive->die_queue != DIE_QUEUE_NONE},
+        {"retention_ns", drive->retention_ns > 0},
+        {"weak_blocks_share", drive->weak_blocks_share > 0},
+        {"mapping_cache_bytes", drive->mapping_cache_bytes > 0},
+    };
+
+    return refuse_others(drive, "mapping = page-striped", others,
+                         sizeof(others) / sizeof(others[0]), why);
+}
+
+static int check_map_cache(const struct drive *drive, struct fault *why)
+{
+    uint64_t own = drive->mapping_cache_bytes, host = drive->host_memory_bytes;
+
+    if (own % 4096 || host % 4096 || (host && !own))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: mapping_cache_bytes and host_memory_bytes must "
+                         "be multiples of 4096, and there is none of the "
+                         "second without the first",
+                         drive->name);
+    return 0;
+}
+
+/* The same for queues of banks, with what takes the turn of a whole request or
+ * keeps several pages in a bank. */
+static int check_queues(const struct drive *drive, struct fault *why)
+{
+    const struct other others[] = {
+        {"another mapping than page", drive->mapping != MAPPING_PAGE},
+        {"read_ahead_bytes", drive->read_ahead_bytes > 0},
+        {"write_buffer_bytes", drive->write_buffer_bytes > 0},
+        {"first_level_bytes", drive->first_level_bytes > 0},
+        {"slc_blocks_count", drive->slc_blocks_count > 0},
+        {"content_unit_bytes", drive->content_unit_bytes > 0},
+        {"cache_program", drive->cache_program > 0},
+        {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},
+        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
+        {"neighbour_every_ns", drive->neighbour_every_ns > 0},
+    };
+    bool read_first = drive->die_queue == DIE_QUEUE_READ_FIRST;
+
+    if (!read_first && (drive->suspend || drive->cleaning_yields))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: suspend and cleaning_yields need die_queue = "
+                         "read-first",
+                         drive->name);
+    if (drive->die_queue == DIE_QUEUE_NONE)
+        return 0;
+    return refuse_others(drive, "die_queue", others,
+                         sizeof(others) / sizeof(others[0]), why);
+}
+
+static int check_noise(const struct drive *drive, struct fault *why)
+{
+    if (drive->pause_every_ns && drive->pause_every_ns <= drive->pause_ns)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: pause_ns (%" PRIu64
+                         ") leaves no time of pause_every_ns (%" PRIu64 ")",
+                         drive->name, drive->pause_ns, drive->pause_every_ns);
+    for (int i = 1; i < DRIVE_SLEEPS_MAX; i++)
+        if (drive->sleep_after_ns[i] &&
+            (drive->sleep_after_ns[i - 1] == 0 ||
+             drive->sleep_after_ns[i] <= drive->sleep_after_ns[i - 1]))
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "%s: each power state (sleep_after_ns) must be "
+                             "entered later than the one before",
+                             drive->name);
+    if (drive->neighbour_every_ns &&
+        (drive->neighbour_bytes % 512 ||
+         drive->neighbour_bytes > drive->capacity_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: neighbour_bytes (%" PRIu64
+                         ") is no number of sectors that the drive has",
+                         drive->name, drive->neighbour_bytes);
+    return 0;
+}
+
+static int check_geometry(const struct drive *drive, struct fault *why)
+{
+    uint64_t banks = drive_banks_count(drive);
+    uint64_t bank_page = drive_page_bytes(drive);
+    uint64_t block = drive_block_bytes(drive);
+
+    if (banks % drive->stripe_banks_count)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: stripe_banks_count (%" PRIu64
+                         ") does not divide the %" PRIu64 " banks",
+                         drive->name, drive->stripe_banks_count, banks);
+    if (drive->clustered_page_bytes % bank_page)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: clustered_page_bytes (%" PRIu64
+                         ") is no multiple of a bank's page (%" PRIu64 ")",
+                         drive->name, drive->clustered_page_bytes, bank_page);
+    if (block % drive->clustered_page_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: a clustered block (%" PRIu64
+                         " bytes) does not hold whole clustered pages",
+                         drive->name, block);
+    /* Numbers of 32 bits, with room for the blocks that every scheme adds. */
+    if (drive->capacity_bytes / drive->clustered_page_bytes *
+            (1000 + drive->spare_permille) / 1000 >
+        UINT32_MAX - (UINT32_C(1) << 27))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: its clustered pages are more than the model can "
+                         "number",
+                         drive->name);
+    if (drive->capacity_bytes < BLOCKS_LEAST * block)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: capacity_bytes holds fewer than %d clustered "
+                         "blocks of %" PRIu64 " bytes",
+                         drive->name, BLOCKS_LEAST, block);
+    return 0;
+}
+
+static bool is_whole_part(uint64_t a, uint64_t b)
+{
+    return a % b == 0 || b % a == 0;
+}
+
+/* Planes, programs of several pages, and in what neighbours differ first. */
+static int check_layout(const struct drive *drive, struct fault *why)
+{
+    uint64_t banks = drive->stripe_banks_count;
+    uint64_t columns =
+        drive->channels_count < banks ? drive->channels_count : banks;
+    uint64_t row = drive_page_bytes(drive) * banks * drive->planes_count;
+
+    if (strlen(drive->allocation_order) != 4 ||
+        !strchr(drive->allocation_order, 'c') ||
+        !strchr(drive->allocation_order, 'w') ||
+        !strchr(drive->allocation_order, 'd') ||
+        !strchr(drive->allocation_order, 'p'))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: allocation_order (%s) must hold each of c, w, d "
+                         "and p",
+                         drive->name, drive->allocation_order);
+    if (drive->striping == STRIPING_HASHED && drive->mapping != MAPPING_STRIPED)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: striping = hashed goes with mapping = "
+                         "page-striped",
+                         drive->name);
+    if (!drive_has_layout(drive))
+        return 0;
+    if (drive->mapping != MAPPING_PAGE || drive->content_unit_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: planes_count, program_pages_count, "
+                         "allocation_order and striping = permuted go with "
+                         "mapping = page, and not with content_unit_bytes",
+                         drive->name);
+    if (banks % columns || banks / columns % drive->dies_per_way_count)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: the %" PRIu64 " banks of a clustered block are "
+                         "no whole number of ways on %" PRIu64
+                         " channels, with %" PRIu64 " dies each",
+                         drive->name, banks, columns,
+                         drive->dies_per_way_count);
+    if (drive->pages_per_block_count % drive->program_pages_count)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: program_pages_count (%" PRIu64
+                         ") does not divide pages_per_block_count",
+                         drive->name, drive->program_pages_count);
+    if (!is_whole_part(drive->clustered_page_bytes, row) ||
+        !is_whole_part(drive->clustered_page_bytes,
+                       row * drive->program_pages_count))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: clustered_page_bytes is no whole part of what "
+                         "one program in each bank holds (%" PRIu64 " bytes)",
+                         drive->name, row * drive->program_pages_count);
+    return 0;
+}
+
+/* What stands before the flash, and what is judged by content. */
+static int check_caches(const struct drive *drive, struct fault *why)
+{
+    uint64_t bank_page = drive_page_bytes(drive);
+
+    if ((drive->first_level_bytes || drive->second_level_bytes) &&
+        (drive->first_level_bytes < drive->clustered_page_bytes ||
+         drive->second_level_bytes < drive->clustered_page_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: each level of the write cache must hold a "
+                         "clustered page (%" PRIu64 " bytes)",
+                         drive->name, drive->clustered_page_bytes);
+    if (drive->slc_blocks_count && drive->pages_per_block_count /
+                                           drive->program_levels_count *
+                                           drive->stripe_banks_count <
+                                       drive->clustered_page_bytes / bank_page)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: a block with one bit a cell does not hold a "
+                         "clustered page",
+                         drive->name);
+    if (drive->slc_least_blocks_count > drive->slc_blocks_count)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: slc_least_blocks_count is above slc_blocks_count",
+                         drive->name);
+    if (drive->content_unit_bytes && (drive->content_unit_bytes % 512 ||
+                                      bank_page % drive->content_unit_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: content_unit_bytes must be a multiple of 512 "
+                         "that divides a bank's page (%" PRIu64 ")",
+                         drive->name, bank_page);
+    if (drive->segment_group_bytes % 4096)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: segment_group_bytes must be a multiple of 4096",
+                         drive->name);
+    return 0;
+}
+
+int drive_check(const struct drive *drive, struct fault *why)
+{
+    int error = check_sizes(drive, why);
+
+    if (!error)
+        error = check_noise(drive, why);
+    if (error || drive->mapping == MAPPING_DIRECT)
+        return error;
+    if (drive->mapping == MAPPING_STRIPED)
+        error = check_striped(drive, why);
+    if (!error)
+        error = check_geometry(drive, why);
+    if (!error)
+        error = check_map_cache(drive, why);
+    if (!error)
+        error = check_layout(drive, why);
+    if (!error)
+        error = check_queues(drive, why);
+    return error ? error : check_caches(drive, why);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRIVE_GEOMETRY_H
+#define SSDPROBE_FLASH_DRIVE_GEOMETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/flash/drive/drive.h"
+
+/* Sizes that follow from several keys of a drive file. */
+
+/* A page of one plane of a bank: its chips work in lock step. */
+static inline uint64_t drive_page_bytes(const struct drive *drive)
+{
+    return drive->page_bytes * drive->superblock_chips_count;
+}
+
+/* A clustered block: the same block of all planes of the banks that it
+ * stripes over. */
+static inline uint64_t drive_block_bytes(const struct drive *drive)
+{
+    return drive_page_bytes(drive) * drive->planes_count *
+           drive->pages_per_block_count * drive->stripe_banks_count;
+}
+
+/* Banks of all channels. */
+static inline uint64_t drive_banks_count(const struct drive *drive)
+{
+    return drive->channels_count * drive->banks_per_channel_count;
+}
+
+/* Do pages lie otherwise than alternating over the banks (nand/layout.h)? */
+static inline bool drive_has_layout(const struct drive *drive)
+{
+    return drive->planes_count > 1 || drive->program_pages_count > 1 ||
+           drive->striping == STRIPING_PERMUTED ||
+           strcmp(drive->allocation_order, "cwdp") != 0;
+}
+
+#endif

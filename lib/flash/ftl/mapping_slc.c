@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A pseudo-SLC cache: some blocks whose cells hold one bit, in front of another
+ * mapping. Fewer pages of a block are used so, and each is programmed and read
+ * faster. They take what the host writes, in order; when nobody asks for
+ * anything, or when all are full, the oldest is folded: what is still valid
+ * there goes to the mapping behind, through the controller, at the pace of
+ * cells with all their bits.
+ */
+#include "lib/flash/ftl/mapping.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/flash/drive/geometry.h"
+#include "lib/flash/nand/divisor.h"
+#include "lib/flash/ftl/table.h"
+
+#define NOWHERE UINT32_MAX
+
+struct slc_mapping {
+    struct mapping base;
+    struct mapping *behind;
+    uint32_t *slot_of_unit; /* NOWHERE: it is behind */
+    uint32_t *unit_of_slot;
+    struct divisor units;    /* of a block used so */
+    uint32_t oldest, filled; /* a ring of blocks; the one behind them is open */
+    uint32_t open_slot;
+    bool bypass;
+    /* Blocks that a full drive leaves; units that are in use, where that is
+     * less than all. */
+    uint32_t least_blocks_count;
+    uint64_t used_count;
+    uint64_t folded_ns; /* one after the other */
+};
+
+static struct slc_mapping *slc_mapping(struct mapping *mapping)
+{
+    return (struct slc_mapping *)mapping;
+}
+
+static uint64_t slots_count(const struct slc_mapping *map)
+{
+    return (uint64_t)map->base.array->slc_blocks_count * map->units.by;
+}
+
+static uint32_t ring_block(const struct slc_mapping *map, uint32_t place)
+{
+    uint32_t at = map->oldest + place;
+    uint32_t blocks = map->base.array->slc_blocks_count;
+
+    return at < blocks ? at : at - blocks;
+}
+
+static bool shrinks(const struct slc_mapping *map)
+{
+    return map->least_blocks_count < map->base.array->slc_blocks_count;
+}
+
+/* The blocks that the cache has now: the emptier the drive, the more. */
+static uint32_t blocks_now(const struct slc_mapping *map)
+{
+    uint32_t all = map->base.array->slc_blocks_count;
+    uint32_t least = map->least_blocks_count;
+    uint64_t empty = map->base.units_count - map->used_count;
+
+    if (!shrinks(map))
+        return all;
+    return least + (uint32_t)((all - least) * empty / map->base.units_count);
+}
+
+static bool is_full(const struct slc_mapping *map)
+{
+    return map->filled >= blocks_now(map);
+}
+
+static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
+                   uint32_t *block, uint32_t *block_page)
+{
+    const struct slc_mapping *map = (const struct slc_mapping *)mapping;
+    uint32_t slot = map->slot_of_unit[unit];
+
+    if (slot == NOWHERE)
+        return map->behind->ops->locate(map->behind, unit, page, block,
+                                        block_page);
+    uint32_t at = quotient(slot, map->units);
+    *block = mapping->array->blocks_count + at;
+    *block_page =
+        (slot - at * map->units.by) * mapping->unit_pages_count + page;
+    return true;
+}
+
+static bool is_used(const struct slc_mapping *map, uint64_t unit)
+{
+    uint32_t block, page;
+
+    return locate(&map->base, unit, 0, &block, &page);
+}
+
+static void expect(const struct mapping *mapping, uint64_t unit)
+{
+    const struct slc_mapping *map = (const struct slc_mapping *)mapping;
+
+    __builtin_prefetch(&map->slot_of_unit[unit]);
+    if (map->behind->ops->expect)
+        map->behind->ops->expect(map->behind, unit);
+}
+
+/* A unit from its slot to the mapping behind. */
+static uint64_t fold_unit(struct slc_mapping *map, uint32_t unit,
+                          uint64_t begin_ns)
+{
+    struct mapping *behind = map->behind;
+    uint32_t block, page;
+    uint64_t read_ns = begin_ns;
+
+    for (uint32_t i = 0; i < behind->unit_pages_count; i++) {
+        locate(&map->base, unit, i, &block, &page);
+        uint64_t one = array_read(map->base.array, block, page, begin_ns);
+        read_ns = one > read_ns ? one : read_ns;
+    }
+    map->base.array->statistics->pages_copied_count += behind->unit_pages_count;
+    map->slot_of_unit[unit] = NOWHERE;
+    return behind->ops->write(behind, unit, 0, behind->unit_bytes, read_ns);
+}
+
+/* The oldest block; when what was valid there is safe elsewhere. */
+static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
+{
+    struct array *array = map->base.array;
+    uint32_t first = map->oldest * map->units.by;
+    uint64_t done = begin_ns > map->folded_ns ? begin_ns : map->folded_ns;
+    uint64_t from_ns = done;
+
+    assert(map->filled > 0);
+    for (uint32_t slot = first; slot < first + map->units.by; slot++) {
+        uint32_t unit = map->unit_of_slot[slot];
+        if (unit == NOWHERE || map->slot_of_unit[unit] != slot)
+            continue;
+        uint64_t one = fold_unit(map, unit, from_ns);
+        done = one > done ? one : done;
+    }
+    for (uint32_t slot = first; slot < first + map->units.by; slot++)
+        map->unit_of_slot[slot] = NOWHERE;
+    /* The host need not wait for the erase; the banks are busy with it. */
+    array_erase(array, array->blocks_count + map->oldest, done);
+    array->statistics->blocks_folded_count++;
+    map->oldest = ring_block(map, 1);
+    map->filled--;
+    map->folded_ns = done;
+    return done;
+}
+
+/* A write that must wait for it: all that counts as cleaning. */
+static uint64_t fold_for_room(struct slc_mapping *map, uint64_t begin_ns)
+{
+    struct flash_why *why = map->base.array->why;
+    struct flash_why before = why ? *why : (struct flash_why){0};
+    uint64_t done = fold(map, begin_ns);
+
+    if (why) {
+        *why = before;
+        why->clean_ns += done - begin_ns;
+        array_part_begin(map->base.array);
+    }
+    return done;
+}
+
+static void forget(struct slc_mapping *map, uint64_t unit)
+{
+    map->slot_of_unit[unit] = NOWHERE;
+}
+
+/* The slots before it are taken; the next block follows the last one. */
+static void use_until(struct slc_mapping *map, uint32_t slot)
+{
+    bool ends = slot == map->units.by;
+
+    map->open_slot = ends ? 0 : slot;
+    map->filled += ends;
+}
+
+static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
+                           uint32_t first_byte, uint32_t length_bytes,
+                           uint64_t begin_ns)
+{
+    struct slc_mapping *map = slc_mapping(mapping);
+    struct mapping *behind = map->behind;
+
+    begin_ns =
+        mapping_read_rest(mapping, unit, first_byte, length_bytes, begin_ns);
+    if (shrinks(map) && !is_used(map, unit))
+        map->used_count++;
+    if (is_full(map) && map->bypass) {
+        forget(map, unit); /* what it did not cover was read */
+        return behind->ops->write(behind, unit, 0, behind->unit_bytes,
+                                  begin_ns);
+    }
+    while (is_full(map))
+        begin_ns = fold_for_room(map, begin_ns);
+    uint32_t open = ring_block(map, map->filled);
+    uint32_t slot = open * map->units.by + map->open_slot;
+    behind->ops->discard(behind, unit);
+    map->slot_of_unit[unit] = slot;
+    map->unit_of_slot[slot] = (uint32_t)unit;
+    uint32_t block = mapping->array->blocks_count + open;
+    mapping_note_content(mapping, unit, block, map->open_slot);
+    uint64_t done = mapping_program(mapping, block, map->open_slot, begin_ns);
+    use_until(map, map->open_slot + 1);
+    return done;
+}
+
+static uint64_t settle(struct mapping *mapping, uint64_t begin_ns)
+{
+    struct slc_mapping *map = slc_mapping(mapping);
+    struct mapping *behind = map->behind;
+    uint64_t done = begin_ns;
+
+    if (map->open_slot > 0) {
+        uint32_t block =
+            mapping->array->blocks_count + ring_block(map, map->filled);
+        uint32_t page = map->open_slot * mapping->unit_pages_count;
+        done = array_complete_row(mapping->array, block, &page, begin_ns);
+        use_until(map, page / mapping->unit_pages_count);
+    }
+    uint64_t other =
+        behind->ops->settle ? behind->ops->settle(behind, begin_ns) : begin_ns;
+    return other > done ? other : done;
+}
+
+static void discard_unit(struct mapping *mapping, uint64_t unit)
+{
+    struct slc_mapping *map = slc_mapping(mapping);
+
+    if (shrinks(map) && is_used(map, unit))
+        map->used_count--;
+    forget(map, unit);
+    map->behind->ops->discard(map->behind, unit);
+}
+
+/* Folds what is full, then lets the mapping behind do what it does. */
+static void fold_when_idle(struct mapping *mapping, uint64_t from_ns,
+                           uint64_t until_ns)
+{
+    struct slc_mapping *map = slc_mapping(mapping);
+
+    while (map->filled > 0 && from_ns < until_ns)
+        from_ns = fold(map, from_ns);
+    if (map->behind->ops->idle && from_ns < until_ns)
+        map->behind->ops->idle(map->behind, from_ns, until_ns);
+}
+
+static void destroy(struct mapping *mapping)
+{
+    struct slc_mapping *map = slc_mapping(mapping);
+
+    map->behind->ops->destroy(map->behind);
+    table_free(map->slot_of_unit, map->base.units_count);
+    table_free(map->unit_of_slot, slots_count(map));
+    free(map);
+}
+
+static uint64_t memory_bytes(const struct mapping *mapping)
+{
+    const struct slc_mapping *map = (const struct slc_mapping *)mapping;
+
+    return map->behind->ops->memory_bytes(map->behind) +
+           (mapping->units_count + slots_count(map)) * sizeof(uint32_t);
+}
+
+static const struct hotness *hotness_of(const struct mapping *mapping)
+{
+    const struct mapping *behind =
+        ((const struct slc_mapping *)mapping)->behind;
+
+    return behind->ops->hotness ? behind->ops->hotness(behind) : NULL;
+}
+
+static const struct mapping_ops mapping_slc_ops = {
+    .name = "pseudo-SLC cache",
+    .destroy = destroy,
+    .locate = locate,
+    .expect = expect,
+    .write = write_unit,
+    .settle = settle,
+    .discard = discard_unit,
+    .idle = fold_when_idle,
+    .memory_bytes = memory_bytes,
+    .hotness = hotness_of,
+};
+
+uint32_t mapping_slc_units(const struct drive *drive)
+{
+    uint64_t unit_pages = drive->clustered_page_bytes / drive_page_bytes(drive);
+
+    return (uint32_t)(drive->pages_per_block_count /
+                      drive->program_levels_count * drive->stripe_banks_count *
+                      drive->planes_count / unit_pages);
+}
+
+int mapping_put_slc(const struct drive *drive, struct mapping **mapping)
+{
+    struct slc_mapping *map = calloc(1, sizeof(*map));
+
+    if (!map)
+        return -ENOMEM;
+    map->behind = *mapping;
+    map->base = **mapping;
+    map->base.ops = &mapping_slc_ops;
+    map->bypass = drive->slc_full == SLC_BYPASS;
+    map->least_blocks_count =
+        (uint32_t)(drive->slc_least_blocks_count ? drive->slc_least_blocks_count
+                                                 : drive->slc_blocks_count);
+    if (drive->initial_state == INITIAL_WRITTEN)
+        map->used_count = map->base.units_count;
+    map->units = divisor_of(mapping_slc_units(drive));
+    map->slot_of_unit = table_of(map->base.units_count, NOWHERE);
+    map->unit_of_slot = table_of(slots_count(map), NOWHERE);
+    if (!map->slot_of_unit || !map->unit_of_slot) {
+        table_free(map->slot_of_unit, map->base.units_count);
+        table_free(map->unit_of_slot, slots_count(map));
+        free(map);
+        return -ENOMEM;
+    }
+    *mapping = &map->base;
+    return 0;
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/flash/nand/array.h"
+
+#include <assert.h>
+#include "lib/base/random.h"
+#include "lib/flash/nand/array_inside.h"
+#include "lib/flash/nand/array_queue.h"
+#include "lib/flash/nand/interleave.h"
+
+uint32_t array_group(const struct array *array, uint32_t block)
+{
+    return remainder_of(block, array->groups);
+}
+
+uint32_t array_bank(const struct array *array, uint32_t block, uint32_t page)
+{
+    return spot_of(array, block, page).bank;
+}
+
+uint64_t array_sense_ns(const struct array *array, uint32_t block,
+                        uint32_t page, uint64_t at_ns)
+{
+    const struct spot spot = spot_of(array, block, page);
+
+    return sense_ns(array, &spot, at_ns);
+}
+
+void array_begin_block(struct array *array, uint32_t block, uint64_t now_ns)
+{
+    struct array_retry *retry = array->retry;
+
+    if (retry)
+        retry->begun_ns[block] = now_ns + retry->initial_age_ns;
+}
+
+uint64_t array_retry_ns(const struct array *array, uint32_t block,
+                        uint64_t at_ns)
+{
+    const struct array_retry *retry = array->retry;
+    uint64_t now_ns = at_ns + retry->initial_age_ns;
+    bool old = retry->retention_ns &&
+               now_ns > retry->begun_ns[block] + retry->retention_ns;
+
+    return old || random_mix(retry->seed ^ block) < retry->weak_below
+               ? retry->retry_ns
+               : 0;
+}
+
+/* Banks alternate over the channels, so that neighbours can transfer at once.
+ */
+static uint64_t *channel_of(struct array *array, uint32_t bank)
+{
+    return &array->channel_free_ns[array->banks[bank].channel];
+}
+
+void array_part_begin(struct array *array)
+{
+    array->part = (struct flash_why){0};
+    array->part_end_ns = 0;
+}
+
+void array_part_end(struct array *array)
+{
+    struct flash_why *why = array->why;
+    const struct flash_why *part = &array->part;
+
+    why->erase_ns += part->erase_ns;
+    why->wait_ns += part->wait_ns;
+    why->sense_ns += part->sense_ns;
+    why->bus_ns += part->bus_ns;
+    why->controller_ns += part->controller_ns;
+    why->program_ns += part->program_ns;
+    array_part_begin(array);
+}
+
+/* The path of one page from `begin` to `end`: what is not work is waiting, some
+ * of it for the bank's last erase. */
+static void note_path(struct array *array, uint32_t bank, uint64_t begin_ns,
+                      uint64_t end_ns, struct flash_why path)
+{
+    uint64_t work =
+        path.sense_ns + path.bus_ns + path.controller_ns + path.program_ns;
+    uint64_t waited = end_ns - begin_ns - work;
+    uint64_t erased = array->banks[bank].erased_ns;
+
+    if (end_ns < array->part_end_ns)
+        return;
+    array->part_end_ns = end_ns;
+    uint64_t from = later(begin_ns, array->banks[bank].erase_begin_ns);
+    path.erase_ns = erased > from ? erased - from : 0;
+    path.erase_ns = path.erase_ns < waited ? path.erase_ns : waited;
+    path.wait_ns = waited - path.erase_ns;
+    array->part = path;
+}
+
+/* The cache register of a bank whose turn it is. */
+static uint64_t *next_register(struct array *array, uint32_t bank)
+{
+    uint32_t *next = &array->banks[bank].register_next, at = *next;
+
+    *next = at + 1 < array->registers_count ? at + 1 : 0;
+    return &array->register_free_ns[bank * array->registers_count + at];
+}
+
+/* When a page is in its register, in a bank with planes. A page of another
+ * plane that has the same number, and was asked for before its sense began, is
+ * sensed along with it; `*start_ns` is then when the bank was free. */
+static uint64_t sense_plane(const struct array *array, const struct spot *spot,
+                            uint64_t begin_ns, uint64_t *start_ns)
+{
+    const struct array_bank *at = &array->banks[spot->bank];
+    const struct layout *layout = layout_of(array, spot->block);
+    const struct layout_place *place = layout_place(layout, spot->page);
+    uint32_t row = quotient(spot->page, layout->row);
+    uint32_t plane = 1u << place->plane;
+    struct array_sense *sense = at->sense;
+
+    if (sense->planes && !(sense->planes & plane) &&
+        sense->block == spot->block && sense->row == row &&
+        sense->stage == place->stage && begin_ns <= sense->begin_ns) {
+        sense->planes |= plane;
+        *start_ns = at->free_ns;
+        return sense->end_ns;
+    }
+    sense->block = spot->block;
+    sense->row = row;
+    sense->stage = place->stage;
+    sense->planes = plane;
+    sense->begin_ns = *start_ns;
+    sense->end_ns = *start_ns + lasting(array, sense_ns(array, spot, begin_ns));
+    return sense->end_ns;
+}
+
+static uint64_t queue_fetch(struct array *array, const struct spot *spot,
+                            uint64_t bus_ns, uint64_t begin_ns)
+{
+    array->statistics->pages_read_count++;
+    array_queue_read(
+        array, &(struct array_queued){
+                   .block = spot->block,
+                   .page = spot->page,
+                   .bus_ns = lasting(array, bus_ns),
+                   .work_ns = lasting(array, sense_ns(array, spot, begin_ns)),
+                   .begin_ns = begin_ns});
+    return begin_ns;
+}
+
+static inline uint64_t fetch(struct array *array, const struct spot *spot,
+                             uint64_t bus_ns, uint64_t begin_ns)
+{
+    if (array->interleave)
+        return queue_fetch(array, spot, bus_ns, begin_ns);
+    uint64_t *channel = channel_of(array, spot->bank);
+    struct array_bank *at = &array->banks[spot->bank];
+    uint64_t ready_ns = array->bus_held ? later(begin_ns, *channel) : begin_ns;
+    uint64_t start = later(ready_ns, at->free_ns);
+    uint64_t sensed =
+        at->sense ? sense_plane(array, spot, begin_ns, &start)
+                  : start + lasting(array, sense_ns(array, spot, begin_ns));
+
+    array->statistics->pages_read_count++;
+    at->did.pages_read_count++;
+    if (!array->cache_read) {
+        *channel = later(sensed, *channel) + lasting(array, bus_ns);
+        at->free_ns = *channel; /* its register held the page until now */
+        at->did.busy_ns += at->free_ns - start;
+        return *channel;
+    }
+    uint64_t *cache = next_register(array, spot->bank);
+    at->free_ns = later(sensed, *cache) + lasting(array, array->cache_copy_ns);
+    at->did.busy_ns += at->free_ns - start;
+    *channel = later(at->free_ns, *channel) + lasting(array, bus_ns);
+    *cache = *channel;
+    return *channel;
+}
+
+uint64_t array_fetch(struct array *array, const struct spot *spot,
+                     uint64_t bus_ns, uint64_t begin_ns)
+{
+    return fetch(array, spot, bus_ns, begin_ns);
+}
+
+static uint64_t queue_store(struct array *array, const struct spot *spot,
+                            uint32_t pages_count, uint64_t bus_ns,
+                            uint64_t begin_ns)
+{
+    array_queue_program(array,
+                        &(struct array_queued){
+                            .block = spot->block,
+                            .page = spot->page,
+                            .pages_count = pages_count,
+                            .bus_ns = lasting(array, bus_ns),
+                            .work_ns = lasting(array, program_ns(array, spot)),
+                            .begin_ns = begin_ns});
+    return begin_ns;
+}
+
+/* One program, of `pages_count` pages that come over the bus. */
+static inline uint64_t store(struct array *array, const struct spot *spot,
+                             uint32_t pages_count, uint32_t zero_parts,
+                             uint64_t begin_ns)
+{
+    uint64_t bus_ns =
+        without_zeros(array, array->bus_ns * pages_count, zero_parts);
+
+    if (array->interleave)
+        return queue_store(array, spot, pages_count, bus_ns, begin_ns);
+    uint64_t work_ns = program_part_ns(array, spot, zero_parts);
+    uint64_t *channel = channel_of(array, spot->bank);
+    uint64_t *cache =
+        array->cache_program ? next_register(array, spot->bank) : NULL;
+    struct array_bank *at = &array->banks[spot->bank];
+    uint64_t room = cache ? *cache : at->free_ns;
+    uint64_t from = later(later(begin_ns, *channel), room);
+    uint64_t in = from + lasting(array, bus_ns);
+    uint64_t start = in;
+    if (cache) {
+        from = later(in, at->free_ns); /* the bank itself is free until then */
+        *cache = start = from + lasting(array, array->cache_copy_ns);
+    }
+    uint64_t done = start + lasting(array, work_ns);
+
+    *channel = in;
+    array->transferred_ns = later(array->transferred_ns, in);
+    at->free_ns = done;
+    at->did.busy_ns += done - from;
+    at->did.pages_programmed_count += pages_count;
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+static inline uint64_t put(struct array *array, const struct spot *spot,
+                           uint32_t zero_parts, uint64_t begin_ns)
+{
+    if (!array->layout)
+        return store(array, spot, 1, zero_parts, begin_ns);
+    const struct layout_place *place =
+        layout_place(layout_of(array, spot->block), spot->page);
+    struct array_bank *at = &array->banks[spot->bank];
+    uint32_t pages = programmed_by(array, spot);
+
+    at->gathered_ns =
+        place->before_count == 0 ? begin_ns : later(at->gathered_ns, begin_ns);
+    if (pages == 0)
+        return begin_ns;
+    return store(array, spot, pages, zero_parts, at->gathered_ns);
+}
+
+uint64_t array_put(struct array *array, const struct spot *spot,
+                   uint32_t zero_parts, uint64_t begin_ns)
+{
+    return put(array, spot, zero_parts, begin_ns);
+}
+
+/* Is the page still in the controller's memory? */
+static bool is_gathered(const struct array *array, const struct spot *spot)
+{
+    const struct layout *layout = layout_of(array, spot->block);
+    uint32_t in_row = remainder_of(spot->page, layout->row);
+
+    return spot->page - in_row + layout->places[in_row].last >=
+           array->blocks[spot->block].next_page;
+}
+
+/* The share of a step that moves `bytes` of a page. */
+static uint64_t share(const struct array *array, uint64_t ns, uint64_t bytes)
+{
+    return bytes == array->page_bytes ? ns : ns * bytes / array->page_bytes;
+}
+
+/* The read becomes a step of the request. */
+static uint64_t queue_page(struct array *array, const struct spot *spot,
+                           uint64_t bytes, bool to_host, uint64_t begin_ns)
+{
+    uint64_t ns = sense_ns(array, spot, begin_ns);
+
+    array->statistics->pages_read_count++;
+    if (!array->queued) {
+        interleave_read(array->interleave, spot->bank, bytes, ns, begin_ns);
+        return begin_ns;
+    }
+    uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
+    array_queue_read(
+        array, &(struct array_queued){
+                   .block = spot->block,
+                   .page = spot->page,
+                   .bytes = bytes,
+                   .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
+                   .controller_ns = lasting(array, controller_ns),
+                   .work_ns = lasting(array, ns),
+                   .begin_ns = begin_ns,
+                   .to_host = to_host});
+    return begin_ns;
+}
+
+static inline uint64_t read_page(struct array *array, uint32_t block,
+                                 uint32_t page, uint64_t bytes, bool to_host,
+                                 uint64_t begin_ns)
+{
+    const struct spot spot = spot_of(array, block, page);
+    bool gathered = array->layout && is_gathered(array, &spot);
+
+    if (!array->partial_read)
+        bytes = array->page_bytes;
+    if (array->interleave && !gathered)
+        return queue_page(array, &spot, bytes, to_host, begin_ns);
+    uint64_t bus_ns = share(array, array->bus_ns, bytes), out = begin_ns;
+    uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
+
+    if (gathered)
+        bus_ns = 0;
+    else
+        out = fetch(array, &spot, bus_ns, begin_ns);
+    array->controller_free_ns =
+        later(out, array->controller_free_ns) + lasting(array, controller_ns);
+    if (array->why)
+        note_path(
+            array, spot.bank, begin_ns, array->controller_free_ns,
+            (struct flash_why){
+                .sense_ns =
+                    gathered ? 0
+                             : lasting(array, sense_ns(array, &spot, begin_ns)),
+                .bus_ns = lasting(array, bus_ns),
+                .controller_ns = lasting(array, controller_ns)});
+    return array->controller_free_ns;
+}
+
+uint64_t array_read_part(struct array *array, uint32_t block, uint32_t page,
+                         uint64_t bytes, uint64_t begin_ns)
+{
+    return read_page(array, block, page, bytes, true, begin_ns);
+}
+
+uint64_t array_read(struct array *array, uint32_t block, uint32_t page,
+                    uint64_t begin_ns)
+{
+    return read_page(array, block, page, array->page_bytes, false, begin_ns);
+}
+
+uint64_t array_program(struct array *array, uint32_t block, uint32_t page,
+                       uint64_t begin_ns)
+{
+    const struct spot spot = spot_of(array, block, page);
+
+    note_begun(array, block, begin_ns);
+    array_note_program(array, block, page);
+    array->controller_free_ns = later(begin_ns, array->controller_free_ns) +
+                                lasting(array, array->controller_write_ns);
+    uint64_t done = put(array, &spot, 0, array->controller_free_ns);
+    if (array->why) {
+        uint32_t pages = programmed_by(array, &spot);
+        uint64_t page_ns = pages ? program_ns(array, &spot) : 0;
+        note_path(
+            array, spot.bank, begin_ns, done,
+            (struct flash_why){.controller_ns =
+                                   lasting(array, array->controller_write_ns),
+                               .bus_ns = lasting(array, array->bus_ns * pages),
+                               .program_ns = lasting(array, page_ns)});
+    }
+    return done;
+}
+
+uint64_t array_complete_row(struct array *array, uint32_t block, uint32_t *page,
+                            uint64_t begin_ns)
+{
+    const struct layout *layout = layout_of(array, block);
+    uint64_t done = begin_ns;
+
+    if (!layout)
+        return done;
+    uint32_t at = remainder_of(*page, layout->row), row = *page - at;
+    uint32_t end = layout->whole_from[at];
+    for (uint32_t i = at; i < end; i++) {
+        const struct layout_place *place = &layout->places[i];
+        if (place->before_count == 0 || place->previous >= at)
+            continue; /* nothing came for this bank, or it was seen to */
+        const struct spot spot = spot_of(array, block, row + i);
+        done =
+            later(done, store(array, &spot, place->before_count, 0, begin_ns));
+        array->statistics->pages_programmed_count +=
+            layout->bank_pages - place->before_count;
+    }
+    *page = row + end;
+    array->blocks[block].next_page = *page;
+    return done;
+}
+
+/* What a run of programs needs at every step, and what it adds up. */
+struct program_run {
+    uint64_t controller_ns, bus_ns;
+    uint64_t controller_free_ns, transferred_ns, done_ns;
+};
+
+static void program_next(struct array *array, struct program_run *run,
+                         uint32_t bank, uint64_t work_ns, uint64_t begin_ns)
+{
+    uint64_t *channel = channel_of(array, bank);
+    struct array_bank *at = &array->banks[bank];
+
+    run->controller_free_ns =
+        later(begin_ns, run->controller_free_ns) + run->controller_ns;
+    uint64_t in = later(later(run->controller_free_ns, *channel), at->free_ns) +
+                  run->bus_ns;
+    *channel = in;
+    at->free_ns = in + work_ns;
+    at->did.busy_ns += run->bus_ns + work_ns;
+    at->did.pages_programmed_count++;
+    run->transferred_ns = later(run->transferred_ns, in);
+    run->done_ns = later(run->done_ns, in + work_ns);
+}
+
+uint64_t array_program_run(struct array *array, uint32_t block, uint32_t page,
+                           uint32_t units_count, uint32_t unit_pages,
+                           struct array_arrival *arrival)
+{
+    uint32_t stripe = array->stripe_banks_count;
+    uint32_t first = array_group(array, block) * stripe;
+    uint32_t column = remainder_of(page, array->stripe);
+    uint32_t position = quotient(page, array->stripe);
+    struct program_run run = {.controller_ns =
+                                  lasting(array, array->controller_write_ns),
+                              .bus_ns = lasting(array, array->bus_ns),
+                              .controller_free_ns = array->controller_free_ns,
+                              .transferred_ns = array->transferred_ns};
+    uint64_t work_ns = lasting(array, array->program_ns[position]);
+
+    for (uint32_t unit = 0; unit < units_count; unit++) {
+        arrival->free_ns =
+            later(arrival->begin_ns, arrival->free_ns) + arrival->step_ns;
+        for (uint32_t i = 0; i < unit_pages; i++) {
+            program_next(array, &run, first + column, work_ns,
+                         arrival->free_ns);
+            if (++column < stripe)
+                continue;
+            column = 0;
+            if (++position < array->pages_per_block_count)
+                work_ns = lasting(array, array->program_ns[position]);
+        }
+    }
+    note_begun(array, block, arrival->begin_ns);
+    array_note_program(array, block, page + units_count * unit_pages - 1);
+    array->statistics->pages_programmed_count += units_count * unit_pages - 1;
+    array->controller_free_ns = run.controller_free_ns;
+    array->transferred_ns = run.transferred_ns;
+    array->programmed_ns = later(array->programmed_ns, run.done_ns);
+    return run.done_ns;
+}
+
+void array_preset(struct array *array, uint32_t block, uint32_t pages_count)
+{
+    assert(array->blocks[block].next_page == 0);
+    array->blocks[block].next_page = pages_count;
+}
+
+uint64_t array_delay(struct array *array, uint64_t ns, uint64_t begin_ns)
+{
+    if (ns == 0)
+        return begin_ns;
+    uint64_t start = later(begin_ns, array->controller_free_ns);
+    array->controller_free_ns = start + lasting(array, ns);
+    if (array->why) {
+        array->why->wait_ns += start - begin_ns;
+        array->why->controller_ns += array->controller_free_ns - start;
+    }
+    return array->controller_free_ns;
+}
+
+uint64_t array_erase(struct array *array, uint32_t block, uint64_t begin_ns)
+{
+    uint32_t first = array_group(array, block) * array->stripe_banks_count;
+    uint64_t done = begin_ns;
+
+    assert(block < array_all_blocks(array));
+    if (array->interleave) {
+        array_note_erase(array, block);
+        array_queue_erase(array, &(struct array_queued){
+                                     .block = block,
+                                     .work_ns = lasting(array, array->erase_ns),
+                                     .begin_ns = begin_ns});
+        return begin_ns;
+    }
+    for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
+        struct array_bank *at = &array->banks[first + i];
+        uint64_t start = later(at->free_ns, begin_ns);
+        if (start > at->erased_ns) /* or it follows another erase at once */
+            at->erase_begin_ns = start;
+        at->free_ns = start + lasting(array, array->erase_ns);
+        at->erased_ns = at->free_ns;
+        at->did.busy_ns += at->free_ns - start;
+        at->did.blocks_erased_count++;
+        done = later(done, at->free_ns);
+    }
+    array_note_erase(array, block);
+    return done;
+}
+
+void array_note_erase(struct array *array, uint32_t block)
+{
+    array->blocks[block].next_page = 0;
+    array->blocks[block].erase_count++;
+    array->statistics->blocks_erased_count++;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pages that cleaning and merges move, inside their bank or over the bus. */
+#include "lib/flash/nand/array.h"
+
+#include <string.h>
+
+#include "lib/flash/nand/array_inside.h"
+#include "lib/flash/nand/array_queue.h"
+
+static uint8_t *zero_parts_of(const struct array *array, uint32_t block,
+                              uint32_t page)
+{
+    return &array->zero_parts[(size_t)block * array->stripe_pages_count + page];
+}
+
+void array_set_zero_parts(struct array *array, uint32_t block, uint32_t page,
+                          uint32_t count)
+{
+    *zero_parts_of(array, block, page) = (uint8_t)count;
+}
+
+/* A copy has the contents of its source. */
+static uint32_t carry_zero_parts(struct array *array,
+                                 const struct array_move *move,
+                                 uint32_t to_block)
+{
+    if (!array->zero_parts)
+        return 0;
+    uint8_t parts = *zero_parts_of(array, move->from_block, move->from_page);
+    *zero_parts_of(array, to_block, move->to_page) = parts;
+    return parts;
+}
+
+/* ---- inside a bank ------------------------------------------------------- */
+
+/* Of a copy that takes so long, `pages_count` pages being programmed by it. */
+static uint64_t occupy(struct array *array, const struct spot *to,
+                       uint64_t work_ns, uint32_t pages_count,
+                       uint64_t begin_ns)
+{
+    struct array_bank *at = &array->banks[to->bank];
+
+    array->statistics->pages_read_count++;
+    if (array->interleave) {
+        array_queue_copy(array,
+                         &(struct array_queued){.block = to->block,
+                                                .page = to->page,
+                                                .pages_count = pages_count,
+                                                .work_ns = work_ns,
+                                                .begin_ns = begin_ns});
+        return begin_ns;
+    }
+    at->free_ns += work_ns;
+    at->did.busy_ns += work_ns;
+    at->did.pages_read_count++;
+    at->did.pages_programmed_count += pages_count;
+    return at->free_ns;
+}
+
+/* The first copy of a run waits for its sense; the later ones are sensed while
+ * the one before is programmed. */
+static uint64_t copy_inside(struct array *array, const struct spot *to,
+                            uint64_t read_ns, uint32_t zero_parts,
+                            uint64_t begin_ns)
+{
+    struct array_bank *at = &array->banks[to->bank];
+    uint64_t work_ns = lasting(array, program_part_ns(array, to, zero_parts) +
+                                          array->cache_copy_ns);
+
+    if (!array->sensing[to->column]) {
+        at->free_ns = later(at->free_ns, begin_ns);
+        work_ns += lasting(array, read_ns);
+    }
+    array->sensing[to->column] = true;
+    return occupy(array, to, work_ns, 1, begin_ns);
+}
+
+/* The same where one program takes several pages: each is sensed by itself, and
+ * the last begins the program. */
+static uint64_t gather_inside(struct array *array, const struct spot *to,
+                              uint64_t read_ns, uint64_t begin_ns)
+{
+    uint32_t pages = programmed_by(array, to);
+    struct array_bank *at = &array->banks[to->bank];
+    uint64_t work_ns = read_ns;
+
+    if (pages > 0)
+        work_ns += program_ns(array, to) + array->cache_copy_ns;
+    at->free_ns = later(at->free_ns, begin_ns);
+    return occupy(array, to, lasting(array, work_ns), pages, begin_ns);
+}
+
+/* Can the page be copied without leaving its bank, and its plane? */
+static bool stays_inside(const struct array *array, const struct spot *from,
+                         const struct spot *to)
+{
+    if (from->bank != to->bank)
+        return false;
+    if (!array->layout)
+        return true;
+    return layout_place(layout_of(array, from->block), from->page)->plane ==
+           layout_place(layout_of(array, to->block), to->page)->plane;
+}
+
+uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
+                      uint64_t begin_ns)
+{
+    uint64_t done = begin_ns;
+
+    memset(array->sensing, 0,
+           array->stripe_banks_count * sizeof(array->sensing[0]));
+    for (uint32_t page = 0; page < pages_count; page++) {
+        const struct spot spot = spot_of(array, block, page);
+        if (programmed_by(array, &spot) == 0)
+            continue; /* its program is the last one's */
+        done = later(done,
+                     copy_inside(array, &spot, sense_ns(array, &spot, begin_ns),
+                                 0, begin_ns));
+    }
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+/* ---- over the bus -------------------------------------------------------- */
+
+/* Out over the bus, through the controller, and in again. */
+static uint64_t copy_outside(struct array *array, const struct spot *from,
+                             const struct spot *to, uint32_t zero_parts,
+                             uint64_t begin_ns)
+{
+    uint64_t out = array_fetch(array, from, array->bus_ns, begin_ns);
+
+    if (array->controller_copy_ns)
+        out = array->controller_free_ns =
+            later(out, array->controller_free_ns) +
+            lasting(array, without_zeros(array, array->controller_copy_ns,
+                                         zero_parts));
+    if (!array->interleave)
+        return array_put(array, to, zero_parts, out);
+    array_then(array); /* the program waits for the read */
+    array_put(array, to, zero_parts, out);
+    array_then(array);
+    return begin_ns;
+}
+
+uint64_t array_copy(struct array *array, const struct array_move moves[],
+                    uint32_t count, uint32_t to_block, bool inside,
+                    uint64_t begin_ns)
+{
+    const struct layout *layout = layout_of(array, to_block);
+    bool gathers = layout && layout->bank_pages > 1;
+    uint64_t done = begin_ns;
+
+    memset(array->sensing, 0,
+           array->stripe_banks_count * sizeof(array->sensing[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct array_move *move = &moves[i];
+        const struct spot to = spot_of(array, to_block, move->to_page);
+        const struct spot from =
+            spot_of(array, move->from_block, move->from_page);
+        uint32_t zero_parts = carry_zero_parts(array, move, to_block);
+        uint64_t stored;
+
+        note_begun(array, to_block, begin_ns);
+        array_note_program(array, to_block, move->to_page);
+        array->statistics->pages_copied_count++;
+        if (!inside || !stays_inside(array, &from, &to))
+            stored = copy_outside(array, &from, &to, zero_parts, begin_ns);
+        else if (gathers)
+            stored = gather_inside(array, &to, sense_ns(array, &from, begin_ns),
+                                   begin_ns);
+        else
+            stored = copy_inside(array, &to, sense_ns(array, &from, begin_ns),
+                                 zero_parts, begin_ns);
+        done = later(done, stored);
+    }
+    array->programmed_ns = later(array->programmed_ns, done);
+    return done;
+}
+
+void array_note_moves(struct array *array, const struct array_move moves[],
+                      uint32_t count, uint32_t to_block)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        carry_zero_parts(array, &moves[i], to_block);
+        array_note_program(array, to_block, moves[i].to_page);
+    }
+    array->statistics->pages_copied_count += count;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_INTERLEAVE_H
+#define SSDPROBE_FLASH_INTERLEAVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/flash/nand/array.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/request/why.h"
+
+/*
+ * Requests that share banks and buses, page by page (Dirik 6.1, 6.6). Elsewhere
+ * in the model a request is timed in whole when its turn comes, and one that
+ * comes later finds the bus taken. Here each bank is a machine with a queue of
+ * steps, and a bus goes to whoever asked for it first:
+ *
+ *   read     sense; ask for the bus; transfer. In cache mode the next page of
+ *            the same request is sensed meanwhile (Dirik 3.3.2). Between pages
+ *            the bus is free for others, or held until the request's last page
+ *            (bus_policy).
+ *   program  ask for the bus when the cache register can take a burst (as many
+ *            pages as it holds); transfer them in one go; copy and program one
+ *            after the other. In cache mode the next burst comes in meanwhile.
+ *   busy     cleaning: the bank is occupied for a time.
+ *
+ * A bank serves one request after the other. A request's programs wait for its
+ * reads (the rest of a partly written page). Time never runs back.
+ *
+ * With die queues (die_queue; MQSim's transaction scheduling) a bank has up to
+ * three queues: reads of requests, programs, and what cleaning does. The first
+ * that can go is next, page by page, and a read may suspend a program or an
+ * erase. A step waits only for steps that were asked for before it, so there is
+ * always one that can go:
+ *
+ *   a unit's programs wait for the reads of its rest; a copy's program for its
+ *   read; an erase for all copies out of the block, and for what was written
+ *   into it; whatever is written into a block for its last erase.
+ */
+
+struct interleave;
+
+/* A request that is complete. */
+struct interleave_done {
+    uint32_t job;
+    uint64_t begin_ns, complete_ns; /* begin: of its first step */
+    struct flash_why why;           /* along the bank that was ready last */
+};
+
+/* `array`, whose banks it counts, and `link_free_ns` (when the host's link is
+ * free: a page read takes its turn on it) outlive it. 0 or -ENOMEM. */
+int interleave_create(const struct drive *drive, struct array *array,
+                      uint64_t *link_free_ns, struct interleave **interleave);
+void interleave_destroy(struct interleave *interleave); /* accepts NULL */
+uint64_t interleave_memory_bytes(const struct interleave *interleave);
+
+/* Where a request lies: those that overlap complete in the order in which they
+ * were opened. */
+struct interleave_extent {
+    uint64_t offset_bytes, length_bytes;
+    bool flushes; /* with die queues: waits for all before it */
+};
+
+/* A request whose turn has come; the steps that follow are its own, until it is
+ * closed. The job's number, below the drive's queue depth; there must be room.
+ */
+uint32_t interleave_open(struct interleave *interleave,
+                         const struct interleave_extent *extent);
+
+/* Steps of the open job, each not before `begin_ns`. -ENOMEM is kept, and
+ * returned by interleave_close(). */
+void interleave_read(struct interleave *interleave, uint32_t bank,
+                     uint64_t bytes, uint64_t sense_ns, uint64_t begin_ns);
+void interleave_program(struct interleave *interleave, uint32_t bank,
+                        uint64_t bytes, uint64_t program_ns, uint64_t begin_ns);
+void interleave_busy(struct interleave *interleave, uint32_t bank, uint64_t ns,
+                     uint64_t begin_ns);
+
+/* Die queues: a step of the open job or chore, timed by the caller. */
+struct interleave_step {
+    uint32_t bank, block; /* the block is written; UINT32_MAX: it is read */
+    uint64_t bytes, bus_ns, controller_ns;
+    uint64_t work_ns; /* of a copy without the bus: both sense and program */
+    uint64_t begin_ns;
+    uint64_t sense; /* reads of the same number in several planes, */
+    uint32_t plane; /* a bit each, are sensed together */
+    bool to_host;
+};
+void interleave_ask_read(struct interleave *interleave,
+                         const struct interleave_step *step);
+void interleave_ask_program(struct interleave *interleave,
+                            const struct interleave_step *step);
+void interleave_ask_copy(struct interleave *interleave,
+                         const struct interleave_step *step);
+/* In `count` banks from the step's on. */
+void interleave_ask_erase(struct interleave *interleave,
+                          const struct interleave_step *step, uint32_t count);
+
+bool interleave_is_gated(const struct interleave *interleave);
+
+/* What is asked for from now on waits for the reads since the last call. */
+void interleave_then(struct interleave *interleave);
+
+/* What is asked for between the two is cleaning's, and nobody waits for it but
+ * who needs its blocks. */
+void interleave_begin_chore(struct interleave *interleave);
+/* How much work it was, in all banks together. */
+uint64_t interleave_end_chore(struct interleave *interleave);
+
+/* Is cleaning, or a request, under way? */
+bool interleave_is_busy(const struct interleave *interleave);
+
+/* The job begins; it is complete when all its steps are, and not before
+ * `least_ns`. 0 or -ENOMEM, and then some of its steps were lost. */
+int interleave_close(struct interleave *interleave, uint64_t least_ns);
+
+/* When something happens next; UINT64_MAX: never. */
+uint64_t interleave_next_ns(const struct interleave *interleave);
+
+/* Lets it happen. True when a job is complete by it, or by the last call: there
+ * may be several at one instant. */
+bool interleave_step(struct interleave *interleave,
+                     struct interleave_done *done);
+
+#endif

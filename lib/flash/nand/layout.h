@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_LAYOUT_H
+#define SSDPROBE_FLASH_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/random.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/nand/divisor.h"
+
+/*
+ * Where the pages of a clustered block lie when banks have planes, when one
+ * program writes several pages, or when neighbours do not differ in their
+ * channel first. A row is what one program in each bank of the block holds.
+ * Pages are numbered in the order in which they are written; the order of
+ * allocation says which of channel, way, die and plane changes fastest (MQSim
+ * calls these orders plane allocation schemes). The pages of one program follow
+ * their plane, as in the write pointer of NVMeVirt.
+ */
+
+struct layout_place {
+    uint16_t bank;         /* of the banks that the block stripes over */
+    uint8_t plane;         /* of that bank */
+    uint8_t stage;         /* which page of the program on this plane */
+    uint32_t before_count; /* pages of the row before it in the same bank */
+    uint32_t last;         /* of the row in its bank: its program can begin */
+    uint32_t previous;     /* of the row in its bank; UINT32_MAX: none */
+};
+
+/* Of so many random orders of the banks each row has one, by its number. */
+enum { LAYOUT_ORDERS = 256 };
+
+struct layout {
+    struct divisor row;     /* pages of a row */
+    uint32_t program_pages; /* of one plane, that one program writes */
+    uint32_t bank_pages;    /* of all planes */
+    uint32_t banks_count;   /* that a block stripes over */
+    uint16_t *orders; /* of them, one behind the other; NULL: all rows alike */
+    struct layout_place *places; /* of each page of a row */
+    uint32_t *whole_from; /* by page: the first at or behind it before which no
+                             bank's program lacks pages; row.by + 1 of them */
+};
+
+/* For blocks whose programs write `program_pages` of each plane. 0 or -ENOMEM.
+ */
+int layout_create(const struct drive *drive, uint32_t program_pages,
+                  struct layout **layout);
+void layout_destroy(struct layout *layout); /* accepts NULL */
+
+static inline const struct layout_place *
+layout_place(const struct layout *layout, uint32_t page)
+{
+    return &layout->places[remainder_of(page, layout->row)];
+}
+
+/* Does the program of its bank lack no page when this one has come? */
+static inline bool layout_is_last(const struct layout *layout, uint32_t page)
+{
+    uint32_t in_row = remainder_of(page, layout->row);
+    return layout->places[in_row].last == in_row;
+}
+
+/* The page's number in its plane's block. */
+static inline uint32_t layout_position(const struct layout *layout,
+                                       uint32_t page)
+{
+    return quotient(page, layout->row) * layout->program_pages +
+           layout_place(layout, page)->stage;
+}
+
+/* Which of the banks that the block stripes over. */
+static inline uint32_t layout_bank(const struct layout *layout, uint32_t block,
+                                   uint32_t page)
+{
+    uint32_t bank = layout_place(layout, page)->bank;
+
+    if (!layout->orders)
+        return bank;
+    uint64_t row = (uint64_t)block << 32 | quotient(page, layout->row);
+    uint64_t order = random_mix(row) % LAYOUT_ORDERS;
+    return layout->orders[order * layout->banks_count + bank];
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRAW_BENCH_H
+#define SSDPROBE_FLASH_DRAW_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/flash/flash.h"
+
+/*
+ * A drive of its own, and requests to it, one at a time: by what they take it
+ * is told whether a parameter shows.
+ */
+
+enum { BENCH_REPEATS = 33 };
+
+struct bench {
+    const struct drive *drive;
+    struct flash *flash;
+    struct random random;
+    const void *data; /* of writes; NULL: something that is not zero */
+    bool fua;         /* of writes */
+    uint64_t now_ns;
+    int error;
+};
+
+/* Beginnings are alike: its random numbers are the drive's, and logs that are
+ * never given back are taken. What flash_create() says. */
+int bench_open(struct bench *bench, const struct drive *drive,
+               struct fault *why);
+void bench_close(struct bench *bench);
+
+/* One host request, in the parts that the request limit asks for; how long it
+ * took, in ns. Errors are kept in `error`. */
+uint64_t bench_act(struct bench *bench, enum flash_operation operation,
+                   uint64_t offset_bytes, uint64_t length_bytes);
+uint64_t bench_flush(struct bench *bench);
+/* Both together. */
+uint64_t bench_write_flushed(struct bench *bench, uint64_t offset_bytes,
+                             uint64_t length_bytes);
+
+void bench_sort(uint64_t times[], size_t count);
+/* Sorts the times. */
+double bench_median(uint64_t times[], size_t count);
+
+/* How many blocks, whichever they are, can have a log at once. */
+uint64_t draw_logs_usable(const struct drive *drive);
+
+/* Bytes of a clustered block. */
+uint64_t draw_block_bytes(const struct drive *drive);
+/* Where some clustered block begins. */
+uint64_t bench_block(struct bench *bench);
+
+#endif

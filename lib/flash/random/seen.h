@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_FLASH_DRAW_SEEN_H
+#define SSDPROBE_FLASH_DRAW_SEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/fault.h"
+#include "lib/base/line.h"
+#include "lib/base/pace.h"
+#include "lib/flash/random/bench.h"
+#include "lib/flash/drive/drive.h"
+
+/*
+ * Could it be seen? Asked of the model itself, by the patterns that draw.h
+ * lists. Each returns 0, or what the model says.
+ */
+
+/* An effect that is a smaller share of the time is not seen. */
+#define DRAW_EFFECT_LEAST 0.05
+
+int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why);
+int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why);
+int draw_levels_seen(const struct drive *drive, bool *seen, struct fault *why);
+int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why);
+int draw_logs_seen(const struct drive *drive, bool *seen, struct fault *why);
+/* `*smallest_seen`: also the smallest request that it keeps. */
+int draw_read_buffer_seen(const struct drive *drive, bool *seen,
+                          bool *smallest_seen, struct fault *why);
+/* `*bytes`: what it absorbs, which may be more than what it holds. */
+int draw_write_buffer_seen(const struct drive *drive, bool *seen,
+                           uint64_t *bytes, struct fault *why);
+int draw_groups_seen(const struct drive *drive, bool *seen, struct fault *why);
+int draw_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
+                      struct fault *why);
+/* Of a drive to which contents do not matter: would it show if they did? */
+int draw_content_would_show(const struct drive *drive, bool *seen,
+                            struct fault *why);
+
+/* What a flush is, and what it takes behind one write of 4 KiB; and a write
+ * with FUA. */
+struct draw_flush {
+    const char *honesty; /* "real", "free", "write-through" */
+    bool honesty_seen;
+    double flush_ns, fua_ns;
+    bool times_seen; /* they are one number */
+};
+int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
+                    struct fault *why);
+
+/* What requests cost: the line, and which of its parts can be told: neither
+ * where the rest hides it, nor where it differs from place to place so much
+ * that more would be needed than a probe visits. Where a line begins cannot be
+ * told either where the times lie on none. */
+struct costs {
+    double overhead_ns, data_ns; /* before data, and of 4 KiB of it */
+    bool overhead_seen, data_seen;
+};
+void draw_costs(struct bench *bench, enum flash_operation operation,
+                struct costs *costs);
+
+/* Surely seen, surely not, or neither. */
+enum shown { SHOWN_NOT, SHOWN_PERHAPS, SHOWN };
+/* Do boundaries of pages and of blocks show in short reads across them? */
+int draw_boundaries(const struct drive *drive, enum shown *page,
+                    enum shown *block, struct fault *why);
+/* How many bytes behind a stream are read ahead, 0: none; and does it show? */
+int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
+                         struct fault *why);
+
+/* What a read of 4 KiB takes longer over a span of twice that reach; 0: it does
+ * not show. */
+int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
+                      uint64_t *miss_ns, struct fault *why);
+
+/* What requests take of which many are under way, as lib/base/pace.h has it, in
+ * ns a request; 0 where a rate does not stay. */
+struct together {
+    double random_ns[PACE_DEPTHS], order_ns[PACE_ORDER_DEPTHS], write_ns;
+};
+/* 0, -ENOMEM, or what the model says. */
+int draw_together(const struct drive *drive, struct together *together,
+                  struct fault *why);
+/* The depth beyond which more random reads do not pay; 0: it is not told. */
+uint32_t draw_read_parallelism(const struct together *together);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What reads alone would show: pages and blocks by their boundaries, and how
+ * far the drive reads ahead. */
+#include "lib/flash/random/seen.h"
+
+#include <string.h>
+
+enum { ALIGN_PLACES = 65, STREAM_READS = 8 };
+
+static const uint64_t short_bytes = 1024, small_bytes = 4 * KIB,
+                      stream_bytes = 16 * KIB, stream_grain_bytes = 128 * KIB;
+
+/* An effect is surely there where it is a tenth of a read, and surely not below
+ * a fiftieth. */
+static const double effect_sure = 0.10, effect_none = 0.02;
+
+/* How much longer, as a share, a short read takes that lies across an odd
+ * multiple of this alignment than one that begins there. */
+static double extra_across(struct bench *bench, uint64_t align_bytes)
+{
+    const uint64_t multiples = bench->drive->capacity_bytes / align_bytes - 1;
+    uint64_t across[ALIGN_PLACES], beside[ALIGN_PLACES];
+
+    for (int i = 0; i < ALIGN_PLACES; i++) {
+        const uint64_t at =
+            (random_below(&bench->random, multiples) | 1) * align_bytes;
+        const uint64_t other =
+            (random_below(&bench->random, multiples) | 1) * align_bytes;
+        across[i] =
+            bench_act(bench, FLASH_READ, at - short_bytes / 2, short_bytes);
+        beside[i] = bench_act(bench, FLASH_READ, other, short_bytes);
+    }
+    return bench_median(across, ALIGN_PLACES) /
+               bench_median(beside, ALIGN_PLACES) -
+           1;
+}
+
+/* Does it cost more to read across boundaries of this size, and of twice of it,
+ * than across those of half of it? */
+static enum shown step_at(struct bench *bench, uint64_t bytes)
+{
+    if ((bytes & (bytes - 1)) || bytes < 2 * short_bytes ||
+        16 * bytes > bench->drive->capacity_bytes)
+        return SHOWN_PERHAPS;
+    const double below = extra_across(bench, bytes / 2);
+    const double above = extra_across(bench, bytes);
+    const double beyond = extra_across(bench, 2 * bytes);
+    if (above - below > effect_sure && beyond - below > effect_sure)
+        return SHOWN;
+    return above - below < effect_none ? SHOWN_NOT : SHOWN_PERHAPS;
+}
+
+int draw_boundaries(const struct drive *drive, enum shown *page,
+                    enum shown *block, struct fault *why)
+{
+    struct bench bench;
+    const int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    *page = step_at(&bench, drive->page_bytes * drive->superblock_chips_count);
+    *block = step_at(&bench, draw_block_bytes(drive));
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* A stream, then a read so far beyond it. */
+static uint64_t read_beyond(struct bench *bench, uint64_t gap_bytes)
+{
+    const uint64_t span = stream_grain_bytes + gap_bytes + small_bytes;
+    const uint64_t places =
+        (bench->drive->capacity_bytes - span) / stream_grain_bytes;
+    const uint64_t at =
+        random_below(&bench->random, places) * stream_grain_bytes;
+
+    for (uint64_t i = 0; i < STREAM_READS; i++)
+        bench_act(bench, FLASH_READ, at + i * stream_bytes, stream_bytes);
+    bench->now_ns += 20000000; /* until what is read ahead is there */
+    return bench_act(bench, FLASH_READ, at + stream_grain_bytes + gap_bytes,
+                     small_bytes);
+}
+
+static double median_beyond(struct bench *bench, uint64_t gap_bytes)
+{
+    uint64_t times[BENCH_REPEATS];
+
+    for (int i = 0; i < BENCH_REPEATS; i++)
+        times[i] = read_beyond(bench, gap_bytes);
+    return bench_median(times, BENCH_REPEATS);
+}
+
+int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
+                         struct fault *why)
+{
+    const uint64_t page = drive->page_bytes * drive->superblock_chips_count;
+    struct bench bench;
+    int error;
+
+    *bytes = drive->read_buffer_bytes < page
+                 ? 0
+                 : drive->read_ahead_bytes / page * page;
+    *seen = false;
+    if (*bytes < small_bytes)
+        return 0;
+    error = bench_open(&bench, drive, why);
+    if (error)
+        return error;
+    const double ahead = median_beyond(&bench, *bytes - small_bytes);
+    const double half =
+        median_beyond(&bench, *bytes / 2 / small_bytes * small_bytes);
+    const double beyond = median_beyond(&bench, *bytes);
+    /* The stream ends at a boundary of pages, or the last one does not fit. */
+    *seen = stream_grain_bytes % page == 0 &&
+            ahead * (1 + effect_sure) < beyond &&
+            half * (1 + effect_sure) < beyond;
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* The second sweep over a span, one read in each MiB. */
+static double second_sweep(struct bench *bench, uint64_t span_bytes)
+{
+    uint64_t times[BENCH_REPEATS];
+    const uint64_t parts = span_bytes / MIB;
+    size_t count = 0;
+
+    for (int sweep = 0; sweep < 2; sweep++)
+        for (uint64_t i = 0; i < parts; i++) {
+            const uint64_t at =
+                i * MIB +
+                random_below(&bench->random, MIB / small_bytes) * small_bytes;
+            const uint64_t ns = bench_act(bench, FLASH_READ, at, small_bytes);
+            if (sweep == 1 && count < BENCH_REPEATS &&
+                i == count * parts / BENCH_REPEATS)
+                times[count++] = ns;
+        }
+    return bench_median(times, count);
+}
+
+int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
+                      uint64_t *miss_ns, struct fault *why)
+{
+    struct bench bench;
+
+    *miss_ns = 0;
+    /* Spans of 64 MiB are compared with, and what is no larger is not told. */
+    if (reach_bytes < 128 * MIB || 2 * reach_bytes > drive->capacity_bytes)
+        return 0;
+    const int error = bench_open(&bench, drive, why);
+    if (error)
+        return error;
+    const double small = second_sweep(&bench, 64 * MIB);
+    const double within = second_sweep(&bench, reach_bytes);
+    const double beyond = second_sweep(&bench, 2 * reach_bytes);
+    if (beyond > (1 + effect_sure) * small &&
+        within < (1 + effect_none) * small)
+        *miss_ns = (uint64_t)(beyond - small);
+    bench_close(&bench);
+    return bench.error;
+}

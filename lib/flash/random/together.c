@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What requests take of which many are under way: asked of the model. */
+#include "lib/flash/random/seen.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCKS = 6, BLOCK_REQUESTS_MAX = 1200 };
+
+/* One drive write is what a run may write by default. */
+static uint64_t budget_of(const struct drive *drive)
+{
+    return drive->capacity_bytes;
+}
+
+/* So near to the limit of what pays, a depth may be called either. */
+static const double pays_least = PACE_GAIN_NONE - 0.03,
+                    pays_sure = PACE_GAIN_LEAST + 0.03;
+
+/* A rate stays where its quarters differ by no more than this. */
+static const double level_most = 0.05;
+
+/* A block of requests, and which of its requests were sent so far. */
+struct loop {
+    struct bench *bench;
+    enum flash_operation operation;
+    uint64_t bytes, first_bytes; /* of a request; in order from there */
+    bool at_random;
+    size_t count, sent;
+    struct pace_request requests[BLOCK_REQUESTS_MAX];
+};
+
+static void send(struct loop *loop)
+{
+    struct bench *bench = loop->bench;
+    const uint64_t places = bench->drive->capacity_bytes / loop->bytes;
+    const uint64_t at = loop->at_random
+                            ? random_below(&bench->random, places) * loop->bytes
+                            : loop->first_bytes + loop->sent * loop->bytes;
+    const struct flash_request request = {.operation = loop->operation,
+                                          .offset_bytes = at,
+                                          .length_bytes = (uint32_t)loop->bytes,
+                                          .tag = loop->sent};
+    const int error = flash_submit(bench->flash, bench->now_ns, &request);
+
+    if (error)
+        bench->error = error;
+    loop->requests[loop->sent++].submit_ns = bench->now_ns;
+}
+
+/* Keeps `depth` requests under way until all have ended. */
+static void run(struct loop *loop, uint32_t depth)
+{
+    struct bench *bench = loop->bench;
+    size_t under_way = 0;
+
+    for (loop->sent = 0; !bench->error;) {
+        while (loop->sent < loop->count && under_way < depth) {
+            send(loop);
+            under_way++;
+        }
+        struct flash_done done;
+        size_t done_count;
+        const uint64_t next_ns = flash_next_event_ns(bench->flash);
+        if (next_ns == UINT64_MAX)
+            return;
+        bench->now_ns = next_ns > bench->now_ns ? next_ns : bench->now_ns;
+        flash_advance(bench->flash, bench->now_ns, &done, 1, &done_count);
+        if (done_count)
+            loop->requests[done.tag].complete_ns = done.complete_ns;
+        under_way -= done_count;
+    }
+}
+
+/* The pace of some blocks of reads. */
+static double pace_reads(struct loop *loop, uint32_t depth)
+{
+    const uint64_t places = loop->bench->drive->capacity_bytes / loop->bytes;
+    double parts_ns[PACE_PARTS_MAX];
+    size_t parts = 0;
+
+    loop->operation = FLASH_READ;
+    loop->count = pace_block_requests(depth);
+    for (int i = 0; i < BLOCKS; i++) {
+        if (!loop->at_random)
+            loop->first_bytes =
+                random_below(&loop->bench->random, places - loop->count) *
+                loop->bytes;
+        run(loop, depth);
+        parts = pace_parts(loop->requests, loop->count, depth, parts_ns, parts);
+    }
+    return pace_of(parts_ns, parts);
+}
+
+/* Writes in order as pace.h has it. */
+static double pace_writes(struct loop *loop)
+{
+    struct bench *bench = loop->bench;
+    const uint32_t most = pace_write_blocks(
+        bench->drive->capacity_bytes, budget_of(bench->drive), loop->bytes);
+    uint64_t begins_ns[PACE_WRITE_BLOCKS_MAX + 1] = {bench->now_ns};
+    uint32_t blocks = 0;
+
+    loop->operation = FLASH_WRITE;
+    loop->at_random = false;
+    loop->count = PACE_WRITE_REQUESTS;
+    loop->first_bytes = bench->drive->capacity_bytes / 4 / MIB * MIB;
+    for (uint32_t end = PACE_WRITE_BLOCKS_FIRST; end <= most; end *= 2) {
+        while (blocks < end) {
+            run(loop, PACE_WRITE_DEPTH);
+            loop->first_bytes += loop->count * loop->bytes;
+            begins_ns[++blocks] = bench->now_ns;
+        }
+        if (2 * (double)(bench->now_ns - begins_ns[0]) > PACE_WRITE_LONGEST_NS)
+            break;
+    }
+    const uint32_t half = blocks / 2, most_of = blocks / 4 * 3;
+    const double third = (double)(begins_ns[most_of] - begins_ns[half]);
+    const double fourth = (double)(begins_ns[blocks] - begins_ns[most_of]);
+    if (blocks == 0 || fabs(log(third / fourth)) > level_most)
+        return 0;
+    return (third + fourth) / (double)half / PACE_WRITE_REQUESTS;
+}
+
+int draw_together(const struct drive *drive, struct together *together,
+                  struct fault *why)
+{
+    struct bench bench;
+    struct loop *loop = calloc(1, sizeof(*loop));
+    int error = loop ? bench_open(&bench, drive, why) : -ENOMEM;
+
+    if (!error) {
+        loop->bench = &bench;
+        loop->at_random = true;
+        loop->bytes = PACE_RANDOM_BYTES;
+        for (size_t i = 0; i < PACE_DEPTHS; i++)
+            together->random_ns[i] = pace_reads(loop, pace_depth(i));
+        loop->at_random = false;
+        loop->bytes = pace_order_bytes(drive->request_limit_bytes, 512);
+        for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
+            together->order_ns[i] = pace_reads(loop, pace_order_depth(i));
+        together->write_ns = pace_writes(loop);
+        error = bench.error;
+        bench_close(&bench);
+    }
+    free(loop);
+    return error;
+}
+
+uint32_t draw_read_parallelism(const struct together *together)
+{
+    uint32_t depth = 0;
+
+    for (size_t i = 0; i + 1 < PACE_DEPTHS; i++) {
+        const double gain = together->random_ns[i] / together->random_ns[i + 1];
+        /* What is near the limit, or rises again, is not told. */
+        if ((gain > pays_least && gain < pays_sure) ||
+            (depth && gain >= pays_sure))
+            return 0;
+        if (!depth && gain <= pays_least)
+            depth = pace_depth(i);
+    }
+    return depth;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The truth about a drawn drive. What the keys say is the value; whether it
+ * could be seen is asked of the model, without noise, by the pattern in which
+ * it shows best.
+ */
+#include "lib/flash/random/draw.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/flash/random/seen.h"
+#include "lib/flash/drive/keys.h"
+
+static const uint64_t chip_page_most_bytes = 16 * KIB;
+
+static void state(struct drive *drive, const char *parameter, const char *value)
+{
+    struct drive_truth *truth = &drive->truths[drive->truths_count++];
+
+    snprintf(truth->parameter, sizeof(truth->parameter), "%s", parameter);
+    snprintf(truth->value, sizeof(truth->value), "%s", value);
+}
+
+static void state_number(struct drive *drive, const char *parameter, bool seen,
+                         uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    state(drive, parameter, seen ? text : "unidentifiable");
+}
+
+/* That a block has a log can be told where logs show; and that there are none
+ * where some would. */
+static void state_logs(struct drive *drive, bool seen)
+{
+    if (seen && drive->mapping != MAPPING_LOG_BLOCK) {
+        state(drive, "log_block", "absent");
+        state(drive, "log_list", "absent");
+        return;
+    }
+    state_number(drive, "log_block", seen, draw_block_bytes(drive));
+    state_number(drive, "log_list", seen, draw_logs_usable(drive));
+}
+
+/* What is merged as one is erased as one: who sees the block of a log knows the
+ * other as well. */
+static int state_blocks(struct drive *drive, struct fault *why)
+{
+    const bool has_logs = drive->mapping == MAPPING_LOG_BLOCK;
+    bool block = false, logs = true;
+    int error = draw_block_seen(drive, &block, why);
+
+    if (!error && (has_logs || drive->slc_blocks_count))
+        error = draw_logs_seen(drive, &logs, why);
+    state_number(drive, "clustered_block", block || (has_logs && logs),
+                 draw_block_bytes(drive));
+    state_logs(drive, logs);
+    return error;
+}
+
+static int state_page(struct drive *drive, struct fault *why)
+{
+    static const char *const types[] = {"SLC", "MLC", "TLC", "QLC"};
+    bool page = false, rest = false, levels = false;
+    int error = draw_page_seen(drive, &page, why);
+
+    if (!error)
+        error = draw_rest_seen(drive, &rest, why);
+    if (!error)
+        error = draw_levels_seen(drive, &levels, why);
+    state_number(drive, "clustered_page", page, drive->clustered_page_bytes);
+    state(drive, "read_modify_write",
+          !rest                  ? "unidentifiable"
+          : drive->sector_update ? "false"
+                                 : "true");
+    /* Who does not know the page cannot write pages one by one; and one time of
+     * units that are longer than a chip's page may be that of all levels. */
+    bool told = page && levels &&
+                (drive->program_levels_count > 1 ||
+                 drive->clustered_page_bytes <= chip_page_most_bytes);
+    state(drive, "nand_type",
+          told ? types[drive->program_levels_count - 1] : "unidentifiable");
+    return error;
+}
+
+static int state_buffers(struct drive *drive, struct fault *why)
+{
+    uint64_t page = drive->page_bytes * drive->superblock_chips_count;
+    uint64_t smallest = drive->read_buffer_smallest_request_bytes;
+    bool seen = false, smallest_seen = false;
+    int error = 0;
+
+    if (drive->read_buffer_bytes < page) {
+        state(drive, "read_buffer", "absent");
+        state(drive, "smallest_request", "absent");
+    } else {
+        error = draw_read_buffer_seen(drive, &seen, &smallest_seen, why);
+        state_number(drive, "read_buffer", seen,
+                     drive->read_buffer_bytes / page * page);
+        if (seen && smallest == 0)
+            state(drive, "smallest_request", "absent");
+        else
+            state_number(drive, "smallest_request", smallest_seen, smallest);
+    }
+    /* What was used lately stays in a cache of two levels, which is looked for
+     * by none. */
+    bool levels = drive->first_level_bytes > 0;
+    state(drive, "write_buffer_levels", levels ? "unidentifiable" : "absent");
+    if (levels) {
+        state(drive, "write_buffer", "unidentifiable");
+        return error;
+    }
+    if (error || drive->write_buffer_bytes < 512) {
+        state(drive, "write_buffer", "absent");
+        return error;
+    }
+    uint64_t bytes = drive->write_buffer_bytes;
+    error = draw_write_buffer_seen(drive, &seen, &bytes, why);
+    state_number(drive, "write_buffer", seen, bytes);
+    return error;
+}
+
+static int state_quirks(struct drive *drive, struct fault *why)
+{
+    bool seen = false, unit_seen = false;
+    int error = 0;
+
+    if (drive->segment_groups_count > 1) {
+        error = draw_groups_seen(drive, &seen, why);
+        state_number(drive, "segment_groups", seen,
+                     drive->segment_groups_count);
+        state_number(drive, "group_switch", seen, drive->group_switch_ns);
+    } else {
+        state(drive, "segment_groups", "absent");
+        state(drive, "group_switch", "absent");
+    }
+    if (!error && drive->content_unit_bytes == 0)
+        error = draw_content_would_show(drive, &seen, why);
+    if (error || drive->content_unit_bytes == 0) {
+        state(drive, "content_dependence", seen ? "false" : "unidentifiable");
+        state(drive, "content_unit", seen ? "absent" : "unidentifiable");
+        return error;
+    }
+    error = draw_content_seen(drive, &seen, &unit_seen, why);
+    state(drive, "content_dependence", seen ? "true" : "unidentifiable");
+    state_number(drive, "content_unit", unit_seen, drive->content_unit_bytes);
+    return error;
+}
+
+static int state_costs(struct drive *drive, struct fault *why)
+{
+    struct costs reads, writes;
+    struct bench bench;
+    int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    draw_costs(&bench, FLASH_READ, &reads);
+    draw_costs(&bench, FLASH_WRITE, &writes);
+    state_number(drive, "request_overhead", reads.overhead_seen,
+                 (uint64_t)llround(reads.overhead_ns));
+    state_number(drive, "read_cost_4k", reads.data_seen,
+                 (uint64_t)llround(reads.data_ns));
+    state_number(drive, "write_cost_4k", writes.data_seen,
+                 (uint64_t)llround(writes.data_ns));
+    bench_close(&bench);
+    return bench.error;
+}
+
+/* Larger ones are not taken for pages by the rules for flashbench. */
+static const uint64_t read_page_most_bytes = 64 * KIB;
+
+static int state_reads(struct drive *drive, struct fault *why)
+{
+    enum shown page = SHOWN_PERHAPS, block = SHOWN_PERHAPS;
+    uint64_t bytes = 0;
+    bool seen = false;
+    int error = draw_boundaries(drive, &page, &block, why);
+
+    if (!error)
+        error = draw_read_ahead_seen(drive, &bytes, &seen, why);
+    const uint64_t page_bytes =
+        drive->page_bytes * drive->superblock_chips_count;
+    state_number(drive, "read_page",
+                 page == SHOWN && page_bytes <= read_page_most_bytes,
+                 page_bytes);
+    state_number(drive, "erase_unit", block == SHOWN, draw_block_bytes(drive));
+    if (bytes == 0)
+        state(drive, "read_ahead", "absent");
+    else
+        state_number(drive, "read_ahead", seen, bytes);
+    return error;
+}
+
+/* A cache of the mapping reaches as far as the units that its entries know, of
+ * 4 bytes each; what the host's memory adds is nearly as quick. */
+static int state_mapping(struct drive *drive, struct fault *why)
+{
+    const uint64_t reach =
+        drive->mapping_cache_bytes / 4 * drive->clustered_page_bytes;
+    uint64_t miss_ns = 0;
+    int error = 0;
+
+    if (drive->mapping_cache_bytes == 0 || drive->mapping == MAPPING_DIRECT ||
+        reach >= drive->capacity_bytes) {
+        state(drive, "mapping_reach", "absent");
+        state(drive, "mapping_miss", "absent");
+        return 0;
+    }
+    if (drive->host_memory_bytes == 0 && reach % MIB == 0)
+        error = draw_mapping_miss(drive, reach, &miss_ns, why);
+    state_number(drive, "mapping_reach", miss_ns > 0, reach);
+    state_number(drive, "mapping_miss", miss_ns > 0, miss_ns);
+    return error;
+}
+
+/* How long it sleeps and wakes is in keys of the noise. */
+static void state_sleep(struct drive *quiet, const struct drive *drive)
+{
+    if (drive->sleep_after_ns[0] == 0) {
+        state(quiet, "sleep_after", "absent");
+        state(quiet, "wake_time", "absent");
+        return;
+    }
+    state_number(quiet, "sleep_after", true, drive->sleep_after_ns[0]);
+    state_number(quiet, "wake_time", true, drive->wake_ns[0]);
+}
+
+/* Depths are counted, so 1 is none beside another. */
+static int state_rates(struct drive *drive, struct fault *why)
+{
+    struct together together;
+    const int error = draw_together(drive, &together, why);
+
+    if (error)
+        return error;
+    const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
+    const uint32_t depth = draw_read_parallelism(&together);
+    double random_ns = INFINITY, order_ns = INFINITY;
+    for (size_t i = 0; i < PACE_DEPTHS; i++)
+        random_ns = fmin(random_ns, together.random_ns[i]);
+    for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
+        order_ns = fmin(order_ns, together.order_ns[i]);
+    state_number(drive, "sequential_read_rate", true,
+                 (uint64_t)llround(1e9 / order_ns * (double)bytes));
+    /* A cache of flash has two rates: which one shows depends on its fill. */
+    const bool one_rate = together.write_ns > 0 && drive->slc_blocks_count == 0;
+    state_number(
+        drive, "sequential_write_rate", one_rate,
+        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
+                 : 0);
+    state_number(drive, "random_read_rate", true,
+                 (uint64_t)llround(1e9 / random_ns));
+    if (depth == 1)
+        state(drive, "read_parallelism", "absent");
+    else
+        state_number(drive, "read_parallelism", depth > 1, depth);
+    return 0;
+}
+
+/* A drive that wraps is told by its upper bits. */
+static void state_capacity(struct drive *drive)
+{
+    const uint64_t real = drive->real_capacity_bytes;
+    const bool fake = real > 0 && real < drive->capacity_bytes;
+    const bool drops = drive->fake_capacity == FAKE_DROPS;
+
+    state(drive, "capacity_kind",
+          !fake   ? "genuine"
+          : drops ? "drops"
+                  : "wraps");
+    state_number(drive, "real_capacity",
+                 !fake || drops || (real & (real - 1)) == 0,
+                 fake ? real : drive->capacity_bytes);
+}
+
+static int state_trim(struct drive *drive, struct fault *why)
+{
+    static const char *const reads[] = {[DISCARD_ZEROS] = "zeros",
+                                        [DISCARD_OLD] = "old",
+                                        [DISCARD_MIXED] = "mixed",
+                                        [DISCARD_IGNORED] = "old"};
+    uint64_t times[BENCH_REPEATS];
+    struct bench bench;
+    const int error = bench_open(&bench, drive, why);
+
+    if (error)
+        return error;
+    for (size_t i = 0; i < BENCH_REPEATS; i++) {
+        bench_write_flushed(&bench, i * MIB, MIB);
+        times[i] = bench_act(&bench, FLASH_DISCARD, i * MIB, MIB);
+    }
+    state(drive, "trim_reads", reads[drive->discard]);
+    state_number(drive, "trim_time", true,
+                 (uint64_t)llround(bench_median(times, BENCH_REPEATS)));
+    bench_close(&bench);
+    return bench.error;
+}
+
+static int state_flush(struct drive *drive, struct fault *why)
+{
+    struct draw_flush flush;
+    const int error = draw_flush_seen(drive, &flush, why);
+
+    if (error)
+        return error;
+    state(drive, "flush_honesty",
+          flush.honesty_seen ? flush.honesty : "unidentifiable");
+    state_number(drive, "flush_time", flush.times_seen,
+                 (uint64_t)llround(flush.flush_ns));
+    state_number(drive, "fua_time", flush.times_seen,
+                 (uint64_t)llround(flush.fua_ns));
+    return 0;
+}
+
+int draw_truths(struct drive *drive, struct fault *why)
+{
+    struct drive *quiet = malloc(sizeof(*quiet));
+
+    if (!quiet)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory",
+                         drive->name);
+    *quiet = *drive;
+    quiet->truths_count = 0;
+    quiet->contents = 0;
+    /* What reads cost is what they cost where something was written, and who
+     * probes a drive writes first. */
+    quiet->initial_state = INITIAL_WRITTEN;
+    int error = drive_quiet(quiet, why);
+    if (!error)
+        error = state_page(quiet, why);
+    if (!error)
+        error = state_blocks(quiet, why);
+    if (!error)
+        error = state_buffers(quiet, why);
+    if (!error)
+        error = state_quirks(quiet, why);
+    if (!error)
+        error = state_costs(quiet, why);
+    if (!error)
+        error = state_rates(quiet, why);
+    if (!error)
+        error = state_flush(quiet, why);
+    if (!error)
+        error = state_reads(quiet, why);
+    if (!error)
+        error = state_mapping(quiet, why);
+    state_sleep(quiet, drive);
+    if (!error)
+        error = state_trim(quiet, why);
+    if (!error)
+        state_capacity(quiet);
+    memcpy(drive->truths, quiet->truths, sizeof(drive->truths));
+    drive->truths_count = quiet->truths_count;
+    free(quiet);
+    if (error && why->kind == FAULT_NONE)
+        fault_set(why, FAULT_OPEN, error, "%s: the model refused a request",
+                  drive->name);
+    return error;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How to write and read. */
+#include "lib/report/advice/advice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/report/advice/parts.h"
+
+static const uint64_t BANDWIDTH_TIMES = 9; /* data to overhead, at 90 % */
+
+static void advise_writing(const struct findings *findings,
+                           struct advice_list *list)
+{
+    const struct finding *rmw = findings_get(findings, "read_modify_write");
+    uint64_t page = advice_value(findings, "clustered_page");
+    char text[32];
+
+    if (!rmw || rmw->verdict != VERDICT_FOUND ||
+        rmw->value.kind != VALUE_BOOLEAN || page == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "writes", "clustered_page", "read_modify_write");
+    format_bytes(page, text, sizeof(text));
+    if (rmw->value.boolean)
+        snprintf(advice->text, sizeof(advice->text),
+                 "Write whole pages: multiples of %s in length, at multiples "
+                 "of %s. Whatever covers a part of a page makes the drive read "
+                 "the rest first.",
+                 text, text);
+    else
+        snprintf(advice->text, sizeof(advice->text),
+                 "Writes need not begin at multiples of the page of %s: a part "
+                 "of one is not read first.",
+                 text);
+}
+
+static void advise_requests(const struct findings *findings,
+                            uint64_t limit_bytes, struct advice_list *list)
+{
+    uint64_t overhead = advice_value(findings, "request_overhead");
+    uint64_t cost = advice_value(findings, "read_cost_4k");
+    uint64_t size;
+    char text[32];
+
+    if (overhead == 0 || cost == 0)
+        return;
+    size = (BANDWIDTH_TIMES * overhead + cost - 1) / cost * 4 * KIB;
+    struct advice *advice =
+        advice_add(list, "request size", "request_overhead", "read_cost_4k");
+    bool limited = limit_bytes && size > limit_bytes;
+    format_bytes(limited ? limit_bytes : size, text, sizeof(text));
+    if (limited)
+        snprintf(advice->text, sizeof(advice->text),
+                 "Read in requests of %s, the largest that reach the drive "
+                 "whole: they pay off up to there and beyond.",
+                 text);
+    else
+        snprintf(advice->text, sizeof(advice->text),
+                 "Read in requests of %s or more: from there on nine tenths of "
+                 "the time go into data, and less into the request itself.",
+                 text);
+}
+
+static bool is_absent(const struct findings *findings, const char *name)
+{
+    const struct finding *finding = findings_get(findings, name);
+
+    return finding && finding->verdict == VERDICT_ABSENT;
+}
+
+/* Where there is neither a page nor a log, no place is better than another:
+ * that is known as well, and saves the reader the search for a stride. */
+static void advise_nothing(const struct findings *findings,
+                           struct advice_list *list)
+{
+    if (!is_absent(findings, "clustered_page") ||
+        !is_absent(findings, "log_block") ||
+        advice_value(findings, "clustered_block"))
+        return;
+    struct advice *advice =
+        advice_add(list, "alignment", "clustered_page", "log_block");
+    snprintf(advice->text, sizeof(advice->text),
+             "Nothing needs to be aligned: a write costs the same wherever it "
+             "begins, and writes to many places wait for no merge. What "
+             "partitioning tools and file systems do by default will do.");
+}
+
+/* How many places at once? */
+static void advise_logs(const struct findings *findings,
+                        struct advice_list *list)
+{
+    uint64_t logs = advice_value(findings, "log_list");
+    uint64_t block = advice_value(findings, "log_block");
+    char text[64] = "";
+
+    if (logs == 0)
+        return;
+    struct advice *advice = advice_add(list, "files at once", "log_list",
+                                       block ? "log_block" : NULL);
+    if (block) {
+        char size[32];
+        snprintf(text, sizeof(text), " (areas of %s)",
+                 format_bytes(block, size, sizeof(size)));
+    }
+    snprintf(advice->text, sizeof(advice->text),
+             "Write to at most %" PRIu64 " file%s or logs at once%s: from one "
+             "more on, each write waits until the drive has merged a block.",
+             logs, logs == 1 ? "" : "s", text);
+    if (logs >= 2 && logs < 6) { /* f2fs has 2, 4 or 6 */
+        snprintf(advice->command, sizeof(advice->command),
+                 "mount -t f2fs -o active_logs=%d PARTITION /mnt",
+                 logs < 4 ? 2 : 4);
+        size_t length = strlen(advice->text);
+        snprintf(advice->text + length, sizeof(advice->text) - length,
+                 " f2fs keeps six logs unless it is told otherwise.");
+    }
+}
+
+static void advise_open_units(const struct findings *findings,
+                              struct advice_list *list)
+{
+    uint64_t linear = advice_value(findings, "open_units_linear");
+    uint64_t random = advice_value(findings, "open_units_random");
+
+    if (linear == 0 && random == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "files at once",
+                   linear ? "open_units_linear" : "open_units_random",
+                   linear && random ? "open_units_random" : NULL);
+    int used = snprintf(advice->text, sizeof(advice->text), "Write to");
+    if (linear)
+        used +=
+            snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+                     " at most %" PRIu64 " files at once when each is "
+                     "written in order%s",
+                     linear, random ? ", and" : "");
+    if (random)
+        used +=
+            snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+                     " at most %" PRIu64 " when not in order", random);
+    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+             "; beyond that the card collects garbage at each write.");
+}
+
+static void advise_burst(const struct findings *findings,
+                         struct advice_list *list)
+{
+    uint64_t buffer = advice_value(findings, "write_buffer");
+    char text[32];
+
+    if (buffer == 0)
+        return;
+    struct advice *advice = advice_add(list, "bursts", "write_buffer", NULL);
+    format_bytes(buffer, text, sizeof(text));
+    snprintf(advice->text, sizeof(advice->text),
+             "Bursts of up to %s are taken without waiting for flash. Keep "
+             "what must be quick below that, and let the drive rest or flush "
+             "in between.",
+             text);
+}
+
+void advice_make(const struct findings *findings,
+                 const struct device_info *device, struct advice_list *list)
+{
+    list->count = 0;
+    if (!findings)
+        return;
+    advise_fake(findings, list);
+    advise_layout(findings, device, list);
+    advise_writing(findings, list);
+    advise_nothing(findings, list);
+    advise_requests(findings, device ? device->request_limit_bytes : 0, list);
+    advise_logs(findings, list);
+    advise_open_units(findings, list);
+    advise_burst(findings, list);
+    advise_trust(findings, list);
+}

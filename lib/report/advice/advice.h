@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_REPORT_ADVICE_H
+#define SSDPROBE_REPORT_ADVICE_H
+
+#include <stddef.h>
+
+#include "lib/device/device.h"
+#include "lib/infer/finding.h"
+
+/*
+ * What to do about it: findings turned into partitions, file systems and ways
+ * to write. Each line follows from findings that it names; where one of them
+ * was not found, there is no such line. DEVICE and PARTITION in a command are
+ * for the reader to replace. Sources: mke2fs(8) "stride", "stripe-width";
+ * mkfs.f2fs(8) "-s"; mkfs.fat(8) "-a", "-R"; mkfs.exfat(8) "-b"; the kernel's
+ * documentation of f2fs, "active_logs"; zpoolprops(7) "ashift"; fstrim(8).
+ */
+
+enum { ADVICE_MAX = 16, ADVICE_FROM_MAX = 3 };
+
+struct advice {
+    const char *topic;                 /* "partition", "ext4" */
+    char text[320];                    /* a sentence or two */
+    char command[160];                 /* for a shell; empty: there is none */
+    const char *from[ADVICE_FROM_MAX]; /* parameters; NULL after the last */
+};
+
+struct advice_list {
+    struct advice items[ADVICE_MAX];
+    size_t count;
+};
+
+/* `device` may be NULL: then lines that need its size are left out. */
+void advice_make(const struct findings *findings,
+                 const struct device_info *device, struct advice_list *list);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where to begin a partition, and how to make a file system in it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/report/advice/parts.h"
+
+static const uint64_t SECTOR_BYTES = 512;
+static const uint64_t EXT4_BLOCK_BYTES = 4 * KIB;
+/* ext4 does not follow a stripe that is longer than a block group. */
+static const uint64_t EXT4_STRIPE_MAX_BYTES = 128 * MIB;
+static const uint64_t F2FS_SEGMENT_BYTES = 2 * MIB;
+static const uint64_t F2FS_SECTION_MAX_BYTES = 1024 * MIB;
+static const uint64_t FAT_CLUSTER_MAX_BYTES = 32 * KIB;
+static const uint64_t FAT_CLUSTERS_LEAST = 66000; /* fewer would be FAT16 */
+static const uint64_t FAT_RESERVED_LEAST = 32, FAT_RESERVED_MAX = 65535;
+static const uint64_t FAT_SECTORS_MAX = UINT32_MAX;
+static const uint64_t EXFAT_LEAST_BYTES = UINT64_C(32000000000);
+
+/* What the lines are made from; 0: not found. */
+struct base {
+    uint64_t page_bytes, unit_bytes; /* of writing; of erasing */
+    const char *page_from, *unit_from;
+    uint64_t capacity_bytes, sector_bytes;
+    uint64_t start_bytes, length_bytes; /* of one partition on all of it */
+};
+
+/* The first of them that was found; *from is its name. */
+static uint64_t first_of(const struct findings *findings,
+                         const char *const names[], const char **from)
+{
+    for (; *names; names++) {
+        uint64_t value = advice_value(findings, *names);
+        if (value) {
+            *from = *names;
+            return value;
+        }
+    }
+    return 0;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t power_of_two_in(uint64_t value)
+{
+    return value & (~value + 1);
+}
+
+static void find_base(const struct findings *findings,
+                      const struct device_info *device, struct base *base)
+{
+    static const char *const pages[] = {"clustered_page", "read_page", NULL};
+    static const char *const units[] = {"clustered_block", "log_block",
+                                        "erase_unit", NULL};
+
+    memset(base, 0, sizeof(*base));
+    base->page_bytes = first_of(findings, pages, &base->page_from);
+    base->unit_bytes = first_of(findings, units, &base->unit_from);
+    base->sector_bytes = SECTOR_BYTES;
+    if (device && device->logical_block_bytes)
+        base->sector_bytes = device->logical_block_bytes;
+    if (device)
+        base->capacity_bytes = device->capacity_bytes;
+    if (base->unit_bytes % base->sector_bytes)
+        base->unit_bytes = 0; /* no partition could begin there */
+    if (base->unit_bytes == 0)
+        return;
+    base->start_bytes = round_up(MIB, base->unit_bytes);
+    /* The copy of a GPT lies at the end. */
+    if (base->capacity_bytes > 2 * base->start_bytes + MIB)
+        base->length_bytes = (base->capacity_bytes - base->start_bytes - MIB) /
+                             base->unit_bytes * base->unit_bytes;
+}
+
+static void advise_partition(const struct base *base, struct advice_list *list)
+{
+    char unit[32], start[32];
+
+    if (base->unit_bytes == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "partition", base->unit_from, NULL);
+    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    format_bytes(base->start_bytes, start, sizeof(start));
+    snprintf(advice->text, sizeof(advice->text),
+             "Begin and end partitions at multiples of %s, the first at %s%s, "
+             "so that no two share one of these units.",
+             unit, start,
+             base->start_bytes == MIB ? " as partitioning tools do by default"
+                                      : "");
+    if (base->length_bytes)
+        snprintf(advice->command, sizeof(advice->command),
+                 "echo 'start=%" PRIu64 ", size=%" PRIu64
+                 "' | sfdisk --label gpt DEVICE",
+                 base->start_bytes / base->sector_bytes,
+                 base->length_bytes / base->sector_bytes);
+}
+
+static void advise_ext4(const struct base *base, struct advice_list *list)
+{
+    uint64_t page = base->page_bytes, unit = base->unit_bytes;
+    char page_text[32], unit_text[32];
+
+    /* A page of one block needs no stride. */
+    if (page % EXT4_BLOCK_BYTES || page == EXT4_BLOCK_BYTES)
+        page = 0;
+    if (unit % EXT4_BLOCK_BYTES || unit > EXT4_STRIPE_MAX_BYTES ||
+        (page && unit % page))
+        unit = 0;
+    if (!page && !unit)
+        return;
+    struct advice *advice =
+        advice_add(list, "ext4", page ? base->page_from : base->unit_from,
+                   page && unit ? base->unit_from : NULL);
+    format_bytes(page, page_text, sizeof(page_text));
+    format_bytes(unit ? unit : page, unit_text, sizeof(unit_text));
+    int used = 0;
+    if (page)
+        used = snprintf(advice->text, sizeof(advice->text),
+                        "Spread the tables over pages of %s (stride). ",
+                        page_text);
+    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+             "Place large files at multiples of %s (stripe-width). The command "
+             "counts in blocks of 4 KiB.",
+             unit_text);
+    used = snprintf(advice->command, sizeof(advice->command),
+                    "mkfs.ext4 -b 4096 -E ");
+    if (page)
+        used += snprintf(advice->command + used,
+                         sizeof(advice->command) - (size_t)used,
+                         "stride=%" PRIu64 ",", page / EXT4_BLOCK_BYTES);
+    snprintf(advice->command + used, sizeof(advice->command) - (size_t)used,
+             "stripe-width=%" PRIu64 " PARTITION",
+             (unit ? unit : page) / EXT4_BLOCK_BYTES);
+}
+
+static void advise_f2fs(const struct base *base, struct advice_list *list)
+{
+    uint64_t section;
+    char unit[32], size[32];
+
+    if (base->unit_bytes == 0)
+        return;
+    section = base->unit_bytes /
+              common_divisor(base->unit_bytes, F2FS_SEGMENT_BYTES) *
+              F2FS_SEGMENT_BYTES;
+    if (section > F2FS_SECTION_MAX_BYTES)
+        return;
+    struct advice *advice = advice_add(list, "f2fs", base->unit_from, NULL);
+    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    format_bytes(section, size, sizeof(size));
+    snprintf(advice->text, sizeof(advice->text),
+             "Clean by sections of %s, which hold whole units of %s.%s", size,
+             unit,
+             section == F2FS_SEGMENT_BYTES ? " That is the default." : "");
+    snprintf(advice->command, sizeof(advice->command),
+             "mkfs.f2fs -s %" PRIu64 " PARTITION",
+             section / F2FS_SEGMENT_BYTES);
+}
+
+/* Sectors of one FAT: each cluster takes its data and 4 bytes in each of two
+ * tables, and the tables have two entries more than there are clusters. */
+static uint64_t fat_sectors(uint64_t sectors, uint64_t reserved,
+                            uint64_t cluster_bytes)
+{
+    uint64_t clusters =
+        ((sectors - reserved) * SECTOR_BYTES + 16) / (cluster_bytes + 8);
+
+    return ((clusters + 2) * 4 + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+/* The fewest reserved sectors with which the data begin at a multiple of
+ * `unit` sectors; 0: there are none. */
+static uint64_t fat_reserved(uint64_t sectors, uint64_t cluster_bytes,
+                             uint64_t unit)
+{
+    uint64_t reserved = FAT_RESERVED_LEAST;
+
+    /* More reserved sectors can shorten the tables, so it may take a step or
+     * two. */
+    for (int i = 0; i < 8 && reserved <= FAT_RESERVED_MAX; i++) {
+        uint64_t data =
+            reserved + 2 * fat_sectors(sectors, reserved, cluster_bytes);
+        if (data % unit == 0)
+            return reserved;
+        reserved += unit - data % unit;
+    }
+    return 0;
+}
+
+/* The largest cluster that a page holds without a rest, and that leaves enough
+ * of them. */
+static uint64_t fat_cluster(const struct base *base, uint64_t most_bytes)
+{
+    uint64_t cluster = power_of_two_in(base->page_bytes);
+
+    if (cluster > most_bytes)
+        cluster = most_bytes;
+    while (cluster > SECTOR_BYTES &&
+           base->length_bytes / cluster < FAT_CLUSTERS_LEAST)
+        cluster /= 2;
+    return cluster >= SECTOR_BYTES &&
+                   base->length_bytes / cluster >= FAT_CLUSTERS_LEAST
+               ? cluster
+               : 0;
+}
+
+static void advise_fat(const struct base *base, struct advice_list *list)
+{
+    uint64_t sectors = base->length_bytes / SECTOR_BYTES, cluster, reserved;
+    char cluster_text[32], unit[32];
+
+    if (base->page_bytes == 0 || base->unit_bytes == 0 ||
+        base->sector_bytes != SECTOR_BYTES || sectors > FAT_SECTORS_MAX)
+        return;
+    cluster = fat_cluster(base, FAT_CLUSTER_MAX_BYTES);
+    if (cluster == 0)
+        return;
+    reserved = fat_reserved(sectors, cluster, base->unit_bytes / SECTOR_BYTES);
+    if (reserved == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "FAT", base->page_from, base->unit_from);
+    format_bytes(cluster, cluster_text, sizeof(cluster_text));
+    format_bytes(base->unit_bytes, unit, sizeof(unit));
+    snprintf(advice->text, sizeof(advice->text),
+             "In the partition above: clusters of %s, and as many reserved "
+             "sectors as bring the first of them to a multiple of %s.",
+             cluster_text, unit);
+    snprintf(advice->command, sizeof(advice->command),
+             "mkfs.fat -F 32 -a -s %" PRIu64 " -R %" PRIu64 " PARTITION",
+             cluster / SECTOR_BYTES, reserved);
+}
+
+static void advise_exfat(const struct base *base, struct advice_list *list)
+{
+    uint64_t unit = base->unit_bytes;
+    uint64_t cluster = power_of_two_in(base->page_bytes);
+    char text[32];
+
+    if (base->page_bytes == 0 || unit < KIB || power_of_two_in(unit) != unit ||
+        base->capacity_bytes < EXFAT_LEAST_BYTES)
+        return;
+    if (cluster < FAT_CLUSTER_MAX_BYTES)
+        cluster = FAT_CLUSTER_MAX_BYTES;
+    if (cluster > unit)
+        cluster = unit;
+    struct advice *advice =
+        advice_add(list, "exFAT", base->page_from, base->unit_from);
+    format_bytes(unit, text, sizeof(text));
+    snprintf(advice->text, sizeof(advice->text),
+             "For a card that other systems read: table and data begin at "
+             "multiples of %s.",
+             text);
+    snprintf(advice->command, sizeof(advice->command),
+             "mkfs.exfat -b %" PRIu64 "K -c %" PRIu64 "K PARTITION", unit / KIB,
+             cluster / KIB);
+}
+
+void advise_layout(const struct findings *findings,
+                   const struct device_info *device, struct advice_list *list)
+{
+    struct base base;
+
+    find_base(findings, device, &base);
+    advise_partition(&base, list);
+    advise_ext4(&base, list);
+    advise_f2fs(&base, list);
+    advise_fat(&base, list);
+    advise_exfat(&base, list);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/report/html/parts.h"
+
+/* ---- figures ----------------------------------------------------------- */
+
+/* What must differ between two figures of one page. */
+static const char *const shared_ids[] = {"gpPt", "gpDot", "gnuplot_", "textbox",
+                                         "greybox"};
+
+static size_t shared_id(const char *text)
+{
+    for (size_t i = 0; i < sizeof(shared_ids) / sizeof(shared_ids[0]); i++)
+        if (strncmp(text, shared_ids[i], strlen(shared_ids[i])) == 0)
+            return strlen(shared_ids[i]);
+    return 0;
+}
+
+/* The drawing without its prologue and size, its names made this figure's own.
+ * Tags of the title would be read out in place of our text. */
+static void put_svg(FILE *out, const char *svg, unsigned number)
+{
+    const char *at = strstr(svg, "<svg");
+    const char *view = at ? strstr(at, "viewBox") : NULL;
+    const char *end = at ? strchr(at, '>') : NULL;
+
+    if (!at || !end || !view || view > end)
+        return;
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                 "xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+                 "focusable=\"false\" ");
+    fwrite(view, 1, strcspn(view, "\n>"), out);
+    fputc('>', out);
+    for (at = end + 1; *at; at++) {
+        size_t length = shared_id(at);
+        if (strncmp(at, "<title>", 7) == 0 && strstr(at, "</title>")) {
+            at = strstr(at, "</title>") + 7;
+            continue;
+        }
+        if (length) {
+            fprintf(out, "f%u-%.*s", number, (int)length, at);
+            at += length - 1;
+            continue;
+        }
+        fputc(*at, out);
+    }
+}
+
+static const struct report_figure *figure_of(const struct report_page *page,
+                                             const char *probe)
+{
+    for (size_t i = 0; i < page->figures_count; i++)
+        if (strcmp(page->figures[i].probe, probe) == 0)
+            return &page->figures[i];
+    return NULL;
+}
+
+/* What a figure shows, for who cannot see it. */
+static void put_alternative(FILE *out, const struct report *report,
+                            const struct probe *probe)
+{
+    html_text(out, "Figure: ");
+    html_text(out, probe->question);
+    for (size_t i = 0; i < report->findings->count; i++) {
+        const struct finding *finding = &report->findings->items[i];
+        char value[96];
+        if (strcmp(finding->probe, probe->name) != 0)
+            continue;
+        report_amount(&finding->value, finding->unit, false, value,
+                      sizeof(value));
+        fprintf(out, " %s: %s%s", finding->parameter, value,
+                value[0] ? ", " : "");
+        fprintf(out, "%s.", report_verdict(finding));
+    }
+    html_text(out, " The values are in the text beside it.");
+}
+
+static void put_figure(FILE *out, const struct report_page *page,
+                       const struct probe *probe)
+{
+    const struct report_figure *figure = figure_of(page, probe->name);
+
+    if (!figure)
+        return;
+    fputs("<figure><div class=\"plot\" role=\"img\" tabindex=\"0\" "
+          "aria-label=\"",
+          out);
+    put_alternative(out, page->report, probe);
+    fputs("\">", out);
+    put_svg(out, figure->svg, (unsigned)(figure - page->figures) + 1);
+    fputs("</div></figure>\n", out);
+}
+
+void html_figure(FILE *out, const struct report_page *page, const char *name,
+                 const char *alternative)
+{
+    const struct report_figure *figure = figure_of(page, name);
+
+    if (!figure)
+        return;
+    fputs("<figure><div class=\"plot\" role=\"img\" tabindex=\"0\" "
+          "aria-label=\"",
+          out);
+    html_text(out, alternative);
+    fputs("\">", out);
+    put_svg(out, figure->svg, (unsigned)(figure - page->figures) + 1);
+    fputs("</div></figure>\n", out);
+}
+
+/* ---- finding by finding ------------------------------------------------ */
+
+static void put_extras(FILE *out, const struct finding *finding)
+{
+    if (finding->extras_count == 0)
+        return;
+    fputs("<p class=\"soft\">", out);
+    for (size_t i = 0; i < finding->extras_count; i++) {
+        char amount[96];
+        report_amount(&finding->extras[i].value, finding->unit, false, amount,
+                      sizeof(amount));
+        fprintf(out, "%s%s ", i ? "; " : "", finding->extras[i].name);
+        html_text(out, amount);
+    }
+    fputs("</p>\n", out);
+}
+
+static void put_finding(FILE *out, const struct report *report,
+                        const struct finding *finding)
+{
+    char value[96], interval[160], sure[16], declared[400];
+
+    report_amount(&finding->value, finding->unit, false, value, sizeof(value));
+    report_confidence(finding, sure, sizeof(sure));
+    report_declared(report->device, finding->parameter, false, declared,
+                    sizeof(declared));
+    fprintf(out, "<div class=\"finding\" id=\"%s\"><h4><span>",
+            finding->parameter);
+    html_name(out, finding->parameter);
+    fputs("</span>", out);
+    if (value[0])
+        html_tag(out, "span", value);
+    html_verdict(out, "span", finding);
+    fputs("</h4>\n", out);
+    if (finding->confidence > 0 && !finding_assumed(finding)) {
+        fputs("<p class=\"soft\">", out);
+        const char *shown = html_interval(finding, interval, sizeof(interval));
+        html_text(out, shown);
+        fputs(shown[0] ? ", " : "", out);
+        html_text(out, sure);
+        fprintf(out, " sure <code>%s</code></p>\n", finding->parameter);
+    }
+    fputs("<p>", out);
+    fputc(toupper((unsigned char)finding->why[0]), out);
+    html_text(out, finding->why[0] ? finding->why + 1 : "");
+    fputs(".</p>\n", out);
+    put_extras(out, finding);
+    if (declared[0])
+        html_tag(out, "p class=\"soft\"", declared);
+    fputs("</div>\n", out);
+}
+
+static bool answers_any(const struct report *report, const char *probe)
+{
+    for (size_t i = 0; report->findings && i < report->findings->count; i++)
+        if (strcmp(report->findings->items[i].probe, probe) == 0)
+            return true;
+    return false;
+}
+
+static void put_probe(FILE *out, const struct report_page *page,
+                      const struct probe *probe)
+{
+    const struct report *report = page->report;
+
+    fputs("<article>\n", out);
+    html_tag(out, "h3", probe->question);
+    fputs(figure_of(page, probe->name) ? "<div class=\"beside\"><div>\n"
+                                       : "<div><div>\n",
+          out);
+    for (size_t i = 0; i < report->findings->count; i++)
+        if (strcmp(report->findings->items[i].probe, probe->name) == 0)
+            put_finding(out, report, &report->findings->items[i]);
+    fputs("<p class=\"soft\">", out);
+    html_text(out, probe->idea);
+    fprintf(out, " Probe <code>%s</code>.</p>\n</div>\n", probe->name);
+    put_figure(out, page, probe);
+    fputs("</div>\n</article>\n", out);
+}
+
+static bool in_table(const struct report_page *page, const char *name)
+{
+    for (size_t i = 0; page->probes[i]; i++)
+        if (strcmp(page->probes[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+void html_findings(FILE *out, const struct report_page *page)
+{
+    const struct report *report = page->report;
+
+    fputs("<section id=\"findings\"><h2>Finding by finding</h2>\n", out);
+    if (page->figures_count)
+        html_tag(
+            out, "p class=\"soft\"",
+            "In the figures every mark is a request; those that would fall "
+            "on one another are drawn once. Lines are medians and fits. "
+            "The upright line is the value found, its shade the interval. "
+            "Ticks along the bottom are candidates that did not stand.");
+    if (page->figures_missing)
+        html_tag(out, "p", page->figures_missing);
+    for (size_t i = 0; page->probes[i]; i++)
+        if (answers_any(report, page->probes[i]->name) ||
+            figure_of(page, page->probes[i]->name))
+            put_probe(out, page, page->probes[i]);
+    /* What no probe measured: assumed, or from a recording of another tool. */
+    for (size_t i = 0; report->findings && i < report->findings->count; i++)
+        if (!in_table(page, report->findings->items[i].probe))
+            put_finding(out, report, &report->findings->items[i]);
+    fputs("</section>\n", out);
+}

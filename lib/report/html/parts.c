@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/html/parts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1024 };
+
+/* "376 us", of which the last two letters are at `at`? */
+static bool is_micro(const char *text, const char *at)
+{
+    return at >= text + 2 && at[-1] == ' ' && isdigit((unsigned char)at[-2]) &&
+           at[0] == 'u' && at[1] == 's' && !isalnum((unsigned char)at[2]);
+}
+
+/* Text as it may stand between tags and in attributes. */
+void html_text(FILE *out, const char *text)
+{
+    char copy[TEXT_MAX];
+
+    for (const char *c = report_utf8(text, copy, sizeof(copy)); *c; c++) {
+        if (*c == '&')
+            fputs("&amp;", out);
+        else if (*c == '<')
+            fputs("&lt;", out);
+        else if (*c == '>')
+            fputs("&gt;", out);
+        else if (*c == '"')
+            fputs("&quot;", out);
+        else if (is_micro(copy, c))
+            fputs("\xc2\xb5", out);
+        else if (report_is_amount(copy, c))
+            fputs("&nbsp;", out);
+        else if ((unsigned char)*c >= ' ')
+            fputc(*c, out);
+        else
+            fputc(' ', out);
+    }
+}
+
+void html_tag(FILE *out, const char *tag, const char *text)
+{
+    fprintf(out, "<%s>", tag);
+    html_text(out, text);
+    fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+}
+
+/* "clustered_page" as people read it: "Clustered page". */
+void html_name(FILE *out, const char *parameter)
+{
+    static const struct {
+        const char *parameter, *name;
+    } names[] = {{"nand_type", "NAND type"},
+                 {"read_modify_write", "Read-modify-write"},
+                 {"read_cost_4k", "Read cost of 4 KiB"},
+                 {"write_cost_4k", "Write cost of 4 KiB"},
+                 {"open_units_linear", "Open units, in order"},
+                 {"open_units_random", "Open units, at random"}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i].parameter, parameter) == 0) {
+            fputs(names[i].name, out);
+            return;
+        }
+    for (const char *c = parameter; *c; c++)
+        fputc(c == parameter ? toupper((unsigned char)*c)
+              : *c == '_'    ? ' '
+                             : *c,
+              out);
+}
+
+void html_fact(FILE *out, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    html_tag(out, "dt", name);
+    html_tag(out, "dd", text);
+}
+
+/* A mark beside the word, so that neither needs colour. */
+void html_verdict(FILE *out, const char *tag, const struct finding *finding)
+{
+    static const char *const marks[] = {
+        [VERDICT_FOUND] = "\xe2\x9c\x93",
+        [VERDICT_ABSENT] = "\xe2\x88\x85",
+        [VERDICT_INCONCLUSIVE] = "?",
+        [VERDICT_SKIPPED] = "\xe2\x80\x93",
+    };
+    static const char assumed[] = "=";
+    const char *name = report_verdict(finding);
+
+    fprintf(
+        out, "<%s class=\"verdict %s\"><b aria-hidden=\"true\">%s</b>%s</%s>",
+        tag, name, finding_assumed(finding) ? assumed : marks[finding->verdict],
+        name, tag);
+}
+
+const char *html_interval(const struct finding *finding, char *text,
+                          size_t size)
+{
+    report_interval(finding, false, text, size);
+    return strcmp(text, "-") == 0 ? "" : text;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/forecast/imagined_wait.h"
+
+#include <math.h>
+
+static const double least_bytes = 512; /* a flush may be of none */
+
+/* A write of less than a page uses up all of it. */
+static double used_up(const struct imagined_kind *kind, double bytes)
+{
+    return fmax(fmax(bytes, least_bytes), kind->page_bytes);
+}
+
+static void forget(struct imagined_kind *kind, uint64_t written_bytes)
+{
+    for (size_t i = 0; i < kind->count; i++) {
+        struct imagined_point *point = &kind->points[i];
+        point->weight *= costs_kept(written_bytes - point->written_bytes);
+    }
+}
+
+/* The kinds from `first` to `last` wait for each byte as they did together:
+ * what they are taken to where little was seen of a size. */
+static double wait_together(struct imagined_kind kinds[COST_KINDS],
+                            const struct costs *costs, enum cost_kind first,
+                            enum cost_kind last)
+{
+    double wait_ns = 0, bytes = 0;
+
+    for (enum cost_kind kind = first; kind <= last; kind++)
+        for (size_t i = 0; i < kinds[kind].count; i++) {
+            const struct imagined_point *point = &kinds[kind].points[i];
+            if (!costs->classes[kind][costs_class(point->bytes)].count)
+                continue; /* it was filled in */
+            wait_ns += point->weight * point->excess_ns;
+            bytes += point->weight * used_up(&kinds[kind], point->bytes);
+        }
+    const double byte_ns = bytes > 0 ? fmax(wait_ns / bytes, 0) : 0;
+    for (enum cost_kind kind = first; kind <= last; kind++)
+        kinds[kind].wait_byte_ns = byte_ns;
+    return byte_ns;
+}
+
+/* As was seen lately, and far away as near. */
+static double wait_alike(struct imagined_kind kinds[COST_KINDS],
+                         const struct costs *costs, enum cost_kind first,
+                         enum cost_kind last)
+{
+    for (enum cost_kind kind = first; kind <= last; kind++) {
+        forget(&kinds[kind], costs->place.written_bytes);
+        kinds[kind].each = false;
+    }
+    return wait_together(kinds, costs, first, last);
+}
+
+double imagined_wait_alike(struct imagined_kind kinds[COST_KINDS],
+                           const struct costs *costs)
+{
+    return wait_alike(kinds, costs, COST_WRITE_ORDER, COST_MORE_FAR) +
+           wait_alike(kinds, costs, COST_FLUSH_ORDER, COST_FLUSH_FAR);
+}
+
+void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
+                        const struct costs *costs)
+{
+    wait_together(kinds, costs, COST_WRITE_ORDER, COST_WRITE_NEAR);
+    wait_together(kinds, costs, COST_MORE_ORDER, COST_MORE_NEAR);
+    wait_together(kinds, costs, COST_FLUSH_ORDER, COST_FLUSH_NEAR);
+}
+
+/*
+ * As was seen of its size and, the less the farther off, of others. A write far
+ * away makes a drive that merges do that once, whatever its length; others wait
+ * the more often the longer they are.
+ */
+double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
+                        double usual_ns)
+{
+    const double farther = 0.5; /* a size twice as large, or half as large */
+    const double doubt = 12;    /* so many requests, as if they were as any */
+    const double own = used_up(kind, bytes);
+    double wait_ns = doubt * kind->wait_byte_ns * own, weights = doubt;
+
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct imagined_point *point = &kind->points[i];
+        const double shorter = used_up(kind, point->bytes) / own;
+        const double weight = point->weight * pow(farther, fabs(log2(shorter)));
+        wait_ns += weight * point->excess_ns;
+        weights += weight * (kind->each ? 1 : shorter);
+    }
+    return kind->held_up * usual_ns + fmax(wait_ns / weights, 0);
+}

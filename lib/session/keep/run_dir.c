@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/keep/run_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/device/interlocks/lock.h"
+
+/* A run that was killed lets go of it a moment later. */
+static const uint64_t LOCK_WAIT_NS = 1000000000;
+
+/* These hold a disk's contents, or digests of them: its owner's alone. */
+static const char *const private_names[] = {RUN_DIR_JOURNAL, RUN_DIR_UNFINISHED,
+                                            RUN_DIR_STATE, NULL};
+
+static mode_t mode_of(const char *name)
+{
+    for (size_t i = 0; private_names[i]; i++)
+        if (strcmp(name, private_names[i]) == 0)
+            return 0600;
+    return 0644;
+}
+
+void run_dir_none(struct run_dir *dir)
+{
+    *dir = (struct run_dir){.folder = -1, .log = -1};
+}
+
+bool run_dir_is_open(const struct run_dir *dir)
+{
+    return dir->folder >= 0;
+}
+
+void run_dir_close(struct run_dir *dir)
+{
+    if (dir->log >= 0)
+        close(dir->log);
+    if (dir->folder >= 0)
+        close(dir->folder);
+    run_dir_none(dir);
+}
+
+static bool is_empty(int folder)
+{
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+    bool empty = stream != NULL;
+
+    if (!stream)
+        return false;
+    while (empty && (entry = readdir(stream)))
+        empty =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    closedir(stream);
+    return empty;
+}
+
+static int cannot(const char *path, int error, struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error,
+                     "the run directory %.200s cannot be used: %s; name "
+                     "another with --output-dir",
+                     path, strerror(-error));
+}
+
+/* The directory and its lock, but not yet its log. */
+static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
+{
+    run_dir_none(dir);
+    if (strlen(path) >= sizeof(dir->path) - NAME_MAX)
+        return cannot(path, -ENAMETOOLONG, why);
+    snprintf(dir->path, sizeof(dir->path), "%s", path);
+    dir->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir->folder < 0)
+        return cannot(path, -errno, why);
+    if (lock_take(dir->folder, LOCK_WAIT_NS) == 0)
+        return 0;
+    run_dir_close(dir);
+    return fault_set(why, FAULT_OPEN, -EBUSY,
+                     "the run directory %.200s belongs to a run that has not "
+                     "ended; wait for it, or end it",
+                     path);
+}
+
+/* Closes what is no regular file. Returns the descriptor, or -errno. */
+static int only_regular(int file)
+{
+    struct stat status;
+    int error = 0;
+
+    if (file < 0)
+        return -errno;
+    if (fstat(file, &status) != 0)
+        error = -errno;
+    else if (!S_ISREG(status.st_mode))
+        error = -EINVAL;
+    if (!error)
+        return file;
+    close(file);
+    return error;
+}
+
+/* O_NONBLOCK: to open a FIFO would wait for its other end. Regular files do
+ * not heed it. */
+static int open_regular(int folder, const char *name, int flags)
+{
+    return only_regular(openat(folder, name,
+                               O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | flags,
+                               mode_of(name)));
+}
+
+static int open_log(struct run_dir *dir, int flags, struct fault *why)
+{
+    dir->log =
+        open_regular(dir->folder, RUN_DIR_LOG, O_WRONLY | O_APPEND | flags);
+    if (dir->log >= 0)
+        return 0;
+    const int error = dir->log;
+    cannot(dir->path, error, why);
+    run_dir_close(dir);
+    return error;
+}
+
+int run_dir_create(const char *path, struct run_dir *dir, struct fault *why)
+{
+    run_dir_none(dir);
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return cannot(path, -errno, why);
+    int error = open_folder(path, dir, why);
+    if (!error && !is_empty(dir->folder)) {
+        run_dir_close(dir);
+        error = fault_set(why, FAULT_OPEN, -EEXIST,
+                          "%.200s is there already and not empty; name a new "
+                          "directory with --output-dir, or continue that run "
+                          "with --resume",
+                          path);
+    }
+    if (!error)
+        error = open_log(dir, O_CREAT | O_EXCL, why);
+    return error;
+}
+
+/* What a run leaves to be put back makes a run directory, even without the
+ * log. */
+static bool is_run(const struct run_dir *dir)
+{
+    return run_dir_has(dir, RUN_DIR_LOG) || run_dir_has(dir, RUN_DIR_JOURNAL) ||
+           run_dir_has(dir, RUN_DIR_SETTINGS);
+}
+
+int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
+{
+    int error = open_folder(path, dir, why);
+
+    if (!error && !is_run(dir)) {
+        run_dir_close(dir);
+        error = fault_set(why, FAULT_OPEN, -ENOENT,
+                          "%.200s is no run directory of ssdprobe: it has no "
+                          "%s",
+                          path, RUN_DIR_LOG);
+    }
+    if (!error)
+        error = open_log(dir, O_CREAT, why);
+    return error;
+}
+
+int run_dir_folder(const struct run_dir *dir, const char *name,
+                   struct run_dir *folder, struct fault *why)
+{
+    char path[PATH_MAX];
+    int error = 0;
+
+    run_dir_none(folder);
+    snprintf(folder->path, sizeof(folder->path), "%s",
+             run_dir_path(dir, name, path));
+    if (mkdirat(dir->folder, name, 0777) != 0 && errno != EEXIST)
+        error = -errno;
+    if (!error)
+        folder->folder = openat(
+            dir->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!error && folder->folder < 0)
+        error = -errno;
+    if (error == -ELOOP || error == -ENOTDIR)
+        return fault_set(why, FAULT_OPEN, error,
+                         "%.200s is a link or a file where a folder is to be: "
+                         "nothing is written through it; remove it",
+                         folder->path);
+    return error
+               ? fault_set(why, FAULT_OPEN, error, "%.200s cannot be made: %s",
+                           folder->path, strerror(-error))
+               : 0;
+}
+
+int run_dir_open_file(const struct run_dir *dir, const char *name, int flags)
+{
+    return open_regular(dir->folder, name, flags);
+}
+
+char *run_dir_path(const struct run_dir *dir, const char *name,
+                   char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - NAME_MAX - 2, dir->path,
+             name);
+    return path;
+}
+
+bool run_dir_has(const struct run_dir *dir, const char *name)
+{
+    return run_dir_is_open(dir) && faccessat(dir->folder, name, F_OK, 0) == 0;
+}
+
+static int unwritable(const struct run_dir *dir, const char *name, int error,
+                      struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error, "%.200s/%s cannot be written: %s",
+                     dir->path, name, strerror(-error));
+}
+
+int run_dir_close_to_others(const struct run_dir *dir, struct fault *why)
+{
+    struct stat status;
+
+    if (fchmod(dir->folder, 0700) == 0)
+        return 0;
+    const int error = -errno;
+    /* File systems without modes have those of their mount. */
+    if (fstat(dir->folder, &status) == 0 && (status.st_mode & 077) == 0)
+        return 0;
+    return fault_set(why, FAULT_OPEN, error,
+                     "%.200s cannot be closed to other users (%s), who could "
+                     "read the copy of the drive there; name another directory "
+                     "with --output-dir",
+                     dir->path, strerror(-error));
+}
+
+int run_dir_new_file(const struct run_dir *dir, const char *name,
+                     struct fault *why)
+{
+    const int file = openat(dir->folder, name,
+                            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                            mode_of(name));
+
+    if (file < 0)
+        return unwritable(dir, name, -errno, why);
+    /* Its name, too, must outlive a crash. */
+    (void)fsync(dir->folder);
+    return file;
+}
+
+static int write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, text, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? -errno : -EIO;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+int run_dir_replace(const struct run_dir *dir, const char *name,
+                    const char *text, size_t length, struct fault *why)
+{
+    char fresh[NAME_MAX];
+
+    snprintf(fresh, sizeof(fresh), "%.200s.new", name);
+    const int file = only_regular(openat(
+        dir->folder, fresh,
+        O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW,
+        mode_of(name)));
+    if (file < 0)
+        return unwritable(dir, name, file, why);
+    /* One that was there, from a crash or of an older version, has its mode. */
+    int error = fchmod(file, mode_of(name)) == 0 || errno == EPERM ? 0 : -errno;
+    if (!error)
+        error = write_all(file, text, length);
+    if (!error && fsync(file) != 0)
+        error = -errno;
+    if (close(file) != 0 && !error)
+        error = -errno;
+    if (!error && renameat(dir->folder, fresh, dir->folder, name) != 0)
+        error = -errno;
+    if (!error && fsync(dir->folder) != 0)
+        error = -errno;
+    return error ? unwritable(dir, name, error, why) : 0;
+}
+
+int run_dir_rename(const struct run_dir *dir, const char *from, const char *to,
+                   struct fault *why)
+{
+    if (renameat(dir->folder, from, dir->folder, to) != 0 ||
+        fsync(dir->folder) != 0)
+        return unwritable(dir, to, -errno, why);
+    return 0;
+}
+
+int run_dir_remove(const struct run_dir *dir, const char *name)
+{
+    if (unlinkat(dir->folder, name, 0) != 0)
+        return errno == ENOENT ? 0 : -errno;
+    return fsync(dir->folder) == 0 ? 0 : -errno;
+}
+
+void run_dir_log(const struct run_dir *dir, const char *format, ...)
+{
+    char line[600];
+    va_list arguments;
+
+    if (dir->log < 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    for (char *c = line; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    size_t length = strlen(line);
+    line[length] = '\n';
+    (void)write_all(dir->log, line, length + 1);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/run/plan.h"
+
+#include <assert.h>
+
+#include "lib/base/units.h"
+
+/* Before anything was measured: a request of a slow drive, and its rate. */
+static double guess_seconds(const struct probe_plan *plan)
+{
+    const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
+
+    return (double)plan->requests * request_seconds +
+           (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;
+}
+
+/* A search that found nothing in so many turns over the region, or in so much,
+ * finds nothing in more: 4 GiB take any drive minutes. */
+static const uint64_t search_turns_most = 4, search_most_bytes = 4 * GIB;
+
+static void limit_search(const struct probe *probe,
+                         const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t most_bytes = larger_of(
+        search_turns_most * setting->region_length_bytes, search_most_bytes);
+
+    if (setting->method == METHOD_ADAPTIVE && !probe->prepares)
+        plan->bytes_written_max =
+            smaller_of(plan->bytes_written_max,
+                       larger_of(most_bytes, plan->bytes_written));
+}
+
+static struct cost_part *new_part(struct cost_plan *plan,
+                                  const struct probe *probe,
+                                  const struct setting *setting)
+{
+    assert(plan->parts_count < COST_PARTS_MAX);
+    struct cost_part *part = &plan->parts[plan->parts_count++];
+
+    *part = (struct cost_part){.name = probe->name, .probe = probe};
+    probe_by(setting->method, probe)->plan(setting, &part->plan);
+    limit_search(probe, setting, &part->plan);
+    part->seconds = guess_seconds(&part->plan);
+    part->expected =
+        (struct cost_expectation){.bytes_written = part->plan.bytes_written,
+                                  .bytes_read = part->plan.bytes_read,
+                                  .requests = part->plan.requests,
+                                  .seconds = part->seconds};
+    part->foreseen = part->expected;
+    return part;
+}
+
+const struct cost_part *plan_add(struct cost_plan *plan,
+                                 const struct probe *probe,
+                                 const struct setting *setting, uint64_t tries)
+{
+    struct cost_part *part = new_part(plan, probe, setting);
+    const struct probe_plan *one = &part->plan;
+
+    part->fits = one->bytes_written <= plan->budget_bytes - plan->bytes_written;
+    if (!part->fits)
+        return part;
+    plan->bytes_written += one->bytes_written;
+    plan->bytes_written_max += tries * one->bytes_written_max;
+    plan->bytes_read += one->bytes_read;
+    plan->bytes_read_max += tries * one->bytes_read_max;
+    plan->requests += one->requests;
+    plan->requests_max += tries * one->requests_max;
+    plan->seconds += part->seconds;
+    return part;
+}
+
+void plan_end(struct cost_plan *plan)
+{
+    if (plan->bytes_written_max > plan->budget_bytes)
+        plan->bytes_written_max = plan->budget_bytes;
+}
+
+struct cost_part *plan_find(struct cost_plan *plan, const struct probe *probe,
+                            const struct setting *setting)
+{
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (plan->parts[i].probe == probe)
+            return &plan->parts[i];
+    return new_part(plan, probe, setting);
+}
+
+void plan_pass(struct cost_plan *plan, const struct probe *probe)
+{
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (plan->parts[i].probe == probe)
+            plan->parts[i].passed = true;
+}
+
+/* What is kept for a probe that is still to come: what it is to write at least,
+ * which it must have to begin at all; and with room, up to twice of that, as
+ * much as is expected of it. Nothing where it is known to write nothing. */
+static uint64_t kept_for(const struct cost_part *part, bool with_room)
+{
+    const uint64_t usual_bytes = part->plan.bytes_written;
+    const uint64_t expected_bytes = part->expected.bytes_written;
+
+    if (part->passed || !part->fits || !expected_bytes)
+        return 0;
+    return with_room ? larger_of(usual_bytes,
+                                 2 * smaller_of(usual_bytes, expected_bytes))
+                     : usual_bytes;
+}
+
+static uint64_t kept_for_others(const struct cost_plan *plan,
+                                const struct cost_part *running, bool with_room)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (&plan->parts[i] != running)
+            bytes += kept_for(&plan->parts[i], with_room);
+    return bytes;
+}
+
+static uint64_t left_after(uint64_t left_bytes, uint64_t kept_bytes)
+{
+    return left_bytes > kept_bytes ? left_bytes - kept_bytes : 0;
+}
+
+bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes)
+{
+    uint64_t most_bytes = 0;
+
+    for (size_t i = 0; i < plan->parts_count; i++)
+        if (!plan->parts[i].passed && plan->parts[i].fits)
+            most_bytes += plan->parts[i].plan.bytes_written_max;
+    return most_bytes > left_bytes;
+}
+
+uint64_t plan_allowance(const struct cost_plan *plan,
+                        const struct cost_part *running, uint64_t left_bytes)
+{
+    const uint64_t least_bytes =
+        left_after(left_bytes, kept_for_others(plan, running, false));
+    uint64_t share_bytes =
+        left_after(left_bytes, kept_for_others(plan, running, true));
+    /* Rather the room of others than no answer: what it expects, and a quarter
+     * more, since that is no more than expected. */
+    const uint64_t wanted_bytes = larger_of(
+        running->expected.bytes_written / 4 * 5, running->plan.bytes_written);
+    share_bytes = larger_of(share_bytes, smaller_of(wanted_bytes, least_bytes));
+    /* Where a pilot or a repeated probe took of what was kept, it still
+     * begins. */
+    if (running->fits)
+        share_bytes = larger_of(
+            share_bytes, smaller_of(running->plan.bytes_written, left_bytes));
+    return smaller_of(running->plan.bytes_written_max, share_bytes);
+}

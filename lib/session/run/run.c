@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/run/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/session/run/plan.h"
+#include "lib/session/run/skip.h"
+
+/* ---- before it ---------------------------------------------------------- */
+
+int session_pilot(struct session *session, const struct probe *const probes[],
+                  struct fault *why)
+{
+    session_plan(session, probes, &session->plan);
+    learn_state(session);
+    if (session->setting.method != METHOD_ADAPTIVE)
+        return 0;
+    const bool writes = learn_writes(session, probes);
+    int error = learn_costs(session, writes, why);
+    if (!error && writes)
+        error = learn_flushes(session, why);
+    if (!session->piloted)
+        return error;
+    session_plan(session, probes, &session->plan);
+    expect_parts(session);
+    learn_places(session);
+    return error;
+}
+
+/* ---- a run ------------------------------------------------------------- */
+
+static int sink_fault(int error, struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, error, "cannot write the samples: %s",
+                     strerror(-error));
+}
+
+/* A row is recorded, learnt from and fed. A time that overlaps others is no
+ * cost of one request. */
+static int take_row(struct session *session, void *state,
+                    const struct sample *sample, uint64_t *rows,
+                    struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    const struct probe *probe = session->part->probe;
+    const int recorded =
+        options->row ? options->row(options->context, probe->name, sample) : 0;
+
+    if (recorded)
+        return sink_fault(recorded, why);
+    if (sample->depth <= 1)
+        costs_learn(&session->costs, sample);
+    const int fed = probe->feed(state, sample);
+    if (fed)
+        return fault_set(why, FAULT_OPEN, fed, "no memory for the samples");
+    (*rows)++;
+    return 0;
+}
+
+/* Takes the rows of requests of some depth that are over, in the order of
+ * sending; with `all`, waits for those that are not. */
+static int land(struct session *session, void *state, bool all, uint64_t *rows,
+                struct fault *why)
+{
+    struct sample sample;
+    int error;
+
+    for (;;) {
+        error = step_take(session, &sample, why);
+        if (error == -EAGAIN && (!all || session->flight.count == 0))
+            return 0;
+        if (error == -EAGAIN) {
+            (void)flight_wait(&session->flight, session->device);
+            continue; /* an error is in the rows */
+        }
+        const int failure = take_row(session, state, &sample, rows, why);
+        if (failure || error)
+            return failure ? failure : error;
+        step_report(session);
+    }
+}
+
+/* Nothing may be under way when a probe ends, however it ends. */
+static void abandon(struct session *session)
+{
+    struct fault ignored;
+    struct sample sample;
+
+    while (session->flight.count > 0)
+        if (step_take(session, &sample, &ignored) == -EAGAIN)
+            (void)flight_wait(&session->flight, session->device);
+}
+
+/* A step that is sent alone, once all others are over. */
+static int do_alone(struct session *session, void *state,
+                    const struct step *step, uint64_t *rows, struct fault *why)
+{
+    struct sample sample = {.parts_count = 0};
+    int error = land(session, state, true, rows, why);
+
+    if (error)
+        return error;
+    expect_stage(session, state, step);
+    error = step_do(session, step, &sample, why);
+    if (error && !sample.error)
+        return error;
+    const int failure = take_row(session, state, &sample, rows, why);
+    if (failure || error)
+        return failure ? failure : error;
+    step_report(session);
+    return 0;
+}
+
+/* A step of some depth: it waits for room only. */
+static int do_together(struct session *session, void *state,
+                       const struct step *step, uint64_t *rows,
+                       struct fault *why)
+{
+    int error = land(session, state, false, rows, why);
+
+    while (!error && !step_can_send(session, step)) {
+        (void)flight_wait(&session->flight, session->device);
+        error = land(session, state, false, rows, why);
+    }
+    return error ? error : step_send(session, step, why);
+}
+
+/* Steps until the probe is done. A request that failed is recorded and fed, so
+ * that a recording tells the same story. */
+static int measure(struct session *session, void *state, uint64_t *rows,
+                   struct fault *why)
+{
+    const struct probe *probe = session->part->probe;
+    enum probe_next next = PROBE_WAIT;
+    struct step step;
+    int error = 0;
+
+    while (!error && next != PROBE_DONE) {
+        next = probe->next(state, &step);
+        if (next == PROBE_STEP)
+            error = step.depth > 1
+                        ? do_together(session, state, &step, rows, why)
+                        : do_alone(session, state, &step, rows, why);
+        else
+            error = land(session, state, true, rows, why);
+    }
+    if (error == -EOVERFLOW || error == -EINTR || error == -ETIME) {
+        const int failure = land(session, state, true, rows, why);
+        error = failure ? failure : error;
+    }
+    abandon(session);
+    session->part->cut = session->part->cut || error == -EOVERFLOW;
+    return error == -EOVERFLOW ? 0 : error;
+}
+
+/* What the gate of the device lets pass. */
+static void allow_writes(struct session *session)
+{
+    struct device_counters counters;
+
+    device_counters(session->device, &counters);
+    const uint64_t budget_bytes =
+        session->options.write_budget_bytes - session->written_before_bytes;
+    const uint64_t written_bytes =
+        smaller_of(counters.written_bytes, budget_bytes);
+    const uint64_t left_bytes = budget_bytes - written_bytes;
+
+    if (plan_is_tight(&session->plan, left_bytes))
+        expect_others(session);
+    const struct device_limits limits = {
+        .region_offset_bytes = session->setting.region_offset_bytes,
+        .region_length_bytes = session->setting.region_length_bytes,
+        .write_budget_bytes =
+            written_bytes +
+            plan_allowance(&session->plan, session->part, left_bytes)};
+    if (!session->options.read_only)
+        device_limit(session->device, &limits);
+}
+
+static int run_probe(struct session *session, const struct setting *setting,
+                     struct fault *why)
+{
+    struct cost_part *part = session->part;
+    const struct probe *probe = part->probe;
+    const size_t first = session->findings.count;
+    uint64_t rows = 0;
+    void *state;
+
+    part->began = true;
+    expect_begin(session);
+    allow_writes(session);
+    int error = probe_by(setting->method, probe)
+                    ->start(setting, &session->findings, &state);
+    if (error)
+        return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
+                         probe->name);
+    session->part_begin_ns = device_now_ns(session->device);
+    error = measure(session, state, &rows, why);
+    part->device_seconds +=
+        (double)(device_now_ns(session->device) - session->part_begin_ns) / 1e9;
+    if (!error)
+        learn_state(session);
+    if (error && rows == 0)
+        skip_probe(probe, skip_not_begun, &session->findings);
+    else
+        probe->conclude(state, &session->findings);
+    if (session->flushes_cause[0])
+        skip_flushes(probe, first, session->flushes_cause, &session->findings);
+    probe->finish(state);
+    return error;
+}
+
+/* What is expected of both tries is twice as much. */
+static void begin_again(struct cost_part *part)
+{
+    struct cost_expectation *expected = &part->expected;
+
+    part->before_bytes_written = part->bytes_written;
+    part->before_requests_count = part->requests_count;
+    part->cut = false;
+    expected->bytes_written *= 2;
+    expected->bytes_read *= 2;
+    expected->requests *= 2;
+    expected->seconds *= 2;
+}
+
+static int tell_spoilt(struct session *session, const char *what,
+                       const char *cause, struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    const int error =
+        options->spoilt ? options->spoilt(options->context, what, cause) : 0;
+
+    return error ? sink_fault(error, why) : 0;
+}
+
+/* Before the first probe, so that those who read the rows know it. */
+static int tell_flushes(struct session *session, struct fault *why)
+{
+    if (session->flushes_told || !session->flushes_cause[0])
+        return 0;
+    session->flushes_told = true;
+    return tell_spoilt(session, flushing_times, session->flushes_cause, why);
+}
+
+/* Runs a probe; one that was disturbed once more. */
+static int run_undisturbed(struct session *session,
+                           const struct setting *setting, struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    const size_t first = session->findings.count;
+    char cause[200];
+
+    if (options->rewind)
+        (void)options->rewind(options->context, false);
+    int error = run_probe(session, setting, why);
+    if (error || !options->disturbed ||
+        !options->disturbed(options->context, cause, sizeof(cause)))
+        return error;
+    if (options->rewind && options->rewind(options->context, true) == 0) {
+        session->findings.count = first;
+        begin_again(session->part);
+        error = run_probe(session, setting, why);
+        if (error ||
+            !options->disturbed(options->context, cause, sizeof(cause)))
+            return error;
+    }
+    skip_disturbed(&session->findings, first, cause);
+    return tell_spoilt(session, session->part->probe->name, cause, why);
+}
+
+/* A probe that measures nothing: whatever disturbs it, once is enough. */
+static int prepare(struct session *session, const struct setting *setting,
+                   struct fault *why)
+{
+    const int error = run_probe(session, setting, why);
+
+    if (error == 0)
+        learn_again(session);
+    return error;
+}
+
+/* One probe, or why not. `ended`: the run has, so it is only told why. */
+static int take_turn(struct session *session, const struct probe *probe,
+                     bool ended, struct fault *why)
+{
+    struct device_counters counters;
+    const struct setting *setting = &session->setting;
+    char reason[200];
+
+    const int error = probe->prepares ? 0 : tell_flushes(session, why);
+    if (error)
+        return error;
+    if (session->flushes_cause[0] &&
+        skip_flushed(probe, session->flushes_cause, &session->findings))
+        return 0;
+    if (skip_reason(probe, setting, &session->findings, reason,
+                    sizeof(reason))) {
+        skip_probe(probe, reason, &session->findings);
+        return 0;
+    }
+    session->part = plan_find(&session->plan, probe, setting);
+    device_counters(session->device, &counters);
+    session->part->fits =
+        skip_needs_no_row(probe, setting, &session->findings) ||
+        !skip_budget(probe, setting,
+                     session->written_before_bytes + counters.written_bytes -
+                         session->cost.pilot.bytes_written,
+                     reason, sizeof(reason));
+    if (session->part->fits && !ended) {
+        expect_part(session, setting);
+        return probe->prepares ? prepare(session, setting, why)
+                               : run_undisturbed(session, setting, why);
+    }
+    skip_probe(probe, session->part->fits ? skip_not_begun : reason,
+               &session->findings);
+    return ended ? 0
+                 : fault_set(why, FAULT_NONE, -EDQUOT, "%s is skipped: %s",
+                             probe->name, reason);
+}
+
+/* Findings that do not hold for a drive that drops what is written, is not
+ * written all over, or changes its speed. */
+static int heed_state(struct session *session,
+                      const struct probe *const probes[], struct fault *why)
+{
+    char cause[200];
+    int error = 0;
+
+    skip_unkept(&session->findings, probes, &session->setting);
+    if (written_misses(&session->written, cause, sizeof(cause))) {
+        skip_unwritten(&session->findings, probes, cause);
+        error = tell_spoilt(session, written_places, cause, why);
+    }
+    if (!error && baseline_unsteady(&session->baseline, cause, sizeof(cause))) {
+        skip_times(&session->findings, cause);
+        error = tell_spoilt(session, baseline_times, cause, why);
+    }
+    return error;
+}
+
+/* A part that fits in no plan: of probes that had their turn in another run. */
+int session_run(struct session *session, const struct probe *const probes[],
+                struct fault *why)
+{
+    const struct session_options *options = &session->options;
+    int error = 0;
+
+    if (!session->piloted)
+        session_plan(session, probes, &session->plan);
+    resume_count(session, probes);
+    session->begin_ns = device_now_ns(session->device);
+    if (session->baseline.count == 0)
+        learn_state(session);
+    for (size_t i = 0; i < session->turns_before_count; i++) {
+        if (resume_missed(session, probes[i]))
+            error = -EDQUOT;
+        plan_pass(&session->plan, probes[i]);
+    }
+    for (size_t i = session->turns_before_count; probes[i]; i++) {
+        /* Without a budget, others still run: it is not forgotten. */
+        const bool ended = error && error != -EDQUOT;
+        int own_error = take_turn(session, probes[i], ended, why);
+        plan_pass(&session->plan, probes[i]);
+        const bool had_turn = !ended && (!own_error || own_error == -EDQUOT);
+        if (had_turn && options->turned) {
+            const int failure = options->turned(options->context, i + 1);
+            own_error = failure ? sink_fault(failure, why) : own_error;
+        }
+        error = own_error ? own_error : error;
+    }
+    const int failure = heed_state(session, probes, why);
+    error = failure ? failure : error;
+    session->cost.device_seconds +=
+        (double)(device_now_ns(session->device) - session->begin_ns) / 1e9;
+    return error;
+}

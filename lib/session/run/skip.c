@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/run/skip.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+
+const char skip_not_begun[] = "the run ended before this probe began";
+
+bool skip_reason(const struct probe *probe, const struct setting *setting,
+                 const struct findings *known, char *text, size_t size)
+{
+    char least[24], region[24];
+
+    if (probe->writes && !probe->by_write[0] && setting->read_only) {
+        if (text)
+            snprintf(text, size, "it needs to write, and this run only reads");
+        return true;
+    }
+    if (probe->compares && setting->forgets) {
+        if (text)
+            snprintf(text, size,
+                     "it looks at what it reads, and this emulated drive keeps "
+                     "no contents");
+        return true;
+    }
+    if (setting->region_length_bytes < probe->region_min_bytes) {
+        if (text)
+            snprintf(
+                text, size,
+                "it needs a region of at least %s, and this one has %s",
+                format_bytes(probe->region_min_bytes, least, sizeof(least)),
+                format_bytes(setting->region_length_bytes, region,
+                             sizeof(region)));
+        return true;
+    }
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->needs[i]; i++) {
+        const struct finding *need = findings_get(known, probe->needs[i]);
+        if (need && need->verdict == VERDICT_FOUND)
+            continue;
+        if (text)
+            snprintf(text, size,
+                     "it needs %s, which this run did not find; if you know "
+                     "it, pass --assume=%s=VALUE",
+                     probe->needs[i], probe->needs[i]);
+        return true;
+    }
+    return false;
+}
+
+bool skip_budget(const struct probe *probe, const struct setting *setting,
+                 uint64_t written_bytes, char *text, size_t size)
+{
+    const uint64_t budget_bytes = setting->write_budget_bytes;
+    const uint64_t left_bytes =
+        budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
+    struct probe_plan plan = {0};
+    char needed[24], left[24];
+
+    probe_by(setting->method, probe)->plan(setting, &plan);
+    if (plan.bytes_written <= left_bytes)
+        return false;
+    snprintf(text, size,
+             "it is to write %s, and of the write budget %s are left; "
+             "--write-budget allows more",
+             format_bytes(plan.bytes_written, needed, sizeof(needed)),
+             format_bytes(left_bytes, left, sizeof(left)));
+    return true;
+}
+
+bool skip_needs_no_row(const struct probe *probe, const struct setting *setting,
+                       const struct findings *known)
+{
+    struct step step;
+    void *state;
+
+    if (probe_by(setting->method, probe)->start(setting, known, &state))
+        return false;
+    const bool done = probe->next(state, &step) == PROBE_DONE;
+    probe->finish(state);
+    return done;
+}
+
+void skip_probe(const struct probe *probe, const char *reason,
+                struct findings *findings)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++) {
+        struct finding *finding =
+            findings_add(findings, probe->name, probe->answers[i]);
+        finding->verdict = VERDICT_SKIPPED;
+        finding_why(finding, "%s", reason);
+    }
+}
+
+void skip_hope(const struct probe *probe, struct findings *findings)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        findings_add(findings, probe->name, probe->answers[i])->verdict =
+            VERDICT_FOUND;
+}
+
+/* The value of a parameter of this unit: sizes, times and counts are numbers,
+ * what has no unit is a truth value or a word. */
+static int parse_value(const char *unit, const char *text, struct value *value)
+{
+    uint64_t number;
+
+    if (*unit) {
+        int error = strcmp(unit, "ns") == 0 ? parse_ns(text, &number)
+                                            : parse_bytes(text, &number);
+        if (error || number > INT64_MAX)
+            return -EINVAL;
+        *value = value_integer(number);
+        return 0;
+    }
+    if (!*text || strlen(text) >= sizeof(value->text))
+        return -EINVAL;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        *value = value_boolean(text[0] == 't');
+    else
+        *value = value_text(text);
+    return 0;
+}
+
+int skip_assume(struct findings *findings, const char *parameter,
+                const char *text, struct fault *why)
+{
+    const char *unit = parameter_unit(parameter);
+    struct value value;
+
+    if (!unit || findings_get(findings, parameter))
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "--assume=%s=%s: no such parameter, or assumed twice",
+                         parameter, text);
+    if (parse_value(unit, text, &value))
+        return fault_set(
+            why, FAULT_USAGE, -EINVAL,
+            "--assume=%s=%s: that is no value of this parameter%s", parameter,
+            text, *unit ? ", which is a number such as 8, 16KiB or 25us" : "");
+    struct finding *finding = findings_add(findings, "assumed", parameter);
+    finding->verdict = VERDICT_FOUND;
+    finding->value = finding->low = finding->high = value;
+    finding->confidence = 1;
+    finding_why(finding, "assumed by the user, not measured");
+    return 0;
+}
+
+void skip_disturbed(struct findings *findings, size_t first, const char *cause)
+{
+    for (size_t i = first; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (finding->verdict == VERDICT_SKIPPED)
+            continue;
+        finding_withdraw(finding);
+        finding_why(finding,
+                    "the probe was disturbed, and again when it was "
+                    "repeated: %s",
+                    cause);
+    }
+}
+
+void skip_times(struct findings *findings, const char *cause)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        char value[24];
+        if (finding->verdict != VERDICT_FOUND ||
+            !unit_is_of_speed(finding->unit) ||
+            strcmp(finding->probe, "assumed") == 0)
+            continue;
+        format_quantity((uint64_t)finding->value.integer, finding->unit, value,
+                        sizeof(value));
+        finding_withdraw(finding);
+        finding_why(finding,
+                    "it was %s when it was measured, but the drive did not "
+                    "keep its speed: %s; let it cool down, end what else uses "
+                    "it, and measure again",
+                    value, cause);
+    }
+}
+
+static bool rests_on_flushes(const struct probe *probe, const char *parameter)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->by_flush[i]; i++)
+        if (strcmp(probe->by_flush[i], parameter) == 0)
+            return true;
+    return false;
+}
+
+static void say_flushes(struct finding *finding, const char *cause)
+{
+    finding_why(finding,
+                "%s; this is told by the times of writes with their flushes, "
+                "so measure again with --write-cache=off, or with another "
+                "--flush",
+                cause);
+}
+
+bool skip_flushed(const struct probe *probe, const char *cause,
+                  struct findings *findings)
+{
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        if (!rests_on_flushes(probe, probe->answers[i]))
+            return false;
+    if (!probe->answers[0])
+        return false;
+    for (int i = 0; findings && i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
+        say_flushes(findings_add(findings, probe->name, probe->answers[i]),
+                    cause);
+    return true;
+}
+
+void skip_flushes(const struct probe *probe, size_t first, const char *cause,
+                  struct findings *findings)
+{
+    for (size_t i = first; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (!rests_on_flushes(probe, finding->parameter) ||
+            finding->verdict == VERDICT_SKIPPED)
+            continue;
+        finding_withdraw(finding);
+        say_flushes(finding, cause);
+    }
+}
+
+/* Is it told by reads, which cost less where nothing was written? */
+static bool only_reads(const struct probe *const probes[],
+                       const struct finding *finding)
+{
+    while (*probes && strcmp((*probes)->name, finding->probe) != 0)
+        probes++;
+    if (!*probes)
+        return false;
+    const struct probe *probe = *probes;
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->by_write[i]; i++)
+        if (strcmp(probe->by_write[i], finding->parameter) == 0)
+            return false;
+    return !probe->writes || probe->by_write[0];
+}
+
+/* What does not hold where the flash may hold nothing: see skip.h. */
+static bool rests_on_pages(const struct probe *const probes[],
+                           const struct finding *finding)
+{
+    const bool denies =
+        finding->verdict == VERDICT_ABSENT ||
+        (finding->verdict == VERDICT_FOUND &&
+         finding->value.kind == VALUE_BOOLEAN && !finding->value.boolean);
+    const bool states =
+        finding->verdict == VERDICT_FOUND &&
+        (unit_is_of_speed(finding->unit) || only_reads(probes, finding));
+
+    return (denies || states) && strcmp(finding->probe, "assumed") != 0;
+}
+
+void skip_unwritten(struct findings *findings,
+                    const struct probe *const probes[], const char *cause)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (!rests_on_pages(probes, finding))
+            continue;
+        finding_withdraw(finding);
+        finding_why(finding,
+                    "%s; write all of it once ('ssdprobe run fill DEVICE' "
+                    "does), and measure again",
+                    cause);
+    }
+}
+
+static bool drops_writes(const struct findings *findings)
+{
+    const struct finding *kind = findings_get(findings, "capacity_kind");
+
+    return kind && kind->verdict == VERDICT_FOUND &&
+           strcmp(kind->value.text, "drops") == 0;
+}
+
+void skip_unkept(struct findings *findings, const struct probe *const probes[],
+                 const struct setting *setting)
+{
+    const uint64_t kept_bytes = findings_integer(findings, "real_capacity");
+    char kept[24];
+
+    if (!drops_writes(findings) ||
+        setting->region_offset_bytes + setting->region_length_bytes <=
+            kept_bytes)
+        return;
+    format_bytes(kept_bytes, kept, sizeof(kept));
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (strcmp(finding->probe, "capacity") == 0 ||
+            (!rests_on_pages(probes, finding) &&
+             strcmp(finding->parameter, "trim_reads") != 0))
+            continue;
+        finding_withdraw(finding);
+        finding_why(finding,
+                    "the drive drops what is written beyond its real capacity "
+                    "of %s, and requests there never reach its flash: measure "
+                    "again within it (--region=0,LENGTH)",
+                    kept);
+    }
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/session/state/baseline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+
+enum {
+    /* The median of so many lies between these with 99.9 %. */
+    RANK_LOW = 19,
+    RANK_HIGH = 46
+};
+
+/* Beyond this a time does not tell what the drive takes at another time: up to
+ * it, none is further than an eighth from the middle of what there is. */
+static const double change_most = 1.25;
+
+const char baseline_times[] = "times";
+
+bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
+                    uint64_t region_length_bytes)
+{
+    const uint64_t pages = region_length_bytes / BASELINE_READS_COUNT /
+                           BASELINE_READ_BYTES; /* of each place */
+    const uint64_t first =
+        (region_offset_bytes + BASELINE_READ_BYTES - 1) / BASELINE_READ_BYTES;
+    size_t order[BASELINE_READS_COUNT];
+    struct random random;
+
+    if (pages < 2)
+        return false;
+    *baseline = (struct baseline){.count = 0};
+    random_seed(&random, random_hash("baseline"));
+    /* What reads ahead finds nothing to continue. */
+    random_order(&random, order, BASELINE_READS_COUNT);
+    for (int i = 0; i < BASELINE_READS_COUNT; i++)
+        baseline->places_bytes[i] =
+            BASELINE_READ_BYTES *
+            (first + order[i] * pages + random_below(&random, pages - 1));
+    return true;
+}
+
+static void note_first(struct baseline *baseline, const double times_ns[])
+{
+    double sorted[BASELINE_READS_COUNT];
+
+    memcpy(baseline->first_ns, times_ns, sizeof(baseline->first_ns));
+    memcpy(sorted, times_ns, sizeof(sorted));
+    stats_sort(sorted, BASELINE_READS_COUNT);
+    baseline->quick_ns = sorted[BASELINE_READS_COUNT / 4 - 1];
+    baseline->last = (struct baseline_change){1, 1, 1};
+    baseline->quickest = baseline->slowest = baseline->last;
+}
+
+static void note_change(struct baseline *baseline, const double times_ns[])
+{
+    double ratios[BASELINE_READS_COUNT];
+
+    for (int i = 0; i < BASELINE_READS_COUNT; i++)
+        ratios[i] = times_ns[i] / fmax(baseline->first_ns[i], 1);
+    stats_sort(ratios, BASELINE_READS_COUNT);
+    const struct baseline_change change = {.low = ratios[RANK_LOW - 1],
+                                           .middle =
+                                               ratios[BASELINE_READS_COUNT / 2],
+                                           .high = ratios[RANK_HIGH - 1]};
+    if (change.high < baseline->quickest.high)
+        baseline->quickest = change;
+    if (change.low > baseline->slowest.low)
+        baseline->slowest = change;
+    baseline->last = change;
+}
+
+int baseline_flush(struct device *device)
+{
+    struct io flush = {.kind = IO_FLUSH};
+    const int error = device_do(device, &flush);
+
+    return error == -EOPNOTSUPP ? 0 : error;
+}
+
+int baseline_measure(struct baseline *baseline, struct device *device,
+                     void *data)
+{
+    double times_ns[BASELINE_READS_COUNT];
+
+    /* Twice, for the second time counts: what keeps pages that were read, for
+     * so long that some are left from the last time, then has all of them, or
+     * none. */
+    for (int i = 0; i < 2 * BASELINE_READS_COUNT; i++) {
+        const int at = i % BASELINE_READS_COUNT;
+        struct io io = {.kind = IO_READ,
+                        .offset_bytes = baseline->places_bytes[at],
+                        .length_bytes = BASELINE_READ_BYTES,
+                        .data = data};
+        const int error = device_do(device, &io);
+        if (error)
+            return error;
+        times_ns[at] = (double)(io.complete_ns - io.submit_ns);
+    }
+    if (baseline->count == 0)
+        note_first(baseline, times_ns);
+    else
+        note_change(baseline, times_ns);
+    baseline->count++;
+    return 0;
+}
+
+uint64_t baseline_ns(const struct baseline *baseline,
+                     const struct baseline_change *change)
+{
+    return (uint64_t)(change->middle * baseline->quick_ns);
+}
+
+bool baseline_unsteady(const struct baseline *baseline, char *cause,
+                       size_t size)
+{
+    const struct baseline_change *quickest = &baseline->quickest;
+    const struct baseline_change *slowest = &baseline->slowest;
+    char least[24], most[24];
+
+    if (baseline->count < 2 || slowest->low <= change_most * quickest->high)
+        return false;
+    snprintf(cause, size,
+             "the same reads took %s at one time and %s at another: the drive "
+             "throttles, or warms up, or something else loads it",
+             format_ns(baseline_ns(baseline, quickest), least, sizeof(least)),
+             format_ns(baseline_ns(baseline, slowest), most, sizeof(most)));
+    return true;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Dirik 6.5: how should four banks be connected? */
+#include <math.h>
+
+#include "lib/study/dirik/dirik.h"
+
+static const char reads_apart[] =
+    "Our reads seldom wait for each other on a narrow bus: 1.2 ms, of which "
+    "1.0 are the transfer. The paper has 1.75 ms there, more than twice its "
+    "time at 50 MHz, so that its reads must come in denser groups than it "
+    "says.";
+
+/* Rows are MB/s in all, columns buses x bits x MHz. */
+static const struct dirik_row rows[] = {
+    {{1, 4, 1, 25, 8, NULL}, "25 MB/s", "1x8x25", {4.92, 2.41, 7.31}},
+    {{1, 4, 1, 50, 8, NULL}, "50 MB/s", "1x8x50", {2.86, 0.84, 4.79}},
+    {{1, 4, 1, 25, 16, NULL}, "50 MB/s", "1x16x25", DIRIK_NONE},
+    {{2, 2, 1, 25, 8, NULL}, "50 MB/s", "2x8x25", {3.44, 1.85, 4.97}},
+    {{1, 4, 1, 100, 8, NULL}, "100 MB/s", "1x8x100", {2.67, 0.58, 4.68}},
+    {{1, 4, 1, 50, 16, NULL}, "100 MB/s", "1x16x50", DIRIK_NONE},
+    {{1, 4, 1, 25, 32, NULL}, "100 MB/s", "1x32x25", {2.67, 0.58, 4.68}},
+    {{2, 2, 1, 50, 8, NULL}, "100 MB/s", "2x8x50", {2.81, 0.8, 4.74}},
+    {{2, 2, 1, 25, 16, NULL}, "100 MB/s", "2x16x25", DIRIK_NONE},
+    {{4, 1, 1, 25, 8, NULL}, "100 MB/s", "4x8x25", {3.35, 1.75, 4.89}},
+    {{1, 4, 1, 100, 16, NULL}, "200 MB/s", "1x16x100", DIRIK_NONE},
+    {{1, 4, 1, 50, 32, NULL}, "200 MB/s", "1x32x50", DIRIK_NONE},
+    {{2, 2, 1, 100, 8, NULL}, "200 MB/s", "2x8x100", DIRIK_NONE},
+    {{2, 2, 1, 50, 16, NULL}, "200 MB/s", "2x16x50", DIRIK_NONE},
+    {{2, 2, 1, 25, 32, NULL}, "200 MB/s", "2x32x25", DIRIK_NONE},
+    {{4, 1, 1, 50, 8, NULL}, "200 MB/s", "4x8x50", {2.8, 0.79, 4.72}},
+    {{4, 1, 1, 25, 16, NULL}, "200 MB/s", "4x16x25", DIRIK_NONE},
+    {{1, 4, 1, 100, 32, NULL}, "400 MB/s", "1x32x100", DIRIK_NONE},
+    {{2, 2, 1, 100, 16, NULL}, "400 MB/s", "2x16x100", DIRIK_NONE},
+    {{2, 2, 1, 50, 32, NULL}, "400 MB/s", "2x32x50", DIRIK_NONE},
+    {{4, 1, 1, 100, 8, NULL}, "400 MB/s", "4x8x100", DIRIK_NONE},
+    {{4, 1, 1, 50, 16, NULL}, "400 MB/s", "4x16x50", DIRIK_NONE},
+    {{4, 1, 1, 25, 32, NULL}, "400 MB/s", "4x32x25", DIRIK_NONE},
+    {{2, 2, 1, 100, 32, NULL}, "800 MB/s", "2x32x100", DIRIK_NONE},
+    {{4, 1, 1, 100, 16, NULL}, "800 MB/s", "4x16x100", DIRIK_NONE},
+    {{4, 1, 1, 50, 32, NULL}, "800 MB/s", "4x32x50", DIRIK_NONE},
+    {{4, 1, 1, 100, 32, NULL}, "1600 MB/s", "4x32x100", DIRIK_NONE},
+};
+
+static const struct experiment_change changes[] = {
+    /* "Changes within 15-20 %", by table 6.5 20.3; "writes will not
+     * improve". */
+    {.claim = "100 MB/s: 4 narrow buses to 1 wide: all",
+     .from = {"All requests", "100 MB/s", "4x8x25"},
+     .to = {"All requests", "100 MB/s", "1x32x25"},
+     .low = 15,
+     .high = 20.5,
+     .reason = reads_apart},
+    {.claim = "100 MB/s: 4 narrow buses to 1 wide: reads",
+     .from = {"Reads", "100 MB/s", "4x8x25"},
+     .to = {"Reads", "100 MB/s", "1x32x25"},
+     .low = 60,
+     .high = 70,
+     .reason = reads_apart},
+    {.claim = "100 MB/s: 4 narrow buses to 1 wide: writes",
+     .from = {"Writes", "100 MB/s", "4x8x25"},
+     .to = {"Writes", "100 MB/s", "1x32x25"},
+     .low = 0,
+     .high = 5},
+    /* "Overall performance does not change much beyond 200 MBps". */
+    {.claim = "1x16x100 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "1x16x100"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "2x8x100 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "2x8x100"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "1x32x50 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "1x32x50"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "4x8x50 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "4x8x50"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "4x16x25 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "4x16x25"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "2x32x25 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "2x32x25"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+    {.claim = "2x16x50 to 1600 MB/s: all",
+     .from = {"All requests", "200 MB/s", "2x16x50"},
+     .to = {"All requests", "1600 MB/s", "4x32x100"},
+     .low = 0,
+     .high = 15},
+};
+
+static const struct dirik_plan plan = DIRIK_PLAN(rows, changes);
+
+const struct experiment experiment_bandwidth = {
+    .name = "bandwidth",
+    .question = "How should four banks be connected?",
+    .source = "Dirik 6.5, table 6.5, figures 6.26 to 6.31",
+    .setting = DIRIK_WORKLOADS " Columns are buses x bits x MHz.",
+    .test_scale = 0.3,
+    .run = dirik_run,
+    .plan = &plan,
+};

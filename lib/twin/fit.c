@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/twin/fit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/twin/rows/replay.h"
+#include "lib/twin/noise.h"
+#include "lib/twin/search.h"
+#include "lib/twin/rows/thin.h"
+
+const double twin_z_least = 3;
+
+/* Few rows, for the many replays of a regression; more, for a structure. */
+static const struct twin_thinning few = {400, 100}, some = {3200, 400};
+
+/* Steps of the model that one replay of them may take: with some 1,500 and 150
+ * replays a fit stays within ten seconds. */
+enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 400000 };
+
+enum { GEOMETRIES_MAX = 30, GEOMETRIES_AGAIN_MAX = 12, STEPS_LAST = 6 };
+
+static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
+                              struct fault *why)
+{
+    uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
+    struct twin_score its = {0}, null = {0};
+    int error = predicted_ns
+                    ? twin_replay(&twin->drive, rows, predicted_ns, why)
+                    : -ENOMEM;
+
+    if (!error)
+        error = twin_score(rows, predicted_ns, &its);
+    if (!error)
+        error = twin_score(rows, NULL, &null);
+    if (!error)
+        twin->over_null = twin_contrast(rows, &its, &null);
+    twin_score_free(&its);
+    twin_score_free(&null);
+    free(predicted_ns);
+    return error;
+}
+
+/* A drive without an inside, with the times that fit. It takes the place of the
+ * flash unless that explains more: by its structure, or where little structure
+ * shows by its times. */
+static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
+                        struct fault *why)
+{
+    /* In the mean loss: what few steps of a regression may leave. */
+    static const double better_least = 0.05;
+    struct drive direct = twin->drive;
+    struct twin_times_fit flash, fit;
+
+    direct.mapping = MAPPING_DIRECT;
+    direct.read_buffer_bytes = direct.write_buffer_bytes = 0;
+    direct.slc_blocks_count = 0;
+    twin_times_start(&direct);
+    int error = twin_times(rows, 3 * STEPS_LAST, &direct, &fit, why);
+    if (!error)
+        error = twin_times(rows, 0, &twin->drive, &flash, why);
+    if (error)
+        return error;
+    twin->flash = twin->over_null.difference > 0 &&
+                  (twin->over_null.z >= twin_z_least ||
+                   flash.cost < fit.cost - better_least);
+    if (twin->flash)
+        return 0;
+    twin->drive = direct;
+    twin->times = fit;
+    twin->decisions_count = 0;
+    return 0;
+}
+
+/* Keeps ever fewer rows of each probe, but always a run of them. */
+static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
+                   uint64_t steps_max, const struct drive *drive,
+                   struct twin_rows *thin, struct fault *why)
+{
+    for (;;) {
+        uint64_t steps;
+        int error = twin_thin(rows, &how, thin);
+        if (!error)
+            error = twin_replay_work(drive, thin, &steps, why);
+        if (error || steps <= steps_max || how.per_probe_count <= how.run_count)
+            return error;
+        how.per_probe_count /= 2;
+        twin_rows_free(thin);
+    }
+}
+
+static int fit_flash(const struct twin_rows *small,
+                     const struct twin_rows *rows,
+                     const struct findings *findings, struct twin *twin,
+                     struct fault *why)
+{
+    struct drive *drive = &twin->drive;
+    int error = twin_search_geometry(small, GEOMETRIES_MAX, drive, twin, why);
+    if (!error)
+        error = twin_search_structure(rows, findings, drive, twin, why);
+    if (!error)
+        error =
+            twin_search_geometry(small, GEOMETRIES_AGAIN_MAX, drive, twin, why);
+    if (!error)
+        error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
+    twin->replays_count += twin->times.replays_count;
+    return error ? error : contrast_with_null(rows, twin, why);
+}
+
+int twin_fit(const struct twin_rows *rows, const struct findings *findings,
+             struct twin *twin, struct fault *why)
+{
+    struct twin_rows small = {0}, thin = {0};
+
+    memset(twin, 0, sizeof(*twin));
+    int error = twin_shape_start(rows, findings, &twin->drive, why);
+    if (error)
+        return error;
+    twin_times_start(&twin->drive);
+    error = thin_to(rows, few, STEPS_FEW_MAX, &twin->drive, &small, why);
+    if (!error)
+        error = thin_to(rows, some, STEPS_SOME_MAX, &twin->drive, &thin, why);
+    if (!error)
+        error = fit_flash(&small, &thin, findings, twin, why);
+    if (!error)
+        error = weigh_direct(&small, twin, why);
+    if (!error)
+        error = twin_noise(&thin, &twin->drive, why);
+    twin_rows_free(&small);
+    twin_rows_free(&thin);
+    if (error == -ENOMEM)
+        fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");
+    return error;
+}

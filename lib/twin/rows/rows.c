@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/twin/rows/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const float twin_first_touch_weight = 0.25F;
+
+/* No drive file has a block shorter than this that many requests share, and a
+ * bitmap of the largest drive still takes 2 MiB. */
+enum { PLACE_BYTES = 1 << 20 };
+
+struct place_map {
+    uint8_t *written; /* a bit a place */
+    uint64_t places_count;
+};
+
+/* Marks what the row writes; was all of it written before? */
+static bool touch(struct place_map *map, const struct sample *sample)
+{
+    uint64_t first = sample->offset_bytes / PLACE_BYTES;
+    uint64_t end =
+        (sample->offset_bytes + sample->length_bytes + PLACE_BYTES - 1) /
+        PLACE_BYTES;
+    bool known = true;
+
+    for (uint64_t at = first; at < end && at < map->places_count; at++) {
+        uint8_t bit = (uint8_t)(1U << at % 8);
+        known = known && (map->written[at / 8] & bit);
+        map->written[at / 8] |= bit;
+    }
+    return known;
+}
+
+/*
+ * The event that a request followed: the last completion before it, or where
+ * that is later the sending of the request before it. A replay keeps the time
+ * between the two, so that a host that waited waits, and one that did not sends
+ * as soon as the candidate answers.
+ */
+static void set_anchor(const struct csv_rows *csv, size_t at,
+                       struct twin_row *row)
+{
+    const struct sample *sample = &csv->items[at].sample;
+    uint64_t event_ns = 0;
+    bool found = false;
+
+    row->anchor = at > 0 ? (uint32_t)at - 1 : 0;
+    row->after_complete = false;
+    for (size_t back = 1; back <= SAMPLE_DEPTH_MAX && back <= at; back++) {
+        const struct sample *before = &csv->items[at - back].sample;
+        if (before->complete_ns <= sample->submit_ns &&
+            (!found || before->complete_ns > event_ns)) {
+            found = true;
+            event_ns = before->complete_ns;
+            row->anchor = (uint32_t)(at - back);
+            row->after_complete = true;
+        }
+        if (found && before->depth <= 1)
+            break; /* alone: nothing before it was still under way */
+    }
+    if (at > 0) {
+        uint64_t sent_ns = csv->items[at - 1].sample.submit_ns;
+        if (sent_ns <= sample->submit_ns && (!found || sent_ns > event_ns)) {
+            event_ns = sent_ns;
+            row->anchor = (uint32_t)at - 1;
+            row->after_complete = false;
+        }
+    }
+    /* A run that was continued has another clock from there on. */
+    row->gap_ns = sample->submit_ns > event_ns && at > 0
+                      ? sample->submit_ns - event_ns
+                      : 0;
+}
+
+static uint8_t probe_index(struct twin_rows *rows, const char *name)
+{
+    /* Rows of one probe lie together: look at the last one first. */
+    for (size_t i = rows->probes_count; i-- > 0;)
+        if (strcmp(rows->probes[i], name) == 0)
+            return (uint8_t)i;
+    if (rows->probes_count == TWIN_PROBES_MAX)
+        return TWIN_PROBE_NONE;
+    memcpy(rows->probes[rows->probes_count], name, sizeof(rows->probes[0]));
+    return (uint8_t)rows->probes_count++;
+}
+
+static void take_row(const struct csv_rows *csv, size_t at,
+                     struct twin_rows *rows, struct place_map *map)
+{
+    const struct sample *sample = &csv->items[at].sample;
+    struct twin_row *row = &rows->items[at];
+    uint64_t observed_ns = sample->complete_ns > sample->submit_ns
+                               ? sample->complete_ns - sample->submit_ns
+                               : 0;
+
+    row->offset_bytes = sample->offset_bytes;
+    row->length_bytes = (uint32_t)sample->length_bytes;
+    row->observed_ns =
+        observed_ns < UINT32_MAX ? (uint32_t)observed_ns : UINT32_MAX;
+    row->operation = (uint8_t)sample->operation;
+    row->fua = sample->fua;
+    row->alone = sample->depth <= 1;
+    row->probe = probe_index(rows, csv->items[at].probe);
+    row->weight = 1;
+    set_anchor(csv, at, row);
+    if (sample->operation == OPERATION_WRITE && !touch(map, sample))
+        row->weight = twin_first_touch_weight;
+    if (sample->operation == OPERATION_FLUSH && at > 0)
+        row->weight =
+            rows->items[at - 1].weight > 0 ? rows->items[at - 1].weight : 1;
+    if (sample->error || row->observed_ns == 0 ||
+        row->observed_ns == UINT32_MAX || row->probe == TWIN_PROBE_NONE ||
+        sample->operation == OPERATION_IDLE)
+        row->weight = 0;
+}
+
+/* A radix sort of the times, two bytes a pass. */
+int twin_rows_sort(struct twin_rows *rows)
+{
+    enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS };
+    uint32_t *from = malloc(rows->count * sizeof(*from));
+    uint32_t *to = malloc(rows->count * sizeof(*to));
+    size_t *starts = malloc((DIGITS + 1) * sizeof(*starts));
+
+    if (!from || !to || !starts) {
+        free(from);
+        free(to);
+        free(starts);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < rows->count; i++)
+        from[i] = (uint32_t)i;
+    for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
+        memset(starts, 0, (DIGITS + 1) * sizeof(*starts));
+        for (size_t i = 0; i < rows->count; i++)
+            starts[(rows->items[i].observed_ns >> shift) % DIGITS + 1]++;
+        for (size_t digit = 0; digit < DIGITS; digit++)
+            starts[digit + 1] += starts[digit];
+        for (size_t i = 0; i < rows->count; i++) {
+            uint32_t row = from[i];
+            to[starts[(rows->items[row].observed_ns >> shift) % DIGITS]++] =
+                row;
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    free(to);
+    free(starts);
+    rows->by_time = from;
+    return 0;
+}
+
+int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
+{
+    const struct setting *setting = &csv->header.setting;
+    struct place_map map = {.places_count =
+                                setting->capacity_bytes / PLACE_BYTES + 1};
+
+    memset(rows, 0, sizeof(*rows));
+    if (csv->count == 0 || csv->count > UINT32_MAX)
+        return -EINVAL;
+    rows->capacity_bytes = setting->capacity_bytes;
+    rows->request_limit_bytes = setting->request_limit_bytes;
+    rows->items = calloc(csv->count, sizeof(*rows->items));
+    map.written = calloc(map.places_count / 8 + 1, 1);
+    int error = rows->items && map.written ? 0 : -ENOMEM;
+    if (!error) {
+        rows->count = csv->count;
+        for (size_t i = 0; i < csv->count; i++)
+            take_row(csv, i, rows, &map);
+        error = twin_rows_sort(rows);
+    }
+    free(map.written);
+    if (error)
+        twin_rows_free(rows);
+    return error;
+}
+
+void twin_rows_free(struct twin_rows *rows)
+{
+    free(rows->items);
+    free(rows->by_time);
+    memset(rows, 0, sizeof(*rows));
+}

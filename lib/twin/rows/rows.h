@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_TWIN_ROWS_H
+#define SSDPROBE_TWIN_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/csv/sample_csv.h"
+
+/*
+ * The rows of a run, made ready for many replays. Only requests and times are
+ * kept: no drive's name, and no drive file.
+ */
+
+enum { TWIN_PROBES_MAX = 64, TWIN_PROBE_NONE = UINT8_MAX };
+
+struct twin_row {
+    uint64_t offset_bytes;
+    uint64_t gap_ns; /* from the event that it followed to its sending */
+    uint32_t length_bytes;
+    uint32_t anchor;      /* the row whose event it followed */
+    uint32_t observed_ns; /* from sending to completion */
+    float weight;         /* 0: not compared. 1: fully */
+    uint8_t operation;    /* enum operation */
+    uint8_t probe;        /* index into `probes` */
+    bool fua;
+    bool alone;          /* no other request was under way */
+    bool after_complete; /* the event is the anchor's completion, not its
+                             sending */
+};
+
+struct twin_rows {
+    struct twin_row *items;
+    size_t count;
+    char probes[TWIN_PROBES_MAX][32];
+    size_t probes_count;
+    uint64_t capacity_bytes, request_limit_bytes;
+    bool may_fold; /* see twin_replay(): exact places do not matter */
+    /* Row numbers in ascending order of `observed_ns`. */
+    uint32_t *by_time;
+};
+
+/*
+ * What a write does to a place that the run has not written before depends on
+ * what was there, which no row tells. Such a row counts only so much, and so
+ * does the flush behind it.
+ */
+extern const float twin_first_touch_weight;
+
+/*
+ * Takes over the rows of a run; `csv` is not kept. A request that failed, or
+ * took longer than 4 s, is sent but not compared. -EINVAL: no row at all, or
+ * more than UINT32_MAX; -ENOMEM. Freed with twin_rows_free(), which accepts an
+ * empty struct.
+ */
+int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
+/* Makes `by_time` of rows that have none. 0 or -ENOMEM. */
+int twin_rows_sort(struct twin_rows *rows);
+void twin_rows_free(struct twin_rows *rows);
+
+#endif

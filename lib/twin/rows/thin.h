@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_TWIN_THIN_H
+#define SSDPROBE_TWIN_THIN_H
+
+#include "lib/twin/rows/rows.h"
+
+/* How much of each probe is kept. */
+struct twin_thinning {
+    size_t per_probe_count; /* rows at most */
+    size_t run_count;       /* rows that stay together, for what they leave
+                               behind in the drive matters to the next */
+};
+
+/*
+ * Some rows of each probe, in runs that lie evenly over it, with their order
+ * and the pauses between them. What lies between two runs is not sent at all. 0
+ * or -ENOMEM; `thin` is freed with twin_rows_free().
+ */
+int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
+              struct twin_rows *thin);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/twin/shape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/flash/drive/keys.h"
+
+/* Where nothing was found: a page and a block as many drives have them. */
+enum { PAGE_USUAL_BYTES = 16 << 10, BLOCK_USUAL_BYTES = 4 << 20 };
+
+/* A page of one chip; larger ones are chips in lock step. */
+enum { CHIP_PAGE_BYTES = 8 << 10, CHIPS_MAX = 64, PAGES_LEAST = 4 };
+
+/* Stripes beside each other, so that one can erase while another works. */
+enum { STRIPES_COUNT = 4 };
+
+/* ---- geometry ---------------------------------------------------------- */
+
+struct twin_shape twin_shape_of(const struct drive *drive)
+{
+    struct twin_shape shape = {.page_bytes = drive->clustered_page_bytes,
+                               .bank_page_bytes = drive->page_bytes *
+                                                  drive->superblock_chips_count,
+                               .stripe_count = drive->stripe_banks_count,
+                               .channels_count = drive->channels_count};
+
+    shape.block_bytes = shape.bank_page_bytes * drive->pages_per_block_count *
+                        drive->stripe_banks_count;
+    return shape;
+}
+
+/* The fewest chips in lock step whose pages make up a bank's page. */
+static bool set_bank_page(uint64_t bytes, struct drive *drive)
+{
+    for (uint64_t chips = 1; chips <= CHIPS_MAX; chips++)
+        if (bytes % chips == 0 && bytes / chips <= CHIP_PAGE_BYTES &&
+            bytes / chips % 512 == 0) {
+            drive->superblock_chips_count = chips;
+            drive->page_bytes = bytes / chips;
+            return true;
+        }
+    return false;
+}
+
+bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
+{
+    struct drive changed = *drive;
+    struct fault why;
+    uint64_t across = shape->bank_page_bytes * shape->stripe_count;
+
+    if (across == 0 || shape->page_bytes % shape->bank_page_bytes ||
+        shape->block_bytes % across || shape->channels_count == 0 ||
+        shape->stripe_count % shape->channels_count ||
+        shape->block_bytes / across < PAGES_LEAST ||
+        shape->block_bytes / across > 8192 ||
+        !set_bank_page(shape->bank_page_bytes, &changed))
+        return false;
+    changed.clustered_page_bytes = shape->page_bytes;
+    changed.pages_per_block_count = shape->block_bytes / across;
+    changed.stripe_banks_count = shape->stripe_count;
+    changed.channels_count = shape->channels_count;
+    changed.banks_per_channel_count =
+        STRIPES_COUNT * shape->stripe_count / shape->channels_count;
+    if (drive_check(&changed, &why))
+        return false;
+    *drive = changed;
+    return true;
+}
+
+/* ---- start ------------------------------------------------------------- */
+
+static const struct finding *stated(const struct findings *findings,
+                                    const char *parameter)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    return finding && (finding->verdict == VERDICT_FOUND ||
+                       finding->verdict == VERDICT_ABSENT)
+               ? finding
+               : NULL;
+}
+
+static uint64_t levels_of(const struct findings *findings)
+{
+    static const char *const names[] = {"SLC", "MLC", "TLC", "QLC"};
+    const struct finding *finding = stated(findings, "nand_type");
+
+    for (uint64_t i = 0; i < 4 && finding; i++)
+        if (finding->value.kind == VALUE_TEXT &&
+            strcmp(finding->value.text, names[i]) == 0)
+            return i + 1;
+    return 1;
+}
+
+static uint64_t extra_integer(const struct finding *finding, const char *name)
+{
+    for (size_t i = 0; finding && i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, name) == 0 &&
+            finding->extras[i].value.kind == VALUE_INTEGER)
+            return (uint64_t)finding->extras[i].value.integer;
+    return 0;
+}
+
+static void set_mapping(const struct findings *findings, struct drive *drive)
+{
+    const struct finding *logs = stated(findings, "log_list");
+    const struct finding *updates = stated(findings, "read_modify_write");
+    uint64_t count = findings_integer(findings, "log_list");
+
+    drive->mapping = logs && logs->verdict == VERDICT_ABSENT
+                         ? MAPPING_PAGE
+                         : MAPPING_LOG_BLOCK;
+    if (count)
+        drive->log_blocks_count = count;
+    drive->sector_update =
+        updates && updates->verdict == VERDICT_FOUND && !updates->value.boolean;
+}
+
+static void set_buffers(const struct findings *findings, struct drive *drive)
+{
+    const struct finding *reads = stated(findings, "read_buffer");
+
+    drive->read_buffer_bytes = findings_integer(findings, "read_buffer");
+    drive->read_buffer_smallest_request_bytes =
+        extra_integer(reads, "smallest_request");
+    drive->write_buffer_bytes = findings_integer(findings, "write_buffer");
+    drive->segment_groups_count = findings_integer(findings, "segment_groups");
+    if (drive->segment_groups_count == 0)
+        drive->segment_groups_count = 1;
+}
+
+static struct twin_shape first_shape(const struct findings *findings)
+{
+    struct twin_shape shape = {.stripe_count = 1, .channels_count = 1};
+
+    shape.page_bytes = findings_integer(findings, "clustered_page");
+    shape.block_bytes = findings_integer(findings, "clustered_block");
+    if (shape.block_bytes == 0)
+        shape.block_bytes = findings_integer(findings, "log_block");
+    if (shape.block_bytes == 0)
+        shape.block_bytes = BLOCK_USUAL_BYTES;
+    if (shape.page_bytes == 0)
+        shape.page_bytes = PAGE_USUAL_BYTES;
+    while (shape.block_bytes / shape.page_bytes < PAGES_LEAST)
+        shape.block_bytes *= 2;
+    return shape;
+}
+
+int twin_shape_start(const struct twin_rows *rows,
+                     const struct findings *findings, struct drive *drive,
+                     struct fault *why)
+{
+    int error = drive_key_defaults(drive, why);
+
+    if (error)
+        return error;
+    snprintf(drive->name, sizeof(drive->name), "twin");
+    drive->capacity_bytes = rows->capacity_bytes / 4096 * 4096;
+    drive->request_limit_bytes = rows->request_limit_bytes;
+    if (drive->request_limit_bytes == 0 ||
+        drive->request_limit_bytes > 1024 * MIB)
+        drive->request_limit_bytes = 1024 * MIB;
+    drive->program_levels_count = levels_of(findings);
+    set_mapping(findings, drive);
+    set_buffers(findings, drive);
+    struct twin_shape shape = first_shape(findings);
+    for (uint64_t parts = 1; parts <= 64; parts++) {
+        shape.bank_page_bytes = shape.page_bytes / parts;
+        if (shape.page_bytes % parts == 0 && twin_shape_apply(&shape, drive))
+            return 0;
+    }
+    return fault_set(why, FAULT_OPEN, -EINVAL,
+                     "the model has no drive with pages of %llu and blocks of "
+                     "%llu bytes",
+                     (unsigned long long)shape.page_bytes,
+                     (unsigned long long)shape.block_bytes);
+}
+
+/* ---- aspects ----------------------------------------------------------- */
+
+static bool has_logs(const struct drive *drive)
+{
+    return drive->mapping == MAPPING_LOG_BLOCK;
+}
+
+static bool has_write_buffer(const struct drive *drive)
+{
+    return drive->write_buffer_bytes > 0;
+}
+
+static bool has_read_buffer(const struct drive *drive)
+{
+    return drive->read_buffer_bytes > 0;
+}
+
+static bool has_levels(const struct drive *drive)
+{
+    return drive->program_levels_count > 1;
+}
+
+static bool has_slc(const struct drive *drive)
+{
+    return drive->slc_blocks_count > 0;
+}
+
+#define ON_OFF                                                                 \
+    {                                                                          \
+        "off", "on"                                                            \
+    }
+
+static const struct twin_aspect aspects[] = {
+    {"mapping", "log_list", NULL, {"log-block", "page", "block"}},
+    {"block",
+     "clustered_block",
+     NULL,
+     {"128KiB", "256KiB", "512KiB", "1024KiB", "1536KiB", "2048KiB", "3072KiB",
+      "4096KiB", "6144KiB", "8192KiB", "12288KiB", "16384KiB", "24576KiB",
+      "32768KiB"}},
+    {"clustered_page_bytes",
+     "clustered_page",
+     NULL,
+     {"2KiB", "4KiB", "8KiB", "16KiB", "24KiB", "32KiB", "48KiB", "64KiB",
+      "96KiB", "128KiB", "256KiB"}},
+    {"write_buffer_bytes",
+     "write_buffer",
+     NULL,
+     {"0", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1024KiB",
+      "2048KiB", "4096KiB", "8192KiB", "16384KiB"}},
+    {"read_buffer_bytes",
+     "read_buffer",
+     NULL,
+     {"0", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1024KiB",
+      "2048KiB", "4096KiB", "8192KiB", "16384KiB"}},
+    {"program_levels_count", "nand_type", NULL, {"1", "2", "3", "4"}},
+    {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128"}},
+    {"slc_full", NULL, has_slc, {"fold", "bypass"}},
+    {"log_blocks_count",
+     "log_list",
+     has_logs,
+     {"1", "2", "3", "4", "5", "6", "7", "8", "10", "12", "16", "24", "32"}},
+    {"log_victim", NULL, has_logs, {"oldest", "lru", "random", "newest"}},
+    {"switch_merge", NULL, has_logs, ON_OFF},
+    {"merge_copy", NULL, NULL, {"bank", "bus"}},
+    {"sector_update", "read_modify_write", NULL, ON_OFF},
+    {"write_buffer_drain", NULL, has_write_buffer, {"lazy", "eager"}},
+    {"write_buffer_overflow", NULL, has_write_buffer, {"make-room", "empty"}},
+    {"write_buffer_release",
+     NULL,
+     has_write_buffer,
+     {"programmed", "transferred"}},
+    {"write_buffer_bypass_bytes", NULL, has_write_buffer, {"0", "page"}},
+    {"read_ahead_bytes", NULL, has_read_buffer, {"0", "16KiB", "64KiB"}},
+    {"read_levels_count", NULL, has_levels, {"1", "2", "3", "4"}},
+    {"partial_read", NULL, NULL, ON_OFF},
+    {"flush_lies", NULL, NULL, ON_OFF},
+};
+
+const struct twin_aspect *twin_aspect_at(size_t index)
+{
+    return index < sizeof(aspects) / sizeof(aspects[0]) ? &aspects[index]
+                                                        : NULL;
+}
+
+/* Keeps what it can of the geometry: as many pages a bank as before. */
+static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)
+{
+    struct twin_shape shape = twin_shape_of(drive);
+
+    if (strcmp(key, "block") == 0) {
+        shape.block_bytes = bytes;
+        return twin_shape_apply(&shape, drive);
+    }
+    shape.page_bytes = bytes;
+    for (uint64_t parts = 1; parts <= 64; parts++) {
+        uint64_t part_bytes = bytes / parts;
+        if (bytes % parts || part_bytes > twin_shape_of(drive).bank_page_bytes)
+            continue;
+        shape.bank_page_bytes = part_bytes;
+        if (twin_shape_apply(&shape, drive))
+            return true;
+    }
+    return false;
+}
+
+bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
+                       struct drive *drive)
+{
+    struct drive changed = *drive;
+    struct fault why;
+    char page[32];
+    uint64_t bytes;
+
+    if (strcmp(aspect->key, "block") == 0 ||
+        strcmp(aspect->key, "clustered_page_bytes") == 0)
+        return parse_bytes(value, &bytes) == 0 &&
+               apply_shape(aspect->key, bytes, drive);
+    if (strcmp(value, "page") == 0 && strcmp(aspect->key, "mapping") != 0) {
+        snprintf(page, sizeof(page), "%llu",
+                 (unsigned long long)drive->clustered_page_bytes);
+        value = page;
+    }
+    if (drive_key_set(&changed, NULL, aspect->key, value, &why) ||
+        drive_check(&changed, &why))
+        return false;
+    *drive = changed;
+    return true;
+}
+
+void twin_aspect_value(const struct twin_aspect *aspect,
+                       const struct drive *drive, char *value, size_t size)
+{
+    struct drive_key key;
+
+    if (strcmp(aspect->key, "block") == 0) {
+        snprintf(value, size, "%lluKiB",
+                 (unsigned long long)(twin_shape_of(drive).block_bytes / KIB));
+        return;
+    }
+    for (size_t i = 0; drive_key_at(drive, i, &key); i++)
+        if (strcmp(key.name, aspect->key) == 0) {
+            snprintf(value, size, "%s", key.value);
+            return;
+        }
+    snprintf(value, size, "?");
+}
+
+bool twin_aspect_is_known(const struct twin_aspect *aspect,
+                          const struct findings *findings)
+{
+    const struct finding *finding =
+        aspect->parameter ? stated(findings, aspect->parameter) : NULL;
+
+    /* A block without a finding of its own is a log block's. */
+    if (!finding && strcmp(aspect->key, "block") == 0)
+        finding = stated(findings, "log_block");
+    if (!finding)
+        return false;
+    /* That there is none says nothing of how large it would be; of a buffer and
+     * of logs it does. */
+    return finding->verdict == VERDICT_FOUND ||
+           strcmp(aspect->key, "write_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "read_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "log_blocks_count") == 0;
+}

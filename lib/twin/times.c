@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/twin/times.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/twin/rows/replay.h"
+
+/* A derivative is taken over so much of a time: small beside what curves, large
+ * beside whole nanoseconds. */
+static const double step_log = 0.03;
+
+/* No time moves further in one step. */
+static const double stride_log = 1.5;
+
+/* Student's t, as in score.c; where most rows fit to less, rounding decides. */
+static const double freedom = 3, scale_least_log = 0.02;
+
+/* A time that no row depends on stays where it began: as if it had once been
+ * measured there, within a factor of twenty. */
+static const double start_error_log = 3;
+
+/* A step that changes the cost by less is the last one. */
+static const double enough = 1e-4;
+
+/* Damping shortens a step (Levenberg and Marquardt). So many are tried. */
+static const double damping_least = 0.01, damping_growth = 20;
+enum { DAMPINGS = 4 };
+
+struct kind_count {
+    uint64_t key;
+    uint32_t count;
+};
+
+struct regression {
+    const struct twin_rows *rows;
+    struct fault *why;
+    float *share; /* of each row in the whole: the sum is 1 */
+    uint32_t *predicted_ns, *moved_ns;
+    float *slopes; /* by time, then by row */
+    const struct twin_time *times[TWIN_TIMES_MAX];
+    size_t table_index[TWIN_TIMES_MAX], times_count;
+    size_t replays_count;
+};
+
+/* ---- rows -------------------------------------------------------------- */
+
+static bool is_used(const struct regression *regression, size_t at)
+{
+    return regression->share[at] > 0;
+}
+
+static double residual(const struct regression *regression, size_t at,
+                       const uint32_t predicted_ns[])
+{
+    return log((double)regression->rows->items[at].observed_ns /
+               (double)(predicted_ns[at] ? predicted_ns[at] : 1));
+}
+
+static struct kind_count *find_kind(struct kind_count kinds[], size_t slots,
+                                    const struct twin_row *row)
+{
+    uint64_t key = (uint64_t)row->length_bytes << 16 |
+                   (uint64_t)row->operation << 4 | (uint64_t)row->alone << 1 |
+                   row->fua | 1U << 15;
+    size_t slot =
+        (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (slots - 1);
+
+    while (kinds[slot].key && kinds[slot].key != key)
+        slot = (slot + 1) & (slots - 1);
+    kinds[slot].key = key;
+    return &kinds[slot];
+}
+
+/* Every kind counts as the root of its rows. */
+static int share_out(struct regression *regression)
+{
+    const struct twin_rows *rows = regression->rows;
+    size_t slots = 1024;
+    double sum = 0;
+
+    while (slots < 2 * rows->count)
+        slots *= 2;
+    struct kind_count *kinds = calloc(slots, sizeof(*kinds));
+    if (!kinds)
+        return -ENOMEM;
+    for (size_t i = 0; i < rows->count; i++)
+        find_kind(kinds, slots, &rows->items[i])->count++;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct twin_row *row = &rows->items[i];
+        uint32_t count = find_kind(kinds, slots, row)->count;
+        regression->share[i] = row->weight / (float)sqrt((double)count);
+        sum += (double)regression->share[i];
+    }
+    free(kinds);
+    for (size_t i = 0; i < rows->count && sum > 0; i++)
+        regression->share[i] /= (float)sum;
+    return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The middle of the residuals' sizes, of some of the rows. */
+static double find_scale(const struct regression *regression,
+                         const uint32_t predicted_ns[])
+{
+    enum { SOME = 4096 };
+    static const double normal = 1.4826; /* of the middle to the deviation */
+    double *sizes = malloc(SOME * sizeof(*sizes));
+    size_t count = 0, pitch = regression->rows->count / SOME + 1;
+    double scale = 1;
+
+    if (!sizes)
+        return scale;
+    for (size_t i = 0; i < regression->rows->count; i += pitch)
+        if (is_used(regression, i))
+            sizes[count++] = fabs(residual(regression, i, predicted_ns));
+    qsort(sizes, count, sizeof(*sizes), compare_doubles);
+    if (count)
+        scale = normal * sizes[count / 2];
+    free(sizes);
+    return fmax(scale, scale_least_log);
+}
+
+static double cost_of(const struct regression *regression,
+                      const uint32_t predicted_ns[], double scale_log)
+{
+    double cost = 0;
+
+    for (size_t i = 0; i < regression->rows->count; i++) {
+        if (!is_used(regression, i))
+            continue;
+        double off = residual(regression, i, predicted_ns) / scale_log;
+        cost += (double)regression->share[i] * log1p(off * off / freedom);
+    }
+    return cost * (freedom + 1) / 2 + log(scale_log);
+}
+
+static int replay(struct regression *regression, const struct drive *drive,
+                  uint32_t predicted_ns[])
+{
+    regression->replays_count++;
+    return twin_replay(drive, regression->rows, predicted_ns, regression->why);
+}
+
+/* ---- one step ---------------------------------------------------------- */
+
+static double clamp(const struct twin_time *time, double value)
+{
+    return fmin(fmax(value, time->low), time->high);
+}
+
+static void move(const struct twin_time *time, double by_log,
+                 struct drive *drive)
+{
+    time->set(drive, clamp(time, time->get(drive) * exp(by_log)));
+}
+
+static int find_slopes(struct regression *regression, const struct drive *drive)
+{
+    const size_t count = regression->rows->count;
+    int error = 0;
+
+    for (size_t t = 0; t < regression->times_count && !error; t++) {
+        const struct twin_time *time = regression->times[t];
+        float *slopes = &regression->slopes[t * count];
+        struct drive moved = *drive;
+        move(time, step_log, &moved);
+        double by_log = log(time->get(&moved) / time->get(drive));
+        if (by_log < step_log / 4) { /* at its limit */
+            moved = *drive;
+            move(time, -step_log, &moved);
+            by_log = log(time->get(&moved) / time->get(drive));
+        }
+        error = replay(regression, &moved, regression->moved_ns);
+        for (size_t i = 0; i < count && !error; i++)
+            slopes[i] = regression->predicted_ns[i] && regression->moved_ns[i]
+                            ? (float)(log((double)regression->moved_ns[i] /
+                                          (double)regression->predicted_ns[i]) /
+                                      by_log)
+                            : 0;
+    }
+    return error;
+}
+
+/* Gauss and Newton's equations: `matrix` x = `right`. */
+struct equations {
+    double matrix[TWIN_TIMES_MAX][TWIN_TIMES_MAX], right[TWIN_TIMES_MAX];
+    size_t count;
+};
+
+static void add_row(const struct regression *regression, size_t at,
+                    double scale_log, struct equations *equations)
+{
+    const size_t count = regression->rows->count;
+    double left = residual(regression, at, regression->predicted_ns);
+    double off = left / scale_log;
+    double weight = (double)regression->share[at] * (double)count *
+                    (freedom + 1) / (freedom + off * off) /
+                    (scale_log * scale_log);
+
+    for (size_t i = 0; i < equations->count; i++) {
+        double slope = (double)regression->slopes[i * count + at];
+        if (slope == 0)
+            continue;
+        equations->right[i] += weight * slope * left;
+        for (size_t j = 0; j <= i; j++)
+            equations->matrix[i][j] +=
+                weight * slope * (double)regression->slopes[j * count + at];
+    }
+}
+
+static void set_up(const struct regression *regression,
+                   const struct drive *drive, double scale_log,
+                   struct equations *equations)
+{
+    memset(equations, 0, sizeof(*equations));
+    equations->count = regression->times_count;
+    for (size_t i = 0; i < regression->rows->count; i++)
+        if (is_used(regression, i))
+            add_row(regression, i, scale_log, equations);
+    for (size_t i = 0; i < equations->count; i++) {
+        const struct twin_time *time = regression->times[i];
+        double precision = 1 / (start_error_log * start_error_log);
+        equations->matrix[i][i] += precision;
+        equations->right[i] +=
+            precision * log(time->start / fmax(time->get(drive), time->low));
+        for (size_t j = 0; j < i; j++)
+            equations->matrix[j][i] = equations->matrix[i][j];
+    }
+}
+
+/* By Cholesky's factors, with `damping` on the diagonal; the inverse's
+ * diagonal where `variances` is asked for. */
+static void solve(const struct equations *equations, double damping, double x[],
+                  double variances[])
+{
+    double lower[TWIN_TIMES_MAX][TWIN_TIMES_MAX] = {{0}};
+    const size_t count = equations->count;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = equations->matrix[i][j] * (i == j ? 1 + damping : 1);
+            for (size_t k = 0; k < j; k++)
+                sum -= lower[i][k] * lower[j][k];
+            lower[i][j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / lower[j][j];
+        }
+    for (size_t column = 0; column <= (variances ? count : 0); column++) {
+        double y[TWIN_TIMES_MAX];
+        for (size_t i = 0; i < count; i++) {
+            y[i] = column == 0 ? equations->right[i] : i + 1 == column;
+            for (size_t k = 0; k < i; k++)
+                y[i] -= lower[i][k] * y[k];
+            y[i] /= lower[i][i];
+        }
+        double squares = 0;
+        for (size_t i = 0; i < count; i++)
+            squares += y[i] * y[i];
+        if (column > 0) {
+            variances[column - 1] = squares;
+            continue;
+        }
+        for (size_t i = count; i-- > 0;) {
+            for (size_t k = i + 1; k < count; k++)
+                y[i] -= lower[k][i] * y[k];
+            x[i] = y[i] /= lower[i][i];
+        }
+    }
+}
+
+/* Tries steps that are ever shorter. *improved: one of them fits better. */
+static int take_step(struct regression *regression, struct drive *drive,
+                     double scale_log, struct twin_times_fit *fit,
+                     bool *improved)
+{
+    struct equations equations;
+    double x[TWIN_TIMES_MAX] = {0}, before;
+    int error = 0;
+
+    set_up(regression, drive, scale_log, &equations);
+    before = cost_of(regression, regression->predicted_ns, scale_log);
+    *improved = false;
+    for (int tries = 0; tries < DAMPINGS && !error && !*improved; tries++) {
+        const double damping = damping_least * pow(damping_growth, tries);
+        struct drive moved = *drive;
+        solve(&equations, damping, x, NULL);
+        for (size_t i = 0; i < equations.count; i++)
+            move(regression->times[i],
+                 fmin(fmax(x[i], -stride_log), stride_log), &moved);
+        error = replay(regression, &moved, regression->moved_ns);
+        if (error)
+            break;
+        double after = cost_of(regression, regression->moved_ns, scale_log);
+        if (after >= before)
+            continue;
+        *drive = moved;
+        *improved = before - after > enough;
+        uint32_t *swap = regression->predicted_ns;
+        regression->predicted_ns = regression->moved_ns;
+        regression->moved_ns = swap;
+        fit->scale_log = find_scale(regression, regression->predicted_ns);
+        fit->cost =
+            cost_of(regression, regression->predicted_ns, fit->scale_log);
+        break;
+    }
+    return error;
+}
+
+/* What the last equations say of how well each time is known. */
+static void find_errors(const struct regression *regression,
+                        const struct drive *drive, struct twin_times_fit *fit)
+{
+    struct equations equations;
+    double x[TWIN_TIMES_MAX], variances[TWIN_TIMES_MAX];
+
+    for (size_t i = 0; i < TWIN_TIMES_MAX; i++)
+        fit->error_log[i] = INFINITY;
+    set_up(regression, drive, fit->scale_log, &equations);
+    solve(&equations, 0, x, variances);
+    for (size_t i = 0; i < equations.count; i++) {
+        double error_log = sqrt(variances[i]);
+        if (error_log < start_error_log / 2)
+            fit->error_log[regression->table_index[i]] = error_log;
+    }
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static int regression_begin(struct regression *regression,
+                            const struct drive *drive)
+{
+    const size_t count = regression->rows->count;
+
+    for (size_t i = 0; twin_time_at(i); i++) {
+        const struct twin_time *time = twin_time_at(i);
+        if (time->applies && !time->applies(drive))
+            continue;
+        regression->table_index[regression->times_count] = i;
+        regression->times[regression->times_count++] = time;
+    }
+    regression->share = calloc(count, sizeof(*regression->share));
+    regression->predicted_ns = calloc(count, sizeof(uint32_t));
+    regression->moved_ns = calloc(count, sizeof(uint32_t));
+    regression->slopes = calloc(count * regression->times_count + 1,
+                                sizeof(*regression->slopes));
+    if (!regression->share || !regression->predicted_ns ||
+        !regression->moved_ns || !regression->slopes)
+        return -ENOMEM;
+    return share_out(regression);
+}
+
+static void regression_end(struct regression *regression)
+{
+    free(regression->share);
+    free(regression->predicted_ns);
+    free(regression->moved_ns);
+    free(regression->slopes);
+}
+
+int twin_times(const struct twin_rows *rows, unsigned steps_max,
+               struct drive *drive, struct twin_times_fit *fit,
+               struct fault *why)
+{
+    struct regression regression = {.rows = rows, .why = why};
+    bool improved = true;
+    int error = regression_begin(&regression, drive);
+
+    *fit = (struct twin_times_fit){0};
+    if (!error)
+        error = replay(&regression, drive, regression.predicted_ns);
+    if (!error) {
+        fit->scale_log = find_scale(&regression, regression.predicted_ns);
+        fit->cost =
+            cost_of(&regression, regression.predicted_ns, fit->scale_log);
+    }
+    for (unsigned step = 0; step < steps_max && improved && !error; step++) {
+        error = find_slopes(&regression, drive);
+        if (!error)
+            error =
+                take_step(&regression, drive, fit->scale_log, fit, &improved);
+    }
+    if (!error && steps_max > 0)
+        find_errors(&regression, drive, fit);
+    if (error == -ENOMEM)
+        fault_set(why, FAULT_OPEN, error, "no memory to fit times");
+    fit->replays_count = regression.replays_count;
+    regression_end(&regression);
+    return error;
+}

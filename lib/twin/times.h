@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_TWIN_TIMES_H
+#define SSDPROBE_TWIN_TIMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/fault.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/twin/rows/rows.h"
+
+/*
+ * The times of a candidate by regression: the structure stays, and the times
+ * are those under which the predicted logarithms lie closest to the observed
+ * ones. Gauss and Newton's method with derivatives from replays, Levenberg's
+ * damping, and weights that fall with the residual (Student's t), because
+ * merges that the rows do not show and stalls of the host only ever add time.
+ * Rows of a kind (operation and length) count as the root of their number, so
+ * that a probe with many rows does not outvote the others.
+ */
+
+enum { TWIN_TIMES_MAX = 28 };
+
+/* One time of the model. */
+struct twin_time {
+    const char *key;                            /* of a drive file */
+    bool (*applies)(const struct drive *drive); /* NULL: always */
+    double start, low, high;                    /* in the key's unit */
+    double (*get)(const struct drive *drive);
+    void (*set)(struct drive *drive, double value);
+};
+
+/* The table's row `index`; NULL past the last. */
+const struct twin_time *twin_time_at(size_t index);
+
+/* Sets every time to where a search begins. */
+void twin_times_start(struct drive *drive);
+
+struct twin_times_fit {
+    double cost;      /* mean of the weighted loss: only differences of fits of
+                         the same rows mean something */
+    double scale_log; /* of the residuals' middle */
+    /* By the table's rows: the standard error of the logarithm, INFINITY where
+     * no row depends on it. */
+    double error_log[TWIN_TIMES_MAX];
+    size_t replays_count;
+};
+
+/*
+ * Changes the times of `drive` to fit `rows`, in at most `steps_max` steps.
+ * 0; -ENOMEM, or what twin_replay() says of the structure.
+ */
+int twin_times(const struct twin_rows *rows, unsigned steps_max,
+               struct drive *drive, struct twin_times_fit *fit,
+               struct fault *why);
+
+#endif

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a read across a boundary takes beside one next to it, by alignment.
+# gnuplot -c alignment.gp SAMPLES.csv OUTPUT [FINDINGS]
+samples = ARG1; output_file = ARG2; findings = ARG3
+load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+rows(side) = sprintf("awk -F, '$3==\"alignment\" && $5 ~ /-%s$/ { align=$5; gsub(/[^0-9]/, \"\", align); print align/1024, ($11-$10)/1000 }' %s", side, samples)
+if (!measured(rows("b"))) { eval nothing }
+stats "< (".rows("a")."; ".rows("b").")" using 1:2 nooutput
+eval titled(headline("Page by reads across boundaries", "read_page"), headline("Erase unit", "erase_unit"))
+eval time_axis(STATS_min_y, STATS_max_y)
+eval size_axis(STATS_min_x, STATS_max_x)
+set xlabel "alignment of the boundary"
+set ylabel "latency"
+page = value_of("read_page")/1024
+eval chosen(page, low_of("read_page")/1024, high_of("read_page")/1024, found("read_page") ? text_of("read_page") : "")
+plot "< ".rows("a").once using 1:2 @third title "beside it", \
+     "< ".rows("b").once using 1:2 @first title "across", \
+     "< ".rows("a").fit using 1:2 @second_fit title "", \
+     "< ".rows("b").fit using 1:2 @first_fit title "medians"
+set output
+set terminal pop

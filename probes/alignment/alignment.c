@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * alignment: which units show in what it costs to read across their boundaries?
+ * (flashbench -a, Bergmann 2011)
+ *
+ * Idea: short reads that end at a boundary of some alignment, lie across it, or
+ * begin at it. Across a boundary of pages a read needs two of them, and across
+ * one of erase units two places that are looked up apart:
+ *
+ *   extra  |                _______   across boundaries of erase units
+ *   time   |       ________|
+ *   across |______|                   across boundaries of pages
+ *          +------------------------  alignment: 1 KiB, 2 KiB, 4 KiB ...
+ *
+ * The three reads of a group go to three boundaries, so that none finds in a
+ * buffer what another has read. What follows is concluded by the rules for
+ * recordings of flashbench (lib/infer/flashbench).
+ *
+ * Assumes: the drive has been written; it does not read ahead of single reads.
+ * Of all probes that look for blocks it is the only one that does not write.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/flashbench/flashbench.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/rounds.h"
+
+/* Rounds are flashbench's repeats, each of which must show a step. */
+enum { LEVELS_MAX = 24, ROUNDS = 6, PLACES = 12 };
+
+/* Larger units are no erase units; and of fewer places than this the same few
+ * would be read again and again. */
+static const uint64_t align_most_bytes = 256 * MIB, places_least = 64;
+
+/* Erase units are no smaller (lib/infer/flashbench/rules.h). Less than this
+ * share of a read makes no difference. */
+static const uint64_t unit_least_bytes = 128 * KIB;
+static const double effect_least = 0.05;
+/* As the rules for flashbench have it. */
+static const double absent_confidence = 0.95;
+
+enum side_of { BEFORE, ACROSS, BEHIND, SIDES };
+static const char suffixes[SIDES] = {'a', 'b', 'c'};
+
+struct state {
+    struct study study;
+    uint64_t read_bytes;
+    struct contrast levels[LEVELS_MAX];
+    size_t levels_count;
+};
+
+/* Boundaries of this alignment and of no larger one: its odd multiples. */
+static uint64_t boundary(const struct setting *setting, uint64_t align_bytes,
+                         struct random *random)
+{
+    const uint64_t first = setting->region_offset_bytes / align_bytes + 1;
+    const uint64_t last =
+        (setting->region_offset_bytes + setting->region_length_bytes) /
+            align_bytes -
+        1;
+    const uint64_t odd = (first + random_below(random, last - first)) | 1;
+
+    return (odd <= last ? odd : odd - 2) * align_bytes;
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *level, uint32_t round,
+                 struct random *random)
+{
+    const struct state *state = (const struct state *)study;
+    const uint64_t bytes = state->read_bytes;
+    const uint64_t before[SIDES] = {bytes, bytes / 2, 0};
+    size_t order[SIDES];
+
+    for (int i = 0; i < PLACES; i++) {
+        random_order(random, order, SIDES);
+        for (size_t j = 0; j < SIDES; j++) {
+            const size_t side = order[j];
+            const struct step step = placing_step(
+                OPERATION_READ,
+                boundary(&study->setting, level->size_bytes, random) -
+                    before[side],
+                bytes, phase, level, suffixes[side], round);
+            study_ask(study, &step);
+        }
+    }
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *level, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    (void)random;
+    *ratio = 0; /* only whether the round is whole */
+    for (int i = 0; i < SIDES; i++)
+        if (!placing_rows(study, phase, level, suffixes[i], round, PLACES))
+            return false;
+    return true;
+}
+
+static double median_of(const struct study *study, const struct contrast *level,
+                        enum side_of side, uint32_t round)
+{
+    const struct timing *rows =
+        placing_rows(study, "align", level, suffixes[side], round, PLACES);
+    double ns[PLACES];
+
+    for (int i = 0; i < PLACES; i++)
+        ns[i] = (double)rows[i].ns;
+    return stats_median(ns, PLACES);
+}
+
+/* The extra time of a level, of all its rounds. */
+static double extra_of(const struct flashbench_align rows[], size_t level)
+{
+    double ns[ROUNDS];
+
+    for (int i = 0; i < ROUNDS; i++)
+        ns[i] = rows[level * ROUNDS + (size_t)i].extra_ns;
+    return stats_median(ns, ROUNDS);
+}
+
+/* Do all alignments from this one on cost the same, within what matters? */
+static bool are_alike(const struct flashbench_align rows[], size_t count,
+                      uint64_t from_bytes)
+{
+    double low_ns = INFINITY, high_ns = -INFINITY;
+
+    for (size_t i = 0; i < count / ROUNDS; i++) {
+        if (rows[i * ROUNDS].align_bytes < from_bytes)
+            continue;
+        low_ns = fmin(low_ns, extra_of(rows, i));
+        high_ns = fmax(high_ns, extra_of(rows, i));
+    }
+    return high_ns - low_ns < effect_least * rows[0].read_ns;
+}
+
+/* No answer becomes absence where there is nothing that could be one. */
+static void deny(struct finding *finding, const char *reason)
+{
+    if (finding->verdict != VERDICT_INCONCLUSIVE)
+        return;
+    finding_absent(finding, absent_confidence);
+    finding_why(finding, "%s", reason);
+}
+
+/* What the rules for flashbench say, as this probe's own. */
+static void conclude_rows(struct flashbench_align rows[], size_t count,
+                          struct findings *findings)
+{
+    const struct flashbench table = {.aligns = rows, .aligns_count = count};
+    struct findings said;
+
+    flashbench_infer(&table, 0, &said);
+    for (size_t i = 0; i < said.count; i++) {
+        const struct finding *from = &said.items[i];
+        struct finding *to =
+            findings_add(findings, "alignment", from->parameter);
+        *to = *from;
+        snprintf(to->probe, sizeof(to->probe), "alignment");
+        if (strcmp(to->parameter, "erase_unit") == 0 &&
+            are_alike(rows, count, unit_least_bytes))
+            deny(to, "it costs the same to read across boundaries of all "
+                     "alignments from 128 KiB on: erase units do not show in "
+                     "reads");
+        if (strcmp(to->parameter, "read_page") == 0 &&
+            are_alike(rows, count, 0))
+            deny(to, "it costs the same to read across boundaries of all "
+                     "alignments: pages do not show in reads");
+    }
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    const struct state *state = (const struct state *)study;
+    struct flashbench_align rows[LEVELS_MAX * ROUNDS];
+    size_t count = 0;
+
+    rounds_measure(study, "align", state->levels, state->levels_count, ROUNDS);
+    for (size_t i = 0; i < state->levels_count; i++) {
+        const struct contrast *level = &state->levels[i];
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            const double beside = (median_of(study, level, BEFORE, round) +
+                                   median_of(study, level, BEHIND, round)) /
+                                  2;
+            rows[count++] = (struct flashbench_align){
+                .align_bytes = level->size_bytes,
+                .repeat = round,
+                .read_ns = beside,
+                .extra_ns = median_of(study, level, ACROSS, round) - beside};
+        }
+    }
+    conclude_rows(rows, count, findings);
+}
+
+static uint64_t read_bytes_of(const struct setting *setting)
+{
+    return 2 * larger_of(setting->logical_block_bytes, 512);
+}
+
+static bool is_level(const struct setting *setting, uint64_t align_bytes)
+{
+    return align_bytes <= align_most_bytes &&
+           places_least * align_bytes <= setting->region_length_bytes;
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    uint64_t bytes = read_bytes_of(setting), levels = 0;
+
+    for (uint64_t align = bytes; is_level(setting, align); align *= 2)
+        levels++;
+    plan->requests = plan->requests_max = levels * ROUNDS * PLACES * SIDES;
+    plan->bytes_read = plan->bytes_read_max = plan->requests * bytes;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct state *state =
+        study_create(sizeof(*state), &probe_alignment, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->read_bytes = read_bytes_of(setting);
+    for (uint64_t align = state->read_bytes;
+         is_level(setting, align) && state->levels_count < LEVELS_MAX;
+         align *= 2) {
+        struct contrast *level = &state->levels[state->levels_count++];
+        level->size_bytes = align;
+        snprintf(level->name, sizeof(level->name), "align%llu",
+                 (unsigned long long)align);
+    }
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_alignment = {
+    .name = "alignment",
+    .question = "Which units show in what it costs to read across their "
+                "boundaries?",
+    .idea = "Short reads that end at a boundary, lie across it, or begin at "
+            "it, for each power of two: as flashbench -a, and it only reads.",
+    .region_min_bytes = 16 * MIB,
+    .answers = {"erase_unit", "read_page"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

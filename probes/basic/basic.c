@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * basic: what do reads and writes of 4 KiB cost, at random and in order? (Sun &
+ * Zhang 3.2)
+ *
+ * Idea: up to a thousand of each, in turns, so that drift meets all; enough of
+ * them is when the median is known well. Some drives take half a second for a
+ * random write, so slow kinds stop early.
+ *
+ *   requests |  #               two modes: say, reads in the same group and
+ *            |  #        #      in another, or writes with and without a merge
+ *            |  ##      ###
+ *            +---------------  latency
+ *
+ * Reads in order are many short streams all over the region, for one place may
+ * be unlike the rest. At last random writes go on without a pause, until a
+ * buffer that took those before is full: what a user gets who writes much.
+ *
+ * Assumes: the drive has been written. Writes are not flushed: this is what a
+ * program sees that writes and goes on.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/modes.h"
+#include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
+#include "probes/basic/sustained.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+enum { KINDS = 4, REQUESTS_MAX = 1000 };
+
+enum kind { RANDOM_READ, SEQUENTIAL_READ, RANDOM_WRITE, SEQUENTIAL_WRITE };
+
+/* Of a median's interval, on each side. */
+static const double error_rate = 0.0005;
+/* Known well: 2 % on both sides. */
+static const double width_wanted = 0.02;
+/* No longer than this for one kind, but for the least. */
+static const double longest_ns = 10e9;
+/* Reads that lead into a stream are not measured: the way to it, and what makes
+ * a drive read ahead. */
+enum { LEADING_READS = 4 };
+/* Modes: each a twentieth of the requests or more, and apart by a tenth. */
+static const double mode_share_least = 0.05, mode_apart = 0.095; /* log 1.1 */
+static const double mode_error_rate = 0.01;
+/* Modes are split in two and again, as often; a dip is asked of so many. */
+enum { LEVELS_DEPTH = 2, LEVELS_MAX = 4, MODE_LEAST = 4 };
+
+static const struct {
+    const char *name, *parameter;
+    enum operation operation;
+    bool in_order;
+    uint32_t round; /* requests: runs of writes are as long as blocks */
+    uint32_t least; /* rounds */
+} kinds[KINDS] = {
+    {"random-read", "random_read", OPERATION_READ, false, 20, 5},
+    {"sequential-read", "sequential_read", OPERATION_READ, true, 20, 5},
+    {"random-write", "random_write", OPERATION_WRITE, false, 20, 2},
+    {"sequential-write", "sequential_write", OPERATION_WRITE, true, 250, 1},
+};
+
+struct state {
+    struct study study;
+    uint64_t request_bytes;
+    uint64_t first_bytes, count; /* of places for a request */
+    uint64_t stream[KINDS];      /* where an ordered kind begins */
+};
+
+struct times {
+    double ns[REQUESTS_MAX];
+    size_t count;
+    struct interval interval; /* of the median */
+    double error_rate;        /* at which it misses the median, on each side */
+    double median;
+};
+
+static struct contrast cell_of(enum kind kind)
+{
+    struct contrast contrast = {.kind = (int)kind,
+                                .repeats = kinds[kind].round};
+
+    snprintf(contrast.name, sizeof(contrast.name), "%s", kinds[kind].name);
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* Leads into a stream of reads; its first place. */
+static uint64_t begin_stream(struct study *study, const char *phase,
+                             const struct contrast *contrast, uint32_t round,
+                             struct random *random)
+{
+    const struct state *state = (const struct state *)study;
+    const uint64_t place =
+        random_below(random, state->count - contrast->repeats - LEADING_READS);
+
+    for (uint32_t i = 0; i < LEADING_READS; i++) {
+        const struct step step = placing_unmeasured(
+            OPERATION_READ,
+            state->first_bytes + (place + i) * state->request_bytes,
+            state->request_bytes, phase, round);
+        study_ask(study, &step);
+    }
+    return place + LEADING_READS;
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    const struct state *state = (const struct state *)study;
+    enum kind kind = (enum kind)contrast->kind;
+    uint64_t next = state->stream[kind] + (uint64_t)round * contrast->repeats;
+
+    if (kind == SEQUENTIAL_READ)
+        next = begin_stream(study, phase, contrast, round, random);
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t place = kinds[kind].in_order
+                             ? (next + i) % state->count
+                             : random_below(random, state->count);
+        struct step step =
+            placing_step(kinds[kind].operation,
+                         state->first_bytes + place * state->request_bytes,
+                         state->request_bytes, phase, contrast, 'a', round);
+        study_ask(study, &step);
+    }
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    (void)random;
+    *ratio = 0; /* only whether the round is whole */
+    return placing_rows(study, phase, contrast, 'a', round,
+                        contrast->repeats) != NULL;
+}
+
+/* Reads of one stream are akin, so how far the median is known is what streams
+ * say: as many as they are. */
+static void widen(struct times *times, const double middles[], uint32_t streams)
+{
+    /* Of the widest interval, but for rounding. */
+    const double least = 1.000001 * ldexp(1, -(int)streams);
+
+    times->error_rate = fmax(error_rate, least);
+    const struct interval between =
+        stats_median_interval(middles, streams, times->error_rate);
+    times->interval.low = fmin(times->interval.low, between.low);
+    times->interval.high = fmax(times->interval.high, between.high);
+}
+
+/* All times of the first `rounds` rounds, which are there. */
+static void take_times(const struct state *state, enum kind kind,
+                       uint32_t rounds, struct times *times)
+{
+    struct contrast contrast = cell_of(kind);
+    double middles[REQUESTS_MAX];
+
+    times->count = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        const struct timing *rows = placing_rows(
+            &state->study, "basic", &contrast, 'a', round, contrast.repeats);
+        for (uint32_t i = 0; rows && i < contrast.repeats; i++)
+            times->ns[times->count++] = (double)rows[i].ns;
+        middles[round] = stats_median(
+            times->ns + times->count - contrast.repeats, contrast.repeats);
+    }
+    times->median = stats_median(times->ns, times->count);
+    times->error_rate = error_rate;
+    times->interval =
+        stats_median_interval(times->ns, times->count, error_rate);
+    if (kind == SEQUENTIAL_READ)
+        widen(times, middles, rounds);
+}
+
+/* Is the median known well, or would a look at twice as many take too long? */
+static bool is_enough(const struct times *times)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < times->count; i++)
+        sum += times->ns[i];
+    return (times->error_rate <= error_rate &&
+            times->interval.high - times->interval.low <
+                2 * width_wanted * times->median) ||
+           2 * sum > longest_ns;
+}
+
+/* Looks after so many rounds, doubled each time; asks for what is missing of
+ * each kind that goes on, a round of each in turn. */
+static void measure(struct state *state, struct times times[KINDS])
+{
+    const bool read_only = state->study.setting.read_only;
+    bool enough[KINDS];
+
+    for (int kind = 0; kind < KINDS; kind++)
+        enough[kind] = read_only && kinds[kind].operation == OPERATION_WRITE;
+
+    for (uint32_t part = 1; part <= 16; part *= 2) {
+        uint32_t wanted[KINDS], most = 0;
+        bool all = true;
+        for (int kind = 0; kind < KINDS; kind++) {
+            uint32_t limit = REQUESTS_MAX / kinds[kind].round;
+            wanted[kind] = kinds[kind].least * part;
+            if (wanted[kind] > limit)
+                wanted[kind] = limit;
+            most = !enough[kind] && wanted[kind] > most ? wanted[kind] : most;
+        }
+        for (uint32_t round = 0; round < most; round++) {
+            for (int kind = 0; kind < KINDS; kind++) {
+                struct contrast contrast = cell_of((enum kind)kind);
+                struct random random;
+                double ratio;
+                study_random(&state->study, "basic", contrast.name, round,
+                             &random);
+                if (enough[kind] || round >= wanted[kind] ||
+                    value(&state->study, "basic", &contrast, round, &random,
+                          &ratio))
+                    continue;
+                emit(&state->study, "basic", &contrast, round, &random);
+                all = false;
+            }
+        }
+        if (!all)
+            study_leave(&state->study);
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (enough[kind])
+                continue;
+            take_times(state, (enum kind)kind, wanted[kind], &times[kind]);
+            enough[kind] = is_enough(&times[kind]);
+        }
+    }
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+static uint64_t quantile(const double sorted[], size_t count, double share)
+{
+    size_t rank = (size_t)ceil(share * (double)count);
+
+    return (uint64_t)llround(sorted[rank > 0 ? rank - 1 : 0]);
+}
+
+/* Modes from the quickest on: the middle of each, a logarithm, and how many
+ * requests. */
+struct levels {
+    struct {
+        double middle;
+        size_t count;
+    } items[LEVELS_MAX];
+    size_t count;
+};
+
+/* Splits sorted logarithms, which are some of `all`, while there are two
+ * modes. */
+static void find_levels(const double logs[], size_t count, size_t all,
+                        unsigned depth, struct levels *levels)
+{
+    const double share = mode_share_least * (double)all / (double)count;
+    struct modes modes;
+
+    if (depth > 0 && count >= MODE_LEAST &&
+        modes_find(logs, count, share, mode_error_rate, &modes) &&
+        modes.high - modes.low >= mode_apart) {
+        find_levels(logs, modes.split, all, depth - 1, levels);
+        find_levels(logs + modes.split, count - modes.split, all, depth - 1,
+                    levels);
+        return;
+    }
+    levels->items[levels->count].middle = stats_median(logs, count);
+    levels->items[levels->count++].count = count;
+}
+
+/* " in two modes: 40 % take about 1 ms and 60 % about 2 ms": of sorted times
+ * without the highest few, for one bad request is no mode. */
+static void describe_modes(const struct times *times, char *text, size_t size)
+{
+    static const char *const numbers[LEVELS_MAX + 1] = {"", "", "two", "three",
+                                                        "four"};
+    const size_t count = times->count - times->count / 50;
+    struct levels levels = {.count = 0};
+    double logs[REQUESTS_MAX];
+    char time[24];
+
+    for (size_t i = 0; i < count; i++)
+        logs[i] = log(times->ns[i]);
+    find_levels(logs, count, count, LEVELS_DEPTH, &levels);
+    if (levels.count == 1) {
+        snprintf(text, size, ", all of one mode");
+        return;
+    }
+    size_t used =
+        (size_t)snprintf(text, size, " in %s modes:", numbers[levels.count]);
+    double left = 100;
+    for (size_t i = 0; i < levels.count; i++) {
+        const bool last = i + 1 == levels.count;
+        const double share = last ? left
+                                  : round(100 * (double)levels.items[i].count /
+                                          (double)times->count);
+        left -= share;
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s %.0f %% %sabout %s",
+                             i == 0 ? ""
+                             : last ? " and"
+                                    : ",",
+                             share, i == 0 ? "take " : "",
+                             format_ns((uint64_t)exp(levels.items[i].middle),
+                                       time, sizeof(time)));
+    }
+}
+
+/* The median, and what a write takes on average of those that go on. */
+static void say_writes(struct finding *finding, size_t count, const char *modes,
+                       const struct sustained *sustained)
+{
+    char ns[24], bytes[24];
+
+    format_ns((uint64_t)llround(sustained->ns), ns, sizeof(ns));
+    format_bytes(sustained->written_bytes, bytes, sizeof(bytes));
+    finding_why(finding,
+                "the median of %zu requests of 4 KiB%s%s; at the end of %s of "
+                "random writes without a pause, one takes %s on average",
+                count, sustained->risen ? " into an empty buffer" : "", modes,
+                bytes, ns);
+    finding_extra(finding, "sustained",
+                  value_integer((uint64_t)llround(sustained->ns)));
+}
+
+static void say_times(struct findings *findings, enum kind kind,
+                      struct times *times, const struct sustained *sustained)
+{
+    const char *parameter = kinds[kind].parameter;
+    struct finding *finding = findings_add(findings, "basic", parameter);
+    char modes[240];
+
+    if (!isfinite(times->interval.high)) {
+        finding_why(finding, "too few requests for the interval of a median");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(times->median)),
+                  1 - 2 * times->error_rate);
+    finding->low = value_integer((uint64_t)floor(times->interval.low));
+    finding->high = value_integer((uint64_t)ceil(times->interval.high));
+    stats_sort(times->ns, times->count);
+    finding_extra(finding, "p5",
+                  value_integer(quantile(times->ns, times->count, 0.05)));
+    finding_extra(finding, "p95",
+                  value_integer(quantile(times->ns, times->count, 0.95)));
+    finding_extra(finding, "p99",
+                  value_integer(quantile(times->ns, times->count, 0.99)));
+    describe_modes(times, modes, sizeof(modes));
+    if (kind == RANDOM_WRITE && sustained->known)
+        say_writes(finding, times->count, modes, sustained);
+    else
+        finding_why(finding, "the median of %zu requests of 4 KiB%s",
+                    times->count, modes);
+}
+
+/* Goes on with random writes when all else is measured. What the host or the
+ * noise adds now and then to requests, it adds to reads as well. */
+static bool sustain(struct state *state, const struct times times[KINDS],
+                    struct sustained *sustained)
+{
+    const struct sustained_ground ground = {.first_bytes = state->first_bytes,
+                                            .request_bytes =
+                                                state->request_bytes,
+                                            .count = state->count};
+    const struct times *reads = &times[RANDOM_READ];
+    double sum_ns = 0;
+
+    for (size_t i = 0; i < reads->count; i++)
+        sum_ns += reads->ns[i];
+    const double added_ns = sum_ns / (double)reads->count - reads->median;
+    return sustained_measure(&state->study, "basic", &ground,
+                             times[RANDOM_WRITE].median + fmax(added_ns, 0),
+                             sustained);
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+    struct times *times = study_alloc(study, KINDS * sizeof(*times));
+    struct sustained sustained = {.known = false};
+
+    measure(state, times);
+    const bool all =
+        study->setting.read_only || sustain(state, times, &sustained);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (times[kind].count)
+            say_times(findings, (enum kind)kind, &times[kind], &sustained);
+    if (!all)
+        study_leave(study);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    uint64_t bytes = setting->logical_block_bytes > 4 * KIB
+                         ? setting->logical_block_bytes
+                         : 4 * KIB;
+
+    const uint64_t streams = REQUESTS_MAX / kinds[SEQUENTIAL_READ].round;
+    const uint64_t going_on = sustained_requests_most(setting, bytes);
+    plan->requests = 1000 + going_on / 2;
+    plan->requests_max =
+        KINDS * REQUESTS_MAX + LEADING_READS * streams + going_on;
+    plan->bytes_read = 650 * bytes;
+    plan->bytes_written = (350 + going_on / 2) * bytes;
+    plan->bytes_read_max = (2 * REQUESTS_MAX + LEADING_READS * streams) * bytes;
+    plan->bytes_written_max = (2 * REQUESTS_MAX + going_on) * bytes;
+    if (setting->read_only)
+        plan->bytes_written = plan->bytes_written_max = 0;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct state *state =
+        study_create(sizeof(*state), &probe_basic, &ops, setting);
+    uint64_t offset = setting->region_offset_bytes;
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->request_bytes = setting->logical_block_bytes > 4 * KIB
+                               ? setting->logical_block_bytes
+                               : 4 * KIB;
+    state->first_bytes = (offset + state->request_bytes - 1) /
+                         state->request_bytes * state->request_bytes;
+    state->count =
+        (offset + setting->region_length_bytes - state->first_bytes) /
+        state->request_bytes;
+    for (int kind = 0; kind < KINDS; kind++) {
+        uint64_t base =
+            placing_base(setting, state->study.seed + (uint64_t)kind, 16 * MIB);
+        state->stream[kind] =
+            base > state->first_bytes
+                ? (base - state->first_bytes) / state->request_bytes
+                : 0;
+    }
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_basic = {
+    .name = "basic",
+    .question = "What do reads and writes of 4 KiB cost, at random and in "
+                "order?",
+    .idea = "Up to a thousand of each, until their medians are known well; the "
+            "modes tell what else there is to find.",
+    .writes = true,
+    .region_min_bytes = 16 * MIB,
+    .answers = {"random_read", "sequential_read", "random_write",
+                "sequential_write"},
+    .literal = &paper_basic,
+    .by_write = {"random_write", "sequential_write"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block, route (c), where neither page nor order is needed: a drive
+ * that maps whole blocks moves what lies before a write in its block. So a
+ * small write is the dearer the further it is from where its block begins, and
+ * cheap again behind the border: the next two borders are searched by halves,
+ * and what lies between them is the block if that stands up at other places.
+ *
+ *   cost of a small write
+ *    |      /|      /|      /
+ *    |    /  |    /  |    /
+ *    |  /    |  /    |  /
+ *    |/      |/      |/       address ->
+ *
+ * Assumes: before each such write, one far away closes the block of the last.
+ */
+#include "probes/clustered_block/clustered_block.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/placing.h"
+
+enum {
+    TRIES = 2,
+    RESETS_PART = 4,
+    EVERY_MOST = 8,   /* rows of a block that are told from blocks */
+    ALIKE_ROUNDS = 96 /* of borders that are compared, at the least */
+};
+
+static const uint64_t write_bytes = 4 * KIB;
+static const uint64_t first_step_bytes = 64 * KIB;
+/* Nothing further away than a part of this is compared. */
+static const uint64_t room_most_bytes = 4 * GIB;
+/* What comes behind a border costs less by this, at the least: half a block
+ * less is moved, of two at most. */
+static const double drop_least = 0.1;
+/* And right behind it, a whole block less; but where the bank is still busy
+ * with an erase, what is moved may hardly take longer than that. */
+static const double border_least = 0.05;
+/* Of 35 kinds of borders chance puts none so high above the others; banks of
+ * one drive that differ a little came to more than 3.5. One that always saves
+ * more than the others is at 5.6 or more. */
+static const double outranks_most = 4.5;
+/* A wrong step costs a second try; the certificate decides. */
+static const double step_error = 0.3;
+static const double certify_alpha = 1e-4;
+static const uint32_t step_looks[] = {5, 8, 12, 18, 0};
+static const uint32_t certify_looks[] = {24, 32, 48, 72, 108, 0};
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* Where the writes of one round go. */
+struct places {
+    uint64_t a_bytes, b_bytes, far_bytes;
+};
+
+static uint64_t room_of(const struct block_probe *state)
+{
+    uint64_t room = state->study.setting.region_length_bytes;
+
+    room = room < room_most_bytes ? room : room_most_bytes;
+    return room / write_bytes * write_bytes;
+}
+
+static uint64_t first_of(const struct block_probe *state)
+{
+    uint64_t first = state->study.setting.region_offset_bytes;
+
+    return (first + write_bytes - 1) / write_bytes * write_bytes;
+}
+
+/* Just behind a place where blocks, or a part of one, begin; and just
+ * before. */
+static struct places beside_border(const struct block_probe *state,
+                                   const struct contrast *contrast,
+                                   struct random *random)
+{
+    const uint64_t block = contrast->other_bytes, part = contrast->size_bytes;
+    const uint64_t first = first_of(state), parts = block / part;
+    uint64_t begin = first - first % block + contrast->shift_bytes;
+    struct places places;
+
+    while (begin < first + write_bytes)
+        begin += block;
+    const uint64_t blocks = (first + room_of(state) - begin) / block - 1;
+    places.a_bytes = begin + random_below(random, blocks) * block;
+    if (parts > 1)
+        places.a_bytes += (1 + random_below(random, parts - 1)) * part;
+    places.b_bytes = places.a_bytes - write_bytes;
+    return places;
+}
+
+static struct places places_of(const struct block_probe *state,
+                               const struct contrast *contrast,
+                               struct random *random)
+{
+    const uint64_t first = first_of(state), room = room_of(state);
+    struct places places = {contrast->size_bytes, contrast->other_bytes, 0};
+
+    if (contrast->kind == BLOCK_BORDER)
+        places = beside_border(state, contrast, random);
+    uint64_t far = places.a_bytes - first + room / RESETS_PART +
+                   random_below(random, room - 2 * room / RESETS_PART);
+    places.far_bytes = first + far % room / write_bytes * write_bytes;
+    return places;
+}
+
+void block_emit_border(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
+{
+    const struct block_probe *state = (const struct block_probe *)study;
+    const struct places places = places_of(state, contrast, random);
+    bool second = random_below(random, 2) == 1;
+
+    for (int i = 0; i < 2; i++, second = !second) {
+        struct step far = placing_unmeasured(OPERATION_WRITE, places.far_bytes,
+                                             write_bytes, phase, round);
+        struct step step = placing_step(
+            OPERATION_WRITE, second ? places.b_bytes : places.a_bytes,
+            write_bytes, phase, contrast, second ? 'b' : 'a', round);
+        placing_ask_flushed(study, &far);
+        placing_ask_flushed(study, &step);
+    }
+}
+
+/* ---- the search -------------------------------------------------------- */
+
+/* Blocks begin at multiples of this. */
+static uint64_t grain_of(const struct block_probe *state)
+{
+    const uint64_t page = state->page_bytes;
+
+    return page > write_bytes &&
+                   page % state->study.setting.logical_block_bytes == 0
+               ? page
+               : write_bytes;
+}
+
+/* Is there a border between two places, less than a block apart? */
+static bool is_between(struct block_probe *state, const char *phase,
+                       uint64_t low_bytes, uint64_t high_bytes)
+{
+    const struct claim_rule rule = {.alpha = step_error, .looks = step_looks};
+    struct contrast contrast = {.kind = BLOCK_PLACES,
+                                .size_bytes = low_bytes,
+                                .other_bytes = high_bytes,
+                                .expected = SIDE_OPEN,
+                                .low = -drop_least,
+                                .high = -drop_least};
+
+    snprintf(contrast.name, sizeof(contrast.name), "p%u-%u",
+             (unsigned)((low_bytes - first_of(state)) / write_bytes),
+             (unsigned)((high_bytes - first_of(state)) / write_bytes));
+    study_claim(&state->study, phase, &contrast, 1, &rule);
+    return contrast.side == SIDE_BELOW;
+}
+
+/*
+ * The first border behind `from_bytes`; 0: none was seen. Each step goes half
+ * as far again, so that it never passes more than half a block beyond what is
+ * known to be in one.
+ */
+static uint64_t next_border(struct block_probe *state, const char *phase,
+                            uint64_t from_bytes)
+{
+    const uint64_t grain = grain_of(state);
+    const uint64_t most =
+        from_bytes + room_of(state) / 2 / RESETS_PART / grain * grain;
+    uint64_t low = from_bytes, high = 0, step = first_step_bytes;
+
+    for (; low < most; low = high, step += step / 2) {
+        high = from_bytes + (step + grain - 1) / grain * grain;
+        if (is_between(state, phase, low, high))
+            break;
+    }
+    if (low >= most)
+        return 0;
+    while (high - low > grain) {
+        uint64_t middle = low + (high - low) / 2 / grain * grain;
+        *(is_between(state, phase, low, middle) ? &high : &low) = middle;
+    }
+    return high;
+}
+
+/* Were a part of it the block, it would show as much as the whole. */
+static void parts_within_half(struct contrast contrasts[], size_t count)
+{
+    double threshold = fmax(contrasts[0].median, border_least) / 2;
+
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/* Is what one kind of border saves more than what the others do? By ranks: how
+ * many spreads the sum of its own is above what chance gives. */
+static double outranks(const double ratios[], const uint64_t indexes[],
+                       uint32_t count, uint64_t every, uint64_t first)
+{
+    double higher = 0;
+    uint32_t own = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (indexes[i] % every != first)
+            continue;
+        own++;
+        for (uint32_t j = 0; j < count; j++)
+            if (indexes[j] % every != first)
+                higher += ratios[i] > ratios[j] ? 1 : 0;
+    }
+    const double pairs = (double)own * (count - own);
+    return pairs > 0 ? (higher - pairs / 2) / sqrt(pairs * (count + 1) / 12)
+                     : 0;
+}
+
+bool block_borders_alike(const double ratios[], const uint64_t indexes[],
+                         uint32_t count)
+{
+    for (uint64_t every = 2; every <= EVERY_MOST; every++)
+        for (uint64_t first = 0; first < every; first++)
+            if (outranks(ratios, indexes, count, every, first) > outranks_most)
+                return false;
+    return true;
+}
+
+/*
+ * Behind each border as much is saved? Where a block spans several banks, a
+ * write at the last of them waits for what each moves, and one at the first
+ * behind it for less: so it is at each row of a block, but more is saved where
+ * a block begins, which is every so many rows. HOLDS: they are alike.
+ */
+static enum claim check_alike(struct block_probe *state, const char *phase,
+                              const struct contrast *whole)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint64_t indexes[CONTRAST_ROUNDS_MAX];
+    const uint32_t rounds =
+        whole->rounds_count > ALIKE_ROUNDS ? whole->rounds_count : ALIKE_ROUNDS;
+
+    study_ratios(&state->study, phase, whole, rounds, ratios);
+    for (uint32_t i = 0; i < rounds; i++) {
+        struct random random;
+        study_random(&state->study, phase, whole->name, i, &random);
+        indexes[i] =
+            places_of(state, whole, &random).a_bytes / whole->other_bytes;
+    }
+    return block_borders_alike(ratios, indexes, rounds) ? CLAIM_HOLDS
+                                                        : CLAIM_FALLS;
+}
+
+/* Behind any border of blocks a write is much cheaper than before it; and not
+ * so at the parts of a block, of which only the primes need be tried.
+ * `*part_bytes`: the length of a part where some is saved all the same; or
+ * 0. */
+static enum claim certify(struct block_probe *state,
+                          struct block_borders *borders, uint64_t *part_bytes)
+{
+    const struct claim_rule rule = {.alpha = certify_alpha,
+                                    .looks = certify_looks,
+                                    .adapt = parts_within_half};
+    const uint64_t block = borders->block_bytes;
+    struct contrast contrasts[BLOCK_GAPS_MAX];
+    uint64_t unit = write_bytes, left;
+    char phase[LABEL_PHASE_MAX];
+    size_t count = 0;
+
+    /* Pages may be no multiple of what is written here. */
+    while (block % unit)
+        unit /= 2;
+    left = block / unit;
+    contrasts[count++] = (struct contrast){.name = "whole",
+                                           .kind = BLOCK_BORDER,
+                                           .size_bytes = block,
+                                           .other_bytes = block,
+                                           .shift_bytes = borders->phase_bytes,
+                                           .expected = SIDE_ABOVE,
+                                           .low = border_least,
+                                           .high = border_least};
+    for (uint64_t q = 2; left > 1 && count < BLOCK_GAPS_MAX; q++) {
+        if (left % q)
+            continue;
+        while (left % q == 0)
+            left /= q;
+        struct contrast part = contrasts[0];
+        snprintf(part.name, sizeof(part.name), "part%u", (unsigned)q);
+        part.size_bytes = block / q;
+        part.expected = SIDE_BELOW;
+        contrasts[count++] = part;
+    }
+    snprintf(phase, sizeof(phase), "borders-%u", (unsigned)(block / KIB));
+    enum claim claim =
+        study_claim(&state->study, phase, contrasts, count, &rule);
+    borders->effect = exp(contrasts[0].median);
+    borders->confidence = claim_confidence(contrasts, count, &rule);
+    *part_bytes = 0;
+    for (size_t i = 1; i < count && *part_bytes == 0; i++)
+        if (claim != CLAIM_HOLDS && contrasts[i].side != SIDE_BELOW &&
+            contrasts[i].interval.low > border_least)
+            *part_bytes = contrasts[i].size_bytes;
+    return claim == CLAIM_HOLDS ? check_alike(state, phase, &contrasts[0])
+                                : claim;
+}
+
+/* What lies between two borders may be several blocks, for a search may miss
+ * one: then a part of it shows as much, and may be the block. */
+static enum claim certify_down(struct block_probe *state,
+                               struct block_borders *borders)
+{
+    uint64_t part_bytes;
+    enum claim claim = certify(state, borders, &part_bytes);
+
+    while (part_bytes > 0) {
+        borders->block_bytes = part_bytes;
+        borders->phase_bytes %= part_bytes;
+        claim = certify(state, borders, &part_bytes);
+    }
+    return claim;
+}
+
+enum claim block_find_borders(struct block_probe *state,
+                              struct block_borders *borders)
+{
+    const uint64_t room = room_of(state), first = first_of(state);
+    const uint64_t grain = grain_of(state);
+    struct random random;
+    char phase[LABEL_PHASE_MAX];
+
+    for (uint32_t try = 0; try < TRIES; try++) {
+        snprintf(phase, sizeof(phase), "border-%u", (unsigned)try);
+        study_random(&state->study, phase, "from", 0, &random);
+        uint64_t from =
+            (first + random_below(&random, room / 2)) / grain * grain + grain;
+        const uint64_t begin = next_border(state, phase, from);
+        if (begin == 0)
+            return CLAIM_FALLS;
+        const uint64_t end = next_border(state, phase, begin);
+        if (end == 0)
+            continue;
+        borders->block_bytes = end - begin;
+        borders->phase_bytes = begin % borders->block_bytes;
+        if (certify_down(state, borders) == CLAIM_HOLDS)
+            return CLAIM_HOLDS;
+    }
+    return CLAIM_OPEN;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: in which unit does the drive erase? (Kim et al. III-C)
+ *
+ * Idea, by two routes that must agree. (a) Written page by page in order, every
+ * new block brings an erase or a merge: slow writes at one distance. (b) Random
+ * aligned writes of a size that is no multiple of the block leave parts behind
+ * that must be copied: they cost more than the same writes in order. (c) Asked
+ * first, for it needs the least: where whole blocks are mapped, what lies
+ * before a small write in its block is moved with it, and where that begins
+ * again a block begins.
+ *
+ * Assumes: the drive has been written, flush works. A page-mapped drive cleans
+ * only when its spare area is used up: it is then filled that far, and only
+ * route (a) speaks, at lower confidence, in writes that may go anywhere. Where
+ * the page is not known, writes of several lengths, and across two pages, must
+ * tell how long one is. Where log-list has found the block that a log belongs
+ * to, that is the block, and nothing is written.
+ *
+ *   cost                      cost of random over sequential writes of s
+ *    |    x         x           |  o  o
+ *    |                          |        o  o
+ *    | ...|.........|....       |_____________ o__o__
+ *        page by page ->              s ->     block
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "probes/clustered_block/clustered_block.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+/* Numbers of walks; those in pieces are between. */
+enum { WALK_AS_FOUND = 1, WALK_LATER = 2, WALK_SCATTERED = 35 };
+
+/* Where pieces of several lengths told the block it was right for 48 of 48
+ * drives made at random. */
+static const double pieces_confidence = 0.9;
+/* Of writes that use up the spare area, where the page is not known. */
+static const uint64_t shortest_fill_bytes = 32 * KIB;
+
+/* ---- where the page is known ------------------------------------------- */
+
+/* A stand-in for the block where none is known: 8 MiB or more, in pages. */
+static struct block_guess unknown_block(uint64_t page_bytes)
+{
+    uint64_t eighth = MIB / page_bytes * page_bytes;
+
+    return (struct block_guess){page_bytes, 8 * (eighth ? eighth : page_bytes),
+                                0};
+}
+
+/*
+ * A drive that maps pages and has used up its spare area: slow writes come at
+ * one distance, wherever they go. Where the host or a buffer splits a page, it
+ * uses up several, so that the distance need not be a number of writes: then
+ * parts of a page tell. False: they do not, and nothing is said.
+ */
+static bool conclude_scattered(struct block_probe *state, bool cleans,
+                               struct findings *findings)
+{
+    const uint64_t page = state->page_bytes;
+    const struct block_course course = {.number = WALK_SCATTERED,
+                                        .write_bytes = page,
+                                        .scattered = true,
+                                        .most_bytes = cleans ? 512 * MIB : GIB,
+                                        .most_writes = cleans ? 4096 : 16384};
+    struct block_pieces pieces = {.scattered = true};
+    struct block_spikes spikes;
+
+    if (block_walk(state, &course, &spikes)) {
+        block_conclude_one_route(
+            state, &spikes,
+            "so it is on a drive that maps pages and has to clean for a "
+            "new block",
+            findings);
+        return true;
+    }
+    if (cleans || block_compare_parts(state, page, 0, &pieces) != CLAIM_HOLDS)
+        return false;
+    if (pieces.missed)
+        block_say_lost(findings);
+    else
+        block_conclude_agreed(state, &pieces, state->page_confidence, findings);
+    return true;
+}
+
+static void conclude_with_page(struct block_probe *state,
+                               struct findings *findings)
+{
+    const uint64_t page = state->page_bytes;
+    const struct block_guess unknown = unknown_block(page);
+    struct block_course course = {.number = WALK_AS_FOUND,
+                                  .write_bytes = page,
+                                  .most_bytes = 512 * MIB,
+                                  .most_writes = 16384};
+    struct block_spikes spikes;
+
+    if (block_walk(state, &course, &spikes)) {
+        block_conclude_spikes(state, &spikes, findings);
+        return;
+    }
+    /* What random writes cost more, a drive that maps pages pays for cleaning:
+     * then no more need be filled. */
+    const bool cleans = block_any_gap(state, &unknown) == SIDE_ABOVE;
+    course.number = WALK_LATER;
+    if (!cleans) {
+        course.most_bytes = GIB;
+        course.most_writes = 65536;
+        block_fill(state, page);
+    }
+    if (conclude_scattered(state, cleans, findings))
+        return;
+    if (block_walk(state, &course, &spikes))
+        block_conclude_spikes(state, &spikes, findings);
+    else if (cleans)
+        block_conclude_ladder(state, page, findings);
+    else
+        block_say_open(
+            findings,
+            "no slow write comes at a fixed distance, also after many "
+            "writes, and random writes cost no more than sequential "
+            "ones: the drive did not have to clean, or does so unseen");
+}
+
+/* ---- where the page is not known --------------------------------------- */
+
+static void conclude_without_page(struct block_probe *state,
+                                  struct findings *findings)
+{
+    /* It stands for the page. */
+    const uint64_t write_bytes = 4 * KIB;
+    const struct block_guess unknown = unknown_block(write_bytes);
+    struct block_pieces pieces = {.scattered = true};
+
+    if (block_any_gap(state, &unknown) == SIDE_ABOVE) {
+        block_conclude_ladder(state, write_bytes, findings);
+        return;
+    }
+    /* What has none has nothing to use up, and the walks use up some as
+     * well. */
+    if (!state->page_is_absent)
+        block_fill(state, shortest_fill_bytes);
+    if (block_compare_pieces(state, &pieces) == CLAIM_HOLDS)
+        block_conclude_agreed(state, &pieces, pieces_confidence, findings);
+    else
+        block_say_open(
+            findings,
+            "without clustered_page it is not known what to write in "
+            "order, and too few lengths of writes agree on a distance "
+            "of slow ones; if you know it, pass "
+            "--assume=clustered_page=VALUE");
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    switch ((enum block_kind)contrast->kind) {
+    case BLOCK_GAP:
+        block_emit_gap(study, phase, contrast, round, random);
+        break;
+    case BLOCK_PLACES:
+    case BLOCK_BORDER:
+        block_emit_border(study, phase, contrast, round, random);
+        break;
+    }
+}
+
+/* What the rows of a cell took in all; a flush may take no time. */
+static bool cell_ns(const struct study *study, const char *phase,
+                    const struct contrast *contrast, char suffix,
+                    uint32_t round, double *ns)
+{
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, 2);
+
+    *ns = rows ? 1 + (double)rows[0].ns + (double)rows[1].ns : 0;
+    return rows;
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    double a, b;
+
+    (void)random;
+    if (contrast->kind == BLOCK_GAP)
+        return block_value_gap(study, phase, contrast, round, ratio);
+    if (!cell_ns(study, phase, contrast, 'a', round, &a) ||
+        !cell_ns(study, phase, contrast, 'b', round, &b))
+        return false;
+    *ratio = log(b / a);
+    return true;
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct block_probe *state = (struct block_probe *)study;
+    struct block_borders borders;
+
+    if (state->log_block_bytes)
+        block_say_log_block(state, findings);
+    else if (block_find_borders(state, &borders) == CLAIM_HOLDS)
+        block_say_borders(findings, &borders);
+    else if (state->page_bytes)
+        conclude_with_page(state, findings);
+    else
+        conclude_without_page(state, findings);
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    plan->requests = 20000;
+    plan->requests_max = 600000;
+    /* Where logs were found, nothing; else a walk, and after a fill another. */
+    plan->bytes_written = 256 * MIB;
+    plan->bytes_written_max = 25 * GIB + block_fill_bytes(setting);
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    uint64_t page = findings_integer(known, "clustered_page");
+    const struct finding *log_block = findings_get(known, "log_block");
+    const struct finding *log_list = findings_get(known, "log_list");
+    const struct finding *known_page = findings_get(known, "clustered_page");
+    struct block_probe *state =
+        study_create(sizeof(*state), &probe_clustered_block, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = page;
+    state->page_confidence = known_page ? known_page->confidence : 0;
+    state->page_is_absent = known_page && known_page->verdict == VERDICT_ABSENT;
+    state->log_block_bytes = findings_integer(known, "log_block");
+    state->log_block_confidence =
+        state->log_block_bytes ? log_block->confidence : 0;
+    state->log_list_is_absent = log_list && log_list->verdict == VERDICT_ABSENT;
+    state->hidden_chunks[0] = state->hidden_chunks[1] = 1;
+    state->room_bytes = setting->region_length_bytes / 2;
+    if (state->room_bytes > 4 * GIB)
+        state->room_bytes = 4 * GIB;
+    state->base_bytes =
+        placing_base(setting, state->study.seed, state->room_bytes);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_clustered_block = {
+    .name = "clustered-block",
+    .question = "In which unit does the drive erase?",
+    .idea = "Written in order, every new block brings a slow write; random "
+            "writes cost more than sequential ones until they are as long as "
+            "the block.",
+    .writes = true,
+    .region_min_bytes = 256 * MIB,
+    .answers = {"clustered_block"},
+    .by_flush = {"clustered_block"},
+    .literal = &paper_clustered_block,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: do slow writes at a distance come after a pause as well?
+ * What is erased or merged for each new block is, however long the drive was
+ * left alone. But where blocks with one bit a cell take all writes first, a
+ * slow one comes as often as such a block is copied away to make room, which is
+ * a half, a third or a quarter of the block behind; and the drive makes room by
+ * itself when it is left alone. (So does one that cleans before it must.)
+ *
+ *   kept busy       |    |    |    |
+ *                                      pause
+ *   the same             |    |    |   .....   |    |    |
+ *   room was made        |    |    |   .....                   |    |
+ *
+ * Assumes: five seconds suffice for it to begin (drives wait for tenths of one
+ * to a few), and five more for a block.
+ */
+#include "probes/clustered_block/clustered_block.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "lib/infer/statistics/stats.h"
+
+enum {
+    WALK_NUMBER = 36,
+    PAUSES = BLOCK_PAUSES_COUNT,
+    LEG_PERIODS = 3,   /* between pauses, at the least */
+    PLACES_A_PAUSE = 2 /* that should be slow behind each, and are looked at */
+};
+
+/* A place is slow from half of what slow ones are above the rest. */
+static const double slow_share = 0.5;
+/* They need not be as slow as when their distance was found (what is copied or
+ * cleaned now may be more of a block, or less): from this ratio on, all are
+ * slow enough. */
+static const double slow_ratio = 4;
+/* A cache takes a write in less than this share of the time that it takes
+ * behind, with all that a request costs besides; drives drift by less. */
+static const double faster_most = 0.85;
+
+/* Every `step`th value, sorted; the count. */
+static size_t pick(const double values[], size_t count, size_t step,
+                   double sample[STATS_MAX])
+{
+    size_t picked = 0;
+
+    for (size_t i = 0; i < count && picked < STATS_MAX; i += step)
+        sample[picked++] = values[i];
+    stats_sort(sample, picked);
+    return picked;
+}
+
+static double median_of(const double values[], size_t count)
+{
+    double sample[STATS_MAX];
+    const size_t picked = pick(values, count, count / STATS_MAX | 1, sample);
+
+    return stats_median(sample, picked);
+}
+
+/* Of the values at one place: the lower quartile, for among many places noise
+ * makes one or another slow twice. */
+static double low_of(const double values[], size_t count, size_t length)
+{
+    double sample[STATS_MAX];
+
+    return sample[(pick(values, count, length, sample) - 1) / 4];
+}
+
+/* Of a leg, before any pause: where slow writes come, and how far above their
+ * neighbours they are. */
+static double slowest_place(const double residuals[], size_t count,
+                            size_t length, size_t *place)
+{
+    double most = 0;
+
+    *place = 0;
+    for (size_t i = 0; i < length; i++) {
+        double above = low_of(residuals + i, count - i, length);
+        if (above > most) {
+            most = above;
+            *place = i;
+        }
+    }
+    return most;
+}
+
+/* What a leg behind a pause shows. */
+struct leg {
+    uint32_t slow_count; /* at the first places where one should be */
+    size_t quiet_writes; /* before one is */
+    /* Places further on, once one was slow, and how many of them are. */
+    size_t busy_count, busy_slow_count;
+};
+
+static struct leg leg_of(const double residuals[], size_t first, size_t end,
+                         size_t place, size_t length, double least)
+{
+    assert(length > 0);
+    size_t at = first + (place + length - first % length) % length;
+    struct leg leg = {.quiet_writes = end - first};
+
+    for (size_t i = 0; at < end; i++, at += length) {
+        const bool slow = residuals[at] > least;
+        const bool busy = i >= PLACES_A_PAUSE && leg.quiet_writes < end - first;
+        leg.busy_count += busy;
+        leg.busy_slow_count += busy && slow;
+        leg.slow_count += i < PLACES_A_PAUSE && slow;
+        if (slow && leg.quiet_writes == end - first)
+            leg.quiet_writes = at - first;
+    }
+    return leg;
+}
+
+/* Are writes faster after each pause than they were before all? */
+static bool is_faster(const double values[], size_t leg_writes,
+                      size_t legs_count, size_t length)
+{
+    const double most = median_of(values, leg_writes) + log(faster_most);
+
+    for (size_t leg = 1; leg < legs_count; leg++)
+        if (median_of(values + leg * leg_writes, length / 2) >= most)
+            return false;
+    return true;
+}
+
+/* Slow writes that stay away while the drive is kept busy as well, more than
+ * half as often: what is cleaned may have nothing left to copy. */
+static bool come_and_go(size_t slow_count, size_t busy_count,
+                        size_t busy_slow_count)
+{
+    return slow_count * 2 * busy_count >
+           busy_slow_count * PAUSES * PLACES_A_PAUSE;
+}
+
+enum block_pauses block_judge_pauses(const double values[],
+                                     const double residuals[],
+                                     size_t leg_writes, size_t legs_count,
+                                     const struct block_spikes *spikes,
+                                     size_t *quiet)
+{
+    const size_t length = spikes->period.length;
+    const double least =
+        fmax(slow_share * fmin(spikes->period.excess, log(slow_ratio)),
+             spikes->rule.threshold);
+    uint32_t slow_count = 0;
+    size_t busy_count = 0, busy_slow_count = 0, place;
+
+    if (slowest_place(residuals, leg_writes, length, &place) < least)
+        return BLOCK_PAUSES_UNTOLD;
+    *quiet = 0;
+    for (size_t leg = 0; leg < legs_count; leg++) {
+        const size_t first = leg * leg_writes;
+        const struct leg shown =
+            leg_of(residuals, first, first + leg_writes, place, length, least);
+        busy_count += shown.busy_count;
+        busy_slow_count += shown.busy_slow_count;
+        if (leg == 0)
+            continue;
+        slow_count += shown.slow_count;
+        if (shown.quiet_writes > *quiet)
+            *quiet = shown.quiet_writes;
+        /* One pause is enough where both come. */
+        if (leg == 1 && slow_count == PLACES_A_PAUSE)
+            return BLOCK_PAUSES_SAME;
+    }
+    if (legs_count == 2)
+        return BLOCK_PAUSES_MORE;
+    if (2 * slow_count > PAUSES * PLACES_A_PAUSE)
+        return BLOCK_PAUSES_SAME;
+    if (come_and_go(slow_count, busy_count, busy_slow_count))
+        return BLOCK_PAUSES_UNTOLD;
+    return is_faster(values, leg_writes, legs_count, length)
+               ? BLOCK_PAUSES_PASSED
+               : BLOCK_PAUSES_ROOM;
+}
+
+/* The legs so far. */
+static enum block_pauses
+judge_legs(struct block_probe *state, const struct block_course *course,
+           size_t legs, const struct block_spikes *spikes, size_t *quiet)
+{
+    const struct block_costs costs = block_walk_costs(
+        state, course, legs * course->leg_chunks, &spikes->rule);
+
+    return block_judge_pauses(costs.values, costs.residuals,
+                              course->leg_chunks * BLOCK_CHUNK_WRITES, legs,
+                              spikes, quiet);
+}
+
+static enum block_pauses after_pauses(struct block_probe *state,
+                                      const struct block_spikes *spikes,
+                                      size_t *quiet)
+{
+    const size_t leg_chunks =
+        LEG_PERIODS * spikes->period.length / BLOCK_CHUNK_WRITES + 1;
+    const size_t leg_writes = leg_chunks * BLOCK_CHUNK_WRITES;
+    const uint64_t write = spikes->write_bytes, room = state->room_bytes;
+    const struct block_course course = {.number = WALK_NUMBER,
+                                        .write_bytes = write,
+                                        .scattered = spikes->scattered,
+                                        .skip_bytes = room / 2 / write * write,
+                                        .leg_chunks = leg_chunks,
+                                        .pause_ns = block_pause_ns};
+    enum block_pauses pauses;
+
+    *quiet = 0;
+    if (!course.scattered && (PAUSES + 1) * leg_writes > room / 2 / write)
+        return BLOCK_PAUSES_UNTOLD;
+    pauses = judge_legs(state, &course, 2, spikes, quiet);
+    if (pauses == BLOCK_PAUSES_MORE)
+        pauses = judge_legs(state, &course, PAUSES + 1, spikes, quiet);
+    return pauses;
+}
+
+struct block_cache block_look_at_cache(struct block_probe *state,
+                                       const struct block_distance *distance)
+{
+    struct block_cache cache = {.claim = CLAIM_OPEN, .may_hide_logs = true};
+    size_t quiet;
+    const enum block_pauses pauses =
+        after_pauses(state, distance->spikes, &quiet);
+
+    if (pauses == BLOCK_PAUSES_SAME)
+        cache.claim = CLAIM_FALLS;
+    if (pauses != BLOCK_PAUSES_ROOM)
+        return cache;
+    cache.claim = CLAIM_HOLDS;
+    cache.quiet_bytes = quiet * distance->spikes->write_bytes;
+    cache.is_seen_through = block_find_folds(state, distance, &cache.folds);
+    /* If nobody has said that there are no logs, it matters for the block
+     * only. */
+    if (!cache.is_seen_through || state->log_list_is_absent)
+        cache.may_hide_logs = block_may_hide_logs(state, distance->spikes);
+    if (!cache.may_hide_logs && !cache.is_seen_through)
+        cache.is_seen_through =
+            block_find_folds_anywhere(state, distance, &cache.folds);
+    return cache;
+}

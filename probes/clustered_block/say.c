@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block: what is said of each way in which a block was found, and how
+ * sure that is.
+ */
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "probes/clustered_block/clustered_block.h"
+
+/* What one route alone says is stated with less confidence: slow writes may be
+ * those of a cache in front (so it was with all 5 that were wrong of 64 drives
+ * made at random), unless they came after a pause as well; and where there are
+ * more logs than random writes before those that are measured, nothing of half
+ * a block is merged yet. */
+static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "clustered-block", "clustered_block");
+}
+
+static struct finding *add_found(struct findings *findings, uint64_t bytes,
+                                 double confidence)
+{
+    struct finding *finding = add(findings);
+
+    finding_found(finding, value_integer(bytes), confidence);
+    return finding;
+}
+
+void block_say_gap(struct findings *findings, uint64_t block_bytes,
+                   const struct block_spikes *spikes,
+                   const struct block_verdict *verdict)
+{
+    char size[24];
+    bool both = spikes->found && spikes->block_bytes == block_bytes;
+    double confidence =
+        fmin(verdict->confidence,
+             both ? 1 - spikes->period.error : one_route_confidence);
+    struct finding *finding = add_found(findings, block_bytes, confidence);
+
+    format_bytes(block_bytes, size, sizeof(size));
+    if (both)
+        finding_why(finding,
+                    "written in order, every %s brings one slow write (%zu of "
+                    "%zu fresh ones); random writes of a part of it cost %.2f "
+                    "times as much as sequential ones, whole ones no more",
+                    size, spikes->period.hits, spikes->period.trials,
+                    verdict->effect);
+    else
+        finding_why(finding,
+                    "random writes of %s, aligned, cost no more than "
+                    "sequential ones, and those of a part of it %.2f times as "
+                    "much",
+                    size, verdict->effect);
+}
+
+static double sureness(enum claim cached)
+{
+    return cached == CLAIM_FALLS ? lasting_confidence : one_route_confidence;
+}
+
+void block_say_spikes(struct findings *findings,
+                      const struct block_spikes *spikes, enum claim cached,
+                      double confidence, const char *why_alone)
+{
+    struct finding *finding = add_found(findings, spikes->block_bytes,
+                                        fmin(confidence, sureness(cached)));
+    char size[24];
+
+    finding_why(finding,
+                "written %s, every %s brings one slow write, %.2f times its "
+                "neighbours (%zu of %zu fresh ones); %s",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                exp(spikes->period.excess), spikes->period.hits,
+                spikes->period.trials, why_alone);
+}
+
+void block_say_agreed(struct findings *findings,
+                      const struct block_pieces *pieces,
+                      const struct block_walked *first, enum claim cached,
+                      double confidence)
+{
+    const struct period *period = &first->spikes.period;
+    struct finding *finding = add_found(findings, pieces->block_bytes,
+                                        fmin(confidence, sureness(cached)));
+    char size[24], piece[24];
+
+    format_bytes(first->piece_bytes, piece, sizeof(piece));
+    format_bytes(pieces->page_bytes, size, sizeof(size));
+    if (pieces->page_bytes)
+        finding_why(finding,
+                    "in writes of %s anywhere one of %zu is slow, %.2f times "
+                    "its neighbours (%zu of %zu fresh ones); each uses up a "
+                    "page of %s%s",
+                    piece, period->length, exp(period->excess), period->hits,
+                    period->trials, size,
+                    pieces->crossed ? ", for of those across two of them twice "
+                                      "as many are slow"
+                                    : "");
+    else
+        finding_why(finding,
+                    "in writes of %s anywhere one of %zu is slow, %.2f times "
+                    "its neighbours (%zu of %zu fresh ones), and as often a "
+                    "byte in writes of %zu other lengths",
+                    piece, period->length, exp(period->excess), period->hits,
+                    period->trials, pieces->count - 1);
+}
+
+/* What every slow write, and none after a pause, says of a cache. */
+#define CACHE_SAYS                                                             \
+    "written %s, every %s brings one slow write, but none for %s or more "     \
+    "after the drive was left alone: it makes room by itself, as one does "    \
+    "with a cache of flash in front, "
+
+static void say_folds(struct findings *findings,
+                      const struct block_distance *distance,
+                      const struct block_folds *folds, uint64_t quiet_bytes)
+{
+    const struct block_spikes *spikes = distance->spikes;
+    const double confidence = fmin(distance->confidence, one_route_confidence);
+    const uint64_t block = folds->units * distance->pitch_bytes;
+    struct finding *finding = add_found(findings, block, confidence);
+    char size[24], quiet[24], whole[24];
+
+    finding_why(finding,
+                CACHE_SAYS "and with every %s a slow one takes %.2f times as "
+                           "long as the others (%zu of %zu), for there a block "
+                           "behind it begins",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                format_bytes(quiet_bytes, quiet, sizeof(quiet)),
+                format_bytes(block, whole, sizeof(whole)), exp(folds->excess),
+                folds->hits, folds->trials);
+}
+
+/* Where what is copied at once cannot be told from what begins a block. */
+static void say_room(struct findings *findings,
+                     const struct block_spikes *spikes, uint64_t quiet_bytes)
+{
+    char size[24], quiet[24];
+
+    finding_why(add(findings),
+                CACHE_SAYS "and that may copy a part of a block at once",
+                spikes->scattered ? "anywhere" : "in order",
+                format_bytes(spikes->block_bytes, size, sizeof(size)),
+                format_bytes(quiet_bytes, quiet, sizeof(quiet)));
+}
+
+/* What such a cache takes it writes to new places, one after the other: a merge
+ * behind it is a part of what each of its slow writes waits for, wherever that
+ * goes. So it looks as where there are no logs. */
+static void say_hidden(struct findings *findings)
+{
+    static const char why[] =
+        "no write waited for a merge, but the drive makes room by itself when "
+        "it is left alone, as one does with a cache of flash in front "
+        "(clustered_block): that takes all writes first, logs behind it would "
+        "not show, and what it copies does not show that there are none";
+
+    findings_doubt(findings, "log_list", why);
+    findings_doubt(findings, "log_block", why);
+}
+
+void block_say_cache(struct findings *findings,
+                     const struct block_distance *distance,
+                     const struct block_cache *cache)
+{
+    if (cache->may_hide_logs)
+        say_hidden(findings);
+    if (cache->is_seen_through)
+        say_folds(findings, distance, &cache->folds, cache->quiet_bytes);
+    else
+        say_room(findings, distance->spikes, cache->quiet_bytes);
+}
+
+void block_say_open(struct findings *findings, const char *reason)
+{
+    finding_why(add(findings), "%s", reason);
+}
+
+void block_say_lost(struct findings *findings)
+{
+    /* What is copied in cleaning may share blocks with what is written, and
+     * then slow writes come as often as those have room, for as long as that is
+     * the same. */
+    block_say_open(findings,
+                   "slow writes come at a fixed distance, but not in writes of "
+                   "another length, so it holds for a while only: as where "
+                   "copies of what is cleaned go to the same block as what is "
+                   "written");
+}
+
+/* Blocks that share a log are merged as one, and what is merged is erased. The
+ * ends of that block were seen to the page. */
+void block_say_log_block(const struct block_probe *state,
+                         struct findings *findings)
+{
+    char size[24];
+    struct finding *finding = add_found(findings, state->log_block_bytes,
+                                        state->log_block_confidence);
+
+    finding_why(finding,
+                "the drive collects updates in logs and merges each with its "
+                "block: what is merged and erased as one is %s (log_block)",
+                format_bytes(state->log_block_bytes, size, sizeof(size)));
+}
+
+/* What lies before a write in its block was moved with it, and so no drive does
+ * that maps anything smaller. */
+void block_say_borders(struct findings *findings,
+                       const struct block_borders *borders)
+{
+    char size[24];
+    struct finding *finding =
+        add_found(findings, borders->block_bytes, borders->confidence);
+
+    finding_why(
+        finding,
+        "a small write just before a multiple of %s costs %.2f times as "
+        "much as one just behind it, and so at no part of it: what lies "
+        "before a write in its block is moved with it",
+        format_bytes(borders->block_bytes, size, sizeof(size)),
+        borders->effect);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-block, route (a): written page by page in order, every new block
+ * brings an erase or a merge, at one distance; on a page-mapped drive, once its
+ * spare area is used up, and then in any order.
+ */
+#include "probes/clustered_block/clustered_block.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+
+enum {
+    CHUNK_WRITES = BLOCK_CHUNK_WRITES,
+    FIRST_CHUNKS = 4,     /* of the first look at a walk */
+    CERTIFY_PERIODS = 16, /* fresh ones */
+    TRIES_A_LENGTH = 2,
+    PARTS_MAX = 4, /* of a period that fell */
+    FILL_ROUND_WRITES = 64,
+    FILL_PARTS = 64, /* after each it may be enough, */
+    SLOW_PARTS = 3,  /* if after so many the latest ones were slow: */
+    LATE_PARTS = 4,
+    STALLS_MAX = 2, /* rounds of these that may stall */
+    FILL_WRITES_MAX = 200000,
+    FILL_LATE_ROUNDS_MAX =
+        LATE_PARTS * (FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2)
+};
+
+/* So much of the drive uses up the spare area of most; no more than this. */
+enum { FILL_PERCENT = 35 };
+/* Of what the whole run may write: the walks and other probes need theirs. */
+enum { FILL_BUDGET_PARTS = 4 };
+static const uint64_t fill_most_bytes = 20 * GIB;
+/* Writes that wait for a block to be cleaned cost so many times as much. */
+static const double cleaning_least = 2;
+
+/* ---- the walk ---------------------------------------------------------- */
+
+struct walk {
+    const struct block_course *course;
+    char phase[LABEL_PHASE_MAX];
+    uint64_t first_bytes; /* of those in order */
+    size_t writes_most;   /* of the search; the certificate comes on top */
+    size_t room_writes;   /* of both */
+    double *values;       /* log cost of each write with its flush */
+    size_t count, size;
+    double writes_ns; /* without: the sum of the medians of all chunks */
+};
+
+static uint64_t pitch_of(const struct block_course *course)
+{
+    return course->pitch_bytes ? course->pitch_bytes : course->write_bytes;
+}
+
+/* Any place of the course in the region; `visit` counts those of a walk. */
+static uint64_t anywhere(const struct block_probe *state,
+                         const struct block_course *course, uint64_t visit,
+                         struct random *random)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t region_end =
+        setting->region_offset_bytes + setting->region_length_bytes;
+    const uint64_t pitch = pitch_of(course);
+    const uint64_t first = (setting->region_offset_bytes + pitch - 1) / pitch;
+    const uint64_t end =
+        (region_end - course->shift_bytes - course->write_bytes) / pitch + 1;
+
+    const uint64_t index = course->evenly ? placing_evenly(visit, end - first)
+                                          : random_below(random, end - first);
+
+    return (first + index) * pitch + course->shift_bytes;
+}
+
+static void ask_chunk(struct block_probe *state, const struct walk *walk,
+                      uint32_t chunk)
+{
+    const struct block_course *course = walk->course;
+    const size_t leg_chunks = course->leg_chunks;
+    const uint64_t pitch = pitch_of(course);
+    const uint64_t first =
+        walk->first_bytes + (uint64_t)chunk * CHUNK_WRITES * pitch;
+    struct step pause =
+        placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
+    struct step step = {.operation = OPERATION_WRITE,
+                        .length_bytes = course->write_bytes,
+                        .label = {.cell = "page", .round = chunk}};
+    struct random random;
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", walk->phase);
+    study_random(&state->study, walk->phase, step.label.cell, chunk, &random);
+    pause.idle_ns = course->pause_ns;
+    if (leg_chunks && chunk % leg_chunks == 0 &&
+        (chunk || course->begins_paused))
+        study_ask(&state->study, &pause);
+    for (unsigned i = 0; i < CHUNK_WRITES; i++) {
+        step.offset_bytes =
+            course->scattered
+                ? anywhere(state, course, (uint64_t)chunk * CHUNK_WRITES + i,
+                           &random)
+                : first + (course->by_twos ? i ^ 1 : i) * pitch;
+        placing_ask_flushed(&state->study, &step);
+    }
+}
+
+static bool take_chunk(struct block_probe *state, struct walk *walk,
+                       uint32_t chunk)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&state->study.ledger, walk->phase, "page", chunk);
+
+    double writes_ns[CHUNK_WRITES];
+
+    if (!entry || entry->failed || entry->count != 2 * CHUNK_WRITES)
+        return false;
+    for (int i = 0; i < CHUNK_WRITES; i++) {
+        writes_ns[i] = (double)entry->timings[2 * i].ns;
+        double ns =
+            (double)(entry->timings[2 * i].ns + entry->timings[2 * i + 1].ns);
+        walk->values[walk->count++] = log(ns > 1 ? ns : 1);
+    }
+    walk->writes_ns += stats_median(writes_ns, CHUNK_WRITES);
+    return true;
+}
+
+/* Makes room for so many values. */
+static void grow(struct block_probe *state, struct walk *walk, size_t count)
+{
+    if (count <= walk->size)
+        return;
+    walk->size = count > 2 * walk->size ? count : 2 * walk->size;
+    double *values =
+        study_alloc(&state->study, walk->size * sizeof(*walk->values));
+    if (walk->count)
+        memcpy(values, walk->values, walk->count * sizeof(*values));
+    walk->values = values;
+}
+
+/* Takes the first `writes` of the walk. */
+static void walk_to(struct block_probe *state, struct walk *walk, size_t writes)
+{
+    uint32_t chunks = (uint32_t)((writes + CHUNK_WRITES - 1) / CHUNK_WRITES);
+    bool all = true;
+
+    grow(state, walk, (size_t)chunks * CHUNK_WRITES);
+    for (uint32_t i = (uint32_t)(walk->count / CHUNK_WRITES); i < chunks; i++) {
+        if (all && take_chunk(state, walk, i))
+            continue;
+        all = false;
+        ask_chunk(state, walk, i);
+    }
+    if (!all)
+        study_leave(&state->study);
+}
+
+/* A length that failed on fresh data is tried once more, then never again. */
+static void refute(struct period_dead *dead, size_t failed[],
+                   size_t *failed_count, size_t length)
+{
+    size_t times = 0;
+
+    if (*failed_count < PERIOD_DEAD_MAX)
+        failed[(*failed_count)++] = length;
+    for (size_t i = 0; i < *failed_count; i++)
+        times += failed[i] == length;
+    if (times >= TRIES_A_LENGTH && dead->count < PERIOD_DEAD_MAX)
+        dead->lengths[dead->count++] = length;
+}
+
+/* Walks on for some periods: are they there? Where more places are slow than
+ * one of each period, a part of it may be the period. -ENOMEM, or 0. */
+static int certify_on(struct walk *walk, size_t first, size_t end,
+                      const struct period_rule *rule, struct period *period,
+                      bool *certified)
+{
+    struct period whole = *period;
+
+    for (size_t part = 1; part <= PARTS_MAX; part++) {
+        if (whole.length % part || whole.length / part < PERIOD_SHORTEST)
+            continue;
+        *period = whole;
+        period->length = whole.length / part;
+        int error =
+            period_certify(walk->values, end, first, rule, period, certified);
+        if (error || *certified)
+            return error;
+    }
+    *period = whole;
+    return 0;
+}
+
+/* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
+static enum claim look_from(struct block_probe *state, struct walk *walk,
+                            size_t from, size_t count, struct period_dead *dead,
+                            struct period_rule *rule, struct period *period)
+{
+    bool certified = false;
+    int error =
+        period_search(walk->values + from, count - from, dead, rule, period);
+    size_t end = count + CERTIFY_PERIODS * period->length;
+
+    period->phase += from;
+    if (!error && end + CHUNK_WRITES <= walk->room_writes) {
+        walk_to(state, walk, end);
+        error = certify_on(walk, count, end, rule, period, &certified);
+    }
+    if (error == -ENOMEM)
+        study_fail(&state->study);
+    if (certified)
+        return CLAIM_HOLDS;
+    return error ? CLAIM_OPEN : CLAIM_FALLS;
+}
+
+static struct block_spikes spikes_of(const struct block_probe *state,
+                                     const struct walk *walk,
+                                     const struct period_rule *rule,
+                                     const struct period *period)
+{
+    const uint64_t write = walk->course->write_bytes;
+
+    return (struct block_spikes){
+        .found = true,
+        .scattered = walk->course->scattered,
+        .rule = *rule,
+        .period = *period,
+        .write_bytes = write,
+        .block_bytes = period->length * write,
+        .phase_bytes = state->base_bytes + period->phase * write,
+        .write_ns = walk->writes_ns * CHUNK_WRITES / (double)walk->count};
+}
+
+static bool follow(struct block_probe *state, struct walk *walk,
+                   struct block_spikes *spikes)
+{
+    /* As the drive goes on, it cleans more: what comes later may be clearer. */
+    struct period_dead dead[2] = {{.count = 0}, {.count = 0}};
+    size_t failed[2][PERIOD_DEAD_MAX], failed_count[2] = {0, 0};
+
+    for (size_t n = FIRST_CHUNKS * CHUNK_WRITES; n <= walk->writes_most;
+         n = walk->count > 2 * n ? walk->count : 2 * n) {
+        walk_to(state, walk, n);
+        for (int later = 0; later < 2; later++) {
+            struct period_rule rule;
+            struct period period;
+            const enum claim claim = look_from(state, walk, later ? n / 2 : 0,
+                                               n, &dead[later], &rule, &period);
+            if (claim == CLAIM_HOLDS) {
+                *spikes = spikes_of(state, walk, &rule, &period);
+                return true;
+            }
+            if (claim == CLAIM_FALLS)
+                refute(&dead[later], failed[later], &failed_count[later],
+                       period.length);
+        }
+    }
+    return false;
+}
+
+/* The same number may be walked in order and anywhere. */
+static void name_phase(const struct block_course *course,
+                       char phase[LABEL_PHASE_MAX])
+{
+    snprintf(phase, LABEL_PHASE_MAX, "walk-%s%d",
+             course->scattered ? "any-" : "", course->number);
+}
+
+bool block_walk(struct block_probe *state, const struct block_course *course,
+                struct block_spikes *spikes)
+{
+    struct walk walk = {.course = course,
+                        .first_bytes = state->base_bytes,
+                        .room_writes = SIZE_MAX};
+    uint64_t writes = course->most_bytes / course->write_bytes;
+
+    *spikes = (struct block_spikes){.found = false};
+    name_phase(course, walk.phase);
+    writes = writes < course->most_writes ? writes : course->most_writes;
+    if (course->scattered && writes < FIRST_CHUNKS * CHUNK_WRITES)
+        writes = FIRST_CHUNKS * CHUNK_WRITES;
+    if (!course->scattered) {
+        walk.room_writes = (size_t)(state->room_bytes / course->write_bytes);
+        if (writes > walk.room_writes / 2)
+            writes = walk.room_writes / 2;
+    }
+    walk.writes_most = (size_t)writes;
+    return follow(state, &walk, spikes);
+}
+
+struct block_costs block_walk_costs(struct block_probe *state,
+                                    const struct block_course *course,
+                                    size_t chunks,
+                                    const struct period_rule *rule)
+{
+    struct walk walk = {.course = course,
+                        .first_bytes = state->base_bytes + course->skip_bytes};
+    const size_t count = chunks * CHUNK_WRITES;
+
+    name_phase(course, walk.phase);
+    walk_to(state, &walk, count);
+    double *residuals = study_alloc(&state->study, count * sizeof(*residuals));
+    period_level(walk.values, count, rule, residuals);
+    return (struct block_costs){walk.values, residuals, count};
+}
+
+/* ---- filling ----------------------------------------------------------- */
+
+uint64_t block_fill_bytes(const struct setting *setting)
+{
+    uint64_t bytes = setting->region_length_bytes / 100 * FILL_PERCENT;
+    uint64_t allowed = setting->write_budget_bytes / FILL_BUDGET_PARTS;
+
+    bytes = bytes < allowed ? bytes : allowed;
+    return bytes < fill_most_bytes ? bytes : fill_most_bytes;
+}
+
+/* How long the writes are: short beside a block, that parts of it stay valid
+ * and must be copied; but not more of them than take a few minutes. */
+static uint64_t fill_write_bytes(const struct block_probe *state,
+                                 uint64_t unit_bytes)
+{
+    uint64_t least = block_fill_bytes(&state->study.setting) / FILL_WRITES_MAX;
+
+    least = least > 16 * KIB ? least : 16 * KIB;
+    return (least + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
+/* False: the round was there. */
+static bool ask_fill(struct block_probe *state, uint64_t length, uint32_t round)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t slots = setting->region_length_bytes / length;
+    const uint64_t first = (setting->region_offset_bytes + length - 1) / length;
+    struct step step = {
+        .operation = OPERATION_WRITE,
+        .length_bytes = length,
+        .label = {.phase = "fill", .cell = "random", .round = round}};
+    const struct ledger_entry *entry = ledger_get(
+        &state->study.ledger, step.label.phase, step.label.cell, round);
+    struct random random;
+
+    if (entry && entry->count == FILL_ROUND_WRITES)
+        return false;
+    study_random(&state->study, step.label.phase, step.label.cell, round,
+                 &random);
+    for (uint64_t i = 0; i < FILL_ROUND_WRITES; i++) {
+        step.offset_bytes = (first + random_below(&random, slots - 1)) * length;
+        study_ask(&state->study, &step);
+    }
+    return true;
+}
+
+/* What a round took on average, of `count` from `first` on. A drive that stalls
+ * now and then is not one that cleans: the slowest are left out. They are few,
+ * since one that cleans for a long block may do so in one of many rounds. */
+static double rounds_ns(const struct block_probe *state, uint32_t first,
+                        uint32_t count)
+{
+    const uint32_t kept = count > STALLS_MAX ? count - STALLS_MAX : count;
+    double ns[FILL_LATE_ROUNDS_MAX] = {0}, sum_ns = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ledger_entry *entry =
+            ledger_get(&state->study.ledger, "fill", "random", first + i);
+        for (uint32_t k = 0; entry && k < entry->count; k++)
+            ns[i] += (double)entry->timings[k].ns;
+    }
+    stats_sort(ns, count);
+    for (uint32_t i = 0; i < kept; i++)
+        sum_ns += ns[i];
+    return sum_ns / kept;
+}
+
+/*
+ * Writes at random that use up the spare area and leave no block without some
+ * pages that are still valid: from then on a new block is had only by copying
+ * those, and that takes long enough to be seen. (Written in order, old blocks
+ * have none, and their erase can hide behind writes to other banks.) That it is
+ * so far shows in the writes themselves: parts of them take much longer than an
+ * early one did, the second, for a buffer may have taken in the first. A few
+ * such parts, and each block has met it.
+ */
+void block_fill(struct block_probe *state, uint64_t unit_bytes)
+{
+    const uint64_t length = fill_write_bytes(state, unit_bytes);
+    const uint32_t rounds = (uint32_t)(block_fill_bytes(&state->study.setting) /
+                                       length / FILL_ROUND_WRITES);
+    const uint32_t part = rounds / FILL_PARTS + 1;
+    uint32_t slow_count = 0;
+    double early_ns = 0;
+
+    for (uint32_t begin = 0; begin < rounds; begin += part) {
+        const uint32_t count = part < rounds - begin ? part : rounds - begin;
+        const uint32_t late =
+            begin > LATE_PARTS * part ? begin - (LATE_PARTS - 1) * part : part;
+        bool asked = false;
+        for (uint32_t i = 0; i < count; i++)
+            asked = ask_fill(state, length, begin + i) || asked;
+        if (asked)
+            study_leave(&state->study);
+        if (begin == 0)
+            continue;
+        const double ns = rounds_ns(state, late, begin + count - late);
+        early_ns = begin == part ? ns : early_ns;
+        slow_count += ns > cleaning_least * early_ns;
+        if (slow_count == SLOW_PARTS)
+            break;
+    }
+}

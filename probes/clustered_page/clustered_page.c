@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-page: in which unit does the drive write? (Kim et al. III-B)
+ *
+ * Idea: a write that covers only a part of a clustered page makes the drive
+ * read the rest first. A write of one page that is shifted by a part of it
+ * touches two pages, each in part; shifted by a whole page it touches none in
+ * part.
+ *
+ * Assumes: the drive has been written, flush works, pages begin at offset 0.
+ *
+ *   cost of a write of s at slot + s/2, over that at slot
+ *
+ *   1.6                     *           The smallest s with an effect is the
+ *                           |   o       candidate P. It must survive: shifts by
+ *   1.0  o    o    o    o   |   |   o   P/2 are dear, shifts by P are free in
+ *     s = 1K   2K   4K   8K  16K 32K 64K  writes of 2P, 3P and 5P.
+ *
+ * A drive that updates single sectors (Kim's SSD-C) shows no such effect. Then
+ * one sector more than a page costs one more program: a staircase over sizes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "probes/clustered_page/clustered_page.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+enum {
+    CANDIDATES_MAX = 4,
+    /* Flash has sixteen at least, of which the drive may join some. */
+    BLOCK_PAGES_LEAST = 8
+};
+
+static const double effect_found = 0.05;
+/* A shift that costs less than this may be a second page being programmed:
+ * no proof that something is read first. */
+static const double effect_read = 0.15, effect_read_large = 0.25;
+static const uint32_t open_rounds_least = 64;
+/* Half as much again for 16 times as much: a slow host may take that long to
+ * send them, beside a block that is merged. */
+static const double merge_hides = 0.4055; /* log 1.5 */
+/* No erase block is smaller, and the pages of a block show less than itself. */
+static const uint64_t block_least_bytes = 64 * KIB;
+static const double effect_small = 0.04;
+
+static void say_found(struct findings *findings, uint64_t page_bytes,
+                      const struct page_verdict *verdict)
+{
+    struct finding *page =
+        findings_add(findings, "clustered-page", "clustered_page");
+    char size[24];
+
+    finding_found(page, value_integer(page_bytes), verdict->confidence);
+    format_bytes(page_bytes, size, sizeof(size));
+    finding_why(
+        page,
+        "a write of %s costs %.2f times as much when it is shifted by a "
+        "part of %s, longer writes shifted by the whole of it cost the "
+        "same, and no smaller size shows the effect",
+        size, verdict->effect, size);
+}
+
+static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings);
+
+/*
+ * What seemed a page is a block, if it has pages: one of these sizes, whose
+ * certificate fell only because as many as fill the block are cheapest when
+ * they are aligned.
+ */
+static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
+                              const struct page_smaller *smaller,
+                              struct findings *findings)
+{
+    state->whole_bytes = block_bytes;
+    for (size_t i = 0; i < smaller->count; i++) {
+        uint64_t page_bytes = smaller->sizes[i];
+        struct page_verdict page;
+        if (block_bytes % page_bytes ||
+            page_settle(state, &page_bytes, &page) != CLAIM_HOLDS)
+            continue;
+        /* It might be a chip's page, and the block a page that is not read. */
+        page.confidence = fmin(page.confidence, page_small_confidence);
+        page_weigh_whole(state, page_bytes, &page);
+        conclude_shifts(state, page_bytes, &page, findings);
+        return;
+    }
+    page_say_open(findings,
+                  "writes are cheapest where whole blocks of them are "
+                  "aligned, and whether these have pages cannot be "
+                  "told");
+}
+
+/*
+ * A page that was found by shifts is certified: is the rest of it read? Where
+ * it is not, the block of a drive that updates sectors has the same effects,
+ * for writes of all of it leave nothing to merge; and its pages may show
+ * little.
+ */
+static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings)
+{
+    struct page_verdict page = *verdict;
+    struct page_smaller smaller;
+    enum claim alone = CLAIM_HOLDS;
+    double confidence;
+    const enum side side = page_reads_rest(state, page_bytes, &confidence);
+
+    if (side != SIDE_ABOVE && page_bytes >= block_least_bytes) {
+        alone = page_none_smaller(state, "pages", page_bytes, BLOCK_PAGES_LEAST,
+                                  effect_small, &page, &smaller);
+        page.confidence = fmin(page.confidence, page_small_confidence);
+        if (alone != CLAIM_HOLDS)
+            alone = page_has_parts(state, page_bytes, &smaller, &page);
+    }
+    if (alone != CLAIM_HOLDS) {
+        conclude_pages_of(state, page_bytes, &smaller, findings);
+        return;
+    }
+    say_found(findings, page_bytes, &page);
+    /* What is known of a part is known no better than of what it is part. */
+    page_say_rest(findings, page_bytes, side,
+                  fmin(confidence, page.confidence));
+}
+
+/* Sizes with an effect, the largest effect first: what is certified first is
+ * what most likely holds. Last, those that may have one. */
+struct candidates {
+    struct contrast found[2 * PAGE_SIZES_MAX];
+    size_t count;
+};
+
+static bool likelier(const struct contrast *a, const struct contrast *b)
+{
+    bool a_sure = a->side == SIDE_ABOVE, b_sure = b->side == SIDE_ABOVE;
+
+    return a_sure == b_sure ? a->median > b->median : a_sure;
+}
+
+static void add_candidate(struct candidates *candidates,
+                          const struct contrast *contrast)
+{
+    size_t at = candidates->count++;
+
+    for (; at > 0 && likelier(contrast, &candidates->found[at - 1]); at--)
+        candidates->found[at] = candidates->found[at - 1];
+    candidates->found[at] = *contrast;
+}
+
+/*
+ * A search looks a few times at first: what costs half as much again shows at
+ * once, while sizes much larger than the page, whose small effects are hard to
+ * tell from none, would cost most of what the whole probe writes. Only if no
+ * size that has shown an effect is the page are the rest looked at to the end.
+ */
+static const uint32_t first_looks[] = {8, 12, 0};
+static const uint32_t *const search_stages[] = {first_looks, search_looks};
+
+/* Quick look at one ladder of sizes. */
+static void search(struct page_probe *state, uint64_t multiple,
+                   const uint32_t looks[], struct candidates *candidates)
+{
+    struct contrast contrasts[PAGE_SIZES_MAX];
+    uint64_t sizes[PAGE_SIZES_MAX];
+    char phase[LABEL_PHASE_MAX];
+    size_t count = page_ladder(
+        state, multiple, page_largest_bytes / (state->in_order ? 2 : 1), sizes);
+    size_t looks_count = 0;
+
+    while (looks[looks_count])
+        looks_count++;
+    const struct claim_rule rule = {.alpha = page_search_error *
+                                             (double)(looks_count * count),
+                                    .looks = looks};
+
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i] =
+            page_moved(state, sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
+        contrasts[i].high = effect_found;
+    }
+    snprintf(phase, sizeof(phase), "search-%u", (unsigned)multiple);
+    if (count == 0)
+        return;
+    study_claim(&state->study, phase, contrasts, count, &rule);
+    /* What many rounds could not decide may be one; few say nothing. */
+    for (size_t i = 0; i < count; i++)
+        if ((contrasts[i].side == SIDE_ABOVE &&
+             (!state->in_order || contrasts[i].median > page_effect_most)) ||
+            (contrasts[i].side == SIDE_OPEN &&
+             contrasts[i].rounds_count >= open_rounds_least &&
+             contrasts[i].median > page_effect_low))
+            add_candidate(candidates, &contrasts[i]);
+}
+
+static void say_in_order(uint64_t page_bytes,
+                         const struct page_verdict *verdict,
+                         struct findings *findings)
+{
+    struct finding *page = page_add(findings, "clustered_page");
+    char size[24];
+
+    format_bytes(page_bytes, size, sizeof(size));
+    finding_found(page, value_integer(page_bytes), verdict->confidence);
+    finding_why(page,
+                "writes of %s in order cost %.1f times as much when they are "
+                "shifted by a part of %s, which makes the drive merge a block "
+                "for each, and longer ones shifted by the whole of it cost the "
+                "same",
+                size, verdict->effect, size);
+    finding_why(
+        page_add(findings, "read_modify_write"),
+        "what is not written in order makes the drive merge a block, so "
+        "it does not show whether the rest of a page is read");
+}
+
+/* True: a page was found, and all is said. */
+static bool try_stage(struct page_probe *state, const uint64_t multiples[2],
+                      const uint32_t looks[], struct findings *findings)
+{
+    struct candidates candidates = {.count = 0};
+
+    search(state, multiples[0], looks, &candidates);
+    search(state, multiples[1], looks, &candidates);
+    for (size_t i = 0; i < candidates.count && i < CANDIDATES_MAX; i++) {
+        struct page_verdict verdict;
+        uint64_t page_bytes = candidates.found[i].size_bytes;
+        if (page_settle(state, &page_bytes, &verdict) != CLAIM_HOLDS)
+            continue;
+        if (state->in_order) {
+            say_in_order(page_bytes, &verdict, findings);
+        } else {
+            page_weigh_whole(state, page_bytes, &verdict);
+            conclude_shifts(state, page_bytes, &verdict, findings);
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool try_candidates(struct page_probe *state,
+                           const uint64_t multiples[2],
+                           struct findings *findings)
+{
+    for (size_t i = 0; i < sizeof(search_stages) / sizeof(*search_stages); i++)
+        if (try_stage(state, multiples, search_stages[i], findings))
+            return true;
+    return false;
+}
+
+/* No size in either ladder shows an effect that would matter. */
+static enum claim no_effect(struct page_probe *state,
+                            struct page_verdict *verdict)
+{
+    const struct claim_rule rule = {.alpha = page_alpha,
+                                    .looks = claim_long_looks};
+    struct contrast contrasts[2 * PAGE_SIZES_MAX];
+    uint64_t sizes[PAGE_SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t multiple = 1; multiple <= 3; multiple += 2) {
+        size_t n = page_ladder(state, multiple, page_largest_bytes, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] =
+                page_shifted(sizes[i], sizes[i] / 2, sizes[i], SIDE_BELOW);
+            contrasts[count].low = contrasts[count].high =
+                sizes[i] < 128 * KIB ? effect_read : effect_read_large;
+            count++;
+        }
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-effect", contrasts, count, &rule);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    verdict->of_host = true;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_ABOVE &&
+            page_extra_ns(state, "no-effect", &contrasts[i]) >=
+                page_flash_least_ns)
+            verdict->of_host = false;
+    return claim;
+}
+
+/*
+ * Do merges hide what a shift costs? Where a write to another place merges a
+ * block whatever is written, 4 KiB take about as long as 64 KiB; so they do
+ * where both are part of a page. FALLS: they do not.
+ */
+static enum claim merges_hide(struct page_probe *state)
+{
+    const struct claim_rule rule = {.alpha = page_search_error * 7,
+                                    .looks = search_looks};
+    struct contrast contrast = {.kind = PAGE_LARGER,
+                                .name = "larger",
+                                .size_bytes = 4 * KIB,
+                                .other_bytes = 64 * KIB,
+                                .pitch_bytes = 64 * KIB,
+                                .repeats = 8,
+                                .expected = SIDE_BELOW,
+                                .low = merge_hides,
+                                .high = merge_hides};
+
+    return study_claim(&state->study, "merges", &contrast, 1, &rule);
+}
+
+/* Every way to find a page by its shifts. */
+static bool try_all(struct page_probe *state, struct findings *findings)
+{
+    static const uint64_t multiples[2][2] = {{1, 3}, {5, 7}};
+
+    state->in_order = false;
+    state->whole_bytes = 0;
+    state->in_order = merges_hide(state) != CLAIM_FALLS;
+    if (state->in_order &&
+        try_stage(state, multiples[0], first_looks, findings))
+        return true;
+    state->in_order = false;
+    return try_candidates(state, multiples[0], findings) ||
+           try_candidates(state, multiples[1], findings);
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct page_probe *state = (struct page_probe *)study;
+    struct page_verdict verdict;
+
+    if (try_all(state, findings))
+        return;
+    switch (no_effect(state, &verdict)) {
+    case CLAIM_HOLDS:
+        page_conclude_without_rmw(state, verdict.confidence, findings);
+        break;
+    case CLAIM_FALLS:
+        page_say_open(
+            findings,
+            verdict.of_host
+                ? "some shifted writes cost more, but by less than any "
+                  "flash operation takes: it is the host's doing, or the "
+                  "device is memory"
+                : "some shifted writes cost more, but no page size "
+                  "explains which");
+        break;
+    case CLAIM_OPEN:
+        page_say_open(findings,
+                      "the noise is too large to tell whether shifted writes "
+                      "cost more; try a quieter host or another port");
+        break;
+    }
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    /* Expected: one ladder and one certificate; at most: all, to the end. */
+    plan->requests = 26000;
+    plan->requests_max = 1000000;
+    plan->bytes_written = 300 * MIB;
+    plan->bytes_written_max = 24000 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = page_emit, .value = page_value};
+    struct page_probe *state =
+        study_create(sizeof(*state), &probe_clustered_page, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->block_bytes = setting->logical_block_bytes;
+    state->base_bytes =
+        placing_base(setting, state->study.seed, PAGE_ROOM_BYTES);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_clustered_page = {
+    .name = "clustered-page",
+    .question = "In which unit does the drive write?",
+    .idea = "A write that covers only a part of a clustered page makes the "
+            "drive read the rest first, so a write of one page costs more when "
+            "it is shifted by a part of it.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"clustered_page", "read_modify_write"},
+    .by_flush = {"clustered_page", "read_modify_write"},
+    .literal = &paper_clustered_page,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * clustered-page, where shifts show nothing: a drive that updates single
+ * sectors (Kim's SSD-C) pays one more program for one sector more than a page,
+ * a staircase over sizes.
+ */
+#include "probes/clustered_page/clustered_page.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+
+enum { CANDIDATES_MAX = 4, FIRST_FREE = 16 };
+
+struct finding *page_add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "clustered-page", parameter);
+}
+
+void page_say_open(struct findings *findings, const char *reason)
+{
+    static const char *const parameters[] = {"clustered_page",
+                                             "read_modify_write"};
+
+    for (int i = 0; i < 2; i++)
+        finding_why(findings_add(findings, "clustered-page", parameters[i]),
+                    "%s", reason);
+}
+
+/* One program more must cost this much to be a stair. */
+static const double stair_least = 0.03, stairs_none = 0.05;
+
+static void steps_within_half(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.5 * stair_least ? 0.5 * stair_least : threshold;
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].expected == SIDE_BELOW ||
+            contrasts[i].kind == PAGE_SHIFTED)
+            contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/*
+ * Half a page and one block of the next one, against as much of one page: it is
+ * no longer, and costs a program more. (All of a page shifted by a half may
+ * not: a host takes long to send it, and meanwhile the first of two pages is
+ * programmed.)
+ */
+static struct contrast reaching_beyond(const struct page_probe *state,
+                                       uint64_t page_bytes)
+{
+    struct contrast contrast =
+        page_shifted(page_bytes / 2 + state->block_bytes, page_bytes / 2,
+                     page_bytes, SIDE_ABOVE);
+
+    contrast.low = contrast.high = 0.5 * stair_least;
+    contrast.repeats = 16;
+    return contrast;
+}
+
+/* One block more than a part of a page: from where a page would begin, or the
+ * last part of one would reach into the next. */
+static struct contrast longer_part(const struct page_probe *state,
+                                   uint64_t page_bytes, uint64_t part_bytes)
+{
+    struct contrast contrast = page_longer(state, part_bytes, SIDE_BELOW);
+
+    contrast.pitch_bytes = page_bytes;
+    return contrast;
+}
+
+/* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
+ * nor at P/q for any other prime q. So far it might be a limit on the length of
+ * requests, or a buffer that is full: but what reaches beyond P costs a program
+ * more as well, and is no longer. */
+static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
+                                 struct page_verdict *verdict)
+{
+    const struct claim_rule rule = {.alpha = page_alpha,
+                                    .looks = claim_long_looks,
+                                    .adapt = steps_within_half};
+    const uint64_t quarter = page_bytes / 4;
+    struct contrast contrasts[PAGE_CONTRASTS_MAX];
+    char phase[LABEL_PHASE_MAX];
+    uint64_t blocks = page_bytes / state->block_bytes;
+    size_t count = 0;
+
+    contrasts[count++] = page_longer(state, page_bytes, SIDE_ABOVE);
+    contrasts[count++] = page_longer(state, 2 * page_bytes, SIDE_ABOVE);
+    contrasts[count++] = reaching_beyond(state, page_bytes);
+    contrasts[count++] = page_longer(state, 6 * quarter, SIDE_BELOW);
+    contrasts[count++] = longer_part(state, page_bytes, 2 * quarter);
+    if (quarter >= 2 * state->block_bytes) {
+        contrasts[count++] = longer_part(state, page_bytes, quarter);
+        contrasts[count++] = longer_part(state, page_bytes, 3 * quarter);
+    }
+    while (blocks % 2 == 0)
+        blocks /= 2;
+    for (uint64_t q = 3; blocks > 1 && count < FIRST_FREE; q += 2) {
+        if (blocks % q)
+            continue;
+        while (blocks % q == 0)
+            blocks /= q;
+        contrasts[count++] = longer_part(state, page_bytes, page_bytes / q);
+    }
+    snprintf(phase, sizeof(phase), "stairs-%llu",
+             (unsigned long long)page_bytes);
+    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    verdict->effect = exp(contrasts[0].median);
+    verdict->confidence = claim_confidence(contrasts, count, &rule);
+    if (contrasts[0].median < page_effect_sure)
+        verdict->confidence = fmin(verdict->confidence, page_effect_confidence);
+    return verdict->claim;
+}
+
+/* The sizes beyond which one block more costs something, ascending. */
+static size_t search_stairs(struct page_probe *state,
+                            uint64_t found[PAGE_SIZES_MAX])
+{
+    static const uint64_t multiples[] = {1, 3};
+    struct contrast contrasts[2 * PAGE_SIZES_MAX];
+    size_t count = 0, found_count = 0;
+
+    for (size_t m = 0; m < 2; m++) {
+        uint64_t sizes[PAGE_SIZES_MAX];
+        size_t n = page_ladder(state, multiples[m], 256 * KIB, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] = page_longer(state, sizes[i], SIDE_OPEN);
+            contrasts[count].low = contrasts[count].high = stair_least;
+            count++;
+        }
+    }
+    const struct claim_rule rule = {
+        .alpha = page_search_error * 7 * (double)count, .looks = search_looks};
+    study_claim(&state->study, "search-stairs", contrasts, count, &rule);
+    for (uint64_t size = 0, next; found_count < CANDIDATES_MAX; size = next) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < count; i++)
+            if (contrasts[i].side == SIDE_ABOVE &&
+                contrasts[i].size_bytes > size &&
+                contrasts[i].size_bytes < next)
+                next = contrasts[i].size_bytes;
+        if (next == UINT64_MAX)
+            break;
+        found[found_count++] = next;
+    }
+    return found_count;
+}
+
+/* Twice as much costs at most twice as much. If more, something took in the
+ * smaller writes and the flush did not make it pass them on, so that what they
+ * cost is paid by others: then no comparison of single writes shows a page. */
+static struct contrast doubled(uint64_t size_bytes)
+{
+    struct contrast contrast = {.kind = PAGE_LONGER,
+                                .size_bytes = size_bytes,
+                                .other_bytes = 2 * size_bytes,
+                                .pitch_bytes = 2 * size_bytes,
+                                .predicted = log(2),
+                                .repeats = 16,
+                                .expected = SIDE_BELOW,
+                                .low = page_effect_none,
+                                .high = page_effect_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "w%llu-doubled",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+static enum claim no_debt(struct page_probe *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
+    struct contrast contrasts[PAGE_SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t size = 64 * KIB; size < page_largest_bytes; size *= 2)
+        contrasts[count++] = doubled(size);
+    enum claim claim =
+        study_claim(&state->study, "no-debt", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+/* One block more costs nothing that would matter at any size: nor where pages
+ * of 3, 5 or 7 * 2^k end, of which powers of two tell nothing. */
+static enum claim no_stairs(struct page_probe *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
+    struct contrast contrasts[4 * PAGE_SIZES_MAX];
+    size_t count = 0;
+
+    for (uint64_t multiple = 1; multiple <= 7; multiple += 2) {
+        uint64_t sizes[PAGE_SIZES_MAX];
+        size_t n = page_ladder(state, multiple, 256 * KIB, sizes);
+        for (size_t i = 0; i < n; i++) {
+            contrasts[count] = page_longer(state, sizes[i], SIDE_BELOW);
+            contrasts[count].low = contrasts[count].high = stairs_none;
+            count++;
+        }
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-stairs", contrasts, count, &rule);
+    *confidence = claim_confidence(contrasts, count, &rule);
+    return claim;
+}
+
+static void say_stairs(struct findings *findings, uint64_t page_bytes,
+                       const struct page_verdict *verdict)
+{
+    struct finding *page = page_add(findings, "clustered_page");
+    char size[24];
+
+    /* Where several banks work at once, a page more costs nothing until all do:
+     * so the stair may be that of several pages. */
+    finding_found(page, value_integer(page_bytes),
+                  fmin(verdict->confidence, page_small_confidence));
+    finding_why(page,
+                "one sector more than %s costs %.2f times as much, as at "
+                "twice that size and not between",
+                format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
+}
+
+static void conclude_stairs(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings)
+{
+    double confidence;
+    const enum side side = page_reads_rest(state, page_bytes, &confidence);
+
+    say_stairs(findings, page_bytes, verdict);
+    page_say_rest(findings, page_bytes, side, confidence);
+}
+
+/* The page stays unknown, for this reason; whether the rest of it is read may
+ * be known all the same. */
+static void conclude_pageless(struct page_probe *state, const char *reason,
+                              struct findings *findings)
+{
+    double confidence;
+    enum claim none = page_no_rest(state, &confidence);
+
+    finding_why(page_add(findings, "clustered_page"), "%s", reason);
+    struct finding *rest = page_add(findings, "read_modify_write");
+    finding_why(rest, "%s", reason);
+    if (none != CLAIM_HOLDS)
+        return;
+    finding_found(rest, value_boolean(false),
+                  fmin(confidence, page_small_confidence));
+    finding_why(rest, "no write of any size up to 1 MiB costs more when it is "
+                      "shifted by a part, nor one of up to 512 KiB when it is "
+                      "shortened, so what is not written is not read either");
+}
+
+/* Neither shifts nor stairs show anything. */
+static void say_nothing_shows(double confidence, struct findings *findings)
+{
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding =
+            page_add(findings, i ? "read_modify_write" : "clustered_page");
+        finding_absent(finding, confidence);
+        finding_why(finding,
+                    "neither a shift by half the size nor one sector more "
+                    "costs anything that would matter, up to 1 MiB");
+    }
+}
+
+void page_conclude_without_rmw(struct page_probe *state, double confidence,
+                               struct findings *findings)
+{
+    uint64_t found[PAGE_SIZES_MAX];
+    const size_t count = search_stairs(state, found);
+    double certainty;
+
+    for (size_t i = 0; i < count; i++) {
+        struct page_verdict verdict;
+        if (certify_stairs(state, found[i], &verdict) != CLAIM_HOLDS)
+            continue;
+        conclude_stairs(state, found[i], &verdict, findings);
+        return;
+    }
+    /* What it puts off, as behind a flush that lies, single writes do not show:
+     * neither that the rest of a page is read, nor that it is not. */
+    if (no_debt(state, &certainty) != CLAIM_HOLDS) {
+        study_say_open(
+            state->study.probe, findings,
+            "small writes cost less than their share of large ones, flush "
+            "included, so the drive may put off what it costs to write");
+        return;
+    }
+    confidence = fmin(certainty, confidence);
+    if (no_stairs(state, &certainty) != CLAIM_HOLDS)
+        conclude_pageless(
+            state,
+            "shifted writes cost nothing more, and the steps in the cost of "
+            "longer ones fit no page size",
+            findings);
+    else
+        say_nothing_shows(fmin(certainty, confidence), findings);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * content: does it matter to the drive what is written? (Sun & Zhang 4.2)
+ *
+ * Idea: fill a few blocks with zeros, ones and random data in turn, and make
+ * small writes to one after the other: one block more than the drive has logs,
+ * so that each write makes it merge the block whose turn was so many writes
+ * ago. Where pages of zeros are moved for less, every third write is done
+ * sooner. Thrice, so that each block has held each of them.
+ * Then parts: of each two one of zeros and one of ones, in either order, so
+ * that halves, quarters and banks of the block hold as many of each. As long as
+ * a part of zeros fills no whole unit, they cost as much as ones.
+ *
+ *   ones / parts                      A unit of 2 KiB: parts of 2 KiB save half
+ *     half |         +---------       of what zeros save; of 1 KiB, or shifted
+ *          |         |                by 1 KiB, they save next to nothing.
+ *     none +---------+
+ *        0.5   1     2    4 KiB
+ *
+ * How many logs there are is taken from log-list. Where it says that there are
+ * none and contents make no difference, a page at random must cost more than
+ * one in order: if nothing is moved, that contents do not matter proves
+ * nothing. A drive that maps pages moves them only to clean, once all of its
+ * spare area was written over: too much for this probe.
+ */
+#include "probes/content/content.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/papers.h"
+#include "probes/probes.h"
+
+enum { VOTE_LOOKS = 7, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
+
+/* Error rate of the claim that there is no difference. */
+static const double alpha_same = 1e-3;
+/* Contents matter from 5 % on; less than that is no difference. */
+static const double effect_least = 0.05;
+/* A page at random costs half as much again as one in order: then more than it
+ * is moved. */
+static const double moved_least = 0.4055, moved_none = 0.2;
+/* What a write waits for that has a block moved is seen beside what others
+ * take. */
+static const double waited_least = 0.1823; /* log 1.2 */
+/* Logs whose merges are too cheap for log-list may keep the few blocks of a
+ * trial from being moved. */
+static const double without_logs_confidence = 0.9;
+/* Each comparison is a vote; where many did not tell, those of the same turns
+ * that follow each other count as one. On most drives the first look is enough:
+ * a large part of the error rate is its own. */
+static const struct {
+    uint32_t votes, group, shares;
+} vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, 4},
+                            {64, 1, 1},
+                            {96, 1, 1},
+                            {128, 1, 1},
+                            {128, CONTENT_GROUP, 1},
+                            {256, CONTENT_GROUP, 1},
+                            {CONTENT_VOTES_MAX, CONTENT_GROUP, 1}};
+/* What remains to be seen may be so many times as near as it seems. */
+static const double hopeful = 2;
+/* Where neither a log nor an erase unit is known; and where writes make such a
+ * drive move others: whatever block of up to half of that is around the middle
+ * of a stretch lies within it. */
+static const uint64_t usual_block_bytes = 4 * MIB, widest_bytes = 64 * MIB;
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "content", parameter);
+}
+
+static struct finding *say_dependence(struct findings *findings, bool matters,
+                                      double confidence)
+{
+    struct finding *finding = add(findings, "content_dependence");
+
+    finding_found(finding, value_boolean(matters), confidence);
+    return finding;
+}
+
+static void say_same(double confidence, struct findings *findings)
+{
+    struct finding *finding = say_dependence(findings, false, confidence);
+
+    finding_why(finding, "writes that make the drive move a block cost the "
+                         "same within 5 %% whether it holds zeros, ones or "
+                         "random data");
+    finding = add(findings, "content_unit");
+    finding_absent(finding, confidence);
+    finding_why(finding, "contents do not matter, so no part of them does");
+}
+
+/* ---- the same cost, or another? ---------------------------------------- */
+
+enum answer {
+    ANSWER_SAME, /* within 5 % */
+    ANSWER_DEARER,
+    ANSWER_CHEAPER,
+    ANSWER_UNCLEAR
+};
+
+/* The chance that the ratios lie so far above the threshold, or below. */
+static double error_of(const double ratios[], uint32_t count, double threshold,
+                       bool above)
+{
+    double beyond[STATS_RANKED_MAX];
+
+    for (uint32_t i = 0; i < count; i++)
+        beyond[i] = above ? ratios[i] - threshold : threshold - ratios[i];
+    return stats_signed_rank_test(beyond, count);
+}
+
+/* With `share` of the error rates, which both sides share. */
+static enum answer judge(const double ratios[], uint32_t count, double share,
+                         double *error)
+{
+    const double rate = content_alpha * share / SIDES;
+    const double rate_same = alpha_same * share / SIDES;
+    double low, high;
+
+    *error = error_of(ratios, count, effect_least, true);
+    if (*error <= rate)
+        return ANSWER_DEARER;
+    *error = error_of(ratios, count, -effect_least, false);
+    if (*error <= rate)
+        return ANSWER_CHEAPER;
+    low = error_of(ratios, count, -effect_least, true);
+    high = error_of(ratios, count, effect_least, false);
+    *error = low + high;
+    return low <= rate_same && high <= rate_same ? ANSWER_SAME : ANSWER_UNCLEAR;
+}
+
+/*
+ * May it still be decided by so many votes in all? The interval shrinks with
+ * the root of their number: then it must no longer reach the nearer threshold,
+ * or each further filling of the blocks is for nothing.
+ */
+static bool is_worthwhile(const struct interval *interval, double median,
+                          uint32_t votes)
+{
+    const double half = (interval->high - interval->low) / 2;
+    const double away = fabs(fabs(median) - effect_least);
+
+    return half * sqrt((double)votes / CONTENT_VOTES_MAX) < hopeful * away;
+}
+
+static const char compared[] = "compare"; /* the phase */
+
+/* Decides by sequential looks, to both sides; fills in the median. */
+static enum answer compare(struct content_probe *state,
+                           struct contrast *contrast, double *confidence)
+{
+    double ratios[CONTENT_VOTES_MAX], error;
+    enum answer answer = ANSWER_UNCLEAR;
+
+    for (int i = 0; i < VOTE_LOOKS && answer == ANSWER_UNCLEAR; i++) {
+        const uint32_t group = vote_looks[i].group;
+        const double share = (double)vote_looks[i].shares / VOTE_SHARES;
+        uint32_t count = vote_looks[i].votes;
+        study_ratios(&state->study, compared, contrast, count, ratios);
+        count /= group;
+        content_group_values(&state->study, compared, contrast,
+                             vote_looks[i].votes, group, ratios);
+        contrast->median = stats_median(ratios, count);
+        answer = judge(ratios, count, share, &error);
+        *confidence = 1 - error / share;
+        struct interval fair =
+            stats_median_interval(ratios, count, alpha_same * share / SIDES);
+        if (group > 1 &&
+            !is_worthwhile(&fair, contrast->median, vote_looks[i].votes))
+            break;
+    }
+    return answer;
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+static void conclude_unit(struct content_probe *state,
+                          const struct contrast *contrast, double confidence,
+                          struct findings *findings)
+{
+    double unit_confidence = 0;
+    uint64_t unit = 0;
+
+    /* Whatever comes of the unit, which takes many times what this did. */
+    finding_why(say_dependence(findings, true, confidence),
+                "moving blocks of ones costs %.2f times as much as moving "
+                "blocks of zeros",
+                exp(contrast->median));
+    if (content_find_unit(state, contrast->median, &unit, &unit_confidence) ==
+        CLAIM_HOLDS)
+        content_say_unit(unit, unit_confidence, findings);
+    else
+        finding_why(add(findings, "content_unit"),
+                    "zeros save something, but no size of their parts from "
+                    "1 KiB to 32 KiB stands up to fresh data");
+}
+
+/* Does the drive move pages for such writes? ABOVE: it does. */
+static enum side look_at_moving(struct content_probe *state,
+                                enum content_kind kind)
+{
+    const struct claim_rule rule = {.alpha = content_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = content_of(kind, 0, 0);
+
+    contrast.size_bytes = state->probed_bytes;
+    contrast.low = moved_least;
+    contrast.high = moved_none;
+    study_claim(&state->study, "moved", &contrast, 1, &rule);
+    return contrast.side;
+}
+
+/* Without logs: does a page at random cost more than one in order? Where pages
+ * are longer than what is written each such write may be moved, in order as
+ * well: then the last page of a block must cost more than its first. */
+static bool is_moved(struct content_probe *state)
+{
+    return look_at_moving(state, CONTENT_MOVED) == SIDE_ABOVE ||
+           (state->block_known &&
+            look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE);
+}
+
+/* Why that contents cost the same says nothing; NULL: it does. */
+static const char *doubt_of_same(struct content_probe *state)
+{
+    if (state->logs_absent && !state->block_known &&
+        state->block_bytes < widest_bytes)
+        return "zeros, ones and random data cost the same to write, but where "
+               "blocks begin is not known, so they may have been moved "
+               "together: run clustered-block as well, or pass "
+               "--assume=clustered_block=SIZE";
+    if (state->logs_absent && !is_moved(state))
+        return "pages at random cost no more than pages in order, so nothing "
+               "makes the drive move others, which is where contents would "
+               "matter; when it cleans is beyond what this probe writes";
+    /* A drive may move blocks while others are written, and let those wait. */
+    if (state->logs_found && content_waited(state, compared) < waited_least)
+        return "zeros, ones and random data cost the same to write, but so "
+               "does a write for which no block is to be moved: the drive may "
+               "move them later, and let other writes wait";
+    return NULL;
+}
+
+static void say_compresses(double ratio, double confidence,
+                           struct findings *findings)
+{
+    finding_why(say_dependence(findings, true, confidence),
+                "zeros and ones cost the same, but random data costs %.2f "
+                "times as much: the drive compresses",
+                ratio);
+    finding_why(add(findings, "content_unit"),
+                "the drive compresses, so no fixed part matters");
+}
+
+static void conclude_bits_alike(struct content_probe *state, double confidence,
+                                struct findings *findings)
+{
+    struct contrast contrast = content_of(CONTENT_RANDOM_ONES, 0, 0);
+    double random_confidence = 0;
+    const enum answer answer = compare(state, &contrast, &random_confidence);
+
+    if (answer == ANSWER_UNCLEAR) {
+        study_say_open(&probe_content, findings,
+                       "zeros and ones cost the same, but it cannot be "
+                       "told whether random data does");
+        return;
+    }
+    if (answer != ANSWER_SAME) {
+        say_compresses(exp(contrast.median), random_confidence, findings);
+        return;
+    }
+    const char *doubt = doubt_of_same(state);
+    confidence += random_confidence - 1;
+    if (state->logs_absent)
+        confidence = fmin(confidence, without_logs_confidence);
+    if (doubt)
+        study_say_open(&probe_content, findings, doubt);
+    else
+        say_same(confidence, findings);
+}
+
+static void compare_bits(struct content_probe *state, struct findings *findings)
+{
+    struct contrast contrast = content_of(CONTENT_ONES_ZEROS, 0, 0);
+    double confidence = 0;
+
+    switch (compare(state, &contrast, &confidence)) {
+    case ANSWER_SAME:
+        conclude_bits_alike(state, confidence, findings);
+        break;
+    case ANSWER_DEARER:
+        conclude_unit(state, &contrast, confidence, findings);
+        break;
+    case ANSWER_CHEAPER:
+        finding_why(say_dependence(findings, true, confidence),
+                    "moving blocks of zeros costs %.2f times as much as moving "
+                    "blocks of ones",
+                    exp(-contrast.median));
+        finding_why(add(findings, "content_unit"),
+                    "zeros are dearer than ones, which tells nothing of units");
+        break;
+    case ANSWER_UNCLEAR:
+        study_say_open(&probe_content, findings,
+                       "the noise is too large to tell within 5 % whether "
+                       "ones cost the same as zeros");
+        break;
+    }
+}
+
+/* Without logs and an erase unit: if writes make the drive move others, blocks
+ * are wherever they are in a stretch that is longer than any. */
+static void choose_stretch(struct content_probe *state)
+{
+    if (!state->logs_absent || state->block_known ||
+        look_at_moving(state, CONTENT_MOVED) != SIDE_ABOVE)
+        return;
+    state->block_bytes = widest_bytes;
+    state->written_from_bytes = widest_bytes / 2;
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct content_probe *state = (struct content_probe *)study;
+
+    if (!state->logs_found && !state->logs_absent) {
+        study_say_open(
+            &probe_content, findings,
+            "contents show where blocks are merged, and how many blocks have a "
+            "log is not known: run log-list as well, or pass "
+            "--assume=log_list=N --assume=log_block=SIZE");
+        return;
+    }
+    choose_stretch(state);
+    if ((state->logs_count + CONTENT_KINDS_MAX + 2) * state->block_bytes >
+        study->setting.region_length_bytes)
+        study_say_open(&probe_content, findings,
+                       "there are not enough blocks in the region to "
+                       "make each write merge one");
+    else
+        compare_bits(state, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    /* A few blocks some times; most of the region where those are large, and
+     * all of it some times where it is small as well. */
+    const uint64_t usual = 96 * MIB, large_blocks_bytes = 12 * GIB;
+    uint64_t most = setting->region_length_bytes / 4 * 3;
+
+    plan->bytes_written = smaller_of(usual, most / 16);
+    plan->bytes_written_max = larger_of(most, large_blocks_bytes);
+    plan->requests = 1500;
+    plan->requests_max = 400000;
+}
+
+/* Without logs: the erase unit and the page, as far as they are known. A block
+ * is finished when the next one is written. */
+static void take_usual(struct content_probe *state,
+                       const struct findings *known)
+{
+    uint64_t page = findings_integer(known, "clustered_page");
+
+    state->logs_count = 1;
+    state->block_bytes = findings_integer(known, "clustered_block");
+    state->block_known = state->block_bytes >= 2 * state->page_bytes &&
+                         state->block_bytes % state->page_bytes == 0;
+    if (!state->block_known)
+        state->block_bytes = usual_block_bytes;
+    state->probed_bytes = state->request_bytes;
+    if (page && page % state->page_bytes == 0 && page <= MIB)
+        state->probed_bytes = page;
+}
+
+/* Does each write merge, as log-list saw it? Then no log keeps a write from
+ * being moved, as where there is none. */
+static bool every_write_merges(const struct finding *list)
+{
+    for (size_t i = 0; i < list->extras_count; i++)
+        if (strcmp(list->extras[i].name, "every_write_merges") == 0)
+            return true;
+    return false;
+}
+
+/* The logs that log-list found, and where their blocks begin. */
+static void take_logs(struct content_probe *state, const struct findings *known)
+{
+    const struct finding *list = findings_get(known, "log_list");
+    const struct finding *block = findings_get(known, "log_block");
+    uint64_t logs = findings_integer(known, "log_list");
+
+    state->logs_absent =
+        list && (list->verdict == VERDICT_ABSENT || every_write_merges(list));
+    state->block_bytes = findings_integer(known, "log_block");
+    state->logs_found = logs > 0 && logs < LOGS_MAX &&
+                        state->block_bytes >= 2 * state->page_bytes &&
+                        state->block_bytes % state->page_bytes == 0;
+    state->logs_count = (uint32_t)logs;
+    for (size_t i = 0; state->logs_found && i < block->extras_count; i++)
+        if (strcmp(block->extras[i].name, "phase") == 0)
+            state->phase_bytes = (uint64_t)block->extras[i].value.integer;
+    if (!state->logs_found)
+        take_usual(state, known);
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = content_emit, .value = content_value};
+    struct content_probe *state =
+        study_create(sizeof(*state), &probe_content, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = setting->logical_block_bytes > 4 * KIB
+                            ? setting->logical_block_bytes
+                            : 4 * KIB;
+    state->request_bytes = 64 * KIB;
+    while (2 * state->request_bytes <= setting->request_limit_bytes &&
+           state->request_bytes < MIB)
+        state->request_bytes *= 2;
+    take_logs(state, known);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_content = {
+    .name = "content",
+    .question = "Does it matter to the drive what is written, and in which "
+                "parts?",
+    .idea = "Blocks of ones, of zeros and of parts of both are written to "
+            "until the drive must move them: where zeros are moved for less, "
+            "it shows.",
+    .writes = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"content_dependence", "content_unit"},
+    .by_flush = {"content_dependence", "content_unit"},
+    .literal = &paper_content,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * content: the smallest part of a block whose zeroing changes what it costs to
+ * move.
+ */
+#include "probes/content/content.h"
+
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+
+enum {
+    PARTS_COUNT = 11, /* from 1 KiB to 32 KiB */
+    LARGER = 3,       /* the contrast of the next larger parts */
+    FRACTIONS = 4     /* the first of the contrasts that must save nothing */
+};
+
+static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
+                                      CONTENT_VOTES_MAX, 0};
+/* What all votes leave open may still be said, but not so surely: with a larger
+ * error rate, and where parts that save a little more pass for none. But not
+ * where parts that are a unit would save more: some whole units lie in parts of
+ * any size, where two of them meet. */
+static const double unit_alpha_most = 0.02, unit_confidence_less = 0.95;
+static const uint64_t smallest_part_bytes = KIB;
+/* Half of the units are zeros where parts are units: half of that is looked
+ * for. Of two banks that move pages side by side both must be, which a quarter
+ * is, and of more fewer: a second search also takes less, where it is no noise.
+ * Of what it comes to, other parts save less than half. */
+static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
+                    part_most = 0.5;
+/* The next larger parts than units save two thirds of what units do, but four
+ * times as much if they are the units. */
+static const double larger_least = 1.5, larger_most = 1.25;
+/* A half or a third of a unit saves nothing at all. Where banks move pages side
+ * by side and wait for the slowest, it is only a row of pages, all of them
+ * zeros, that saves what programs take; but single ones save their way over the
+ * bus. */
+static const double fraction_most = 0.1, fraction_less_sure = 0.2;
+/* So little is nothing, whatever it is a share of: more looks would not
+ * tell. */
+static const double saving_none = 0.015;
+/* So many standard errors are no noise. */
+static const double clear_errors = 5;
+
+/* What parts save when `share` of the units of a block are zeros. */
+static double saving(double ones_to_zeros, double share)
+{
+    return -log(1 - share * (1 - exp(-ones_to_zeros)));
+}
+
+/* Parts that may be units: a power of two, or three times that. */
+static uint64_t part_of(size_t index)
+{
+    return index % 2 ? (smallest_part_bytes << (index / 2)) / 2 * 3
+                     : smallest_part_bytes << (index / 2);
+}
+
+/* More than this is a saving: by what whole blocks of zeros save, and of a
+ * second search by how well the median of these is known. */
+static double saving_least(double ones_to_zeros, bool again,
+                           const double ratios[])
+{
+    const double usual = saving(ones_to_zeros, share_least);
+    const double error = 1.2533 * stats_spread(ratios, CONTENT_VOTES) /
+                         sqrt((double)CONTENT_VOTES);
+
+    return again ? fmax(saving(ones_to_zeros, share_of_banks),
+                        fmin(usual, clear_errors * error))
+                 : usual;
+}
+
+/* The smallest parts that save anything: those below hold no whole unit. As
+ * many as there are: none do. One after the other: larger parts may save less
+ * again, where they leave out some of the banks that move pages side by
+ * side. */
+static size_t search_unit(struct content_probe *state, const char *phase,
+                          uint32_t turns, double ones_to_zeros)
+{
+    for (size_t index = 0; index < PARTS_COUNT; index++) {
+        struct contrast contrast =
+            content_of(CONTENT_ONES_PARTS, part_of(index), 0);
+        double ratios[CONTENT_VOTES];
+        contrast.repeats = turns;
+        study_ratios(&state->study, phase, &contrast, CONTENT_VOTES, ratios);
+        if (stats_median(ratios, CONTENT_VOTES) >
+            saving_least(ones_to_zeros, turns == 0, ratios))
+            return index;
+    }
+    return PARTS_COUNT;
+}
+
+/* What parts of a unit save is taken from the fresh data, since of the sizes
+ * that are searched those pass that save more by chance. */
+static void set_thresholds(struct contrast contrasts[], size_t count,
+                           double fraction)
+{
+    const double saved = contrasts[0].median;
+
+    contrasts[0].low = fmax(whole_least * saved, saving_none);
+    contrasts[0].high = saving_none;
+    for (size_t i = 1; i < count; i++) {
+        contrasts[i].low = whole_least * saved;
+        contrasts[i].high = part_most * saved;
+    }
+    contrasts[LARGER].low = larger_least * saved;
+    contrasts[LARGER].high = larger_most * saved;
+    for (size_t i = FRACTIONS; i < count; i++)
+        contrasts[i].low = contrasts[i].high =
+            fmax(fraction * saved, saving_none);
+}
+
+static void adapt(struct contrast contrasts[], size_t count)
+{
+    set_thresholds(contrasts, count, fraction_most);
+}
+
+static void adapt_less_sure(struct contrast contrasts[], size_t count)
+{
+    set_thresholds(contrasts, count, fraction_less_sure);
+}
+
+/* Where parts of this size are no unit: those that were seen to save as well
+ * may be one, and if shifted ones save as much, or larger ones more, a larger
+ * one. PARTS_COUNT: none. */
+static size_t likelier(const struct contrast contrasts[], size_t count,
+                       size_t index)
+{
+    for (size_t i = count - 1; i > 1; i--)
+        for (size_t j = 0; j < index; j++)
+            if (contrasts[i].side == SIDE_ABOVE &&
+                part_of(j) == contrasts[i].shift_bytes)
+                return j;
+    return contrasts[1].side == SIDE_ABOVE ||
+                   contrasts[LARGER].side == SIDE_ABOVE
+               ? index + 1
+               : PARTS_COUNT;
+}
+
+/* Parts of a unit save something; those shifted by half of it save less than
+ * half of that, and so do those that are next to it in size: where a unit is 12
+ * KiB, parts of 16 KiB hold some whole ones, and would pass but for that. The
+ * next larger ones do not save more: where a unit is 48 KiB, parts of 32 KiB
+ * hold some as well, where two of zeros meet. Those of half of it and, where
+ * that is one of the parts, of a third of it save nothing. If it falls, `index`
+ * becomes what is likelier. */
+static enum claim certify_unit(struct content_probe *state,
+                               double ones_to_zeros, size_t *index,
+                               double *confidence)
+{
+    struct claim_rule rule = {
+        .alpha = content_alpha, .looks = unit_looks, .adapt = adapt};
+    const uint64_t unit_bytes = part_of(*index),
+                   next_bytes =
+                       *index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3,
+                   larger_bytes = part_of(*index + 1);
+    struct contrast contrasts[] = {
+        content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
+        content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
+        content_of(CONTENT_ONES_PARTS, next_bytes, 0),
+        content_of(CONTENT_ONES_PARTS, larger_bytes, 0),
+        content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
+        content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
+    size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+    double most = 1;
+
+    if (unit_bytes % 3)
+        count--;
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].expected = i == 0 ? SIDE_ABOVE : SIDE_BELOW;
+    enum claim claim =
+        study_claim(&state->study, "certify", contrasts, count, &rule);
+    if (claim == CLAIM_OPEN) {
+        rule.alpha = unit_alpha_most;
+        rule.adapt = adapt_less_sure;
+        claim = study_claim(&state->study, "certify", contrasts, count, &rule);
+        most = unit_confidence_less;
+        if (claim == CLAIM_HOLDS &&
+            contrasts[0].median <
+                whole_least * saving(ones_to_zeros, share_least))
+            claim = CLAIM_OPEN;
+    }
+    *confidence = fmin(claim_confidence(contrasts, count, &rule), most);
+    if (claim == CLAIM_FALLS)
+        *index = likelier(contrasts, count, *index);
+    return claim;
+}
+
+void content_say_unit(uint64_t unit_bytes, double confidence,
+                      struct findings *findings)
+{
+    struct finding *finding = findings_add(findings, "content", "content_unit");
+    char size[24], half[24];
+
+    finding_found(finding, value_integer(unit_bytes), confidence);
+    finding_why(finding,
+                "one of each two %s of zeros saves half of what zeros save; "
+                "of each two %s nothing, and shifted by that next to nothing",
+                format_bytes(unit_bytes, size, sizeof(size)),
+                format_bytes(unit_bytes / 2, half, sizeof(half)));
+}
+
+enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
+                             uint64_t *unit_bytes, double *confidence)
+{
+    static const char *const searches[] = {"search", "again"};
+    bool tried[PARTS_COUNT] = {false};
+    enum claim claim = CLAIM_OPEN;
+
+    for (int i = 0; i < 2; i++) {
+        size_t index = search_unit(state, searches[i], i == 0, ones_to_zeros);
+        while (index < PARTS_COUNT && !tried[index]) {
+            tried[index] = true;
+            *unit_bytes = part_of(index);
+            claim = certify_unit(state, ones_to_zeros, &index, confidence);
+            if (claim == CLAIM_HOLDS)
+                return claim;
+        }
+    }
+    return claim;
+}

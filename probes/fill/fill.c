@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * fill: writes all of the region once, in order. (Kim et al. section 3: before
+ * each of their experiments; here once, and only where places hold nothing.)
+ *
+ * Idea: most probes assume a drive in use. A place that was never written has
+ * no page in the flash: its reads return early, its writes merge and move
+ * nothing.
+ *
+ *   time |                ______   writes in order fill the quick part of the
+ *        |  ______________         drive first, where it has one
+ *        +---------------------->  place
+ *
+ * Assumes: nothing. It finds no parameter; its figure shows how the speed
+ * changes along the drive.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "probes/probes.h"
+
+/* Large enough for the drive's full speed. */
+static const uint64_t piece_usual_bytes = MIB;
+
+struct state {
+    uint64_t piece_bytes, at_bytes, end_bytes;
+    bool flushed;
+};
+
+static uint64_t piece_of(const struct setting *setting)
+{
+    const uint64_t limit_bytes =
+        setting->request_limit_bytes
+            ? smaller_of(setting->request_limit_bytes, piece_usual_bytes)
+            : piece_usual_bytes;
+    const uint64_t block_bytes = setting->logical_block_bytes;
+
+    return limit_bytes > block_bytes ? limit_bytes / block_bytes * block_bytes
+                                     : block_bytes;
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t bytes = setting->region_length_bytes;
+    const uint64_t piece_bytes = piece_of(setting);
+
+    plan->bytes_written = plan->bytes_written_max = bytes;
+    plan->bytes_read = plan->bytes_read_max = 0;
+    plan->requests = plan->requests_max =
+        (bytes + piece_bytes - 1) / piece_bytes + 1;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    struct state *state = malloc(sizeof(*state));
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    *state = (struct state){.piece_bytes = piece_of(setting),
+                            .at_bytes = setting->region_offset_bytes,
+                            .end_bytes = setting->region_offset_bytes +
+                                         setting->region_length_bytes};
+    *result = state;
+    return 0;
+}
+
+static enum probe_next next(void *data, struct step *step)
+{
+    const struct state *state = data;
+
+    *step = (struct step){
+        .operation = OPERATION_WRITE,
+        .offset_bytes = state->at_bytes,
+        .length_bytes =
+            smaller_of(state->piece_bytes, state->end_bytes - state->at_bytes),
+        .label = {.phase = "fill"}};
+    if (step->length_bytes == 0) {
+        step->operation = OPERATION_FLUSH;
+        step->offset_bytes = 0;
+    }
+    return state->flushed ? PROBE_DONE : PROBE_STEP;
+}
+
+static int feed(void *data, const struct sample *sample)
+{
+    struct state *state = data;
+
+    if (sample->operation == OPERATION_FLUSH)
+        state->flushed = true;
+    else
+        state->at_bytes = sample->offset_bytes + sample->length_bytes;
+    return 0;
+}
+
+static void conclude(void *data, struct findings *findings)
+{
+    (void)data;
+    (void)findings;
+}
+
+const struct probe probe_fill = {
+    .name = "fill",
+    .question = "Is all of the drive written, as that of one in use?",
+    .idea =
+        "Writes everything once in order, because a place that holds nothing "
+        "is read and written at another speed; its figure shows where along "
+        "the drive that speed changes.",
+    .writes = true,
+    .prepares = true,
+    .plan = plan,
+    .start = start,
+    .next = next,
+    .feed = feed,
+    .conclude = conclude,
+    .finish = free,
+};

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * flush: does a flush wait until what was written is on the flash, and what
+ * does it cost?
+ *
+ * Idea: flush behind nothing, 1, 4, 16, 64 pages and one long write. A flush
+ * that is real cannot return before these are programmed, so it takes longer
+ * behind more of them.
+ *
+ *   flush |                #    real: behind more it takes longer
+ *         |          #     #    free: it takes as long behind anything, and the
+ *         |    #     #     #          write itself was quicker than a read
+ *         | #  #     #     #    write-through: likewise, but the write itself
+ *         +------------------         has waited for the flash
+ *           0  1     16    64
+ *
+ * What is quicker than a read of as much was not programmed: by that
+ * (lib/infer/flushing.h) a flush is free, whatever it does.
+ *
+ * Assumes: a flash page takes longer to program than to read, and data that is
+ * written does not compress. Where writes cost as much as reads, as in memory
+ * or on a disk, it is not known where data is, and nothing is said.
+ */
+#include "probes/flush/flush.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/flushing.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/probes.h"
+#include "probes/times.h"
+
+/* A flush that has a page to wait for takes longer than one that has not by
+ * more than a read takes: so much of a read, as a log ratio, may be chance. */
+static const double work_least = 0.10, work_none = 0.12;
+/* A program takes several times as long as a read (25 to 90 us against 200 to
+ * 3500 us): a write that waits for one, with what commands and the link add to
+ * both, at least so much longer. */
+static const double through_least = 0.20;
+static const uint32_t looks[] = {18, 22, 28, 36, 48, 64, 0};
+enum { ROUNDS_MAX = 64, ROUNDS_USUAL = 22 };
+static const struct claim_rule rule = {
+    .alpha = 1e-4, .looks = looks, .to_the_end = true};
+
+/* Long ones are on several chips at once, and the link may be slower than
+ * these: then they take as long as reads, also where some are kept back. */
+static const double through_long_least = -0.10;
+/* A write may also take longer because its command does. */
+static const double through_confidence = 0.9;
+
+/* Flushes behind something, then writes beside reads. */
+enum {
+    WORKS = FLUSH_LONG - FLUSH_ONE + 1,
+    BESIDE = WORKS,
+    BESIDE_LONG,
+    CONTRASTS
+};
+
+/* What is known of it in the end. */
+struct known {
+    struct flushing flushing;
+    struct contrast works[CONTRASTS];
+    uint32_t rounds_count;
+};
+
+/* ---- honesty ------------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "flush", parameter);
+}
+
+/* The one behind which it takes longest, of those on that side; NULL: none. */
+static const struct contrast *on_side(const struct known *known, enum side side)
+{
+    const struct contrast *most = NULL;
+
+    for (int i = 0; i < WORKS; i++)
+        if (known->works[i].side == side &&
+            (!most || known->works[i].median > most->median))
+            most = &known->works[i];
+    return most;
+}
+
+static void say_real(const struct known *known, const struct contrast *most,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings, "flush_honesty");
+    char bytes[24];
+
+    format_bytes(most->size_bytes, bytes, sizeof(bytes));
+    if (known->flushing.than_read) {
+        finding_why(finding,
+                    "behind %s a flush takes longer than behind nothing, but a "
+                    "write is done with its flush before as much could be "
+                    "read: so what it waits for may not be the flash",
+                    bytes);
+        return;
+    }
+    finding_found(finding, value_text("real"),
+                  claim_confidence(most, 1, &rule));
+    finding_why(finding,
+                "behind %s it takes longer than behind nothing, by %.2f times "
+                "what a read takes with a flush, and a write with its flush is "
+                "never quicker than a read of as much",
+                bytes, exp(most->median) - 1);
+}
+
+static void say_idle(const struct known *known, struct findings *findings)
+{
+    struct finding *finding = add(findings, "flush_honesty");
+    const struct contrast *beside = &known->works[BESIDE];
+    const struct contrast *beside_long = &known->works[BESIDE_LONG];
+
+    if (known->flushing.than_read || beside->side != SIDE_ABOVE ||
+        beside_long->side != SIDE_ABOVE) {
+        finding_why(finding,
+                    "a flush takes as long behind 256 KiB as behind nothing; "
+                    "writes with their flush take %.2f times as long as reads, "
+                    "those of 256 KiB %.2f times: that may be so where it need "
+                    "not wait, and where nothing is kept back",
+                    exp(beside->median), exp(beside_long->median));
+        return;
+    }
+    finding_found(finding, value_text("write-through"),
+                  fmin(through_confidence,
+                       claim_confidence(known->works, CONTRASTS, &rule)));
+    finding_why(finding,
+                "a flush takes as long behind 256 KiB as behind nothing, and "
+                "each write waits for the flash itself: one of 4 KiB takes "
+                "%.2f times as long as a read, and one of 256 KiB %.2f times",
+                exp(beside->median), exp(beside_long->median));
+}
+
+static void say_honesty(const struct known *known, struct findings *findings)
+{
+    const double free_confidence = 0.99; /* as the check errs, and more */
+    const struct contrast *works = on_side(known, SIDE_ABOVE);
+    const struct contrast *open = on_side(known, SIDE_OPEN);
+    char cause[200];
+
+    if (flushing_is_untrue(&known->flushing, cause, sizeof(cause))) {
+        struct finding *finding = add(findings, "flush_honesty");
+        finding_found(finding, value_text("free"), free_confidence);
+        finding_why(finding, "%s", cause);
+    } else if (works) {
+        say_real(known, works, findings);
+    } else if (open) {
+        finding_why(add(findings, "flush_honesty"),
+                    "times vary so much that it is not known whether a flush "
+                    "takes longer behind %llu KiB than behind nothing",
+                    (unsigned long long)(open->size_bytes / KIB));
+    } else {
+        say_idle(known, findings);
+    }
+}
+
+/* ---- times -------------------------------------------------------------- */
+
+/* Half of a tick late on average is what is seen at ticks only. */
+static void say_time(const struct study *study, const char *parameter,
+                     const char *what, double ns[], size_t count,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings, parameter);
+    const double late_ns = (double)study->setting.clock_step_ns / 2;
+    const double alpha = 0.0005, width_most = 0.10;
+
+    for (size_t i = 0; i < count; i++)
+        ns[i] = fmax(ns[i] - late_ns, 0);
+    const double median = stats_median(ns, count);
+    const struct interval interval = stats_median_interval(ns, count, alpha);
+    const double spread = median > 0 ? stats_spread(ns, count) / median : 1;
+    const double confidence = times_confidence(spread);
+    char low[24], high[24];
+    if (confidence > 0 && times_narrow(&interval, median, width_most)) {
+        finding_found(finding, value_integer((uint64_t)llround(median)),
+                      confidence);
+        finding->low = value_integer((uint64_t)floor(interval.low));
+        finding->high = value_integer((uint64_t)ceil(interval.high));
+        finding_why(finding, "the median of %zu %s", count, what);
+        return;
+    }
+    stats_sort(ns, count);
+    finding_why(
+        finding,
+        "%zu %s took %s to %s, without those in the outer tenths: that "
+        "is no one time",
+        count, what, format_ns((uint64_t)ns[count / 10], low, sizeof(low)),
+        format_ns((uint64_t)ns[count - 1 - count / 10], high, sizeof(high)));
+}
+
+static void say_times(const struct study *study, const struct known *known,
+                      struct findings *findings)
+{
+    double flush_ns[ROUNDS_MAX], fua_ns[ROUNDS_MAX];
+    size_t count = 0;
+
+    for (uint32_t round = 0; round < known->rounds_count; round++) {
+        struct flush_times times;
+        if (!flush_round(study, round, &times))
+            continue;
+        flush_ns[count] = times.flush_ns[FLUSH_ONE];
+        fua_ns[count++] = times.work_ns[FLUSH_FUA];
+    }
+    say_time(study, "flush_time", "flushes, each behind one write of 4 KiB",
+             flush_ns, count, findings);
+    if (known->flushing.untrue)
+        finding_why(add(findings, "fua_time"),
+                    "nothing is on the flash when a flush is done, so such a "
+                    "write takes longer the more was written before it");
+    else
+        say_time(study, "fua_time", "writes of 4 KiB with FUA", fua_ns, count,
+                 findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct known known = {.rounds_count = 0};
+
+    flushing_think(study, &known.flushing);
+    for (int i = 0; i < WORKS; i++) {
+        known.works[i] = flush_contrast((enum flush_what)(FLUSH_ONE + i));
+        known.works[i].low = work_least;
+        known.works[i].high = work_none;
+    }
+    known.works[BESIDE] = flush_contrast(FLUSH_READ);
+    known.works[BESIDE].low = known.works[BESIDE].high = through_least;
+    known.works[BESIDE_LONG] = flush_contrast(FLUSH_LONG_READ);
+    known.works[BESIDE_LONG].low = known.works[BESIDE_LONG].high =
+        through_long_least;
+    study_claim(study, flush_phase, known.works, CONTRASTS, &rule);
+    for (int i = 0; i < CONTRASTS; i++)
+        if (known.works[i].rounds_count > known.rounds_count)
+            known.rounds_count = known.works[i].rounds_count;
+    say_honesty(&known, findings);
+    say_times(study, &known, findings);
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    if (contrast->kind == flushing_kind)
+        flushing_emit(study, phase, contrast, round, random);
+    else
+        flush_emit(study, phase, contrast, round, random);
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    return contrast->kind == flushing_kind
+               ? flushing_value(study, phase, contrast, round, random, ratio)
+               : flush_value(study, phase, contrast, round, random, ratio);
+}
+
+static uint64_t flush_read_bytes(void)
+{
+    return flush_bytes(FLUSH_READ) + flush_bytes(FLUSH_LONG_READ);
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->bytes_written = FLUSHING_BYTES + ROUNDS_USUAL * flush_round_bytes();
+    plan->bytes_written_max =
+        FLUSHING_BYTES_MAX + ROUNDS_MAX * flush_round_bytes();
+    plan->bytes_read = FLUSHING_BYTES + ROUNDS_USUAL * flush_read_bytes();
+    plan->bytes_read_max =
+        FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * flush_read_bytes();
+    plan->requests = FLUSHING_REQUESTS + ROUNDS_USUAL * flush_round_requests();
+    plan->requests_max =
+        FLUSHING_REQUESTS_MAX + ROUNDS_MAX * flush_round_requests();
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+
+    (void)known;
+    *result = study_create(sizeof(struct study), &probe_flush, &ops, setting);
+    return *result ? 0 : -ENOMEM;
+}
+
+const struct probe probe_flush = {
+    .name = "flush",
+    .question = "Does a flush wait for the flash, and what does it cost?",
+    .idea = "Flushes behind nothing, a page and many pages: a real one takes "
+            "longer behind more, for it cannot return before they are "
+            "programmed; and no program is quicker than a read.",
+    .writes = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"flush_honesty", "flush_time", "fua_time"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

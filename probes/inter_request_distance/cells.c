@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inter-request-distance: pairs of reads, nearby and far away, and what they
+ * cost.
+ */
+#include "probes/inter_request_distance/inter_request_distance.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+
+enum { NEAR_SLOTS = 3 };
+
+struct contrast distance_between(const struct distance_probe *state,
+                                 const struct distance_effect *effect,
+                                 uint64_t from_bytes, uint64_t span_bytes,
+                                 uint64_t to_bytes)
+{
+    struct contrast contrast = {.kind = DISTANCE_BETWEEN,
+                                .repeats = effect->repeats,
+                                .size_bytes = from_bytes,
+                                .shift_bytes = span_bytes,
+                                .other_bytes = to_bytes};
+
+    snprintf(contrast.name, sizeof(contrast.name), "from%llu-to%llu",
+             (unsigned long long)(from_bytes / state->slot_bytes),
+             (unsigned long long)(to_bytes / state->slot_bytes));
+    return contrast;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+uint64_t distance_within(const struct distance_probe *state,
+                         uint64_t span_bytes, struct random *random)
+{
+    uint64_t slots = span_bytes / state->slot_bytes;
+    return slots ? random_below(random, slots) * state->slot_bytes : 0;
+}
+
+static void choose_places(const struct distance_probe *state,
+                          const struct contrast *contrast,
+                          struct random *random, uint64_t *from, uint64_t *to)
+{
+    uint64_t blur = state->length_bytes / 8;
+    uint64_t start;
+
+    if (contrast->kind == DISTANCE_BETWEEN) {
+        *from = contrast->size_bytes +
+                distance_within(state, contrast->shift_bytes, random);
+        *to = contrast->other_bytes;
+        return;
+    }
+    start = distance_within(state, state->length_bytes, random);
+    *from = state->first_bytes + start;
+    start +=
+        contrast->shift_bytes + distance_within(state, blur, random) - blur / 2;
+    start %= state->length_bytes;
+    *to = state->first_bytes + start / state->slot_bytes * state->slot_bytes;
+}
+
+/* Two reads, of which the second is measured. */
+static void ask_pair(struct study *study, const char *phase,
+                     const struct contrast *contrast, char suffix,
+                     uint32_t round, uint64_t first, uint64_t second)
+{
+    struct step step = placing_unmeasured(OPERATION_READ, first,
+                                          distance_read_bytes, phase, round);
+
+    study_ask(study, &step);
+    step = placing_step(OPERATION_READ, second, distance_read_bytes, phase,
+                        contrast, suffix, round);
+    study_ask(study, &step);
+}
+
+/* A page of a slot at random, so that what is kept of it is not met again. */
+static uint64_t in_slot(const struct distance_probe *state, size_t slot,
+                        struct random *random)
+{
+    uint64_t pages = state->slot_bytes / distance_read_bytes;
+    return slot * state->slot_bytes +
+           random_below(random, pages) * distance_read_bytes;
+}
+
+/* Nearby is a few slots back: what was read ahead is not met. After all slots
+ * they come once more, in another order. */
+static uint32_t next_with_room(size_t slots[DISTANCE_SLOTS], uint32_t at,
+                               struct random *random)
+{
+    for (;; at++) {
+        if (at >= DISTANCE_SLOTS) {
+            random_order(random, slots, DISTANCE_SLOTS);
+            at = 0;
+        }
+        if (slots[at] >= NEAR_SLOTS)
+            return at;
+    }
+}
+
+void distance_emit(struct study *study, const char *phase,
+                   const struct contrast *contrast, uint32_t round,
+                   struct random *random)
+{
+    const struct distance_probe *state = (const struct distance_probe *)study;
+    size_t near[DISTANCE_SLOTS], far[DISTANCE_SLOTS];
+    uint64_t from, to;
+
+    choose_places(state, contrast, random, &from, &to);
+    random_order(random, near, DISTANCE_SLOTS);
+    random_order(random, far, DISTANCE_SLOTS);
+    for (uint32_t i = 0, at = 0; i < contrast->repeats; i++, at++) {
+        if (i > 0 && i % DISTANCE_SLOTS == 0)
+            random_order(random, far, DISTANCE_SLOTS);
+        at = next_with_room(near, at, random);
+        size_t back = 1 + random_below(random, NEAR_SLOTS);
+        uint64_t here = from + in_slot(state, near[at], random);
+        uint64_t next = from + in_slot(state, near[at] - back, random);
+        uint64_t there = to + in_slot(state, far[i % DISTANCE_SLOTS], random);
+        bool far_first = random_below(random, 2) == 1;
+        if (far_first)
+            ask_pair(study, phase, contrast, 'b', round, here, there);
+        ask_pair(study, phase, contrast, 'a', round, here, next);
+        if (!far_first)
+            ask_pair(study, phase, contrast, 'b', round, here, there);
+    }
+}
+
+bool distance_costs(const struct study *study, const char *phase,
+                    const struct contrast *contrast, uint32_t round,
+                    char suffix, double ns[DISTANCE_REPEATS_MAX])
+{
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, contrast->repeats);
+
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < contrast->repeats; i++)
+        ns[i] = (double)rows[i].ns;
+    return true;
+}
+
+bool distance_value(const struct study *study, const char *phase,
+                    const struct contrast *contrast, uint32_t round,
+                    struct random *random, double *ratio)
+{
+    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
+
+    (void)random;
+    if (!distance_costs(study, phase, contrast, round, 'a', near) ||
+        !distance_costs(study, phase, contrast, round, 'b', far))
+        return false;
+    /* Not the lower half: from anywhere to anywhere some do not switch, and
+     * between two places the drive still holds some of the pages. */
+    *ratio = log(stats_median(far, contrast->repeats) /
+                 stats_median(near, contrast->repeats));
+    return true;
+}

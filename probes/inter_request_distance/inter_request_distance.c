@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inter-request-distance: into how many groups is the drive divided, and what
+ * does a read in another group than the last one cost? (Sun & Zhang 4.1)
+ *
+ * Idea: read here, then there, and time the second read: against one that
+ * follows a read nearby. If it takes longer, the two places are in different
+ * groups. A walk over the drive finds the runs of places that belong together.
+ *
+ *   second read                  places  0 . . . . . . . . . . . . region
+ *    slow |        +------       group   0 0 0 0 | 1 1 1 1 | 2 2 2 2 | 3 ...
+ *    fast +--------+             each border is certified from both sides
+ *         distance
+ *
+ * Assumes: nearby is farther than what the drive keeps or reads ahead; a group
+ * is one run of addresses. Groups that alternate are noticed, not counted.
+ */
+#include "probes/inter_request_distance/inter_request_distance.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/papers.h"
+#include "probes/probes.h"
+
+enum { LOOKS = 3, DISTANCES = 3, EFFECT_ROUNDS = 64 };
+
+static const double alpha = 1e-4;
+
+/* Where reads take one of a few times, or the noise is great, a few pairs of
+ * them in a cell do not tell: then more. */
+static const struct look {
+    const char *phase;
+    uint32_t repeats;
+    const uint32_t *rounds;
+} looks[LOOKS] = {
+    {"distance", 4, claim_long_looks},
+    {"distance-closer", 16, claim_long_looks},
+    {"distance-closest", DISTANCE_REPEATS_MAX, claim_longest_looks}};
+/* A switch of 5 % of a read matters; from 3 % on it is looked for. */
+static const double switch_low = 0.03, switch_none = 0.05;
+/* So many times the spread makes one cell tell a switch nearly always. */
+static const double gap_wanted = 3;
+/* With fewer, one of the many places of the walk is left undecided. */
+static const double gap_least = 1.2;
+/* The wider a slot, the fewer of its pages does the drive still hold when the
+ * window is read again: so a window is up to half of the way from one place of
+ * the walk to the next. */
+static const uint64_t widest_slot_bytes = MIB;
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "inter-request-distance", parameter);
+}
+
+static void say_none(double confidence, struct findings *findings)
+{
+    static const char *const answers[] = {"segment_groups", "group_switch"};
+
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding = add(findings, answers[i]);
+        finding_absent(finding, confidence);
+        finding_why(finding,
+                    "a read costs the same after one nearby as after one half, "
+                    "a third or a quarter of the region away: there is one "
+                    "group");
+    }
+}
+
+/* ---- is there a switch? ------------------------------------------------ */
+
+/*
+ * What a switch adds, and how much cells differ. The dearest distance of a few
+ * rounds was dear by chance as well, and half of a switch, which says on which
+ * side of it a place is, would be too much for the hundreds of questions that
+ * follow: so it is what later rounds say.
+ */
+static void measure_effect(struct distance_probe *state, const char *phase,
+                           const struct contrast contrasts[],
+                           struct distance_effect *effect)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    const struct contrast *best = &contrasts[0];
+
+    for (int i = 1; i < DISTANCES; i++)
+        if (contrasts[i].median > best->median)
+            best = &contrasts[i];
+    uint32_t seen = best->rounds_count;
+    if (seen > CONTRAST_ROUNDS_MAX - EFFECT_ROUNDS)
+        seen = CONTRAST_ROUNDS_MAX - EFFECT_ROUNDS;
+    study_ratios(&state->study, phase, best, seen + EFFECT_ROUNDS, ratios);
+    effect->gap = stats_median(ratios + seen, EFFECT_ROUNDS);
+    effect->spread = stats_spread(ratios + seen, EFFECT_ROUNDS) + 1e-3;
+    effect->repeats = best->repeats;
+    while (effect->repeats < DISTANCE_REPEATS_MAX &&
+           effect->gap < gap_wanted * effect->spread) {
+        effect->repeats *= 2;
+        effect->spread /= sqrt(2);
+    }
+}
+
+enum switching { SWITCHING_SEEN, SWITCHING_NONE, SWITCHING_UNCLEAR };
+
+/*
+ * Dearer nearby than far away? Then nearby is not what it seems. Few rounds, by
+ * which it is settled that far away costs no more, may say so by chance: then
+ * it is looked at in many.
+ */
+static bool is_dearer_nearby(struct distance_probe *state, const char *phase,
+                             const struct contrast contrasts[])
+{
+    const uint32_t look_rounds = 256;
+    double ratios[CONTRAST_ROUNDS_MAX];
+    bool measured = true, dearer = false;
+
+    for (int i = 0; i < DISTANCES; i++) {
+        if (contrasts[i].median > -switch_low)
+            continue;
+        if (!study_ask_ratios(&state->study, phase, &contrasts[i], look_rounds,
+                              ratios))
+            measured = false;
+        else if (stats_median(ratios, look_rounds) <= -switch_low)
+            dearer = true;
+    }
+    if (!measured)
+        study_leave(&state->study);
+    return dearer;
+}
+
+static enum switching look_at_distance(struct distance_probe *state,
+                                       const struct look *look,
+                                       struct distance_effect *effect,
+                                       double *confidence)
+{
+    const struct claim_rule rule = {
+        .alpha = alpha / LOOKS, .looks = look->rounds, .to_the_end = true};
+    struct contrast contrasts[DISTANCES];
+    bool seen = false;
+
+    for (int i = 0; i < DISTANCES; i++) {
+        contrasts[i] = (struct contrast){.kind = DISTANCE_DISTANT,
+                                         .repeats = look->repeats,
+                                         .shift_bytes = state->length_bytes /
+                                                        (uint64_t)(i + 2),
+                                         .low = switch_low,
+                                         .high = switch_none};
+        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
+    }
+    enum claim claim =
+        study_claim(&state->study, look->phase, contrasts, DISTANCES, &rule);
+    for (int i = 0; i < DISTANCES; i++)
+        seen = seen || contrasts[i].side == SIDE_ABOVE;
+    *confidence = claim_confidence(contrasts, DISTANCES, &rule);
+    if (seen) {
+        measure_effect(state, look->phase, contrasts, effect);
+        return SWITCHING_SEEN;
+    }
+    return claim == CLAIM_HOLDS &&
+                   !is_dearer_nearby(state, look->phase, contrasts)
+               ? SWITCHING_NONE
+               : SWITCHING_UNCLEAR;
+}
+
+static enum switching look_for_switch(struct distance_probe *state,
+                                      struct distance_effect *effect,
+                                      double *confidence)
+{
+    enum switching switching = SWITCHING_UNCLEAR;
+
+    for (int i = 0; i < LOOKS && switching == SWITCHING_UNCLEAR; i++)
+        switching = look_at_distance(state, &looks[i], effect, confidence);
+    return switching;
+}
+
+/* ---- certifying -------------------------------------------------------- */
+
+/* On both sides of each border, two windows off: reads from anywhere in the
+ * group are fast, and those across are slow, in both directions. 0: a run is
+ * too narrow for that, so it is no group but a place that was misjudged. */
+static size_t certificates(const struct distance_probe *state,
+                           const struct distance_effect *effect,
+                           const struct distance_walk *walk,
+                           const struct distance_border borders[],
+                           struct contrast contrasts[DISTANCE_CONTRASTS_MAX])
+{
+    uint64_t window = state->window_bytes;
+    size_t count = 0;
+
+    for (int run = 0; run + 1 < walk->count; run++) {
+        uint64_t left = borders[run].low_bytes - window;
+        uint64_t right = borders[run].high_bytes + window;
+        uint64_t begin =
+            run ? borders[run - 1].high_bytes + window : state->first_bytes;
+        uint64_t end = run + 2 < walk->count
+                           ? borders[run + 1].low_bytes - window
+                           : state->first_bytes + state->length_bytes;
+        if (borders[run].low_bytes < begin + window || right > end)
+            return 0;
+        struct contrast four[DISTANCE_BORDER_CONTRASTS] = {
+            distance_between(state, effect, begin, left - begin, left),
+            distance_between(state, effect, right, end - right, right),
+            distance_between(state, effect, left, 0, right),
+            distance_between(state, effect, right, 0, left)};
+        for (int i = 0; i < DISTANCE_BORDER_CONTRASTS; i++) {
+            static const char *const names[] = {"left", "right", "up", "down"};
+            four[i].expected = i < 2 ? SIDE_BELOW : SIDE_ABOVE;
+            snprintf(four[i].name, sizeof(four[i].name), "border%d-%s", run + 1,
+                     names[i]);
+            contrasts[count++] = four[i];
+        }
+    }
+    return count;
+}
+
+static void say_groups(const struct distance_walk *walk,
+                       const struct distance_border borders[],
+                       double confidence, struct findings *findings)
+{
+    struct finding *finding = add(findings, "segment_groups");
+    char place[24];
+
+    finding_found(finding, value_integer((uint64_t)walk->count), confidence);
+    format_bytes(borders[0].low_bytes, place, sizeof(place));
+    finding_why(finding,
+                "%d runs of addresses, the first of which ends near %s: reads "
+                "within a run are fast, and at each border they are slow in "
+                "both directions",
+                walk->count, place);
+}
+
+static void conclude_groups(struct distance_probe *state,
+                            const struct distance_effect *effect,
+                            const struct distance_walk *walk,
+                            struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
+    struct distance_border borders[DISTANCE_GROUPS_MAX];
+    struct contrast contrasts[DISTANCE_CONTRASTS_MAX];
+    struct distance_cost cost;
+    bool measuring = false;
+
+    for (int run = 0; run + 1 < walk->count; run++)
+        if (distance_find_border(state, effect, walk, run, &borders[run]) ==
+            DISTANCE_MEASURING)
+            measuring = true;
+    if (measuring)
+        study_leave(&state->study);
+    size_t count = certificates(state, effect, walk, borders, contrasts);
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = 0.5 * effect->gap;
+    enum claim claim =
+        count ? study_claim(&state->study, "certify", contrasts, count, &rule)
+              : CLAIM_OPEN;
+    if (claim != CLAIM_HOLDS) {
+        study_say_open(&probe_inter_request_distance, findings,
+                       "some reads far away cost more, but the borders that "
+                       "this suggests do not stand up to fresh data");
+        return;
+    }
+    double confidence = claim_confidence(contrasts, count, &rule);
+    say_groups(walk, borders, confidence, findings);
+    distance_find_switch(state, contrasts, count, &cost);
+    distance_say_switch(&cost, confidence, findings);
+}
+
+/* Finds the runs of addresses that belong together. Why they are not to be
+ * counted; NULL: each is a group. */
+static const char *find_runs(struct distance_probe *state,
+                             const struct distance_effect *effect,
+                             struct distance_walk *walk)
+{
+    if (effect->gap < gap_least * effect->spread)
+        return "some reads far away cost more, but by less than the noise: too "
+               "little to follow where groups begin and end";
+    if (distance_take_walk(state, effect, walk) != DISTANCE_OTHER)
+        return "some reads far away cost more, but places do not fall "
+               "into a few runs of addresses: groups that alternate, "
+               "many groups, or too much noise";
+    if (walk->count < 2)
+        return "some reads far away cost more, but no place is in "
+               "another group than the first: it is the distance, or "
+               "groups that alternate finely";
+    if (distance_tell_apart(state, effect, walk) != DISTANCE_OTHER)
+        return "reads switch between runs of addresses, but distant "
+               "runs belong to one group: groups alternate, so their "
+               "number is not that of the runs";
+    return NULL;
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct distance_probe *state = (struct distance_probe *)study;
+    struct distance_effect effect;
+    struct distance_walk walk;
+    double confidence;
+    const char *doubt = "it cannot be told whether reads far away cost more "
+                        "than reads nearby";
+    const enum switching switching =
+        look_for_switch(state, &effect, &confidence);
+
+    if (switching == SWITCHING_NONE) {
+        say_none(confidence, findings);
+        return;
+    }
+    if (switching == SWITCHING_SEEN)
+        doubt = find_runs(state, &effect, &walk);
+    if (doubt)
+        study_say_open(&probe_inter_request_distance, findings, doubt);
+    else
+        conclude_groups(state, &effect, &walk, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 4000;
+    plan->requests_max = 2000000;
+    plan->bytes_read = plan->requests * distance_read_bytes;
+    plan->bytes_read_max = plan->requests_max * distance_read_bytes;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = distance_emit, .value = distance_value};
+    struct distance_probe *state = study_create(
+        sizeof(*state), &probe_inter_request_distance, &ops, setting);
+    uint64_t slot = widest_slot_bytes;
+    uint64_t offset = setting->region_offset_bytes;
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    while (slot > distance_read_bytes &&
+           setting->region_length_bytes / DISTANCE_WALK <
+               2 * DISTANCE_SLOTS * slot)
+        slot /= 2;
+    state->slot_bytes = slot;
+    state->window_bytes = DISTANCE_SLOTS * slot;
+    state->first_bytes = (offset + slot - 1) / slot * slot;
+    state->length_bytes = (offset + setting->region_length_bytes -
+                           state->first_bytes - state->window_bytes) /
+                          slot * slot;
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_inter_request_distance = {
+    .name = "inter-request-distance",
+    .question = "Into how many groups is the drive divided, and what does a "
+                "read in another one cost?",
+    .idea = "A read after one in another group takes longer than after one "
+            "nearby; a walk over the drive finds where the groups end.",
+    .region_min_bytes = 64 * MIB,
+    .answers = {"segment_groups", "group_switch"},
+    .literal = &paper_distance,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

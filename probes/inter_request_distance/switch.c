@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inter-request-distance: what a read in another group costs more.
+ */
+#include "probes/inter_request_distance/inter_request_distance.h"
+
+#include <math.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/times.h"
+
+enum { ROUNDS_LEAST = 12 };
+
+/* Enough, and the most to be stated: either side of the cost of a switch. */
+static const double width_wanted = 0.07, width_most = 0.10;
+static const uint32_t switch_looks[] = {64, 128, 256, 512, 0};
+/* Pairs of reads, nearby and across, that may be spent on it. */
+static const uint64_t crossings_most = 150000;
+
+/* So many times as far below the median as the slower reads are above: what is
+ * quicker is of what a buffer holds. */
+static const double held_spreads = 3.5;
+static const double one_spread = 0.84; /* of a normal distribution */
+
+/* What reads of flash take. Those nearby fall on what was read lately more
+ * often than those across, and where times vary, the quick ones would make a
+ * cost of going across. Sorts `ns`. */
+static double median_of_flash(double ns[], size_t count, double held_share)
+{
+    size_t held = 0;
+
+    stats_sort(ns, count);
+    const double most = held_share * stats_median(ns, count);
+    while (ns[held] < most)
+        held++;
+    return stats_median(ns + held, count - held);
+}
+
+/* What the cells that cross a border say of one round: what a switch adds, and
+ * what a read nearby costs. False: nothing. */
+static bool round_costs(const struct distance_probe *state,
+                        const struct contrast contrasts[], size_t count,
+                        uint32_t round, double held_share, double *added_ns,
+                        double *near_ns)
+{
+    double added[DISTANCE_CONTRASTS_MAX], nearby[DISTANCE_CONTRASTS_MAX];
+    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct contrast *contrast = &contrasts[i];
+        uint32_t repeats = contrast->repeats;
+        if (contrast->expected != SIDE_ABOVE ||
+            round >= contrast->rounds_count ||
+            !distance_costs(&state->study, "certify", contrast, round, 'a',
+                            near) ||
+            !distance_costs(&state->study, "certify", contrast, round, 'b',
+                            far))
+            continue;
+        nearby[n] = median_of_flash(near, repeats, held_share);
+        added[n] = median_of_flash(far, repeats, held_share) - nearby[n];
+        n++;
+    }
+    if (n == 0)
+        return false;
+    *added_ns = stats_median(added, n);
+    *near_ns = stats_median(nearby, n);
+    return true;
+}
+
+enum { SINGLES_MAX = CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX };
+
+/* Single reads nearby. Returns how many. */
+static size_t gather_nearby(const struct distance_probe *state,
+                            const struct contrast contrasts[], size_t count,
+                            double singles[SINGLES_MAX])
+{
+    double near[DISTANCE_REPEATS_MAX];
+    size_t n = 0;
+
+    for (uint32_t round = 0;
+         n < CONTRAST_ROUNDS_MAX && round < CONTRAST_ROUNDS_MAX; round++)
+        for (size_t i = 0; i < count && n < CONTRAST_ROUNDS_MAX; i++) {
+            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'a', near))
+                continue;
+            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
+                singles[n++] = near[j];
+        }
+    return n;
+}
+
+/* How much single reads nearby vary, as a share. */
+static double spread_nearby(const struct distance_probe *state,
+                            const struct contrast contrasts[], size_t count)
+{
+    double singles[SINGLES_MAX];
+    const size_t n = gather_nearby(state, contrasts, count, singles);
+
+    return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
+}
+
+/* The share of the median below which a read is of what a buffer holds. */
+static double share_held(const struct distance_probe *state,
+                         const struct contrast contrasts[], size_t count)
+{
+    double singles[SINGLES_MAX];
+    const size_t n = gather_nearby(state, contrasts, count, singles);
+
+    if (n == 0)
+        return 0;
+    stats_sort(singles, n);
+    return pow(stats_median(singles, n) /
+                   singles[(size_t)(one_spread * (double)n)],
+               held_spreads);
+}
+
+/* The reads of the cells that cross a border, and those before them, took so
+ * long. */
+static double lasted_ns(const struct distance_probe *state,
+                        const struct contrast contrasts[], size_t count)
+{
+    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX], sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t round = 0; round < contrasts[i].rounds_count; round++) {
+            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'a', near) ||
+                !distance_costs(&state->study, "certify", &contrasts[i], round,
+                                'b', far))
+                continue;
+            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
+                sum += near[j] + far[j];
+        }
+    return 2 * sum;
+}
+
+/*
+ * How far off what reads nearby cost may be, as a share of it, by drift: from
+ * all that is seen of it; or once it has come and gone, by what its parts leave
+ * open of their mean.
+ */
+static double drift_of(const double near[], size_t rounds, bool long_enough)
+{
+    /* Rounds over which drift is averaged: the more parts, the further apart
+     * are their extremes by noise alone. */
+    enum { PARTS = 8, PARTS_LONG = 16, PART_LEAST = 6 };
+    const double errors = 2;
+    double least = INFINITY, most = 0, sum = 0, squares = 0;
+    size_t part = rounds / (long_enough ? PARTS_LONG : PARTS), parts = 0;
+
+    part = part > PART_LEAST ? part : PART_LEAST;
+    for (size_t i = 0; i + part <= rounds; i += part, parts++) {
+        double level = stats_median(near + i, part);
+        least = level < least ? level : least;
+        most = level > most ? level : most;
+        sum += level;
+        squares += level * level;
+    }
+    if (!long_enough)
+        return most / least - 1;
+    double mean = sum / (double)parts;
+    double variance = (squares - sum * mean) / (double)(parts - 1);
+    return errors * sqrt(fmax(variance, 0) / (double)parts) / mean;
+}
+
+/* What a switch adds to a read nearby, as a share of it: what slows the drive
+ * down for a while slows both. All costs drift together, slowly: the interval
+ * is widened by what those of reads nearby have drifted meanwhile. */
+static void measure_switch(const struct distance_probe *state,
+                           const struct contrast contrasts[], size_t count,
+                           struct distance_cost *cost)
+{
+    double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
+    const double held_share = share_held(state, contrasts, count);
+    size_t n = 0;
+
+    for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
+        if (round_costs(state, contrasts, count, round, held_share, &shares[n],
+                        &near[n])) {
+            shares[n] /= near[n];
+            n++;
+        }
+    cost->interval = (struct interval){0, 0};
+    cost->ns = 0;
+    if (n < ROUNDS_LEAST)
+        return;
+    bool long_enough = lasted_ns(state, contrasts, count) >= times_drift_ns;
+    double drift = 1 + drift_of(near, n, long_enough);
+    double near_ns = stats_median(near, n);
+    cost->ns = stats_median(shares, n) * near_ns;
+    cost->interval = stats_median_interval(shares, n, 5e-4);
+    cost->interval.low *= near_ns / drift;
+    cost->interval.high *= near_ns * drift;
+}
+
+static bool is_narrow(const struct distance_cost *cost, double share)
+{
+    return cost->ns > 0 && times_narrow(&cost->interval, cost->ns, share);
+}
+
+/* Reads on across the borders, as long as that is not too much. */
+static void cross_more(struct distance_probe *state,
+                       struct contrast contrasts[], size_t count,
+                       uint32_t rounds)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    bool measured = true;
+
+    /* Half of them cross a border. */
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_ABOVE ||
+            contrasts[i].rounds_count >= rounds ||
+            count * contrasts[i].repeats * rounds > crossings_most)
+            continue;
+        measured &= study_ask_ratios(&state->study, "certify", &contrasts[i],
+                                     rounds, ratios);
+        contrasts[i].rounds_count = rounds;
+    }
+    if (!measured)
+        study_leave(&state->study);
+}
+
+void distance_find_switch(struct distance_probe *state,
+                          struct contrast contrasts[], size_t count,
+                          struct distance_cost *cost)
+{
+    cost->confidence = times_confidence(spread_nearby(state, contrasts, count));
+    measure_switch(state, contrasts, count, cost);
+    for (const uint32_t *look = switch_looks;
+         *look && cost->confidence > 0 && !is_narrow(cost, width_wanted);
+         look++) {
+        cross_more(state, contrasts, count, *look);
+        measure_switch(state, contrasts, count, cost);
+    }
+}
+
+void distance_say_switch(const struct distance_cost *cost, double confidence,
+                         struct findings *findings)
+{
+    struct finding *finding =
+        findings_add(findings, "inter-request-distance", "group_switch");
+
+    if (cost->confidence <= 0 || !is_narrow(cost, width_most)) {
+        finding_why(finding, "the groups are certain, but the cost of a switch "
+                             "varies too much for a number");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(cost->ns)),
+                  fmin(cost->confidence, confidence));
+    finding->low = value_integer((uint64_t)cost->interval.low);
+    finding->high = value_integer((uint64_t)ceil(cost->interval.high));
+    finding_why(finding, "the median of what a read costs more when the one "
+                         "before it was on the other side of a border");
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * inter-request-distance: a walk over the drive, from run to run of addresses
+ * that belong together.
+ */
+#include "probes/inter_request_distance/inter_request_distance.h"
+
+#include <math.h>
+
+#include "lib/infer/statistics/stats.h"
+
+enum { ASK_BATCH = 4, ASK_MAX = 128, LONG_RUN = 3 };
+
+/* Odds at which two places are taken for the same or for different: there are
+ * hundreds of pairs to ask about on a drive of many groups. */
+static const double ask_odds = 13.8; /* log 1e6 */
+
+/* ---- same group or another? -------------------------------------------- */
+
+/* Places known to be in one group: reads that begin anywhere in them seldom
+ * meet what the drive still holds. */
+struct places {
+    uint64_t first_bytes, span_bytes;
+};
+
+/* All of a run, up to the place before `end`. */
+static struct places places_of(const struct distance_walk *walk, int run,
+                               int end)
+{
+    uint64_t first = walk->places[walk->first[run]];
+
+    return (struct places){first, walk->places[end - 1] - first};
+}
+
+/* The place of that question's answer, free where it has none; NULL: all are
+ * taken. */
+static struct distance_answered *answer_to(struct distance_probe *state,
+                                           const char *phase,
+                                           const struct contrast *contrast,
+                                           uint64_t *key)
+{
+    const size_t mask = DISTANCE_ANSWERED_MAX - 1;
+
+    *key = random_mix(random_hash(phase) ^
+                      random_mix(random_hash(contrast->name))) |
+           1;
+    for (size_t i = 0; i < DISTANCE_ANSWERED_MAX; i++) {
+        struct distance_answered *at = &state->answered[(*key / 2 + i) & mask];
+        if (at->key == *key || at->key == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* A sequential test: each cell is right with the chance that the gap and the
+ * spread leave it. */
+static enum distance_answer weigh(struct distance_probe *state,
+                                  const char *phase,
+                                  const struct distance_effect *effect,
+                                  const struct contrast *contrast)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    double wrong = stats_normal_cdf(-0.5 * effect->gap / effect->spread) + 0.03;
+
+    wrong = wrong > 0.35 ? 0.35 : wrong;
+    double weight = log((1 - wrong) / wrong);
+    for (uint32_t rounds = ASK_BATCH; rounds <= ASK_MAX;
+         rounds += rounds / 4 > ASK_BATCH ? rounds / 4 : ASK_BATCH) {
+        double odds = 0;
+        if (!study_ask_ratios(&state->study, phase, contrast, rounds, ratios))
+            return DISTANCE_MEASURING;
+        for (uint32_t i = 0; i < rounds; i++)
+            odds += ratios[i] > 0.5 * effect->gap ? weight : -weight;
+        if (fabs(odds) > ask_odds)
+            return odds > 0 ? DISTANCE_OTHER : DISTANCE_SAME;
+    }
+    return DISTANCE_UNSURE;
+}
+
+static enum distance_answer ask(struct distance_probe *state, const char *phase,
+                                const struct distance_effect *effect,
+                                const struct places *from, uint64_t to_bytes)
+{
+    struct contrast contrast = distance_between(
+        state, effect, from->first_bytes, from->span_bytes, to_bytes);
+    uint64_t key;
+    struct distance_answered *known = answer_to(state, phase, &contrast, &key);
+
+    if (known && known->key)
+        return known->answer;
+    enum distance_answer answer = weigh(state, phase, effect, &contrast);
+    if (known && answer != DISTANCE_MEASURING)
+        *known = (struct distance_answered){key, answer};
+    return answer;
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+static void choose_walk(const struct distance_probe *state,
+                        struct distance_walk *walk)
+{
+    uint64_t pitch = state->length_bytes / DISTANCE_WALK;
+    struct random random;
+
+    study_random(&state->study, "walk", "places", 0, &random);
+    for (uint64_t i = 0; i < DISTANCE_WALK; i++) {
+        uint64_t place = i * pitch + distance_within(state, pitch / 2, &random);
+        walk->places[i] =
+            state->first_bytes + place / state->slot_bytes * state->slot_bytes;
+    }
+}
+
+/* Is the last run, which ends at place `i`, one place behind a long run? Then a
+ * border goes through it, and it tells of neither side: it is left to the run
+ * before it. (Were it a group of its own, the certificate of the border would
+ * fail.) */
+static bool lies_across(const struct distance_walk *walk, int i)
+{
+    const int run = walk->count - 1;
+
+    return run > 0 && i - walk->first[run] == 1 &&
+           walk->first[run] - walk->first[run - 1] >= LONG_RUN;
+}
+
+enum distance_answer distance_take_walk(struct distance_probe *state,
+                                        const struct distance_effect *effect,
+                                        struct distance_walk *walk)
+{
+    int across = -1;
+
+    choose_walk(state, walk);
+    walk->count = 1;
+    walk->first[0] = 0;
+    for (int i = 1; i < DISTANCE_WALK; i++) {
+        struct places run = places_of(walk, walk->count - 1, i);
+        enum distance_answer answer =
+            ask(state, "walk", effect, &run, walk->places[i]);
+        if (answer == DISTANCE_MEASURING)
+            study_leave(&state->study);
+        if (answer == DISTANCE_SAME)
+            continue;
+        /* As much of this run as of another: a border goes through it, so it is
+         * left to the run before. Two in a row tell that no border is the
+         * cause. */
+        if (answer == DISTANCE_UNSURE && across != i - 1) {
+            across = i;
+            continue;
+        }
+        if (answer != DISTANCE_OTHER)
+            return answer;
+        if (lies_across(walk, i)) {
+            walk->first[walk->count - 1] = i;
+            continue;
+        }
+        if (walk->count == DISTANCE_GROUPS_MAX)
+            return DISTANCE_UNSURE;
+        walk->first[walk->count++] = i;
+    }
+    walk->first[walk->count] = DISTANCE_WALK;
+    return DISTANCE_OTHER;
+}
+
+static uint64_t middle_place(const struct distance_walk *walk, int run)
+{
+    return walk->places[(walk->first[run] + walk->first[run + 1] - 1) / 2];
+}
+
+enum distance_answer distance_tell_apart(struct distance_probe *state,
+                                         const struct distance_effect *effect,
+                                         const struct distance_walk *walk)
+{
+    enum distance_answer result = DISTANCE_OTHER;
+
+    for (int i = 0; i < walk->count; i++) {
+        struct places run = places_of(walk, i, walk->first[i + 1]);
+        for (int j = i + 2; j < walk->count; j++) {
+            enum distance_answer answer =
+                ask(state, "apart", effect, &run, middle_place(walk, j));
+            if (answer == DISTANCE_MEASURING || result == DISTANCE_MEASURING)
+                result = DISTANCE_MEASURING;
+            else if (answer != DISTANCE_OTHER)
+                result = answer;
+        }
+    }
+    if (result == DISTANCE_MEASURING)
+        study_leave(&state->study);
+    return result;
+}
+
+enum distance_answer distance_find_border(struct distance_probe *state,
+                                          const struct distance_effect *effect,
+                                          const struct distance_walk *walk,
+                                          int run,
+                                          struct distance_border *border)
+{
+    int after = walk->first[run + 1];
+    struct places known = places_of(walk, run, after);
+
+    border->low_bytes = walk->places[after - 1];
+    border->high_bytes = walk->places[after];
+    while (border->high_bytes - border->low_bytes > 2 * state->window_bytes) {
+        uint64_t middle = (border->low_bytes + border->high_bytes) / 2;
+        middle -= middle % state->slot_bytes;
+        enum distance_answer answer =
+            ask(state, "border", effect, &known, middle);
+        if (answer == DISTANCE_MEASURING)
+            return answer;
+        if (answer == DISTANCE_SAME)
+            border->low_bytes = middle;
+        else if (answer == DISTANCE_OTHER)
+            border->high_bytes = middle;
+        else /* it lies across the border */
+            break;
+    }
+    return DISTANCE_OTHER;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * large-request: what does a request cost, and what does each 4 KiB of it add?
+ * (Sun & Zhang 4.4)
+ *
+ * Idea: read and write several sizes up to the device's limit. Times lie on a
+ * line: where it begins is the cost of a request, its slope that of the data.
+ * Reads of 4 KiB tell whether it goes on down to them.
+ *
+ *   time |                 .  '
+ *        |           .  '         slope: so much for each 4 KiB
+ *        |     .  '
+ *        |  '
+ *        +--------------------    where it begins: the overhead
+ *                size
+ *
+ * Reads follow one nearby, so that no switch of groups is in them; a write
+ * follows a small one to the same place, which has opened its log: what exactly
+ * is measured stands in lib/base/line.h. Points that are not on a line make it
+ * inconclusive.
+ */
+#include "probes/large_request/large_request.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/papers.h"
+#include "probes/probes.h"
+#include "probes/times.h"
+
+enum { ROUNDS_MAX = 480 };
+
+/* A write may cost a merge first, so there are fewer of them: a few tell
+ * whether more would be for nothing. */
+enum { LOOKS_OF_WRITES_ONLY = 3 };
+static const uint32_t looks[] = {6,  8,   11,  16,  24,  36,         54,
+                                 80, 120, 180, 240, 360, ROUNDS_MAX, 0};
+/* Enough, and the most to be stated: either side of slope and beginning. */
+static const double width_wanted = 0.04, width_most = 0.07;
+/* Writes take no longer than this, whatever is known by then. */
+static const double longest_writes_ns = 150e9;
+/* A forecast from a few rounds is worth a factor. */
+static const double forecast_error = 2;
+/* Less of the smallest request's time, or of the largest one's, is lost beside
+ * the rest. */
+static const double part_least = 0.20;
+/* Some writes take another time because of where they are: of kinds that one in
+ * ten belongs to, fewer rounds of writes may meet none. */
+static const uint32_t least_rounds_of_writes = 54;
+/* A standard error, as a share of the slope, of what is stated as certain, and
+ * of what varies and is stated as likely. */
+static const double batch_error_most = 0.03, vary_batch_error_most = 0.045;
+/* Of writes that vary where reads do not. */
+static const double of_pages_confidence = 0.8;
+/* Of what rests on points that lie on no line: another size may be off as well,
+ * which no interval of those that were measured knows. */
+static const double off_line_confidence = 0.8;
+/* Of the writes, those that merge: fewer may as well be the host's. */
+static const double told_share = 0.05;
+
+/* ---- is it known? ------------------------------------------------------- */
+
+static bool is_line(const struct request_line *result)
+{
+    return result->off < request_off_most;
+}
+
+/* Shares of what is not data in a read of 4 KiB, and of data in the largest. */
+static double overhead_share(const struct request_line *result)
+{
+    return result->overhead_ns / result->small_ns;
+}
+
+static double share_of(const struct request_probe *state,
+                       const struct request_line *result, double slope,
+                       double intercept)
+{
+    double data = slope * (double)state->sizes[result->sizes_count - 1] /
+                  (double)request_unit_bytes;
+
+    return data / (intercept + data);
+}
+
+static double data_share(const struct request_probe *state,
+                         const struct request_line *result)
+{
+    return share_of(state, result, result->line.slope, result->line.intercept);
+}
+
+static double most_data_share(const struct request_probe *state,
+                              const struct request_line *result)
+{
+    return share_of(state, result, result->slope.high, result->line.intercept);
+}
+
+static bool enough_rounds(enum request_kind kind,
+                          const struct request_line *result)
+{
+    return kind == REQUEST_READS ||
+           result->rounds_count >= least_rounds_of_writes;
+}
+
+static bool is_one_number(const struct request_probe *state,
+                          const struct request_line *result)
+{
+    return !result->depends &&
+           result->batch_error <=
+               (state->vary ? vary_batch_error_most : batch_error_most);
+}
+
+/* Is all known that is stated of it, or that nothing can be? That times depend
+ * on the place may be chance after a few rounds; more reads cost little. */
+static bool is_done(const struct request_probe *state, enum request_kind kind,
+                    const struct request_line *result)
+{
+    if (kind == REQUEST_READS && !is_one_number(state, result))
+        return false;
+    bool slope_is_known =
+        (enough_rounds(kind, result) &&
+         times_narrow(&result->slope, result->line.slope, width_wanted)) ||
+        most_data_share(state, result) < part_least;
+
+    return slope_is_known &&
+           (kind == REQUEST_WRITES || !is_line(result) ||
+            times_narrow(&result->overhead, result->overhead_ns, width_wanted));
+}
+
+/* Spreads what is left of the rounds over the time of a drift. */
+static uint64_t pause_after(double rounds_ns, uint32_t rounds_count)
+{
+    double round_ns = rounds_ns / rounds_count;
+
+    return (uint64_t)fmax(times_drift_ns / ROUNDS_MAX - round_ns, 0);
+}
+
+/* The times of so many rounds. */
+static void take_times(struct request_probe *state,
+                       const struct contrast *contrast, uint32_t rounds,
+                       struct request_times *times)
+{
+    /* What is seen at ticks only is half of one late on average. */
+    const double late_ns = (double)state->study.setting.clock_step_ns / 2;
+    double whole[CONTRAST_ROUNDS_MAX];
+
+    study_ratios(&state->study, "line", contrast, rounds, whole);
+    times->rounds_count = rounds;
+    times->sizes_count = request_sizes_count((enum request_kind)contrast->kind);
+    for (size_t i = 0; i < times->sizes_count; i++)
+        for (uint32_t round = 0; round < rounds; round++) {
+            double ns = 0;
+            request_ns(&state->study, "line", contrast, i, round, &ns);
+            times->ns[i][round] = fmax(ns - late_ns, 1);
+        }
+}
+
+/* Is time up, or will it be before there are enough rounds? */
+static bool takes_too_long(double rounds_ns, uint32_t rounds)
+{
+    return rounds_ns > longest_writes_ns ||
+           rounds_ns * least_rounds_of_writes / rounds >
+               forecast_error * longest_writes_ns;
+}
+
+/* Measures until the line is known well. */
+static void find_line(struct request_probe *state, enum request_kind kind,
+                      struct request_line *result)
+{
+    struct contrast contrast = request_contrast(kind);
+    struct request_times times;
+
+    const uint32_t *const first = looks + LOOKS_OF_WRITES_ONLY;
+
+    state->pause_ns = 0;
+    for (const uint32_t *look = kind == REQUEST_READS ? first : looks; *look;
+         look++) {
+        take_times(state, &contrast, *look, &times);
+        request_fit(state, &times, result);
+        double rounds_ns = request_rounds_ns(state, &times, &contrast);
+        if (look == first && kind == REQUEST_READS)
+            state->vary = !times_quiet(result->spread);
+        if (look == first && state->vary)
+            state->pause_ns = pause_after(rounds_ns, *look);
+        double lasted_ns =
+            rounds_ns + ((double)*look - *first) * (double)state->pause_ns;
+        if (is_done(state, kind, result) &&
+            (!state->vary || lasted_ns >= times_drift_ns))
+            break;
+        if (kind == REQUEST_WRITES && takes_too_long(rounds_ns, *look))
+            break;
+    }
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "large-request", parameter);
+}
+
+static struct finding *say_ns(struct findings *findings, const char *parameter,
+                              double ns, const struct interval *interval,
+                              double confidence)
+{
+    struct finding *finding = add(findings, parameter);
+
+    finding_found(finding, value_integer((uint64_t)llround(ns)), confidence);
+    finding->low = value_integer((uint64_t)floor(interval->low));
+    finding->high = value_integer((uint64_t)ceil(interval->high));
+    return finding;
+}
+
+static void say_overhead(const struct request_line *result,
+                         struct findings *findings)
+{
+    char small[24], line[24];
+
+    if (!is_line(result)) {
+        finding_why(add(findings, "request_overhead"),
+                    "the times of reads of different sizes lie on no line: the "
+                    "farthest is %.0f %% off",
+                    100 * (exp(result->off) - 1));
+        return;
+    }
+    format_ns((uint64_t)llround(result->small_ns), small, sizeof(small));
+    format_ns((uint64_t)llround(result->line.intercept + result->line.slope),
+              line, sizeof(line));
+    if (result->confidence <= 0 || overhead_share(result) < part_least ||
+        !times_narrow(&result->overhead, result->overhead_ns, width_most)) {
+        finding_why(add(findings, "request_overhead"),
+                    "what a read costs before its data is not known well: a "
+                    "read of 4 KiB takes %s, and by the line of larger ones %s",
+                    small, line);
+        return;
+    }
+    const double confidence =
+        result->begins_elsewhere ? fmin(off_line_confidence, result->confidence)
+                                 : result->confidence;
+    struct finding *finding =
+        say_ns(findings, "request_overhead", result->overhead_ns,
+               &result->overhead, confidence);
+    if (result->begins_elsewhere)
+        finding_why(finding,
+                    "a read of 4 KiB takes %s without what 4 KiB of data cost; "
+                    "by the line of larger ones it would take %s",
+                    small, line);
+    else
+        finding_why(finding,
+                    "where the line through reads of %d sizes begins, from the "
+                    "%s of a read of 4 KiB, after %u rounds",
+                    LINE_SIZES, small, result->rounds_count);
+}
+
+/* From which size on nine tenths of the time are spent on data. */
+static void say_enough(struct finding *finding, const char *what,
+                       const char *size, const struct line *line,
+                       const char *left_out)
+{
+    const double times = 9; /* the overhead */
+    const uint64_t most =
+        (uint64_t)ceil(times * line->intercept / line->slope) *
+        request_unit_bytes;
+    char enough[24];
+
+    if (most <= request_unit_bytes)
+        finding_why(
+            finding,
+            "what each 4 KiB adds to %s of up to %s%s; what comes before "
+            "the data is less than can be told beside it",
+            what, size, left_out);
+    else
+        finding_why(finding,
+                    "what each 4 KiB adds to %s of up to %s%s; nine tenths of "
+                    "the bandwidth are reached with requests of %s",
+                    what, size, left_out,
+                    format_bytes(most, enough, sizeof(enough)));
+}
+
+static void say_slope(const struct request_probe *state,
+                      const struct request_line *result, enum request_kind kind,
+                      struct findings *findings)
+{
+    const char *what = kind == REQUEST_READS ? "reads" : "writes";
+    const char *parameter =
+        kind == REQUEST_READS ? "read_cost_4k" : "write_cost_4k";
+    const double slope = result->line.slope;
+    char size[24], left_out[64] = "";
+
+    if (!is_one_number(state, result)) {
+        finding_why(add(findings, parameter),
+                    "the times of %s depend so much on the place, or on what "
+                    "was written before, that what data adds is no one number",
+                    what);
+        return;
+    }
+    if (result->confidence <= 0 || !enough_rounds(kind, result) ||
+        data_share(state, result) < part_least ||
+        !times_narrow(&result->slope, slope, width_most)) {
+        finding_why(add(findings, parameter),
+                    "the times of %s of different sizes differ so little, or "
+                    "vary so much, that what data adds is not known well",
+                    what);
+        return;
+    }
+    format_bytes(state->sizes[result->sizes_count - 1], size, sizeof(size));
+    const bool depends_on_sizes =
+        !times_narrow(&result->stated, slope, width_most);
+    if (!is_line(result) && depends_on_sizes) {
+        finding_why(add(findings, parameter),
+                    "the times of %s of up to %s lie on no line, and what each "
+                    "4 KiB adds depends on which sizes are looked at: %.0f to "
+                    "%.0f us",
+                    what, size, result->stated.low / 1e3,
+                    result->stated.high / 1e3);
+        return;
+    }
+    if (result->left_out_share >= told_share)
+        snprintf(left_out, sizeof(left_out),
+                 ", without the %.0f %% that also took a merge or the like",
+                 100 * result->left_out_share);
+    const double confidence =
+        is_line(result) && !depends_on_sizes
+            ? result->confidence
+            : fmin(off_line_confidence, result->confidence);
+    struct finding *finding =
+        say_ns(findings, parameter, slope, &result->stated, confidence);
+    if (is_line(result))
+        say_enough(finding, what, size, &result->line, left_out);
+    else
+        finding_why(
+            finding,
+            "what each 4 KiB adds to %s of up to %s on average%s: their "
+            "times lie on no line, the farthest is %.0f %% off",
+            what, size, left_out, 100 * (exp(result->off) - 1));
+}
+
+/*
+ * Pages that take several times to program make writes vary however quiet the
+ * host is. That it is, reads show; and how well the middle of the writes is
+ * known, their interval.
+ */
+static double confidence_of_writes(const struct request_line *writes,
+                                   const struct request_line *reads)
+{
+    const double own = times_confidence(writes->spread);
+
+    return own > 0 ? own : fmin(of_pages_confidence, reads->confidence);
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct request_probe *state = (struct request_probe *)study;
+    struct request_line reads, writes;
+
+    find_line(state, REQUEST_READS, &reads);
+    reads.confidence = times_confidence(reads.spread);
+    say_overhead(&reads, findings);
+    say_slope(state, &reads, REQUEST_READS, findings);
+    if (study->setting.read_only)
+        return;
+    find_line(state, REQUEST_WRITES, &writes);
+    writes.confidence = confidence_of_writes(&writes, &reads);
+    say_slope(state, &writes, REQUEST_WRITES, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    uint64_t sizes[LINE_SIZES], round = 2 * request_unit_bytes;
+
+    line_sizes(setting->request_limit_bytes, sizes);
+    for (int i = 0; i < LINE_SIZES; i++)
+        round += sizes[i] + 4 * request_unit_bytes;
+    /* Two for each read, four for each write. */
+    const uint64_t requests = 2 * REQUEST_SIZES + 4 * LINE_SIZES;
+    plan->requests = requests * 42;
+    /* With a pause before each round. */
+    plan->requests_max = (requests + 2) * ROUNDS_MAX;
+    plan->bytes_read = plan->bytes_written = 42 * round;
+    plan->bytes_read_max = plan->bytes_written_max = ROUNDS_MAX * round;
+    if (setting->read_only)
+        plan->bytes_written = plan->bytes_written_max = 0;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = request_emit, .value = request_value};
+    struct request_probe *state =
+        study_create(sizeof(*state), &probe_large_request, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    line_sizes(setting->request_limit_bytes, state->sizes);
+    state->sizes[REQUEST_SMALL] = request_unit_bytes;
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_large_request = {
+    .name = "large-request",
+    .question = "What does a request cost, and what does each 4 KiB of it add?",
+    .idea = "The times of reads and writes of several sizes lie on a line: its "
+            "beginning is the overhead, its slope the cost of the data.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
+    .by_flush = {"write_cost_4k"},
+    .by_write = {"write_cost_4k"},
+    .literal = &paper_large_request,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log-list: how long is a block that has a log, and where does one begin? Two
+ * places share a log as long as they are in one block.
+ */
+#include "probes/log_list/log_list.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/probes.h"
+
+enum { ATTEMPTS_MAX = 4 };
+
+/* Each two writes of a turn are a vote. */
+static const uint32_t vote_looks[] = {LOG_VOTES_FIRST, 32, 64, 128, 200, 0};
+/* Of the trials of what is so, noise turns fewer than this. */
+static const double contrary_most = 0.25;
+
+/* Where the drive's blocks are, as far as is known. */
+struct blocks {
+    uint64_t bytes, phase_bytes; /* one begins at the phase */
+};
+
+/* ---- where a block ends ------------------------------------------------ */
+
+struct end_query {
+    struct log_probe *state;
+    uint64_t offset_bytes;
+    uint32_t logs;
+    double middle;
+};
+
+static bool is_inside(void *context, const char *phase, uint32_t index,
+                      uint64_t place_bytes)
+{
+    const struct end_query *query = context;
+    struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                           place_bytes, query->middle);
+
+    edge_name(&contrast, index, place_bytes);
+    return log_is_fast(query->state, phase, &contrast);
+}
+
+/* The last doubled distance that stays in the block, and the first that leaves
+ * it; 0: none does. */
+static void gallop(const struct end_query *query, const char *phase,
+                   uint64_t *last_bytes, uint64_t *distance_bytes)
+{
+    struct log_probe *state = query->state;
+    uint64_t most = log_slots_for(state, query->logs + 1).pitch_bytes;
+
+    *last_bytes = 0;
+    for (uint64_t distance = log_smallest_bytes, next; distance <= most;
+         distance = next) {
+        next = distance < most && 2 * distance > most ? most : 2 * distance;
+        struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                               distance, query->middle);
+        *distance_bytes = distance;
+        if (!log_is_fast(state, phase, &contrast))
+            return;
+        *last_bytes = distance;
+    }
+    *distance_bytes = 0;
+}
+
+/* Does the block end where the erase unit does? */
+static bool ends_as_likely(const struct end_query *query, const char *phase)
+{
+    struct log_probe *state = query->state;
+    uint64_t likely = state->likely_bytes;
+
+    if (likely <= state->page_bytes || likely % state->page_bytes ||
+        likely > log_slots_for(state, query->logs + 1).pitch_bytes)
+        return false;
+    struct contrast inside =
+        log_pair_of(query->logs, query->offset_bytes,
+                    likely - state->page_bytes, query->middle);
+    struct contrast beyond =
+        log_pair_of(query->logs, query->offset_bytes, likely, query->middle);
+    return log_is_fast(state, phase, &inside) &&
+           !log_is_fast(state, phase, &beyond);
+}
+
+/* How far from the offset does its block end? 0: not within a pitch. */
+static uint64_t find_end(const struct end_query *query, const char *phase)
+{
+    struct log_probe *state = query->state;
+    uint64_t page = state->page_bytes, low, high;
+    char name[LABEL_PHASE_MAX];
+
+    if (ends_as_likely(query, phase))
+        return state->likely_bytes;
+    gallop(query, phase, &low, &high);
+    if (high == 0)
+        return 0;
+    /* A power of two is likely, and asked for at once. */
+    struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
+                                           high - page, query->middle);
+    if (log_is_fast(state, phase, &contrast))
+        return high;
+    const struct edge_bisection search = {.bracket = {low, high - page},
+                                          .grain_bytes = page,
+                                          .reliability = 0.92,
+                                          .holds = is_inside,
+                                          .context = (void *)query};
+    snprintf(name, sizeof(name), "%s-bisect", phase);
+    /* The first beyond the last inside. */
+    return edge_bisect(name, &search) + page;
+}
+
+/* ---- certifying -------------------------------------------------------- */
+
+/* What share of a certificate's trials says the opposite. By most of their
+ * votes: wherever it is written, a log that is full is merged, and that of a
+ * short block soon is. */
+static double contrary(const struct log_probe *state, const char *phase,
+                       const struct contrast *contrast)
+{
+    const uint32_t rounds = contrast->rounds_count;
+    const uint32_t each = log_votes_of(contrast);
+    uint32_t trials = 0, contraries = 0;
+    double ratio;
+
+    for (uint32_t first = 0; first < rounds; first += each, trials++) {
+        uint32_t votes = 0, others = 0;
+        for (uint32_t i = first; i < rounds && i < first + each; i++) {
+            if (!log_value(&state->study, phase, contrast, i, NULL, &ratio))
+                continue;
+            votes++;
+            others += (ratio > 0) != (contrast->expected == SIDE_ABOVE);
+        }
+        contraries += 2 * others >= votes;
+    }
+    return trials ? (double)contraries / trials : 1;
+}
+
+/* A block that is another length passes at some places and not at others, at
+ * two of three if it is half as long again: most of all votes are not
+ * enough. */
+static bool most_agree(const struct log_probe *state, const char *phase,
+                       const struct contrast contrasts[LOG_CERTIFICATES])
+{
+    for (int i = 0; i < LOG_CERTIFICATES; i++)
+        if (contrary(state, phase, &contrasts[i]) > contrary_most)
+            return false;
+    return true;
+}
+
+static void say_value(struct findings *findings, const char *parameter,
+                      uint64_t number, double confidence, const char *why)
+{
+    struct finding *finding = findings_add(findings, "log-list", parameter);
+
+    finding_found(finding, value_integer(number), confidence);
+    finding_why(finding, "%s", why);
+}
+
+static void conclude(const struct blocks *blocks, uint32_t logs,
+                     double confidence, double merge, struct findings *findings)
+{
+    const uint64_t phase_bytes =
+        blocks->bytes ? blocks->phase_bytes % blocks->bytes : 0;
+    char size[24], why[300];
+
+    format_bytes(blocks->bytes, size, sizeof(size));
+    snprintf(why, sizeof(why),
+             "writes to %u blocks in turn are fast, and to %u blocks each "
+             "write waits for a merge, which takes %.1f times as long",
+             logs, logs + 1, exp(merge));
+    say_value(findings, "log_list", logs, confidence, why);
+    snprintf(why, sizeof(why),
+             "the first and the last page of %s share a log, and the page "
+             "before it needs another one, at random places of the region",
+             size);
+    say_value(findings, "log_block", blocks->bytes, confidence, why);
+    if (phase_bytes)
+        finding_extra(&findings->items[findings->count - 1], "phase",
+                      value_integer(phase_bytes));
+}
+
+/* Where the block around the middle of the region ends; then its length: from
+ * there (attempt 0: the place is where one begins), or to the next end. */
+static struct blocks find_blocks(struct log_probe *state,
+                                 const struct end_query *start, int pass,
+                                 int attempt)
+{
+    struct end_query query = *start;
+    const int end = (pass * ATTEMPTS_MAX + attempt) / 2;
+    char phase[LABEL_PHASE_MAX];
+
+    snprintf(phase, sizeof(phase), "end-%d", end);
+    query.offset_bytes += (uint64_t)(attempt / 2) * 2 *
+                          log_slots_for(state, query.logs + 1).pitch_bytes;
+    struct blocks blocks = {find_end(&query, phase), query.offset_bytes};
+    if (attempt % 2 == 0 || blocks.bytes == 0)
+        return blocks;
+    query.offset_bytes += blocks.bytes;
+    snprintf(phase, sizeof(phase), "next-end-%d", end);
+    return (struct blocks){find_end(&query, phase), query.offset_bytes};
+}
+
+bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
+                  double middle, double merge, struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = log_alpha / 4,
+                                    .looks = vote_looks};
+    struct log_slots slots = log_slots_for(state, logs + 1);
+    uint64_t aligned = log_smallest_bytes;
+
+    /* Where a block of a power of two begins. */
+    while (2 * aligned <= slots.pitch_bytes)
+        aligned *= 2;
+    const struct end_query query = {
+        .state = state,
+        .offset_bytes =
+            (slots.first_bytes + slots.count / 2 * slots.pitch_bytes) /
+            aligned * aligned,
+        .logs = logs,
+        .middle = middle};
+    struct contrast contrasts[LOG_CERTIFICATES];
+    char phase[LABEL_PHASE_MAX];
+
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        const struct blocks blocks = find_blocks(state, &query, pass, attempt);
+        if (blocks.bytes < 2 * state->page_bytes)
+            continue;
+        for (int i = 0; i < LOG_CERTIFICATES; i++)
+            contrasts[i] =
+                log_certificate(i, logs, blocks.bytes, blocks.phase_bytes,
+                                state->page_bytes, middle);
+        snprintf(phase, sizeof(phase), "certify-%d",
+                 pass * ATTEMPTS_MAX + attempt);
+        enum claim claim = study_claim(&state->study, phase, contrasts,
+                                       LOG_CERTIFICATES, &rule);
+        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts)) {
+            conclude(&blocks, logs,
+                     fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),
+                          state->is_unsure ? log_unsure_confidence : 1),
+                     merge, findings);
+            return true;
+        }
+    }
+    return false;
+}

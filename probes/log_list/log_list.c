@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * log-list: how many blocks can be updated side by side before the drive must
+ * merge? (Sun & Zhang 4.3) And how large is such a log block?
+ *
+ * Idea: updates of a block go to its log block, and there are few of those.
+ * Write to m blocks in turn, over and over: as long as each has its log, writes
+ * are fast; with one block more each write waits for a merge.
+ *
+ *   slow writes        The block: L - 1 distant places and two that are d
+ *    all |     +----   apart are fast as long as the two share a block, so the
+ *        |     |       ends of a block show to the page.
+ *   none +-----+
+ *         m =  L  L+1
+ *
+ * Assumes: the drive is written, a flush waits for the write, the log that goes
+ * first is the oldest or the one not used for longest. A log block is shorter
+ * than the distance of the places, or its end is not found.
+ */
+#include "probes/log_list/log_list.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/line.h"
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+/* Places of a round: more where fewer were not enough. */
+static const uint32_t closer_looks[] = {1, 5, 15, 0};
+
+/* Of the first look, which is for drives that merge from the start. */
+static const uint32_t early_looks[] = {18, 28, 0};
+
+/* A write to a place far off must cost 1.3 times a rewrite for a merge to be
+ * seen, and less than 1.25 times for there to be none. */
+static const double merge_least = 0.2624, merge_none = 0.2231;
+/* Writes to new places that are enough for that, after all logs were used
+ * up. */
+enum { NEW_PLACES = 12 };
+/* An answer is looked for by what a new place costs; by what writes in turn
+ * cost; and by places that are further apart. */
+enum { FIRST_PASS, REFINED_PASS, WIDE_PASS, PASSES };
+/* Work that the drive does shows if it makes a request so much longer, as a
+ * logarithm. */
+static const double work_least = 0.05;
+/* Writes of 1 MiB: more than a buffer holds. */
+enum { MEMORY_WRITES = 64 };
+static const uint32_t memory_looks[] = {MEMORY_WRITES, 0};
+/* A merge erases a block, which alone takes 0.7 ms or more, and copies at least
+ * 32 pages, each of which takes 0.1 ms or more. */
+static const double merge_shortest_ns = 2e6;
+/* To program a page takes 10 ms or less of any flash, with four bits a cell;
+ * what takes longer than two of them copies or erases more than that. */
+static const double program_longest_ns = 20e6;
+/* As much as those, in short writes; often enough looked at to stop early. */
+enum {
+    STEADY_ROUNDS = 16,
+    STEADY_WRITES = MEMORY_WRITES * MIB / LOG_STEADY_BYTES / STEADY_ROUNDS
+};
+/* So many of the rewrites are as fast as any. */
+static const double fast_share = 0.8;
+
+/* ---- what is said ------------------------------------------------------ */
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "log-list", parameter);
+}
+
+/* A cache of flash in front (a part of it with one bit a cell) takes the writes
+ * of this probe without a merge, and how much it holds nobody knows. Half of
+ * the random drives with logs behind 8 such blocks looked as if they had
+ * none. */
+static void say_none(const struct log_probe *state, double confidence,
+                     struct findings *findings)
+{
+    static const char *const answers[] = {"log_list", "log_block"};
+
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding = add(findings, answers[i]);
+        finding_absent(finding, fmin(confidence, log_unsure_confidence));
+        finding_why(finding,
+                    "after writes to %u places, one to a further place costs "
+                    "no more than writing the same place again: nothing is "
+                    "merged, unless a cache takes such writes first",
+                    state->places_max);
+    }
+}
+
+/* ---- the two costs ----------------------------------------------------- */
+
+/* The costs of all writes of one kind in these rounds, sorted. */
+static uint32_t all_costs(struct log_probe *state,
+                          const struct contrast *contrast, char suffix,
+                          double costs[STATS_MAX])
+{
+    uint32_t count = 0;
+
+    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        const struct timing *rows =
+            placing_rows(&state->study, "costs", contrast, suffix, round,
+                         2 * contrast->repeats);
+        for (uint32_t i = 0; rows && i < contrast->repeats && count < STATS_MAX;
+             i++)
+            costs[count++] = log_cost(rows, i);
+    }
+    stats_sort(costs, count);
+    return count;
+}
+
+/* The logarithm of the time between the fast and the slow writes. Pages differ
+ * in time, so all but the slowest rewrites count as fast. */
+static double middle_of(struct log_probe *state,
+                        const struct contrast *contrast)
+{
+    double again[STATS_MAX], fresh[STATS_MAX];
+    uint32_t count = all_costs(state, contrast, 'b', again);
+    double fast = again[(uint32_t)(fast_share * count)];
+
+    count = all_costs(state, contrast, 'a', fresh);
+    double slow = line_middle_mean(fresh, count);
+    if (slow < fast)
+        fast = stats_median(again, count);
+    return 0.5 * (log(fast) + log(slow));
+}
+
+static struct contrast fresh_costs(enum log_kind kind, uint32_t places)
+{
+    struct contrast contrast = {.kind = (int)kind,
+                                .repeats = places,
+                                .low = merge_least,
+                                .high = merge_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "%s%u",
+             kind == LOG_EARLY ? "early" : "fresh", places);
+    return contrast;
+}
+
+static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
+                              uint32_t places, const uint32_t *looks,
+                              struct contrast *contrast)
+{
+    const struct claim_rule rule = {.alpha = log_alpha / 8, .looks = looks};
+
+    *contrast = fresh_costs(kind, places);
+    const enum claim claim =
+        study_claim(&state->study, "costs", contrast, 1, &rule);
+    contrast->predicted = claim_confidence(contrast, 1, &rule);
+    return claim;
+}
+
+/* Do single writes to new places cost more, whether or not as much as a merge?
+ * The least of a few would be one that waits for nothing, as where other banks
+ * merge. */
+static bool new_places_cost_more(struct log_probe *state,
+                                 const struct contrast *contrast)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t more = 0;
+
+    study_ratios(&state->study, "costs", contrast, contrast->rounds_count,
+                 ratios);
+    for (uint32_t i = 0; i < contrast->rounds_count; i++)
+        more += ratios[i] > 0;
+    return stats_sign_test(more, contrast->rounds_count) < log_alpha;
+}
+
+/* A merge is so dear that single writes show it. That there is none takes more:
+ * pages differ, but the best of a few seldom do; and all logs that there may be
+ * must be used up before, which on a drive that merges takes longer than all
+ * the rest of it. */
+static enum claim look_at_costs(struct log_probe *state,
+                                struct contrast *contrast)
+{
+    enum claim claim = claim_fresh(state, LOG_EARLY, 1, early_looks, contrast);
+
+    if (claim == CLAIM_HOLDS && contrast->side == SIDE_ABOVE)
+        return claim;
+    claim = CLAIM_OPEN;
+    for (const uint32_t *places = closer_looks; *places && claim == CLAIM_OPEN;
+         places++) {
+        claim = claim_fresh(state, LOG_FRESH, *places, claim_looks, contrast);
+        if (*places == 1 && claim == CLAIM_OPEN &&
+            new_places_cost_more(state, contrast))
+            break;
+    }
+    return claim;
+}
+
+/* What a write to a new place costs once all logs that there may be are used
+ * up, as a logarithm. */
+static double new_costs(struct log_probe *state, const struct contrast *first,
+                        uint32_t logs)
+{
+    struct contrast fresh = *first;
+    double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
+
+    /* The first look was shorter than that. */
+    if (first->kind == LOG_EARLY && logs == 1) {
+        fresh = fresh_costs(LOG_FRESH, 1);
+        fresh.rounds_count = NEW_PLACES;
+        study_ratios(&state->study, "costs", &fresh, NEW_PLACES, ratios);
+    }
+    return log(line_middle_mean(costs, all_costs(state, &fresh, 'a', costs)));
+}
+
+/*
+ * Would it show if each write to a new place made the drive merge a block? So
+ * many come one behind the other that no buffer takes them, and they must take
+ * less than a merge.
+ */
+static bool merges_would_show(struct log_probe *state)
+{
+    const struct contrast steady = {.name = "steady",
+                                    .kind = LOG_STEADY,
+                                    .repeats = STEADY_WRITES,
+                                    .size_bytes = LOG_STEADY_BYTES,
+                                    .predicted = log(merge_shortest_ns)};
+    double ratios[STEADY_ROUNDS], taken = 0;
+
+    for (uint32_t i = 0; i < STEADY_ROUNDS && taken < STEADY_ROUNDS; i++) {
+        study_ratios(&state->study, "arrive", &steady, i + 1, ratios);
+        taken += exp(ratios[i]);
+    }
+    return taken < STEADY_ROUNDS;
+}
+
+/*
+ * Do these writes get to flash? A buffer that no flush empties takes them for
+ * no more than their transfer. Where a flush has more to do after a write than
+ * after nothing, it empties what there is; where none has, there is no buffer
+ * if the write itself takes longer than a read, nor any flash if as much as no
+ * buffer holds is written as fast as it is read. If that takes longer, merges
+ * would show among as many writes.
+ */
+static bool writes_arrive(struct log_probe *state)
+{
+    const struct contrast kinds[] = {
+        {.name = "flush", .kind = LOG_FLUSH, .size_bytes = state->page_bytes},
+        {.name = "read", .kind = LOG_READ, .size_bytes = state->page_bytes},
+        {.name = "much", .kind = LOG_READ, .size_bytes = MIB}};
+    enum claim claim = CLAIM_OPEN;
+
+    for (int i = 0; i < 3; i++) {
+        const bool is_much = i == 2;
+        const struct claim_rule rule = {.alpha = log_alpha / 8,
+                                        .looks = is_much ? memory_looks
+                                                         : claim_long_looks};
+        struct contrast contrast = kinds[i];
+        contrast.repeats = 1;
+        contrast.expected = is_much ? SIDE_BELOW : SIDE_ABOVE;
+        contrast.low = contrast.high = is_much ? merge_none : work_least;
+        claim = study_claim(&state->study, "arrive", &contrast, 1, &rule);
+        if (claim == CLAIM_HOLDS)
+            return true;
+    }
+    return claim == CLAIM_FALLS && merges_would_show(state);
+}
+
+/*
+ * Do all writes wait for a merge, to the same place again as to others? Then
+ * all cost the same, and too much for a page: all but the quickest tenth of
+ * what was written again takes longer than programs do, besides a flush with
+ * nothing to do. Asked after writes_arrive(), which has measured that.
+ */
+static bool all_merge(struct log_probe *state, const struct contrast *contrast,
+                      double *again_ns)
+{
+    const double quick_share = 0.1;
+    double costs[STATS_MAX], idle_ns = 0;
+    const struct contrast flush = {.name = "flush", .kind = LOG_FLUSH};
+    const uint32_t count = all_costs(state, contrast, 'b', costs);
+    const struct timing *rows =
+        placing_rows(&state->study, "arrive", &flush, 'b', 0, 1);
+
+    if (rows)
+        idle_ns = (double)rows[0].ns;
+    *again_ns = count > 0 ? stats_median(costs, count) : 0;
+    return count > 0 && costs[(uint32_t)(quick_share * count)] - idle_ns >
+                            program_longest_ns;
+}
+
+static void say_all_merge(double again_ns, struct findings *findings)
+{
+    char reason[300], cost[24];
+
+    snprintf(reason, sizeof(reason),
+             "a write of a page takes %s wherever it goes, to the same place "
+             "again as well, and to program a page takes 10 ms or less: each "
+             "seems to rewrite its block, so that logs, if there are any, do "
+             "not show; write whole blocks in order",
+             format_ns((uint64_t)again_ns, cost, sizeof(cost)));
+    study_say_open(&probe_log_list, findings, reason);
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].parameter, "log_list") == 0)
+            finding_extra(&findings->items[i], "every_write_merges",
+                          value_boolean(true));
+}
+
+/* ---- merges ------------------------------------------------------------ */
+
+/*
+ * So many logs there seem to be: by the step above where there is one, or else
+ * by this one, unless it is at one log and may be what it takes to go to
+ * another one. What was tried first is left in `middle` and `logs`.
+ */
+static bool conclude_count(struct log_probe *state,
+                           const struct contrast *fresh, int pass,
+                           double *middle, uint32_t *logs,
+                           struct findings *findings)
+{
+    const double first_middle = *middle;
+    const uint32_t first_logs = *logs;
+    const double cost_of_new = new_costs(state, fresh, *logs);
+    const enum claim step = log_count_above(state, cost_of_new, middle, logs);
+
+    state->is_unsure = false;
+    if (log_conclude(state, pass, *logs, *middle, fresh->median, findings))
+        return true;
+    if (*logs == first_logs || (first_logs == 1 && step == CLAIM_HOLDS))
+        return false;
+    state->is_unsure = first_logs == 1;
+    return log_conclude(state, PASSES + pass, first_logs, first_middle,
+                        fresh->median, findings);
+}
+
+/* Writes wait for merges: finds how many logs there are, and their blocks. */
+static void conclude_merges(struct log_probe *state,
+                            const struct contrast *fresh,
+                            struct findings *findings)
+{
+    double middle = middle_of(state, fresh);
+    uint32_t logs = 0;
+
+    for (int pass = FIRST_PASS; pass < PASSES; pass++) {
+        state->is_wide = pass == WIDE_PASS;
+        if (state->is_wide)
+            middle = middle_of(state, fresh);
+        if (pass == REFINED_PASS)
+            middle = log_refine_middle(state, logs, middle);
+        logs = log_count(state, middle);
+        if (logs > 0 &&
+            conclude_count(state, fresh, pass, &middle, &logs, findings))
+            return;
+    }
+    study_say_open(
+        &probe_log_list, findings,
+        logs == 0 ? "writes to new places wait for merges, yet as many places "
+                    "as were tried stay fast in turn: there are more log "
+                    "blocks than that"
+                  : "writes wait for merges, but no number of blocks and no "
+                    "length of a block stand up to fresh data: logs are not "
+                    "replaced in order, or the noise is too large");
+}
+
+/* Nothing waits for a merge, or all does. */
+static void conclude_no_merges(struct log_probe *state,
+                               const struct contrast *fresh,
+                               struct findings *findings)
+{
+    const bool arrive = writes_arrive(state);
+    double again_ns;
+
+    if (all_merge(state, fresh, &again_ns))
+        say_all_merge(again_ns, findings);
+    else if (arrive)
+        say_none(state, fresh->predicted, findings);
+    else
+        study_say_open(
+            &probe_log_list, findings,
+            "no write waits for a merge, but neither writes nor the flushes "
+            "behind them take as long as if they got to flash: a buffer that "
+            "no flush empties may take them all; if the device allows it, "
+            "--write-cache=off turns that off");
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct log_probe *state = (struct log_probe *)study;
+    struct contrast fresh;
+
+    if (look_at_costs(state, &fresh) != CLAIM_HOLDS)
+        study_say_open(&probe_log_list, findings,
+                       "it cannot be told whether a write to a new place "
+                       "waits for a merge: some cost more, but not clearly as "
+                       "much; try a quieter host or another port");
+    else if (fresh.side == SIDE_BELOW)
+        conclude_no_merges(state, &fresh, findings);
+    else
+        conclude_merges(state, &fresh, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    uint64_t page = setting->logical_block_bytes > 4 * KIB
+                        ? setting->logical_block_bytes
+                        : 4 * KIB;
+
+    plan->requests = 1000;
+    plan->requests_max = 60000;
+    plan->bytes_written = plan->requests / 2 * page;
+    plan->bytes_written_max =
+        plan->requests_max / 2 * page +
+        (MEMORY_WRITES * MIB +
+         STEADY_ROUNDS * STEADY_WRITES * LOG_STEADY_BYTES);
+    plan->bytes_read_max = plan->requests_max / 2 * page + MEMORY_WRITES * MIB;
+    plan->requests_max += STEADY_ROUNDS * STEADY_WRITES;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = log_emit, .value = log_value};
+    struct log_probe *state =
+        study_create(sizeof(*state), &probe_log_list, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = setting->logical_block_bytes > 4 * KIB
+                            ? setting->logical_block_bytes
+                            : 4 * KIB;
+    state->likely_bytes = findings_integer(known, "clustered_block");
+    state->places_max = LOG_PLACES_MAX - 1;
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_log_list = {
+    .name = "log-list",
+    .question = "How many blocks can be updated side by side, and how large is "
+                "such a block?",
+    .idea = "Writes to a few blocks in turn are fast as long as each has a log "
+            "block; with one block more each write waits for a merge.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"log_list", "log_block"},
+    .by_flush = {"log_list", "log_block"},
+    .literal = &paper_log_list,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * mapping-reach: for how much of the drive is the mapping at hand, and what
+ * does it cost where it is not? (DFTL: Gupta, Kim, Urgaonkar 2009)
+ *
+ * Idea: read one place in each MiB of a span, in order, twice: the second time
+ * at other places of the same MiB, so that only the mapping can be there
+ * already. A cache that keeps what was used last holds all of a span that is no
+ * larger, and nothing useful of one that is:
+ *
+ *   second |              .-------
+ *   sweep  |              |
+ *          |  ------------'
+ *          +----------------------  span
+ *                         ^ mapping_reach
+ *
+ * Beside each the same over 64 MiB. The step is found among powers of two,
+ * bisected, and certified on fresh places.
+ *
+ * Assumes: the drive has been written; an entry of the mapping that is fetched
+ * brings those of a MiB or more.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/edge.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/rounds.h"
+#include "probes/times.h"
+
+enum { SPANS_MAX = 16, SAMPLES = 48, SCREEN_ROUNDS = 2, SEARCH_ROUNDS = 3 };
+enum { PARTS_MOST = 4096 };
+
+static const uint64_t span_first_bytes = 64 * MIB, part_least_bytes = MIB;
+static const uint64_t read_bytes = 4 * KIB;
+/* The smallest effect that matters, and half of it. */
+static const double effect_least = 0.10, effect_none = 0.05;
+/* A mapping that is read by larger parts than these hides behind them. */
+static const uint64_t part_most_bytes = 4 * MIB;
+/* Of a span is bisected to this part. */
+enum { FINENESS = 32 };
+
+/* Sweeps are long, so fewer looks and rounds than of other claims. */
+static const uint32_t looks[] = {12, 18, 28, 42, 64, 0};
+static const struct claim_rule rule = {.alpha = 0.002, .looks = looks};
+
+/* The mapping is fetched by parts that are larger than those that are swept:
+ * then only one read in several waits for it, so slow ones count. */
+static const double slow_share = 0.125;
+
+static struct contrast span_contrast(uint64_t span_bytes, enum side expected)
+{
+    struct contrast contrast = {.size_bytes = span_bytes,
+                                .expected = expected,
+                                .low = log(1 + effect_least),
+                                .high = log(1 + effect_least)};
+
+    if (expected == SIDE_ABOVE)
+        contrast.low = log(1 + effect_none);
+    snprintf(contrast.name, sizeof(contrast.name), "span%llu",
+             (unsigned long long)(span_bytes / MIB));
+    return contrast;
+}
+
+/* How long the parts are in each of which one place is read. */
+static uint64_t part_of(uint64_t span_bytes)
+{
+    return larger_of(part_least_bytes,
+                     (span_bytes / PARTS_MOST + part_least_bytes - 1) /
+                         part_least_bytes * part_least_bytes);
+}
+
+static uint64_t parts_of(uint64_t span_bytes)
+{
+    return span_bytes / part_of(span_bytes);
+}
+
+/* One sweep; of the second, some reads are measured. */
+static void ask_sweep(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint64_t first_bytes,
+                      uint64_t span_bytes, char suffix, uint32_t round,
+                      struct random *random)
+{
+    const uint64_t part = part_of(span_bytes), parts = parts_of(span_bytes);
+    uint64_t measured = 0;
+
+    for (uint64_t i = 0; i < parts; i++) {
+        const uint64_t at =
+            first_bytes + i * part +
+            random_below(random, part / read_bytes) * read_bytes;
+        struct step step =
+            placing_unmeasured(OPERATION_READ, at, read_bytes, phase, round);
+        if (suffix && i == measured * parts / SAMPLES && measured < SAMPLES) {
+            step = placing_step(OPERATION_READ, at, read_bytes, phase, contrast,
+                                suffix, round);
+            measured++;
+        }
+        study_ask(study, &step);
+    }
+}
+
+/* A span begins at a multiple of 64 MiB where there is room, so that it has no
+ * more parts of the mapping than it must. */
+static void ask_span(struct study *study, const char *phase,
+                     const struct contrast *contrast, uint64_t span_bytes,
+                     char suffix, uint32_t round, struct random *random)
+{
+    const struct setting *setting = &study->setting;
+    const uint64_t room = setting->region_length_bytes - span_bytes;
+    const uint64_t grain = room > 2 * span_first_bytes ? span_first_bytes : MIB;
+    const uint64_t first = (setting->region_offset_bytes + grain - 1) / grain;
+    const uint64_t last = (setting->region_offset_bytes + room) / grain;
+    const uint64_t at =
+        (first + (last > first ? random_below(random, last - first) : 0)) *
+        grain;
+
+    ask_sweep(study, phase, contrast, at, span_bytes, '\0', round, random);
+    ask_sweep(study, phase, contrast, at, span_bytes, suffix, round, random);
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random)
+{
+    const bool first = random_below(random, 2) == 0;
+
+    if (first)
+        ask_span(study, phase, contrast, span_first_bytes, 'a', round, random);
+    ask_span(study, phase, contrast, contrast->size_bytes, 'b', round, random);
+    if (!first)
+        ask_span(study, phase, contrast, span_first_bytes, 'a', round, random);
+}
+
+/* What the slower reads of a sweep take: one in eight takes longer. */
+static double slow_ns(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round)
+{
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, SAMPLES);
+    double ns[SAMPLES];
+
+    for (int i = 0; rows && i < SAMPLES; i++)
+        ns[i] = (double)rows[i].ns;
+    if (!rows)
+        return 0;
+    stats_sort(ns, SAMPLES);
+    return ns[(size_t)((1 - slow_share) * SAMPLES)];
+}
+
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    const double small = slow_ns(study, phase, contrast, 'a', round);
+    const double large = slow_ns(study, phase, contrast, 'b', round);
+
+    (void)random;
+    *ratio = small > 0 && large > 0 ? log(large / small) : 0;
+    return small > 0 && large > 0;
+}
+
+static double middle_ratio(struct study *study, const char *phase,
+                           const struct contrast *contrast, uint32_t rounds)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+
+    study_ratios(study, phase, contrast, rounds, ratios);
+    return stats_median(ratios, rounds);
+}
+
+static bool is_at_hand(void *context, const char *phase, uint32_t index,
+                       uint64_t place_bytes)
+{
+    struct contrast contrast = span_contrast(place_bytes, SIDE_OPEN);
+
+    snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,
+             (unsigned long long)(place_bytes / MIB));
+    return middle_ratio(context, phase, &contrast, SEARCH_ROUNDS) <
+           log(1 + effect_least);
+}
+
+static void say_both(struct findings *findings, const char *reason)
+{
+    study_say_open(&probe_mapping_reach, findings, reason);
+}
+
+static void deny(struct study *study, const struct contrast *largest,
+                 struct findings *findings)
+{
+    struct contrast contrasts[] = {*largest};
+    char span[24];
+
+    contrasts[0].expected = SIDE_BELOW;
+    if (study_claim(study, "deny", contrasts, 1, &rule) != CLAIM_HOLDS) {
+        say_both(findings, "whether reads all over the drive take longer than "
+                           "those of a small span could not be decided");
+        return;
+    }
+    format_bytes(largest->size_bytes, span, sizeof(span));
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding = findings_add(findings, "mapping-reach",
+                                               probe_mapping_reach.answers[i]);
+        finding_absent(finding, claim_confidence(contrasts, 1, &rule));
+        finding_why(finding,
+                    "reads spread over %s take no longer than those of 64 MiB",
+                    span);
+    }
+}
+
+/* What a mapping costs that is not at hand, by the rounds of a certificate. */
+static void say_miss(const struct study *study, const struct contrast *beyond,
+                     struct findings *findings)
+{
+    double ns[CONTRAST_ROUNDS_MAX];
+
+    for (uint32_t i = 0; i < beyond->rounds_count; i++)
+        ns[i] = slow_ns(study, "certify", beyond, 'b', i) -
+                slow_ns(study, "certify", beyond, 'a', i);
+    const double middle = stats_median(ns, beyond->rounds_count);
+    const struct interval interval =
+        stats_median_interval(ns, beyond->rounds_count, 0.005);
+    const double spread = stats_spread(ns, beyond->rounds_count) / middle;
+    struct finding *finding =
+        findings_add(findings, "mapping-reach", "mapping_miss");
+    const double confidence = times_confidence(spread);
+    if (confidence <= 0 || interval.low <= 0) {
+        finding_why(finding, "times vary too much");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)middle), confidence);
+    finding->low = value_integer((uint64_t)interval.low);
+    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_why(finding, "so much longer takes a read whose mapping is not at "
+                         "hand");
+}
+
+static void certify(struct study *study, uint64_t reach_bytes,
+                    uint64_t step_bytes, struct findings *findings)
+{
+    struct contrast contrasts[] = {
+        span_contrast(reach_bytes, SIDE_BELOW),
+        span_contrast(reach_bytes / 2 / MIB * MIB, SIDE_BELOW),
+        span_contrast(reach_bytes + 2 * step_bytes, SIDE_ABOVE),
+        span_contrast(reach_bytes / 4 * 6 / MIB * MIB, SIDE_ABOVE)};
+    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+
+    if (study_claim(study, "certify", contrasts, count, &rule) != CLAIM_HOLDS) {
+        say_both(findings, "reads of a large span take longer than those of a "
+                           "small one, but where that begins could not be "
+                           "certified");
+        return;
+    }
+    struct finding *finding =
+        findings_add(findings, "mapping-reach", "mapping_reach");
+    char reach[24];
+    finding_found(finding, value_integer(reach_bytes),
+                  claim_confidence(contrasts, count, &rule));
+    finding->high = value_integer(reach_bytes + 2 * step_bytes);
+    format_bytes(reach_bytes, reach, sizeof(reach));
+    finding_why(finding,
+                "reads spread over %s take as long as those of 64 MiB, and "
+                "over a span that is little larger %.2f times as long",
+                reach, exp(contrasts[2].median));
+    say_miss(study, &contrasts[2], findings);
+}
+
+static size_t spans_of(const struct setting *setting,
+                       struct contrast spans[SPANS_MAX])
+{
+    size_t count = 0;
+    uint64_t span = 2 * span_first_bytes;
+
+    for (; span < setting->region_length_bytes && count + 1 < SPANS_MAX;
+         span *= 2)
+        spans[count++] = span_contrast(span, SIDE_OPEN);
+    spans[count++] = span_contrast(
+        setting->region_length_bytes / MIB * MIB - MIB, SIDE_OPEN);
+    return count;
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct contrast spans[SPANS_MAX];
+    const size_t count = spans_of(&study->setting, spans);
+    size_t first = count;
+
+    rounds_measure(study, "screen", spans, count, SCREEN_ROUNDS);
+    while (first > 0 && middle_ratio(study, "screen", &spans[first - 1],
+                                     SCREEN_ROUNDS) > log(1 + effect_least))
+        first--;
+    if (first == count) {
+        deny(study, &spans[count - 1], findings);
+        return;
+    }
+    if (first == 0) {
+        say_both(findings, "reads spread over 128 MiB already take longer than "
+                           "those of 64 MiB");
+        return;
+    }
+    if (part_of(spans[first].size_bytes) > part_most_bytes) {
+        say_both(findings, "reads of large spans take longer, of spans that "
+                           "are too large to tell from where on");
+        return;
+    }
+    const uint64_t low = spans[first - 1].size_bytes;
+    const uint64_t step = larger_of(low / FINENESS / MIB * MIB, MIB);
+    const struct edge_bisection search = {
+        .bracket = {low, spans[first].size_bytes},
+        .grain_bytes = step,
+        .reliability = 0.9,
+        .holds = is_at_hand,
+        .context = study};
+    const uint64_t reach_bytes = edge_bisect("search", &search);
+    if (part_of(reach_bytes) != part_of(reach_bytes + 2 * step)) {
+        say_both(findings, "reads of large spans take longer, but from where "
+                           "on they do the reads are also farther apart");
+        return;
+    }
+    certify(study, reach_bytes, step, findings);
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    struct contrast spans[SPANS_MAX];
+    const size_t count = spans_of(setting, spans);
+    uint64_t reads = 0;
+
+    for (size_t i = 0; i < count; i++)
+        reads +=
+            2 * (parts_of(spans[i].size_bytes) + parts_of(span_first_bytes));
+    const uint64_t largest = 2 * (PARTS_MOST + parts_of(span_first_bytes));
+    plan->requests =
+        SCREEN_ROUNDS * reads + 18 * 2 *
+                                    (parts_of(spans[count - 1].size_bytes) +
+                                     parts_of(span_first_bytes));
+    plan->requests_max = SCREEN_ROUNDS * reads + 400 * largest;
+    plan->bytes_read = plan->requests * read_bytes;
+    plan->bytes_read_max = plan->requests_max * read_bytes;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct study *study =
+        study_create(sizeof(*study), &probe_mapping_reach, &ops, setting);
+
+    (void)known;
+    *result = study;
+    return study ? 0 : -ENOMEM;
+}
+
+const struct probe probe_mapping_reach = {
+    .name = "mapping-reach",
+    .question = "For how much of the drive is its mapping at hand, and what "
+                "does it cost where it is not?",
+    .idea = "One read in each MiB of a span, in order, twice: what a cache of "
+            "the mapping holds is quick the second time, and of a span that "
+            "is larger than its reach nothing is.",
+    .region_min_bytes = 256 * MIB,
+    .answers = {"mapping_reach", "mapping_miss"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

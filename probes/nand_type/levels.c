@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/nand_type/levels.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/dip.h"
+#include "lib/infer/statistics/modes.h"
+#include "lib/infer/statistics/stats.h"
+
+enum {
+    LEVELS_MAX = 8,
+    PLACES_FEW = 16 /* these say little of which level has how many */
+};
+
+/* Levels are apart by so much (the logarithm of 1.067), and by so many standard
+ * errors of a place. */
+static const double apart_least = 0.065, apart_errors = 6;
+/* Pages that share cells take turns, so each level holds its fair share of
+ * places, about; two levels that look like one hold twice as much. At most one
+ * place in eight lies on none: first pages pay for the erase. So does a level
+ * of one place, or of one in twenty. */
+static const double unfair_least = 0.25, strays_most = 0.125,
+                    level_least = 0.05;
+/* Places of one level go together in both halves of the blocks only by chance:
+ * this many standard errors of their correlation are none. */
+static const double agreement_most = 4;
+/* What is nearer than this is one level. */
+static const double hidden_least = 0.01; /* log 1.01 */
+/* Both halves of the blocks show one profile. */
+static const double correlation_least = 0.7;
+/* A place is known well enough to count levels, and to say that there is one.
+ */
+static const double error_levels = 0.02, error_one = 0.01;
+/* Of two modes of a page's cost: the smaller one's share, and the error
+ * rate. */
+static const double side_least = 0.2, restless_error = 0.0001;
+/* One level is one bit a cell, or pages of all levels that are programmed
+ * together, and nothing seen from outside tells which. No page of a chip is
+ * longer than this: what is, is made of several. Of random drives with one
+ * level and pages so short, 94 of 123 had one bit a cell. */
+static const double one_level_confidence = 0.75;
+static const uint64_t chip_page_most_bytes = 16 * KIB;
+/* Two levels may be four, of which two each are too near to be told apart, or
+ * are in one page that is longer than a chip's; or three. Three are seldom
+ * others, and four seldom those of two, where a write waits for parts of pages.
+ * Of random drives with two times, 271 of 329 had two bits a cell; with three,
+ * 187 of 189 had three; with four, 113 of 114 had four. */
+static const double two_levels_confidence = 0.8, more_levels_confidence = 0.97;
+
+/* ---- levels ------------------------------------------------------------ */
+
+struct levels {
+    size_t count;
+    double middles[LEVELS_MAX], widths[LEVELS_MAX];
+    size_t places[LEVELS_MAX], strays; /* these are on no level */
+};
+
+/* Sorted places, split wherever a gap is wide. Small groups are strays. */
+static void split(const double sorted[], size_t count, double gap,
+                  struct levels *levels)
+{
+    size_t begin = 0;
+
+    *levels = (struct levels){.count = 0};
+    for (size_t i = 1; i <= count; i++) {
+        if (i < count && sorted[i] - sorted[i - 1] <= gap)
+            continue;
+        size_t n = i - begin;
+        if (n < 2 || (double)n < level_least * (double)count ||
+            levels->count == LEVELS_MAX) {
+            levels->strays += n;
+        } else {
+            levels->middles[levels->count] = sorted[begin + n / 2];
+            levels->widths[levels->count] =
+                sorted[begin + n * 19 / 20] - sorted[begin + n / 20];
+            levels->places[levels->count++] = n;
+        }
+        begin = i;
+    }
+}
+
+static double nearest(const struct levels *levels)
+{
+    double least = INFINITY;
+
+    for (size_t i = 1; i < levels->count; i++)
+        least = fmin(least, levels->middles[i] - levels->middles[i - 1]);
+    return least;
+}
+
+static double widest(const struct levels *levels)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < levels->count; i++)
+        most = fmax(most, levels->widths[i]);
+    return most;
+}
+
+/* What a level lacks may be strays, which could be of any. */
+static bool shares_are_fair(const struct levels *levels, size_t count)
+{
+    double fair = (double)count / (double)levels->count;
+    double off = fmax(unfair_least * fair, 1), lacking = 0;
+
+    for (size_t i = 0; i < levels->count; i++) {
+        double more = (double)levels->places[i] - fair;
+        if (more >= off)
+            return false;
+        if (more <= -off)
+            lacking -= more;
+    }
+    return lacking <= (double)levels->strays;
+}
+
+/* The level that a place is on; `count` for none. */
+static size_t level_of(const struct levels *levels, double cost)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < levels->count; i++)
+        if (fabs(cost - levels->middles[i]) <
+            fabs(cost - levels->middles[best]))
+            best = i;
+    return fabs(cost - levels->middles[best]) <=
+                   fmax(levels->widths[best], apart_least / 2)
+               ? best
+               : levels->count;
+}
+
+/*
+ * Is a level more than one? Then its places differ a little, always the same
+ * ones: what they cost in one half of the blocks goes with what they cost in
+ * the other, more than by chance. And by as much as levels do: a kernel's timer
+ * or a drive's own tables cost some places a little as well. The halves have no
+ * noise in common, so their covariance is that of the places themselves: for
+ * two levels with half of the places each, the square of half their distance.
+ */
+static bool levels_hide_more(const struct nand_profile *profile,
+                             const struct levels *levels)
+{
+    for (size_t level = 0; level < levels->count; level++) {
+        double n = 0, mean[2] = {0}, ab = 0, aa = 0, bb = 0;
+        for (size_t i = 0; i < profile->count; i++) {
+            if (level_of(levels, profile->places[i]) != level)
+                continue;
+            double a = profile->halves[0][i] - mean[0];
+            double b = profile->halves[1][i] - mean[1];
+            n++;
+            mean[0] += a / n;
+            mean[1] += b / n;
+            aa += a * (profile->halves[0][i] - mean[0]);
+            bb += b * (profile->halves[1][i] - mean[1]);
+            ab += a * (profile->halves[1][i] - mean[1]);
+        }
+        if (n > 1 && ab > 0 && 2 * sqrt(ab / n) > hidden_least &&
+            ab * sqrt(n) > agreement_most * sqrt(aa * bb))
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+struct finding *nand_finding(struct findings *findings)
+{
+    return findings_add(findings, "nand-type", "nand_type");
+}
+
+static const char *type_name(size_t levels_count)
+{
+    static const char *const names[] = {"", "SLC", "MLC", "TLC", "QLC"};
+
+    return names[levels_count];
+}
+
+static void say_levels(const struct nand_profile *profile,
+                       const struct levels *levels, double most, size_t blocks,
+                       struct findings *findings)
+{
+    struct finding *finding = nand_finding(findings);
+    /* By how many standard errors the nearest levels are apart, halved. */
+    double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
+    double confidence = 1 - error * (double)profile->count;
+
+    bool may_be_others = levels->count == 2 ||
+                         (levels->count == 3 && profile->count < PLACES_FEW);
+
+    confidence = fmin(confidence, may_be_others ? two_levels_confidence
+                                                : more_levels_confidence);
+    finding_found(finding, value_text(type_name(levels->count)),
+                  fmax(fmin(confidence, most), 0));
+    finding_why(finding,
+                "the %zu pages of a block take %zu different times, the "
+                "nearest apart by a factor of %.2f, at the same places in both "
+                "halves of %zu blocks (correlation %.2f)",
+                profile->count, levels->count, exp(nearest(levels)), blocks,
+                profile->correlation);
+}
+
+static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
+                    double most, size_t blocks, struct findings *findings)
+{
+    struct finding *finding = nand_finding(findings);
+    bool may_be_several = page_bytes > chip_page_most_bytes;
+    char size[24];
+
+    if (may_be_several) {
+        finding_why(
+            finding,
+            "the %zu pages of a block take one time, but %s are several "
+            "pages of a chip, and may be of all levels of its cells: "
+            "then they take one time together, however many bits a "
+            "cell holds",
+            profile->count, format_bytes(page_bytes, size, sizeof(size)));
+        return;
+    }
+    finding_found(finding, value_text(type_name(1)),
+                  fmin(one_level_confidence, most));
+    finding_why(
+        finding,
+        "the %zu pages of a block take one time, within %.1f %%, in %zu "
+        "blocks: one bit a cell, unless the drive programs the pages "
+        "that share cells together",
+        profile->count, 100 * fmax(3 * profile->error, hidden_least), blocks);
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+/* Do the costs of each place have two modes, wherever it lies? Then a level is
+ * not what a page costs, and that there is one says nothing. */
+static bool restless(const double costs[], size_t blocks,
+                     const struct nand_profile *profile)
+{
+    double rests[DIP_MAX], sample[NAND_BLOCKS_MAX];
+    size_t places = profile->count, count = 0;
+    size_t step = blocks * places / DIP_MAX + 1; /* rests fit */
+    struct modes modes;
+
+    for (size_t place = 0; place < places; place++) {
+        for (size_t block = 0; block < blocks; block++)
+            sample[block] = costs[block * places + place];
+        double middle = stats_lower_half_mean(sample, blocks);
+        for (size_t block = place % step; block < blocks; block += step)
+            if (count < DIP_MAX)
+                rests[count++] = sample[block] - middle;
+    }
+    stats_sort(rests, count);
+    return modes_find(rests, count, side_least, restless_error, &modes) &&
+           modes.high - modes.low > apart_least;
+}
+
+enum nand_answer nand_judge(uint64_t page_bytes, double most,
+                            const double costs[], size_t blocks,
+                            const struct nand_profile *profile,
+                            struct findings *findings)
+{
+    struct levels levels;
+    double *sorted = profile->residuals; /* no longer needed */
+    double gap = fmax(apart_least, apart_errors * profile->error);
+
+    if (profile->error > error_levels)
+        return NAND_MORE;
+    for (size_t i = 0; i < profile->count; i++)
+        sorted[i] = profile->places[i];
+    stats_sort(sorted, profile->count);
+    /* Gaps inside a level are a fraction of the distance between levels. */
+    split(sorted, profile->count, 0.6 * gap, &levels);
+    if (levels.count == 0 ||
+        (double)levels.strays > strays_most * (double)profile->count ||
+        widest(&levels) > gap)
+        return NAND_BLURRED;
+    if (levels.count < 4 && levels_hide_more(profile, &levels))
+        return NAND_HIDDEN;
+    if (levels.count == 1) {
+        if (profile->error > error_one)
+            return NAND_MORE;
+        if (restless(costs, blocks, profile))
+            return NAND_BLURRED;
+        say_one(page_bytes, profile, most, blocks, findings);
+        return NAND_SAID;
+    }
+    if (nearest(&levels) < gap)
+        return NAND_MORE;
+    if (levels.count > 4 || profile->correlation < correlation_least ||
+        !shares_are_fair(&levels, profile->count))
+        return NAND_BLURRED;
+    say_levels(profile, &levels, most, blocks, findings);
+    return NAND_SAID;
+}

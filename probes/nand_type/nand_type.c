@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * nand-type: how many bits does a cell hold? (Kim et al. III-D)
+ *
+ * Idea: the pages that share cells take different times to program, and which
+ * of them a page is follows from its place in the block. So write whole blocks
+ * page by page, fold the costs at the block's length, and count the levels on
+ * which places lie: one SLC, two MLC, three TLC, four QLC.
+ *
+ * Assumes: page and block as found, flush works. Pages that are programmed
+ * together hide the levels: one level is then no proof of SLC, and said so.
+ *
+ *   cost of a page
+ *    |  -- --  -- --  -- --     slow pages
+ *    |
+ *    | -  -  --  --  --  --     fast pages
+ *      place in the block ->
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/study.h"
+#include "probes/nand_type/levels.h"
+#include "probes/nand_type/profile.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+enum {
+    BLOCKS_FIRST = 12, /* blocks of the first look; then twice as many */
+    PLACES_MIN = 8     /* of a block: fewer say nothing of a pattern */
+};
+
+static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
+
+struct state {
+    struct study study;
+    uint64_t page_bytes, block_bytes, base_bytes;
+    size_t places; /* pages of a block */
+    double sure;   /* confidence of the page and of the block, the lesser */
+};
+
+/* ---- measuring --------------------------------------------------------- */
+
+static void ask_block(struct state *state, uint32_t block)
+{
+    uint64_t at = state->base_bytes + (uint64_t)block * state->block_bytes;
+    struct step step = {
+        .operation = OPERATION_WRITE,
+        .length_bytes = state->page_bytes,
+        .label = {.phase = "blocks", .cell = "page", .round = block}};
+
+    for (size_t i = 0; i < state->places; i++, at += state->page_bytes) {
+        step.offset_bytes = at;
+        placing_ask_flushed(&state->study, &step);
+    }
+}
+
+/* The first `blocks` of them, row by row, of study_alloc(). Before them is one
+ * that is not looked at: what was open takes its first pages, so that its
+ * places are others. */
+static double *take_blocks(struct state *state, uint32_t blocks)
+{
+    size_t places = state->places;
+    double *costs =
+        study_alloc(&state->study, blocks * places * sizeof(*costs));
+    bool all = true;
+
+    for (uint32_t block = 0; block < blocks; block++) {
+        const struct ledger_entry *entry =
+            ledger_get(&state->study.ledger, "blocks", "page", block + 1);
+        if (!entry || entry->failed || entry->count != 2 * places) {
+            if (block == 0)
+                ask_block(state, 0);
+            ask_block(state, block + 1);
+            all = false;
+            continue;
+        }
+        for (size_t i = 0; i < places; i++) {
+            double ns = (double)(entry->timings[2 * i].ns +
+                                 entry->timings[2 * i + 1].ns);
+            costs[block * places + i] = log(ns > 1 ? ns : 1);
+        }
+    }
+    if (!all)
+        study_leave(&state->study);
+    return costs;
+}
+
+/* ---- reasoning --------------------------------------------------------- */
+
+/* What so many blocks say. */
+static enum nand_answer look_at(struct state *state, uint32_t blocks,
+                                struct findings *findings)
+{
+    double *costs = take_blocks(state, blocks);
+    struct nand_profile profile;
+    enum nand_answer answer = NAND_MORE;
+    const int error = nand_profile_make(costs, blocks, state->places, &profile);
+
+    if (!error)
+        answer = nand_judge(state->page_bytes, state->sure, costs, blocks,
+                            &profile, findings);
+    nand_profile_free(&profile);
+    if (error)
+        study_fail(&state->study);
+    return answer;
+}
+
+static const char *reason_of(enum nand_answer answer)
+{
+    if (answer == NAND_HIDDEN)
+        return "pages that seem to take one time differ a little, always the "
+               "same ones: some levels are too near to each other to be "
+               "counted";
+    return answer == NAND_BLURRED
+               ? "the times of the pages of a block form no clear levels that "
+                 "are tied to their places"
+               : "the noise is too large to tell the times of the pages of a "
+                 "block apart";
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct state *state = (struct state *)study;
+    const struct setting *setting = &study->setting;
+    uint64_t end = setting->region_offset_bytes + setting->region_length_bytes;
+    enum nand_answer answer = NAND_MORE;
+
+    if (state->places < PLACES_MIN) {
+        study_say_open(study->probe, findings,
+                       "the clustered block has too few pages for a pattern to "
+                       "be seen");
+        return;
+    }
+    for (uint32_t blocks = BLOCKS_FIRST;
+         blocks <= NAND_BLOCKS_MAX && answer != NAND_SAID; blocks *= 2) {
+        uint64_t bytes = (blocks + 1) * state->block_bytes;
+        if ((double)bytes > most_bytes_blocks ||
+            bytes > end - state->base_bytes)
+            break;
+        answer = look_at(state, blocks, findings);
+    }
+    if (answer != NAND_SAID)
+        study_say_open(study->probe, findings, reason_of(answer));
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 6000;
+    plan->requests_max = 800000;
+    plan->bytes_written = 50 * MIB;
+    plan->bytes_written_max = 3 * GIB;
+}
+
+static double confidence_of(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding = findings_get(known, parameter);
+
+    return finding ? finding->confidence : 0;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+    struct state *state =
+        study_create(sizeof(*state), &probe_nand_type, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = findings_integer(known, "clustered_page");
+    state->block_bytes = findings_integer(known, "clustered_block");
+    state->sure = fmin(confidence_of(known, "clustered_page"),
+                       confidence_of(known, "clustered_block"));
+    if (state->page_bytes)
+        state->places = (size_t)(state->block_bytes / state->page_bytes);
+    state->base_bytes = placing_base(setting, state->study.seed,
+                                     4 * BLOCKS_FIRST * state->block_bytes);
+    if (state->block_bytes)
+        state->base_bytes -= state->base_bytes % state->block_bytes;
+    if (state->base_bytes < setting->region_offset_bytes)
+        state->base_bytes += state->block_bytes;
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_nand_type = {
+    .name = "nand-type",
+    .question = "How many bits does a cell of the drive hold?",
+    .idea = "The pages that share cells take different times to program, each "
+            "at its place in the block: one time is SLC, two are MLC, three "
+            "TLC, four QLC.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"nand_type"},
+    .by_flush = {"nand_type"},
+    .needs = {"clustered_page", "clustered_block"},
+    .literal = &paper_nand_type,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

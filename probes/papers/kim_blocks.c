@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What Kim et al. read from runs over many blocks: procedures 2 and 3. */
+#include "probes/papers/papers.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+
+/* The parameters that the paper gives with its procedures. */
+enum {
+    BLOCK_FIRST_PAGES = 2,
+    BLOCK_FIRST_PAGES_AGAIN = 10, /* SSD-C: nothing was seen with 2 */
+    BLOCK_MOST_PAGES = 1024,
+    NAND_BLOCKS = 16,
+    BLOCK_SIZES_MAX = 16
+};
+
+/* What both procedures take from earlier ones. */
+struct paper_blocks {
+    struct study study;
+    uint64_t page_bytes, block_bytes; /* 0: not known */
+};
+
+static int start_with(const struct probe *probe, const struct study_ops *ops,
+                      const struct setting *setting,
+                      const struct findings *known, void **result)
+{
+    struct paper_blocks *state =
+        study_create(sizeof(*state), probe, ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = findings_integer(known, "clustered_page");
+    state->block_bytes = findings_integer(known, "clustered_block");
+    *result = state;
+    return 0;
+}
+
+static const uint64_t block_total_bytes = 8 * GIB;
+/* What a reader calls a gap. */
+static const double gap_least = 0.10;
+
+/* ---- procedure 2 ------------------------------------------------------- */
+
+struct ladder {
+    uint64_t sizes[BLOCK_SIZES_MAX];
+    size_t count;
+};
+
+static struct ladder ladder_from(const struct study *study, uint64_t page_bytes,
+                                 uint32_t first_pages)
+{
+    struct ladder ladder = {.count = 0};
+    uint64_t pages = first_pages;
+
+    while (pages <= BLOCK_MOST_PAGES && ladder.count < BLOCK_SIZES_MAX) {
+        pages *= 2;
+        if (16 * pages * page_bytes > study->setting.region_length_bytes)
+            break;
+        ladder.sizes[ladder.count++] = pages * page_bytes;
+    }
+    return ladder;
+}
+
+static uint64_t iterations_of(const struct setting *setting,
+                              uint64_t size_bytes)
+{
+    uint64_t total = setting->region_length_bytes;
+
+    return (total < block_total_bytes ? total : block_total_bytes) / size_bytes;
+}
+
+/* A run of one size in order or at random, after a fill. */
+static const struct timing *run_of(struct study *study, uint64_t size_bytes,
+                                   bool at_random, uint64_t *iterations)
+{
+    char phase[LABEL_PHASE_MAX];
+    struct random random;
+
+    *iterations = iterations_of(&study->setting, size_bytes);
+    snprintf(phase, sizeof(phase), "procedure-2%s-%u", at_random ? "r" : "s",
+             (unsigned)(size_bytes / KIB));
+    paper_fill(study, phase, CONTENT_ONES);
+    const struct timing *found =
+        paper_rows(study, phase, "run", 2 * *iterations);
+    if (found)
+        return found;
+    study_random(study, phase, "run", 0, &random);
+    for (uint64_t i = 0; i < *iterations; i++) {
+        uint64_t place = at_random ? random_below(&random, *iterations) : i;
+        paper_ask(
+            study,
+            paper_step(OPERATION_WRITE,
+                       study->setting.region_offset_bytes + place * size_bytes,
+                       size_bytes),
+            phase, "run");
+        paper_ask_flush(study, phase, "run");
+    }
+    study_leave(study);
+}
+
+static double elapsed(const struct timing found[], uint64_t iterations,
+                      enum paper_half half)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        if (paper_in_half(half, (uint32_t)(i & 1)))
+            sum += (double)(found[2 * i].ns + found[2 * i + 1].ns);
+    return sum;
+}
+
+/* From which size on random is as fast as sequential? 0: never, or always. */
+static uint64_t read_closing(const struct ladder *ladder, double gaps[])
+{
+    size_t first = ladder->count;
+
+    while (first > 0 && gaps[first - 1] < gap_least)
+        first--;
+    return first > 0 && first < ladder->count ? ladder->sizes[first] : 0;
+}
+
+/* 0 when no size closes a gap. */
+static uint64_t block_from(struct study *study, uint64_t page_bytes,
+                           uint32_t first_pages, bool *agree)
+{
+    struct ladder ladder = ladder_from(study, page_bytes, first_pages);
+    double gaps[3][BLOCK_SIZES_MAX];
+
+    for (size_t i = 0; i < ladder.count; i++) {
+        uint64_t n;
+        const struct timing *sequential =
+            run_of(study, ladder.sizes[i], false, &n);
+        const struct timing *scattered =
+            run_of(study, ladder.sizes[i], true, &n);
+        for (int half = PAPER_WHOLE; half <= PAPER_ODD; half++)
+            gaps[half][i] = log(elapsed(scattered, n, (enum paper_half)half) /
+                                elapsed(sequential, n, (enum paper_half)half));
+    }
+    const uint64_t bytes = read_closing(&ladder, gaps[PAPER_WHOLE]);
+    *agree = read_closing(&ladder, gaps[PAPER_EVEN]) == bytes &&
+             read_closing(&ladder, gaps[PAPER_ODD]) == bytes;
+    return bytes;
+}
+
+static void think_clustered_block(struct study *study,
+                                  struct findings *findings)
+{
+    const struct paper_blocks *state = (const struct paper_blocks *)study;
+    const uint64_t page_bytes = state->page_bytes ? state->page_bytes : 4 * KIB;
+    uint64_t bytes;
+    bool agree;
+    char size[24];
+
+    bytes = block_from(study, page_bytes, BLOCK_FIRST_PAGES, &agree);
+    if (bytes == 0)
+        bytes = block_from(study, page_bytes, BLOCK_FIRST_PAGES_AGAIN, &agree);
+    if (bytes == 0 || !agree)
+        paper_say_open(study, findings, "clustered_block",
+                       agree
+                           ? "random writes are not as fast as sequential ones "
+                             "from one size on, or are at every size"
+                           : paper_halves_disagree);
+    else
+        finding_why(paper_say_size(study, findings, "clustered_block", bytes),
+                    "random writes are slower than sequential ones of less "
+                    "than %s, and as fast from there on",
+                    format_bytes(bytes, size, sizeof(size)));
+}
+
+static void plan_clustered_block(const struct setting *setting,
+                                 struct probe_plan *plan)
+{
+    const uint64_t runs = 2 * 10; /* sizes from 4 to 2048 pages */
+    uint64_t total = iterations_of(setting, 1);
+
+    plan->bytes_written = runs * (setting->region_length_bytes + total);
+    plan->bytes_written_max = 2 * plan->bytes_written;
+    /* The page is not known yet: expected for one of 16 KiB, and at most for
+     * one of 4 KiB. */
+    plan->requests =
+        runs * (setting->region_length_bytes / MIB) + 4 * total / (32 * KIB);
+    plan->requests_max =
+        2 * runs * (setting->region_length_bytes / MIB) + 8 * total / (4 * KIB);
+}
+
+static int start_clustered_block(const struct setting *setting,
+                                 const struct findings *known, void **state)
+{
+    static const struct study_ops ops = {.think = think_clustered_block};
+
+    return start_with(&paper_clustered_block, &ops, setting, known, state);
+}
+
+const struct probe paper_clustered_block = {
+    .name = "clustered-block",
+    .question = "From which size on are random writes as fast as others?",
+    .answers = {"clustered_block"},
+    .plan = plan_clustered_block,
+    .start = start_clustered_block,
+    STUDY_PROBE_FUNCTIONS,
+};
+
+/* ---- procedure 3 ------------------------------------------------------- */
+
+/* How many clusters a reader sees among log costs: peaks of a histogram that
+ * hold a tenth each, with a valley between them. */
+static size_t read_clusters(const double sorted[], size_t count)
+{
+    enum { BINS = 400 };
+    const double bin_width = 0.03;
+    size_t bins[BINS] = {0}, clusters = 0, peak = 0, valley = SIZE_MAX;
+    size_t mass = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t bin = (size_t)((sorted[i] - sorted[0]) / bin_width);
+        bins[bin < BINS ? bin : BINS - 1]++;
+    }
+    for (size_t i = 0; i < BINS; i++) {
+        size_t here = bins[i];
+        mass += here;
+        if (here < valley)
+            valley = here;
+        if (peak && here * 4 < peak && mass * 10 >= count) {
+            clusters++; /* the peak is behind us */
+            peak = mass = 0;
+            valley = here;
+        } else if (here > peak) {
+            peak = here;
+        }
+    }
+    return clusters;
+}
+
+static size_t clusters_of(const struct timing found[], size_t pages,
+                          enum paper_half half, double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < pages; i++)
+        if (paper_in_half(half, (uint32_t)(i / (pages / 2 + 1))))
+            scratch[n++] =
+                log((double)(found[2 * i].ns + found[2 * i + 1].ns) + 1);
+    stats_sort(scratch, n);
+    return read_clusters(scratch, n);
+}
+
+static void think_nand_type(struct study *study, struct findings *findings)
+{
+    static const char *const names[] = {NULL, "SLC", "MLC", "TLC", "QLC"};
+    const char phase[] = "procedure-3";
+    const struct paper_blocks *state = (const struct paper_blocks *)study;
+    const uint64_t page_bytes = state->page_bytes;
+    const uint64_t block_bytes = state->block_bytes;
+    size_t pages = (size_t)(NAND_BLOCKS * block_bytes / page_bytes);
+
+    paper_fill(study, phase, CONTENT_ONES);
+    const struct timing *found = paper_rows(study, phase, "page", 2 * pages);
+    for (size_t i = 0; !found && i < pages; i++) {
+        paper_ask(study,
+                  paper_step(OPERATION_WRITE,
+                             paper_at(study, i * page_bytes, page_bytes),
+                             page_bytes),
+                  phase, "page");
+        paper_ask_flush(study, phase, "page");
+    }
+    if (!found)
+        study_leave(study);
+    double *scratch = study_alloc(study, pages * sizeof(*scratch));
+    size_t clusters = clusters_of(found, pages, PAPER_WHOLE, scratch);
+    bool agree = clusters_of(found, pages, PAPER_EVEN, scratch) == clusters &&
+                 clusters_of(found, pages, PAPER_ODD, scratch) == clusters;
+    if (!agree || clusters < 1 || clusters > 4) {
+        paper_say_open(study, findings, "nand_type",
+                       agree ? "the costs of page writes form no clear clusters"
+                             : paper_halves_disagree);
+        return;
+    }
+    struct finding *finding = paper_add(study, findings, "nand_type");
+    finding_found(finding, value_text(names[clusters]), paper_confidence);
+    finding_why(finding, "the costs of page writes fall into %zu cluster%s",
+                clusters, clusters == 1 ? "" : "s");
+}
+
+static void plan_nand_type(const struct setting *setting,
+                           struct probe_plan *plan)
+{
+    plan->bytes_written = setting->region_length_bytes + NAND_BLOCKS * 4 * MIB;
+    plan->bytes_written_max =
+        setting->region_length_bytes + NAND_BLOCKS * 64 * MIB;
+    plan->requests = setting->region_length_bytes / MIB + 8192;
+    plan->requests_max = setting->region_length_bytes / MIB + 1000000;
+}
+
+static int start_nand_type(const struct setting *setting,
+                           const struct findings *known, void **state)
+{
+    static const struct study_ops ops = {.think = think_nand_type};
+
+    return start_with(&paper_nand_type, &ops, setting, known, state);
+}
+
+const struct probe paper_nand_type = {
+    .name = "nand-type",
+    .question = "How many times do the pages of a few blocks take?",
+    .answers = {"nand_type"},
+    .plan = plan_nand_type,
+    .start = start_nand_type,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What Kim et al. read from a sweep over the sizes of writes: the page. */
+#include <math.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/sweep.h"
+
+/* The parameters that the paper gives with its procedures. */
+enum { PAGE_STEP_KIB = 2, PAGE_MOST_KIB = 1024, PAGE_ITERATIONS = 64 };
+
+/* What a reader calls a drop. */
+static const double drop_least = 0.03;
+
+static void emit_page(struct study *study, const struct paper_sweep *sweep,
+                      uint64_t size_bytes, const char *cell)
+{
+    for (uint32_t i = 0; i < sweep->iterations; i++) {
+        paper_ask(study,
+                  paper_step(OPERATION_WRITE,
+                             paper_at(study, i * size_bytes, size_bytes),
+                             size_bytes),
+                  sweep->phase, cell);
+        paper_ask_flush(study, sweep->phase, cell);
+    }
+}
+
+static const struct paper_sweep page_sweep = {.phase = "procedure-1",
+                                              .first_kib = PAGE_STEP_KIB,
+                                              .step_kib = PAGE_STEP_KIB,
+                                              .count =
+                                                  PAGE_MOST_KIB / PAGE_STEP_KIB,
+                                              .iterations = PAGE_ITERATIONS,
+                                              .rows_each = 2,
+                                              .emit = emit_page};
+
+/* By how much the cost drops at a size, against its neighbours. */
+static double drop_at(const double means[], uint32_t i)
+{
+    return 1 - 2 * means[i] / (means[i - 1] + means[i + 1]);
+}
+
+/* The period of the drops in steps of the sweep; 0: none that a reader sees. */
+static uint32_t read_drops(const double costs[], enum paper_half half)
+{
+    enum { COUNT = PAGE_MOST_KIB / PAGE_STEP_KIB };
+    double means[COUNT], scores[COUNT / 4 + 1], best = 0;
+
+    for (uint32_t i = 0; i < COUNT; i++)
+        means[i] = paper_mean(&costs[(size_t)i * PAGE_ITERATIONS],
+                              PAGE_ITERATIONS, half);
+    for (uint32_t period = 2; period <= COUNT / 4; period++) {
+        double on[COUNT], off[COUNT];
+        size_t on_count = 0, off_count = 0;
+        for (uint32_t i = 1; i + 1 < COUNT; i++) {
+            if ((i + 1) % period == 0)
+                on[on_count++] = drop_at(means, i);
+            else
+                off[off_count++] = drop_at(means, i);
+        }
+        scores[period] =
+            stats_median(on, on_count) - stats_median(off, off_count);
+        best = fmax(best, scores[period]);
+    }
+    for (uint32_t period = 2; best > drop_least && period <= COUNT / 4;
+         period++)
+        if (scores[period] > 0.6 * best)
+            return period;
+    return 0;
+}
+
+static void think_clustered_page(struct study *study, struct findings *findings)
+{
+    char size[24];
+
+    paper_fill(study, page_sweep.phase, CONTENT_ONES);
+    const double *costs = paper_sweep_costs(study, &page_sweep);
+    uint32_t period = read_drops(costs, PAPER_WHOLE);
+    bool agree = read_drops(costs, PAPER_EVEN) == period &&
+                 read_drops(costs, PAPER_ODD) == period;
+    if (period == 0 || !agree) {
+        const char *reason =
+            agree ? "no sharp periodic drops of the cost over the size"
+                  : paper_halves_disagree;
+        paper_say_open(study, findings, "clustered_page", reason);
+        paper_say_open(study, findings, "read_modify_write", reason);
+        return;
+    }
+    uint64_t bytes = (uint64_t)period * PAGE_STEP_KIB * KIB;
+    finding_why(paper_say_size(study, findings, "clustered_page", bytes),
+                "the mean cost of a write drops at every multiple of %s",
+                format_bytes(bytes, size, sizeof(size)));
+    struct finding *rmw = paper_add(study, findings, "read_modify_write");
+    finding_found(rmw, value_boolean(true), paper_confidence);
+    finding_why(rmw, "the mean cost of a write drops where it fills whole "
+                     "pages");
+}
+
+static void plan_clustered_page(const struct setting *setting,
+                                struct probe_plan *plan)
+{
+    const uint64_t sizes = PAGE_MOST_KIB / PAGE_STEP_KIB;
+
+    plan->bytes_written = plan->bytes_written_max =
+        setting->region_length_bytes +
+        PAGE_ITERATIONS * PAGE_STEP_KIB * KIB * sizes * (sizes + 1) / 2;
+    plan->requests = plan->requests_max =
+        setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
+}
+
+PAPER_START(clustered_page)
+
+const struct probe paper_clustered_page = {
+    .name = "clustered-page",
+    .question = "In which unit does the cost of a write drop?",
+    .answers = {"clustered_page", "read_modify_write"},
+    .plan = plan_clustered_page,
+    .start = start_clustered_page,
+    STUDY_PROBE_FUNCTIONS,
+};

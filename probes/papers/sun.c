@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/papers/sun.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/line.h"
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+
+/* The parameters that the paper gives with its benchmarks. */
+enum {
+    REQUESTS = 1000, /* 3.2: "1000 or more"; 4.1: 1000 */
+    SIZES = 30,      /* 4.4: up to 30 * 4 KiB in one request */
+    TRIALS = 20,     /* 4.4: "several times", "n pairs" */
+    GROUPS_MOST = 16
+};
+
+const uint64_t paper_block_bytes = 4 * KIB;
+
+/* What a reader calls two modes, and one line. */
+static const double mode_apart = 1.1, off_most = 0.1;
+/* Reads in one group: nearly all of them take the shorter time. */
+static const double nearly_all = 0.9;
+
+/* ---- what all of its benchmarks ask for -------------------------------- */
+
+uint64_t paper_random_block(const struct study *study, struct random *random)
+{
+    uint64_t places = study->setting.region_length_bytes / paper_block_bytes;
+    return paper_at(study, random_below(random, places) * paper_block_bytes,
+                    paper_block_bytes);
+}
+
+void paper_ask_block(struct study *study, enum operation operation,
+                     uint64_t place, enum step_content content,
+                     uint64_t part_bytes, const char *phase, const char *cell)
+{
+    struct step step = paper_step(operation, place, paper_block_bytes);
+
+    step.content = content;
+    step.part_bytes = part_bytes;
+    paper_ask(study, step, phase, cell);
+}
+
+void paper_take_ms(const struct timing rows[], size_t count, double ms[])
+{
+    for (size_t i = 0; i < count; i++)
+        ms[i] = (double)rows[i].ns / 1e6;
+}
+
+/* ---- 3.2 --------------------------------------------------------------- */
+
+static const struct benchmark {
+    const char *parameter, *cell;
+    enum operation operation;
+    bool in_order;
+} benchmarks[] = {
+    {"random_read", "random-read", OPERATION_READ, false},
+    {"sequential_read", "sequential-read", OPERATION_READ, true},
+    {"random_write", "random-write", OPERATION_WRITE, false},
+    {"sequential_write", "sequential-write", OPERATION_WRITE, true}};
+
+static const struct timing *run_benchmark(struct study *study,
+                                          const struct benchmark *benchmark)
+{
+    const char phase[] = "section-3-2";
+    const struct timing *found =
+        paper_rows(study, phase, benchmark->cell, REQUESTS);
+    struct random random;
+
+    if (found)
+        return found;
+    study_random(study, phase, benchmark->cell, 0, &random);
+    uint64_t start = paper_random_block(study, &random);
+    for (uint64_t i = 0; i < REQUESTS; i++) {
+        uint64_t place = benchmark->in_order
+                             ? paper_at(study, start + i * paper_block_bytes,
+                                        paper_block_bytes)
+                             : paper_random_block(study, &random);
+        paper_ask_block(study, benchmark->operation, place, CONTENT_RANDOM, 0,
+                        phase, benchmark->cell);
+    }
+    study_leave(study);
+}
+
+static void think_basic(struct study *study, struct findings *findings)
+{
+    enum { COUNT = sizeof(benchmarks) / sizeof(benchmarks[0]) };
+    const struct timing *rows[COUNT];
+    double ns[REQUESTS];
+
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = run_benchmark(study, &benchmarks[i]);
+    for (int i = 0; i < COUNT; i++) {
+        struct finding *finding =
+            paper_add(study, findings, benchmarks[i].parameter);
+        for (int j = 0; j < REQUESTS; j++)
+            ns[j] = (double)rows[i][j].ns;
+        double middle = stats_median(ns, REQUESTS);
+        finding_found(finding, value_integer((uint64_t)llround(middle)),
+                      paper_confidence);
+        finding_why(finding, "the middle of %d requests of 4 KiB", REQUESTS);
+    }
+}
+
+static void plan_basic(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = plan->requests_max = 4 * REQUESTS;
+    plan->bytes_read = plan->bytes_read_max = 2 * REQUESTS * paper_block_bytes;
+    plan->bytes_written = plan->bytes_written_max =
+        2 * REQUESTS * paper_block_bytes;
+}
+
+PAPER_START(basic)
+
+const struct probe paper_basic = {
+    .name = "basic",
+    .question = "What do a thousand requests of 4 KiB cost?",
+    .answers = {"random_read", "sequential_read", "random_write",
+                "sequential_write"},
+    .plan = plan_basic,
+    .start = start_basic,
+    STUDY_PROBE_FUNCTIONS,
+};
+
+/* ---- 4.1 --------------------------------------------------------------- */
+
+/* The time between the two modes that a reader sees; 0: there is one mode. */
+static double between_modes(const double ms[], size_t count)
+{
+    double sorted[REQUESTS], low = 0, sum = 0, best = 0, split = 0;
+
+    memcpy(sorted, ms, count * sizeof(*ms));
+    stats_sort(sorted, count);
+    count -= count / 20; /* stray ones are no mode */
+    for (size_t i = 0; i < count; i++)
+        sum += sorted[i];
+    for (size_t i = 0; i + 1 < count; i++) {
+        low += sorted[i];
+        double below = low / (double)(i + 1);
+        double above = (sum - low) / (double)(count - i - 1);
+        double score = (above - below) * (above - below) * (double)(i + 1) *
+                       (double)(count - i - 1);
+        size_t least = count / 20;
+        if (i >= least && count - i > least && score > best) {
+            best = score;
+            split = above > mode_apart * below ? (above + below) / 2 : 0;
+        }
+    }
+    return split;
+}
+
+/* How well slow reads are told by k groups: the share of pairs that take the
+ * time that they should. `places[0]` is where the read before the first was. */
+static double agreement(const struct study *study, const uint64_t places[],
+                        const double ms[], double split, uint64_t groups)
+{
+    uint64_t group = study->setting.region_length_bytes / groups;
+    uint64_t first = study->setting.region_offset_bytes, right = 0;
+
+    for (size_t i = 1; i < REQUESTS; i++) {
+        bool other =
+            (places[i] - first) / group != (places[i - 1] - first) / group;
+        right += other == (ms[i] > split);
+    }
+    return (double)right / (REQUESTS - 1);
+}
+
+/* Random reads all over the region, or in its first group. */
+static const struct timing *read_at_random(struct study *study,
+                                           const char *cell, uint64_t groups,
+                                           uint64_t places[REQUESTS])
+{
+    const char phase[] = "section-4-1";
+    const struct timing *found = paper_rows(study, phase, cell, REQUESTS);
+    uint64_t first = study->setting.region_offset_bytes;
+    struct random random;
+
+    study_random(study, phase, cell, 0, &random);
+    for (int i = 0; i < REQUESTS; i++) {
+        uint64_t distance =
+            (paper_random_block(study, &random) - first) / groups;
+        places[i] = first + distance / paper_block_bytes * paper_block_bytes;
+        if (!found)
+            paper_ask_block(study, OPERATION_READ, places[i], CONTENT_RANDOM, 0,
+                            phase, cell);
+    }
+    if (!found)
+        study_leave(study);
+    return found;
+}
+
+static void say_no_groups(struct study *study, struct findings *findings)
+{
+    static const char *const answers[] = {"segment_groups", "group_switch"};
+
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding = paper_add(study, findings, answers[i]);
+        finding_absent(finding, paper_confidence);
+        finding_why(finding, "random reads take about one time, however far "
+                             "they are from the one before");
+    }
+}
+
+static void say_groups(struct study *study, struct findings *findings,
+                       const double ms[], double split, uint64_t groups)
+{
+    double near[REQUESTS], far[REQUESTS];
+    size_t near_count = 0, far_count = 0;
+
+    for (int i = 0; i < REQUESTS; i++) {
+        if (ms[i] > split)
+            far[far_count++] = ms[i];
+        else
+            near[near_count++] = ms[i];
+    }
+    double added_ms =
+        stats_median(far, far_count) - stats_median(near, near_count);
+    struct finding *finding = paper_add(study, findings, "segment_groups");
+    finding_found(finding, value_integer(groups), paper_confidence);
+    finding_why(finding,
+                "random reads take longer when the one before was in another "
+                "of %llu parts, and not within one",
+                (unsigned long long)groups);
+    finding = paper_add(study, findings, "group_switch");
+    finding_found(finding, value_integer((uint64_t)llround(added_ms * 1e6)),
+                  paper_confidence);
+    finding_why(finding,
+                "the distance of the two times that random reads take");
+}
+
+static void think_distance(struct study *study, struct findings *findings)
+{
+    uint64_t places[REQUESTS], inside[REQUESTS], groups = 1, agreed = 0;
+    double ms[REQUESTS], within[REQUESTS], best = 0;
+    const struct timing *rows = read_at_random(study, "full-range", 1, places);
+
+    paper_take_ms(rows, REQUESTS, ms);
+    double split = between_modes(ms, REQUESTS);
+    if (split == 0) {
+        say_no_groups(study, findings);
+        return;
+    }
+    for (uint64_t k = 2; k <= GROUPS_MOST; k++) {
+        double share = agreement(study, places, ms, split, k);
+        if (share > best) {
+            best = share;
+            groups = k;
+        }
+    }
+    /* "To testify our assumption": each read falls into one group. */
+    rows = read_at_random(study, "in-group", groups, inside);
+    paper_take_ms(rows, REQUESTS, within);
+    for (int i = 1; i < REQUESTS; i++)
+        agreed += within[i] <= split;
+    if (best > nearly_all && (double)agreed > nearly_all * (REQUESTS - 1))
+        say_groups(study, findings, ms, split, groups);
+    else
+        study_say_open(study->probe, findings,
+                       "random reads take two times, but no number of equal "
+                       "groups tells which");
+}
+
+static void plan_distance(const struct setting *setting,
+                          struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = plan->requests_max = 2 * REQUESTS;
+    plan->bytes_read = plan->bytes_read_max = 2 * REQUESTS * paper_block_bytes;
+}
+
+PAPER_START(distance)
+
+const struct probe paper_distance = {
+    .name = "inter-request-distance",
+    .question = "Do random reads take longer from another part of the drive?",
+    .answers = {"segment_groups", "group_switch"},
+    .plan = plan_distance,
+    .start = start_distance,
+    STUDY_PROBE_FUNCTIONS,
+};
+
+/* ---- 4.4 --------------------------------------------------------------- */
+
+/* The mean times of each size. */
+static void run_sizes(struct study *study, enum operation operation,
+                      uint32_t sizes, double means[2][SIZES])
+{
+    const char *phase =
+        operation == OPERATION_READ ? "section-4-4-read" : "section-4-4-write";
+    bool all = true;
+
+    for (uint64_t size = 1; size <= sizes; size++) {
+        struct random random;
+        char cell[LABEL_CELL_MAX];
+        snprintf(cell, sizeof(cell), "s%llu", (unsigned long long)size);
+        const struct timing *rows = paper_rows(study, phase, cell, TRIALS);
+        study_random(study, phase, cell, 0, &random);
+        for (int i = 0; !rows && i < TRIALS; i++) {
+            uint64_t place = paper_at(study,
+                                      paper_random_block(study, &random) -
+                                          study->setting.region_offset_bytes,
+                                      size * paper_block_bytes);
+            if (operation == OPERATION_WRITE)
+                paper_ask_block(study, operation, place, CONTENT_RANDOM, 0,
+                                phase, "");
+            paper_ask(study,
+                      paper_step(operation, place, size * paper_block_bytes),
+                      phase, cell);
+        }
+        all = all && rows;
+        for (int half = 0; half < 2; half++) {
+            means[half][size - 1] = 0;
+            for (int i = half; rows && i < TRIALS; i += 2)
+                means[half][size - 1] += 2 * (double)rows[i].ns / TRIALS;
+        }
+    }
+    if (!all)
+        study_leave(study);
+}
+
+/* One line through both halves' means, or none. */
+static bool read_line(double means[2][SIZES], uint32_t sizes, struct line *line)
+{
+    double x[SIZES], y[SIZES];
+    struct line halves[2];
+
+    for (uint32_t i = 0; i < sizes; i++) {
+        x[i] = i + 1;
+        y[i] = (means[0][i] + means[1][i]) / 2;
+    }
+    *line = line_fit(x, y, sizes);
+    for (int i = 0; i < 2; i++)
+        halves[i] = line_fit(x, means[i], sizes);
+    return line->slope > 0 &&
+           fabs(log(halves[0].slope / halves[1].slope)) < 2 * off_most;
+}
+
+static void say_cost(struct study *study, struct findings *findings,
+                     const char *parameter, bool is_line, double ns)
+{
+    if (!is_line) {
+        paper_say_open(study, findings, parameter, paper_halves_disagree);
+        return;
+    }
+    struct finding *finding = paper_add(study, findings, parameter);
+    finding_found(finding, value_integer((uint64_t)llround(ns)),
+                  paper_confidence);
+    finding_why(finding, "the line through the mean times of requests of 4 KiB "
+                         "to 30 times that, or to what the device takes");
+}
+
+static void think_large_request(struct study *study, struct findings *findings)
+{
+    uint64_t limit = study->setting.request_limit_bytes / paper_block_bytes;
+    uint32_t sizes = limit < SIZES && limit > 0 ? (uint32_t)limit : SIZES;
+    double reads[2][SIZES], writes[2][SIZES];
+    struct line line;
+
+    run_sizes(study, OPERATION_READ, sizes, reads);
+    run_sizes(study, OPERATION_WRITE, sizes, writes);
+    bool is_line = read_line(reads, sizes, &line);
+    say_cost(study, findings, "request_overhead", is_line, line.intercept);
+    say_cost(study, findings, "read_cost_4k", is_line, line.slope);
+    is_line = read_line(writes, sizes, &line);
+    say_cost(study, findings, "write_cost_4k", is_line, line.slope);
+}
+
+static void plan_large_request(const struct setting *setting,
+                               struct probe_plan *plan)
+{
+    const uint64_t blocks = TRIALS * SIZES * (SIZES + 1) / 2;
+
+    (void)setting;
+    plan->requests = plan->requests_max = 3 * TRIALS * SIZES;
+    plan->bytes_read = plan->bytes_read_max = blocks * paper_block_bytes;
+    plan->bytes_written = plan->bytes_written_max =
+        (blocks + TRIALS * SIZES) * paper_block_bytes;
+}
+
+PAPER_START(large_request)
+
+const struct probe paper_large_request = {
+    .name = "large-request",
+    .question = "What do requests of 4 KiB to 120 KiB cost?",
+    .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
+    .plan = plan_large_request,
+    .start = start_large_request,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sun & Zhang 3.4, 4.2 and 4.3: what shows in the writes that wait for a
+ * merge. */
+#include "probes/papers/sun.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+
+/* The parameters that the paper gives with its benchmarks. */
+enum {
+    USUAL = 1000,        /* of these the usual cost of a write is read */
+    MERGE_WRITES = 4096, /* "or more": 16 merges of blocks of 256 writes */
+    PLACES_MOST = 64,    /* 4.3: m starts from 1 */
+    DISTANCE_LEAST = 8,
+    RUNS = 7
+};
+
+/* What a reader calls dear, a merge, and another cost of merges. */
+static const double dear_least = 1.25, merge_least = 5, dearer_least = 1.2;
+/* Of the dear writes, a tenth or more form a comb. */
+static const double comb_least = 0.1;
+
+/* ---- merges ------------------------------------------------------------ */
+
+/* Which writes stand out: a drive that only exchanges blocks for writes in
+ * order has low ones, but they form a comb. */
+static size_t find_dear(const double ms[], bool dear[MERGE_WRITES])
+{
+    double sample[USUAL];
+    size_t count = 0;
+
+    memcpy(sample, ms, sizeof(sample));
+    double middle = stats_median(sample, USUAL);
+    for (size_t i = 0; i < MERGE_WRITES; i++) {
+        dear[i] = ms[i] > dear_least * middle;
+        count += dear[i];
+    }
+    return count;
+}
+
+/* Of the dear writes, the share that another one follows at this distance. */
+static double followed_share(const bool dear[MERGE_WRITES], size_t distance)
+{
+    size_t followed = 0, count = 0;
+
+    for (size_t i = 0; i + distance < MERGE_WRITES; i++) {
+        count += dear[i];
+        followed += dear[i] && dear[i + distance];
+    }
+    return count ? (double)followed / (double)count : 0;
+}
+
+/* 3.4: the distance of dear writes in order, as an eye finds it among strays;
+ * 0: a reader sees none. */
+static size_t merge_distance(const double ms[])
+{
+    bool dear[MERGE_WRITES];
+    double chance = (double)find_dear(ms, dear) / MERGE_WRITES, best = 0;
+
+    for (size_t i = DISTANCE_LEAST; i <= MERGE_WRITES / 8; i++)
+        best = fmax(best, followed_share(dear, i));
+    for (size_t i = DISTANCE_LEAST; i <= MERGE_WRITES / 8; i++)
+        if (best > 5 * chance && best > comb_least &&
+            followed_share(dear, i) > 0.7 * best)
+            return i;
+    return 0;
+}
+
+/* The middle of the dear writes that others precede or follow at the distance:
+ * what a reader takes for the cost of a merge. 0: there are none. */
+static double merge_cost(const double ms[])
+{
+    size_t distance = merge_distance(ms), found = 0;
+    bool dear[MERGE_WRITES];
+    double merges[USUAL];
+
+    find_dear(ms, dear);
+    for (size_t i = 0; distance && i < MERGE_WRITES && found < USUAL; i++)
+        if (dear[i] && ((i >= distance && dear[i - distance]) ||
+                        (i + distance < MERGE_WRITES && dear[i + distance])))
+            merges[found++] = ms[i];
+    return found ? stats_median(merges, found) : 0;
+}
+
+/* ---- 4.2 --------------------------------------------------------------- */
+
+/* Figures 9 to 15: what the drive holds, and what is written over it. */
+static const struct overwrite {
+    const char *phase;
+    enum step_content before, after;
+    uint64_t part_bytes;
+} overwrites[RUNS] = {
+    {"0-to-0", CONTENT_ZEROS, CONTENT_ZEROS, 0},
+    {"1-to-0", CONTENT_ZEROS, CONTENT_ONES, 0},
+    {"0-to-1", CONTENT_ONES, CONTENT_ZEROS, 0},
+    {"1-to-1", CONTENT_ONES, CONTENT_ONES, 0},
+    {"half-bits-to-0", CONTENT_ZEROS, CONTENT_RANDOM, 0},
+    {"half-block-to-0", CONTENT_ZEROS, CONTENT_STRIPES, 2 * KIB},
+    {"both-halves-to-0", CONTENT_ZEROS, CONTENT_STRIPES, KIB},
+};
+
+/* What a merge costs, in ms; 0: there are none. */
+static double run_overwrite(struct study *study,
+                            const struct overwrite *overwrite)
+{
+    double ms[MERGE_WRITES];
+
+    paper_fill(study, overwrite->phase, overwrite->before);
+    const struct timing *rows =
+        paper_rows(study, overwrite->phase, "write", MERGE_WRITES);
+    for (uint64_t i = 0; !rows && i < MERGE_WRITES; i++)
+        paper_ask_block(
+            study, OPERATION_WRITE,
+            paper_at(study, i * paper_block_bytes, paper_block_bytes),
+            overwrite->after, overwrite->part_bytes, overwrite->phase, "write");
+    if (!rows)
+        study_leave(study);
+    paper_take_ms(rows, MERGE_WRITES, ms);
+    return merge_cost(ms);
+}
+
+/* 2 KiB where one half costs half of both; nothing else was tried. */
+static void say_half(struct study *study, struct findings *findings,
+                     const double merge_ms[RUNS])
+{
+    double half = merge_ms[5], both = merge_ms[6], zeros = merge_ms[0];
+    double share = (half - zeros) / (both - zeros);
+
+    if (share > 0.25 && share < 0.75)
+        finding_why(
+            paper_say_size(study, findings, "content_unit", 2 * KIB),
+            "blocks of 4 KiB with ones in one half cost %.0f ms to merge, in "
+            "both %.0f ms, in none %.0f ms",
+            half, both, zeros);
+    else
+        paper_say_open(study, findings, "content_unit",
+                       "blocks with ones in one half do not cost half of what "
+                       "those with ones in both cost");
+}
+
+static void think_content(struct study *study, struct findings *findings)
+{
+    double merge_ms[RUNS];
+    bool dearer, alike, all = true;
+
+    for (int i = 0; i < RUNS; i++) {
+        merge_ms[i] = run_overwrite(study, &overwrites[i]);
+        all = all && merge_ms[i] > 0;
+    }
+    dearer = merge_ms[1] > dearer_least * merge_ms[0] &&
+             merge_ms[3] > dearer_least * merge_ms[2];
+    alike = fabs(log(merge_ms[1] / merge_ms[0])) < log(dearer_least) &&
+            fabs(log(merge_ms[3] / merge_ms[2])) < log(dearer_least);
+    if (!all || (!dearer && !alike)) {
+        study_say_open(study->probe, findings,
+                       all ? paper_halves_disagree
+                           : "no write is so dear that a reader would call it "
+                             "a merge");
+        return;
+    }
+    struct finding *finding = paper_add(study, findings, "content_dependence");
+    finding_found(finding, value_boolean(dearer), paper_confidence);
+    finding_why(finding,
+                "merges cost %.0f ms when ones are written and %.0f ms when "
+                "zeros are",
+                merge_ms[1], merge_ms[0]);
+    if (dearer) {
+        say_half(study, findings, merge_ms);
+        return;
+    }
+    finding = paper_add(study, findings, "content_unit");
+    finding_absent(finding, paper_confidence);
+    finding_why(finding, "contents do not matter, so no part of them does");
+}
+
+static void plan_content(const struct setting *setting, struct probe_plan *plan)
+{
+    plan->bytes_written = plan->bytes_written_max =
+        RUNS *
+        (setting->region_length_bytes + MERGE_WRITES * paper_block_bytes);
+    plan->requests = plan->requests_max =
+        RUNS * (setting->region_length_bytes / MIB + MERGE_WRITES);
+}
+
+PAPER_START(content)
+
+const struct probe paper_content = {
+    .name = "content",
+    .question = "Do merges cost more when ones are written?",
+    .answers = {"content_dependence", "content_unit"},
+    .plan = plan_content,
+    .start = start_content,
+    STUDY_PROBE_FUNCTIONS,
+};
+
+/* ---- 4.3 --------------------------------------------------------------- */
+
+/* The distance of merges in writes in order, in bytes; 0: there is none.
+ * `*between_ms`: a write that takes longer is one. */
+static uint64_t write_in_order(struct study *study, double *between_ms)
+{
+    const char phase[] = "section-3-4";
+    const struct timing *rows = paper_rows(study, phase, "write", MERGE_WRITES);
+    double ms[MERGE_WRITES];
+
+    for (uint64_t i = 0; !rows && i < MERGE_WRITES; i++)
+        paper_ask_block(
+            study, OPERATION_WRITE,
+            paper_at(study, i * paper_block_bytes, paper_block_bytes),
+            CONTENT_RANDOM, 0, phase, "write");
+    if (!rows)
+        study_leave(study);
+    paper_take_ms(rows, MERGE_WRITES, ms);
+    *between_ms = merge_least * stats_median(ms, USUAL);
+    return merge_distance(ms) * paper_block_bytes;
+}
+
+/* The second round of m writes: how many of them wait for a merge. */
+static uint64_t second_round(struct study *study, uint64_t places,
+                             uint64_t log_bytes, double between_ms)
+{
+    const char phase[] = "section-4-3";
+    uint64_t slow = 0;
+    struct random random;
+    char cell[LABEL_CELL_MAX];
+
+    snprintf(cell, sizeof(cell), "m%llu", (unsigned long long)places);
+    const struct timing *rows = paper_rows(study, phase, cell, places);
+    study_random(study, phase, cell, 0, &random);
+    uint64_t start = paper_random_block(study, &random);
+    for (int round = 0; !rows && round < 2; round++)
+        for (uint64_t i = 0; i < places; i++)
+            paper_ask_block(
+                study, OPERATION_WRITE,
+                paper_at(study, start + i * log_bytes, paper_block_bytes),
+                CONTENT_RANDOM, 0, phase, round ? cell : "");
+    if (!rows)
+        study_leave(study);
+    for (uint64_t i = 0; i < places; i++)
+        slow += (double)rows[i].ns / 1e6 > between_ms;
+    return slow;
+}
+
+static void think_log_list(struct study *study, struct findings *findings)
+{
+    uint64_t log_bytes, places = 1;
+    double between_ms;
+    char size[24];
+
+    log_bytes = write_in_order(study, &between_ms);
+    if (log_bytes == 0) {
+        study_say_open(study->probe, findings,
+                       "writes in order are not dear at one distance");
+        return;
+    }
+    while (places <= PLACES_MOST &&
+           second_round(study, places, log_bytes, between_ms) < places)
+        places++;
+    if (places == 1 || places > PLACES_MOST) {
+        paper_say_open(study, findings, "log_list",
+                       "for no number of blocks do all writes of the second "
+                       "round wait for a merge, and for one less none");
+    } else {
+        struct finding *finding = paper_add(study, findings, "log_list");
+        finding_found(finding, value_integer(places - 1), paper_confidence);
+        finding_why(finding,
+                    "%llu writes a block apart all wait for a merge the second "
+                    "time, and one less do not",
+                    (unsigned long long)places);
+    }
+    finding_why(paper_say_size(study, findings, "log_block", log_bytes),
+                "written in order, every %s brings one dear write",
+                format_bytes(log_bytes, size, sizeof(size)));
+}
+
+static void plan_log_list(const struct setting *setting,
+                          struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = MERGE_WRITES + 100;
+    plan->requests_max =
+        MERGE_WRITES + (uint64_t)PLACES_MOST * (PLACES_MOST + 1);
+    plan->bytes_written = plan->requests * paper_block_bytes;
+    plan->bytes_written_max = plan->requests_max * paper_block_bytes;
+}
+
+PAPER_START(log_list)
+
+const struct probe paper_log_list = {
+    .name = "log-list",
+    .question = "After how many blocks does each write wait for a merge?",
+    .answers = {"log_list", "log_block"},
+    .plan = plan_log_list,
+    .start = start_log_list,
+    STUDY_PROBE_FUNCTIONS,
+};

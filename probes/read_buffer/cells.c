@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* read-buffer: pairs of reads of one place, and what they cost. */
+#include "probes/read_buffer/read_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+
+enum { PARTS_FEW = 4 };
+
+/* A second read 5 % faster is a profit. So much may pass for none. */
+static const double profit_low = 0.05, profit_none = 0.06;
+
+static uint64_t parts_in(uint64_t size_bytes, uint64_t part_bytes)
+{
+    return (size_bytes + part_bytes - 1) / part_bytes;
+}
+
+/* The host's requests that a read becomes. */
+uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes)
+{
+    uint64_t limit = setting->request_limit_bytes;
+
+    return limit ? parts_in(size_bytes, limit) : 1;
+}
+
+/* So many requests are held up, and so many reads may be for it. */
+static const double held_up = 0.015, unclean = 0.15;
+
+/* A read in many parts is rarely free of one that was held up. Repeats so that
+ * one mostly is. */
+static uint32_t clean_repeats(uint64_t parts)
+{
+    double clean = pow(1 - held_up, (double)parts);
+    double need = ceil(log(unclean) / log1p(-clean));
+
+    return need < READ_REPEATS_USUAL_MAX ? (uint32_t)need
+                                         : READ_REPEATS_USUAL_MAX;
+}
+
+/* The same where each part is known by itself: that each was not held up
+ * once. */
+static uint32_t clean_repeats_each(uint64_t parts)
+{
+    return (uint32_t)ceil(log(unclean / (double)parts) / log(held_up));
+}
+
+static uint32_t repeats_of(uint64_t size_bytes, uint32_t least)
+{
+    return placing_repeats(size_bytes, least, 6, 4 * MIB);
+}
+
+/* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
+ * that is set. */
+struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
+                           enum side expected)
+{
+    struct contrast contrast = {
+        .size_bytes = size_bytes,
+        .repeats = repeats_of(
+            size_bytes, clean_repeats(read_parts_of(setting, size_bytes))),
+        .expected = expected,
+        .low = profit_low,
+        .high = size_bytes > MIB ? read_none_long : profit_none};
+
+    snprintf(contrast.name, sizeof(contrast.name), "r%llu",
+             (unsigned long long)size_bytes);
+    return contrast;
+}
+
+/* No size above this is looked at. */
+uint64_t read_size_limit(const struct setting *setting)
+{
+    uint64_t sixteenth = setting->region_length_bytes / 16;
+
+    return sixteenth < 16 * MIB ? sixteenth : 16 * MIB;
+}
+
+/* A place for a read of that size: where a page begins, also one of three
+ * chips, or the read would touch a page more than it has to. Of so many that it
+ * is rarely one whose data is still kept: a buffer holds hundreds of small
+ * reads.
+ */
+static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
+                      struct random *random)
+{
+    const struct setting *setting = &state->study.setting;
+    static const struct {
+        uint64_t pitch_bytes, places_least;
+    } choices[] = {
+        {105 * MIB, 1000}, {15 * MIB, 1000}, {3 * MIB, 200}, {MIB, 32}};
+    uint64_t first = setting->region_offset_bytes, pitch = MIB;
+
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        pitch = choices[i].pitch_bytes;
+        if (setting->region_length_bytes / pitch >= choices[i].places_least)
+            break;
+    }
+    while (pitch < size_bytes)
+        pitch *= 2;
+    /* A page of five chips or seven, on a small drive. */
+    if (state->page_bytes && pitch % state->page_bytes)
+        pitch += state->page_bytes - pitch % state->page_bytes;
+    uint64_t low = (first + pitch - 1) / pitch;
+    uint64_t high = (first + setting->region_length_bytes) / pitch;
+    return (low + random_below(random, high > low ? high - low : 1)) * pitch;
+}
+
+/* Somewhere else, so that nothing of the place is in the buffer or ahead of it;
+ * but near enough to lie mostly in the same segment group (Sun & Zhang 4.1):
+ * the way back from another one would make the first read slow, and look like a
+ * buffer. */
+static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
+{
+    const uint64_t before =
+        8 * MIB + MIB / 2;                    /* and no place of another read */
+    const uint64_t away = 32 * MIB + MIB / 2; /* behind any read */
+    uint64_t first = setting->region_offset_bytes;
+    uint64_t end = first + setting->region_length_bytes;
+
+    if (offset_bytes >= first + before)
+        return offset_bytes - before;
+    return offset_bytes + away + 4 * KIB <= end ? offset_bytes + away : first;
+}
+
+/* There must be three: the first of
+ * two would continue the last of the read before. */
+uint64_t read_part_for(uint64_t length_bytes, uint64_t most_bytes)
+{
+    if (length_bytes <= most_bytes)
+        return most_bytes / 4;
+    return length_bytes <= 2 * most_bytes ? most_bytes / 2 : most_bytes;
+}
+
+static uint64_t part_of(const struct contrast *contrast)
+{
+    uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+
+    return contrast->other_bytes ? read_part_for(length, contrast->other_bytes)
+                                 : length;
+}
+
+static uint32_t parts_count(const struct contrast *contrast)
+{
+    return (uint32_t)parts_in(contrast->size_bytes + contrast->shift_bytes,
+                              part_of(contrast));
+}
+
+struct contrast read_as(const struct setting *setting,
+                        const struct read_edge *edge, uint64_t size_bytes,
+                        enum side expected)
+{
+    struct contrast contrast = read_twice(setting, size_bytes, expected);
+
+    contrast.shift_bytes = edge->lead_bytes;
+    contrast.other_bytes = edge->part_bytes;
+    contrast.pitch_bytes = edge->part_least_bytes;
+    if (contrast.other_bytes)
+        contrast.repeats =
+            repeats_of(size_bytes, clean_repeats_each(parts_count(&contrast)));
+    return contrast;
+}
+
+/* One read of a place; all its requests are of the same cell. Parts end at
+ * multiples of a part, which pages divide: one that two parts share would be
+ * read twice, and kept for longer. Only where the last part would be too short
+ * for the buffer (`pitch_bytes`) it begins half a part earlier. */
+static void ask_read(struct study *study, const char *phase,
+                     const struct contrast *contrast, uint32_t round,
+                     uint64_t offset_bytes)
+{
+    const uint64_t part = part_of(contrast);
+    uint64_t end = contrast->size_bytes + contrast->shift_bytes;
+
+    while (end > 0) {
+        uint64_t begin = (end - 1) / part * part;
+        if (begin > 0 && end - begin < contrast->pitch_bytes)
+            begin -= part / 2;
+        struct step read =
+            placing_step(OPERATION_READ, offset_bytes + begin, end - begin,
+                         phase, contrast, 'a', round);
+        study_ask(study, &read);
+        end = begin;
+    }
+}
+
+void read_emit(struct study *study, const char *phase,
+               const struct contrast *contrast, uint32_t round,
+               struct random *random)
+{
+    for (uint32_t i = 0; i < contrast->repeats; i++) {
+        uint64_t lead = contrast->shift_bytes;
+        uint64_t length = contrast->size_bytes + lead;
+        uint64_t offset =
+            place((const struct read_probe *)study, length, random);
+        if (offset >= study->setting.region_offset_bytes + lead)
+            offset -= lead;
+        struct step away = placing_unmeasured(
+            OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
+            round);
+        study_ask(study, &away);
+        ask_read(study, phase, contrast, round, offset);
+        ask_read(study, phase, contrast, round, offset);
+    }
+}
+
+/*
+ * What the reads of a cell took: `rows` holds the parts of each first one and
+ * then those of its second. Whatever holds a request up only adds time, so a
+ * read in one that the host makes many of is best where none was, and each part
+ * of ours where that one was not.
+ */
+static double cost_of(const struct setting *setting,
+                      const struct contrast *contrast,
+                      const struct timing *rows)
+{
+    const uint32_t parts = parts_count(contrast), repeats = contrast->repeats;
+    const uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+    double cost = 0;
+
+    for (uint32_t part = 0; part < parts; part++) {
+        double each[READ_REPEATS_MAX];
+        for (uint32_t i = 0; i < repeats; i++)
+            each[i] = (double)rows[2 * parts * i + part].ns;
+        if (parts == 1 && read_parts_of(setting, length) > PARTS_FEW) {
+            stats_sort(each, repeats);
+            return each[0];
+        }
+        cost += stats_lower_half_mean(each, repeats);
+    }
+    return cost;
+}
+
+bool read_costs(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                double *first_ns, double *second_ns)
+{
+    const uint32_t parts = parts_count(contrast);
+    const struct timing *rows = placing_rows(study, phase, contrast, 'a', round,
+                                             2 * parts * contrast->repeats);
+
+    if (!rows)
+        return false;
+    *first_ns = cost_of(&study->setting, contrast, rows);
+    *second_ns = cost_of(&study->setting, contrast, rows + parts);
+    return true;
+}
+
+bool read_value(const struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random, double *ratio)
+{
+    double first, second;
+
+    (void)random;
+    if (!read_costs(study, phase, contrast, round, &first, &second))
+        return false;
+    *ratio = log(first / second);
+    return true;
+}

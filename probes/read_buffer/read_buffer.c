@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * read-buffer: how many bytes does the drive keep from what it read last? (Kim
+ * et al. III-E)
+ *
+ * Idea: read a fresh random place twice. The second read is served from the
+ * buffer as long as it fits: first / second is large up to the buffer's size,
+ * and 1 beyond, because a longer read pushes its own beginning out.
+ *
+ * Assumes: the places read were written; a small read elsewhere comes first, so
+ * that nothing of the place is there already.
+ *
+ *   first / second
+ *      2.0 -------------+
+ *                       |
+ *      1.0              +-----------
+ *               size -> buffer
+ *
+ * A profit that begins only at some size gives the smallest request that uses
+ * the buffer (Kim's SSD-C: 512 KiB, SSD-D: 16 KiB).
+ *
+ * The host sends a long read in parts, each of which continues the one before:
+ * a drive that reads ahead keeps more than was asked for, and the step comes
+ * too early. Parts from the last to the first continue nothing.
+ */
+#include "probes/read_buffer/read_buffer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+enum { SIZES_MAX = 32, PILOT_ROUNDS = 3 };
+
+static const double search_error = 0.004;
+/* One request must not take longer than this, or a slow drive takes hours: but
+ * where there is something to see. */
+static const double longest_ns = 250e6;
+/* A buffer that all reads up to this pass by, but not longer ones, would be an
+ * odd one: that none shows at first sight will do. */
+static const uint64_t certified_most_bytes = 4 * MIB;
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, "read-buffer", "read_buffer");
+}
+
+/* The largest size to look at first: one that is short enough. */
+static uint64_t pilot(struct read_probe *state)
+{
+    struct contrast contrast =
+        read_twice(&state->study.setting, MIB, SIDE_OPEN);
+    double ratios[PILOT_ROUNDS], first = 0, second;
+    uint64_t largest_bytes = 16 * MIB;
+
+    study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS, ratios);
+    read_costs(&state->study, "pilot", &contrast, 0, &first, &second);
+    while (largest_bytes > MIB &&
+           (largest_bytes > read_size_limit(&state->study.setting) ||
+            (double)largest_bytes / (double)MIB * first > longest_ns))
+        largest_bytes /= 2;
+    return largest_bytes;
+}
+
+/* What the quick look over all sizes saw. */
+struct survey {
+    struct contrast sizes[SIZES_MAX];
+    size_t count;
+    size_t first, last; /* the run of sizes that profit */
+    size_t after;       /* the first beyond it that does not; count: none */
+    double least_gain;  /* of the sizes from `last` up to there */
+    bool any, open;     /* some profit; some undecided */
+    bool broken;        /* a size inside the run does not */
+};
+
+static void find_run(struct survey *survey)
+{
+    survey->any = survey->open = survey->broken = false;
+    for (size_t i = 0; i < survey->count; i++) {
+        enum side side = survey->sizes[i].side;
+        if (side == SIDE_ABOVE) {
+            survey->first = survey->any ? survey->first : i;
+            survey->last = i;
+            survey->any = true;
+        }
+        survey->open = survey->open || side == SIDE_OPEN;
+    }
+    for (size_t i = survey->first; survey->any && i < survey->last; i++)
+        survey->broken = survey->broken || survey->sizes[i].side == SIDE_BELOW;
+    if (!survey->any)
+        return;
+    survey->least_gain = survey->sizes[survey->last].median;
+    survey->after = survey->last + 1;
+    while (survey->after < survey->count &&
+           survey->sizes[survey->after].side != SIDE_BELOW) {
+        double median = survey->sizes[survey->after++].median;
+        /* Undecided, so it may lie beyond the edge: then it says nothing. */
+        if (median > read_gain_least && median < survey->least_gain)
+            survey->least_gain = median;
+    }
+}
+
+/* A small profit: what passed for none at first sight may be a part of it. And
+ * of a long read that part is smaller again. */
+static void look_closer(struct read_probe *state, struct survey *survey)
+{
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+    size_t last;
+
+    do {
+        const double gain = survey->least_gain;
+        last = survey->last;
+        if (gain >= 2 * read_none_long)
+            return;
+        for (size_t i = 0; i < survey->count; i++)
+            survey->sizes[i].low = survey->sizes[i].high = gain / 2;
+        study_claim(&state->study, "survey", survey->sizes, survey->count,
+                    &rule);
+        find_run(survey);
+    } while (survey->any && survey->last > last);
+}
+
+/*
+ * As many pairs of reads in a cell as keep the noise of one below what may pass
+ * for no profit: a long read is rarely free of parts that were held up, and
+ * rounds that hold none but such say nothing however many they are.
+ */
+static uint32_t repeats_in_noise(struct read_probe *state,
+                                 const struct contrast *looked)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    uint32_t repeats = looked->repeats;
+    const uint32_t most =
+        looked->size_bytes > MIB ? READ_REPEATS_LONG_MAX : READ_REPEATS_MAX;
+
+    study_ratios(&state->study, "survey", looked, looked->rounds_count, ratios);
+    double spread = stats_spread(ratios, looked->rounds_count);
+    for (; 2 * repeats <= most && spread > looked->high; repeats *= 2)
+        spread /= sqrt(2);
+    return repeats;
+}
+
+/* Sizes behind the run that are undecided: the noise may be too large to tell
+ * that they do not profit, and yet not to tell that they profit by less than
+ * half as much. The nearest one that does ends the run. */
+static void look_beyond(struct read_probe *state, struct survey *survey)
+{
+    const struct claim_rule rule = {.alpha = search_error,
+                                    .looks = claim_long_looks};
+
+    while (survey->after == survey->count && survey->last + 1 < survey->count) {
+        struct contrast *undecided = &survey->sizes[survey->last + 1];
+        struct contrast contrast =
+            read_twice(&state->study.setting, undecided->size_bytes, SIDE_OPEN);
+        contrast.repeats = repeats_in_noise(state, undecided);
+        contrast.low = contrast.high = survey->sizes[survey->last].median / 2;
+        study_claim(&state->study, "beyond", &contrast, 1, &rule);
+        if (contrast.side == SIDE_OPEN)
+            break;
+        undecided->side = contrast.side;
+        undecided->median = contrast.median;
+        find_run(survey);
+    }
+}
+
+static void look_over_to(struct read_probe *state, uint64_t largest_bytes,
+                         struct survey *survey)
+{
+    survey->count = 0;
+    for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
+        survey->sizes[survey->count++] =
+            read_twice(&state->study.setting, size, SIDE_OPEN);
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+    study_claim(&state->study, "survey", survey->sizes, survey->count, &rule);
+    find_run(survey);
+    if (!survey->any && survey->open) {
+        /* Neither a profit nor none: what a clear one is decides nothing
+         * here. */
+        for (size_t i = 0; i < survey->count; i++)
+            survey->sizes[i].low = survey->sizes[i].high = read_gain_least;
+        study_claim(&state->study, "survey", survey->sizes, survey->count,
+                    &rule);
+        find_run(survey);
+    }
+    if (!survey->any)
+        return;
+    look_beyond(state, survey);
+    look_closer(state, survey);
+}
+
+/* Where the largest size still profits, larger ones are worth their time. */
+static void look_over(struct read_probe *state, struct survey *survey)
+{
+    uint64_t largest_bytes = pilot(state);
+
+    look_over_to(state, largest_bytes, survey);
+    while (survey->any && survey->last + 1 == survey->count &&
+           2 * largest_bytes <= read_size_limit(&state->study.setting)) {
+        largest_bytes *= 2;
+        look_over_to(state, largest_bytes, survey);
+    }
+}
+
+static void conclude_none(struct read_probe *state, const struct survey *survey,
+                          struct findings *findings)
+{
+    const struct claim_rule rule = {.alpha = 10 * read_alpha,
+                                    .looks = claim_longest_looks};
+    struct contrast contrasts[SIZES_MAX];
+    size_t count = 0;
+    char most[24];
+
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct contrast *looked = &survey->sizes[i];
+        if (looked->size_bytes > certified_most_bytes &&
+            looked->side == SIDE_BELOW)
+            continue;
+        contrasts[count] =
+            read_twice(&state->study.setting, looked->size_bytes, SIDE_BELOW);
+        contrasts[count++].repeats = repeats_in_noise(state, looked);
+    }
+    enum claim claim =
+        study_claim(&state->study, "no-profit", contrasts, count, &rule);
+    struct finding *finding = add(findings);
+    format_bytes(survey->sizes[survey->count - 1].size_bytes, most,
+                 sizeof(most));
+    if (claim == CLAIM_HOLDS) {
+        double confidence = claim_confidence(contrasts, count, &rule);
+        finding_absent(finding, confidence);
+        finding_why(finding,
+                    "a second read of the same place is not faster than the "
+                    "first, for every size up to %s",
+                    most);
+    } else {
+        finding_why(finding,
+                    "second reads of the same place are sometimes faster and "
+                    "sometimes not, too irregularly for a size");
+    }
+}
+
+static void say_size(struct read_probe *state, const struct read_shown *shown,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings);
+    const uint64_t ahead_bytes = shown->bytes - shown->upwards_bytes;
+    char size[24], next[24], ahead[96] = "", kept[24];
+
+    finding_found(finding, value_integer(shown->bytes), shown->confidence);
+    finding->high = value_integer(shown->bytes + state->grain_bytes -
+                                  state->study.setting.logical_block_bytes);
+    if (shown->smallest_bytes)
+        finding_extra(finding, "smallest_request",
+                      value_integer(shown->smallest_bytes));
+    if (shown->bytes > shown->upwards_bytes)
+        snprintf(ahead, sizeof(ahead),
+                 "; of reads in order it keeps %s less, because it reads ahead",
+                 format_bytes(ahead_bytes, kept, sizeof(kept)));
+    finding_why(
+        finding,
+        "a second read of the same place is up to %.2f times as fast as "
+        "the first up to %s, and no faster from %s on%s",
+        exp(shown->gain), format_bytes(shown->bytes, size, sizeof(size)),
+        format_bytes(shown->bytes + state->grain_bytes, next, sizeof(next)),
+        ahead);
+}
+
+static void conclude_run(struct read_probe *state, struct survey *survey,
+                         struct findings *findings)
+{
+    struct contrast *sizes = survey->sizes;
+    const size_t after = survey->after;
+    struct read_shown shown = {.confidence = 1};
+    double smallest_confidence = 1;
+
+    if (survey->broken || after == survey->count) {
+        char most[24];
+        finding_why(
+            add(findings),
+            survey->broken
+                ? "some sizes profit from a second read and some between them "
+                  "do not, so no one buffer size explains them%s"
+                : "a second read is faster up to the largest size tried, %s; "
+                  "what keeps the data may be larger, or the host's cache",
+            survey->broken ? ""
+                           : format_bytes(sizes[survey->count - 1].size_bytes,
+                                          most, sizeof(most)));
+        return;
+    }
+    struct read_edge upper =
+        read_edge_between(state, &sizes[survey->last], &sizes[after], true);
+    if (survey->least_gain < upper.gain)
+        upper.gain = survey->least_gain;
+    shown.gain = upper.gain;
+    enum claim claim =
+        read_find_edge(state, &upper, "size-", &shown.bytes, &shown.confidence);
+    /* Not where the last of the parts may be too short to be kept. */
+    const bool in_parts = (claim == CLAIM_FALLS || claim == CLAIM_OPEN) &&
+                          survey->sizes[0].side == SIDE_ABOVE;
+    if (in_parts)
+        claim = read_look_in_parts(state, &upper, sizes, survey->last, &shown);
+    size_t before = survey->first;
+    while (before > 0 && sizes[before - 1].side != SIDE_BELOW)
+        before--;
+    if (claim == CLAIM_HOLDS && survey->first > 0 && before == 0)
+        claim = CLAIM_OPEN; /* does the smallest size profit or not? */
+    if (claim == CLAIM_HOLDS && survey->first > 0) {
+        struct read_edge lower = read_edge_between(
+            state, &sizes[before - 1], &sizes[survey->first], false);
+        claim = read_find_edge(state, &lower, "least-", &shown.smallest_bytes,
+                               &smallest_confidence);
+        shown.smallest_bytes += state->grain_bytes;
+    }
+    if (in_parts)
+        shown.upwards_bytes = shown.bytes;
+    else if (claim == CLAIM_HOLDS)
+        claim = read_look_again(state, &upper, &shown);
+    shown.confidence = fmin(shown.confidence, smallest_confidence);
+    if (claim == CLAIM_HOLDS)
+        say_size(state, &shown, findings);
+    else
+        finding_why(add(findings),
+                    "second reads are faster up to somewhere around %llu KiB, "
+                    "but the exact size did not stand up to fresh data",
+                    (unsigned long long)(shown.bytes / KIB));
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct read_probe *state = (struct read_probe *)study;
+    struct survey survey;
+
+    look_over(state, &survey);
+    if (survey.any)
+        conclude_run(state, &survey, findings);
+    else
+        conclude_none(state, &survey, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 5400;
+    plan->requests_max = 600000;
+    plan->bytes_read = 1600 * MIB;
+    plan->bytes_read_max = 64000 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = read_emit, .value = read_value};
+    struct read_probe *state =
+        study_create(sizeof(*state), &probe_read_buffer, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->page_bytes = findings_integer(known, "clustered_page");
+    state->grain_bytes = placing_grain(setting);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_read_buffer = {
+    .name = "read-buffer",
+    .question = "How many bytes does the drive keep from what it read last?",
+    .idea = "A second read of the same place is faster than the first as long "
+            "as it fits into the read buffer.",
+    .writes = false,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"read_buffer"},
+    .literal = &paper_read_buffer,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * throughput: how fast is it with many requests under way, and how many of them
+ * pay? (Chen, Lee & Zhang 2011, section 4; Dirik 6.2)
+ *
+ * Idea: random reads with 1, 2, 4 ... 256 of them under way at once, in blocks
+ * that take turns. The rate rises while there are parts of the drive that had
+ * nothing to do, and then stays:
+ *
+ *    reads  |            ____.____.
+ *    per    |        . '
+ *    second |     .
+ *           |  .
+ *           +--------------------------  under way at once
+ *              1  2  4   8   16   32
+ *
+ * The knee is the smallest depth at which twice as many read no faster; it is
+ * certified by pairs of blocks side by side. Then long reads in order, and at
+ * last long writes in order, for as long as their share of the budget lasts. If
+ * these still slow down at its end there is no rate: sustained-write follows
+ * them further. What exactly is measured stands in lib/base/pace.h.
+ *
+ * Assumes: the drive has been written; the host can keep it busy.
+ */
+#include "probes/throughput/throughput.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/times.h"
+
+/* Of each block in a quick look; of those that state a rate, enough for the
+ * interval of a median at this error rate on each side. */
+enum { SCREEN_ROUNDS = 4, RATE_ROUNDS = 12, RATE_ROUNDS_MAX = 48 };
+static const double error_rate = 0.005;
+
+/* The smallest depth with nearly the highest rate is as good. */
+static const double nearly = 0.97;
+/* A rate is measured on until it is known within a twentieth, and not stated
+ * where it is not known within an eighth. */
+static const double width_wanted = 0.05, width_most = 0.125;
+/* The quarters of the writes may differ by this. */
+static const double level_most = 0.15;
+/* Writes that are held up now and then are told with less confidence. */
+static const double held_up_confidence = 0.8;
+/* A quarter of the parts may be quicker than the middle by so much, or requests
+ * are answered in batches that no part evens out. */
+static const double quick_least = 0.5;
+/* Where completions are seen at ticks, reads wait for these in place of the
+ * drive: of a read, so much. */
+static const double tick_most = 0.1;
+
+/* What the quick look says. How much single requests vary is told by reads that
+ * are sent alone, of the kind that varies less: of the other, places differ. */
+struct screen {
+    struct block_times random[PACE_DEPTHS], order[PACE_ORDER_DEPTHS];
+};
+
+static void look(struct throughput_probe *state, struct screen *screen)
+{
+    struct block blocks[PACE_DEPTHS + PACE_ORDER_DEPTHS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < PACE_DEPTHS; i++)
+        blocks[count++] = (struct block){BLOCK_RANDOM, pace_depth(i)};
+    for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
+        blocks[count++] = (struct block){BLOCK_ORDER, pace_order_depth(i)};
+    block_measure(state, "screen", blocks, count, SCREEN_ROUNDS);
+    for (size_t i = 0; i < count; i++)
+        block_take(state, "screen", &blocks[i], SCREEN_ROUNDS,
+                   i < PACE_DEPTHS ? &screen->random[i]
+                                   : &screen->order[i - PACE_DEPTHS]);
+}
+
+/* A block whose rate is to be stated. */
+struct rate {
+    struct block block;
+    struct block_times times;
+};
+
+/* The interval of what a request takes, by blocks. */
+static struct interval interval_of(const struct block_times *times)
+{
+    return stats_median_interval(times->rounds_ns, times->rounds_count,
+                                 error_rate);
+}
+
+/* Measures each until it is known well, or long. */
+static void measure_rates(struct throughput_probe *state, struct rate rates[],
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct rate *rate = &rates[i];
+        struct interval ns;
+        uint32_t rounds = RATE_ROUNDS;
+        do {
+            block_measure(state, "rate", &rate->block, 1, rounds);
+            if (!block_take(state, "rate", &rate->block, rounds, &rate->times))
+                study_leave(&state->study);
+            ns = interval_of(&rate->times);
+            rounds *= 2;
+        } while (rounds <= RATE_ROUNDS_MAX &&
+                 !times_narrow(&ns, rate->times.ns, width_wanted));
+    }
+}
+
+/* The first of these with nearly the highest rate. */
+static size_t best_of(const struct block_times times[], size_t count)
+{
+    double least_ns = INFINITY;
+    size_t best = 0;
+
+    for (size_t i = 0; i < count; i++)
+        least_ns = fmin(least_ns, times[i].ns);
+    while (times[best].ns * nearly > least_ns)
+        best++;
+    return best;
+}
+
+/* The smallest depth that twice as many do not exceed, as far as the quick look
+ * can tell. */
+static size_t knee_seen(const struct screen *screen)
+{
+    const double middle = sqrt(PACE_GAIN_NONE * PACE_GAIN_LEAST);
+    size_t index = 0;
+
+    while (index + 1 < PACE_DEPTHS &&
+           screen->random[index].ns > middle * screen->random[index + 1].ns)
+        index++;
+    return index;
+}
+
+/* ---- what is said ------------------------------------------------------- */
+
+/* States how many units of a request pass in a second. */
+static void say_rate(struct finding *finding, double ns_each,
+                     const struct interval *ns, double units,
+                     const struct screen *screen, const char *what)
+{
+    const double rate = 1e9 / ns_each * units;
+    const double spread =
+        fmin(screen->order[0].spread, screen->random[0].spread);
+    const double confidence = times_confidence(spread);
+
+    if (confidence <= 0) {
+        finding_why(finding,
+                    "single reads vary by %.0f %%, too much for a rate that is "
+                    "the drive's",
+                    100 * spread);
+        return;
+    }
+    if (!times_narrow(ns, ns_each, width_most)) {
+        finding_why(finding,
+                    "the rate differs too much from one block of requests to "
+                    "the next: it is between %.3g and %.3g of its middle",
+                    ns_each / ns->high, ns_each / ns->low);
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(rate)), confidence);
+    finding->low =
+        value_integer((uint64_t)floor(fmin(1e9 / ns->high * units, rate)));
+    finding->high =
+        value_integer((uint64_t)ceil(fmax(1e9 / ns->low * units, rate)));
+    finding_why(finding, "%s", what);
+}
+
+/* The same of reads, each block of which says it once. */
+static void say_blocks(struct finding *finding, const struct block_times *times,
+                       double units, const struct screen *screen,
+                       const char *what)
+{
+    const struct interval ns = interval_of(times);
+
+    if (times->quick_ns < quick_least * times->ns)
+        finding_why(finding, "requests are answered in batches, so that their "
+                             "rate is not even");
+    else
+        say_rate(finding, times->ns, &ns, units, screen, what);
+}
+
+/* "16 under way at once". */
+static char *depth_text(uint32_t depth, char *text, size_t size)
+{
+    if (depth == 1)
+        snprintf(text, size, "one at a time");
+    else
+        snprintf(text, size, "%u under way at once", depth);
+    return text;
+}
+
+static void say_reads(const struct throughput_probe *state,
+                      const struct screen *screen, const struct rate rates[],
+                      struct findings *findings)
+{
+    const struct rate *random = &rates[0], *order = &rates[1];
+    char what[200], size[24], alone[24], depth[32];
+    struct finding *finding =
+        findings_add(findings, "throughput", "sequential_read_rate");
+    const double order_bytes = (double)state->order_bytes;
+
+    format_bytes(state->order_bytes, size, sizeof(size));
+    format_quantity((uint64_t)(1e9 / screen->order[0].ns * order_bytes),
+                    finding->unit, alone, sizeof(alone));
+    snprintf(what, sizeof(what),
+             "reads of %s in order, %s; single ones reach %s", size,
+             depth_text(order->block.depth, depth, sizeof(depth)), alone);
+    say_blocks(finding, &order->times, order_bytes, screen, what);
+    finding = findings_add(findings, "throughput", "random_read_rate");
+    format_quantity((uint64_t)(1e9 / screen->random[0].ns), finding->unit,
+                    alone, sizeof(alone));
+    snprintf(what, sizeof(what),
+             "reads of 4 KiB at random places, %s; single ones reach %s",
+             depth_text(random->block.depth, depth, sizeof(depth)), alone);
+    say_blocks(finding, &random->times, 1, screen, what);
+}
+
+static void say_knee(const struct knee *knee, struct findings *findings)
+{
+    struct finding *finding =
+        findings_add(findings, "throughput", "read_parallelism");
+    const uint32_t depth = pace_depth(knee->index);
+    const double gained = 100 * fmax(exp(knee->gained.median) - 1, 0);
+    const double none = 100 * fmax(exp(knee->none.median) - 1, 0);
+
+    if (knee->claim == CLAIM_FALLS)
+        finding_why(finding, "the rate stays at some depth, and rises again "
+                             "beyond it");
+    else if (knee->claim != CLAIM_HOLDS)
+        finding_why(finding,
+                    "whether %u random reads under way are faster than half as "
+                    "many, and twice as many are not, could not be decided: "
+                    "the gains are about %.0f %% and %.0f %%",
+                    depth, gained, none);
+    else if (knee->index + 1 == PACE_DEPTHS) {
+        finding->low = value_integer(depth);
+        finding_why(finding,
+                    "%u random reads under way are still %.0f %% faster than "
+                    "half as many, and no more were tried",
+                    depth, gained);
+    } else if (knee->index == 0) {
+        finding_absent(finding, knee->confidence);
+        finding_why(finding,
+                    "two random reads under way are no faster than one at a "
+                    "time: %.0f %%",
+                    none);
+    } else {
+        finding_found(finding, value_integer(depth), knee->confidence);
+        finding_why(finding,
+                    "%u random reads under way are %.0f %% faster than half as "
+                    "many, and twice as many are %.0f %% faster",
+                    depth, gained, none);
+    }
+}
+
+/* A clock whose ticks are what reads wait for says nothing of the drive. */
+static bool waits_for_ticks(const struct throughput_probe *state,
+                            const struct screen *screen)
+{
+    return (double)state->study.setting.clock_step_ns >
+           tick_most * screen->random[0].ns;
+}
+
+static void say_written(const struct throughput_probe *state,
+                        const struct screen *screen,
+                        const struct write_times *times,
+                        struct finding *finding)
+{
+    const double bytes = (double)state->order_bytes;
+    char what[200], written[24], size[24];
+
+    format_bytes(times->written_bytes, written, sizeof(written));
+    format_bytes(state->order_bytes, size, sizeof(size));
+    if (times->bursts) {
+        finding_why(finding,
+                    "writes come in bursts with pauses between them, and reads "
+                    "are held up too often to tell pauses of the drive from "
+                    "others");
+        return;
+    }
+    if (fabs(log(times->third_ns / times->fourth_ns)) > level_most) {
+        finding_why(finding,
+                    "after %s of writes in order the rate still changes, from "
+                    "%.3g to %.3g MB/s",
+                    written, 1e3 / times->third_ns * bytes,
+                    1e3 / times->fourth_ns * bytes);
+        return;
+    }
+    snprintf(what, sizeof(what),
+             "writes of %s in order, %d under way at once, in the second half "
+             "of %s",
+             size, PACE_WRITE_DEPTH, written);
+    /* Too few blocks for the interval of a median: what the quarters say. */
+    const struct interval ns = {fmin(times->third_ns, times->fourth_ns),
+                                fmax(times->third_ns, times->fourth_ns)};
+    say_rate(finding, times->half_ns, &ns, bytes, screen, what);
+    if (times->held_up)
+        finding->confidence = fmin(finding->confidence, held_up_confidence);
+}
+
+static void conclude_writes(struct throughput_probe *state,
+                            const struct screen *screen,
+                            struct findings *findings)
+{
+    const double far_share =
+        (screen->order[0].far_share + screen->random[0].far_share) / 2;
+    struct write_times times;
+
+    if (state->write_rounds_count < PACE_WRITE_BLOCKS_FIRST) {
+        finding_why(
+            findings_add(findings, "throughput", "sequential_write_rate"),
+            "region or write budget are too small for long writes");
+        return;
+    }
+    writes_measure(state, far_share, &times);
+    say_written(state, screen, &times,
+                findings_add(findings, "throughput", "sequential_write_rate"));
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct throughput_probe *state = (struct throughput_probe *)study;
+    struct rate rates[2] = {0};
+    struct screen screen = {0};
+
+    look(state, &screen);
+    rates[0].block = (struct block){
+        BLOCK_RANDOM, pace_depth(best_of(screen.random, PACE_DEPTHS))};
+    rates[1].block = (struct block){
+        BLOCK_ORDER,
+        pace_order_depth(best_of(screen.order, PACE_ORDER_DEPTHS))};
+    measure_rates(state, rates, 2);
+    say_reads(state, &screen, rates, findings);
+    if (waits_for_ticks(state, &screen)) {
+        finding_why(findings_add(findings, "throughput", "read_parallelism"),
+                    "completions are seen at ticks that are longer than a "
+                    "tenth of a read, so that more of them under way always "
+                    "pay");
+    } else {
+        const struct knee knee = knee_find(state, knee_seen(&screen));
+        say_knee(&knee, findings);
+    }
+    if (!study->setting.read_only)
+        conclude_writes(state, &screen, findings);
+}
+
+static uint64_t order_bytes_of(const struct setting *setting)
+{
+    return pace_order_bytes(setting->request_limit_bytes,
+                            setting->logical_block_bytes);
+}
+
+static uint32_t write_rounds_of(const struct setting *setting)
+{
+    return setting->read_only ? 0
+                              : pace_write_blocks(setting->region_length_bytes,
+                                                  setting->write_budget_bytes,
+                                                  order_bytes_of(setting));
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t order = order_bytes_of(setting);
+    uint64_t random_requests = 0, order_requests = 0;
+
+    for (size_t i = 0; i < PACE_DEPTHS; i++)
+        random_requests += SCREEN_ROUNDS * pace_block_requests(pace_depth(i));
+    for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
+        order_requests +=
+            SCREEN_ROUNDS * pace_block_requests(pace_order_depth(i));
+    order_requests +=
+        RATE_ROUNDS_MAX *
+        pace_block_requests(pace_order_depth(PACE_ORDER_DEPTHS - 1));
+    const uint64_t pairs = 2 * pace_block_requests(SAMPLE_DEPTH_MAX);
+    const uint64_t writes_count =
+        (uint64_t)write_rounds_of(setting) * PACE_WRITE_REQUESTS;
+    plan->requests =
+        random_requests + order_requests + 20 * pairs + writes_count;
+    plan->requests_max = random_requests + order_requests +
+                         (RATE_ROUNDS_MAX + PACE_DEPTHS * 128) * pairs +
+                         writes_count;
+    plan->bytes_read = (random_requests + 20 * pairs) * PACE_RANDOM_BYTES +
+                       order_requests * order;
+    plan->bytes_read_max =
+        plan->requests_max *
+            larger_of(PACE_RANDOM_BYTES, setting->logical_block_bytes) +
+        order_requests * order;
+    plan->bytes_written = plan->bytes_written_max = writes_count * order;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = block_emit, .value = block_value};
+    struct throughput_probe *state =
+        study_create(sizeof(*state), &probe_throughput, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->order_bytes = order_bytes_of(setting);
+    state->write_rounds_count = write_rounds_of(setting);
+    state->write_first_bytes = placing_base(
+        setting, state->study.seed,
+        state->write_rounds_count * PACE_WRITE_REQUESTS * state->order_bytes);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_throughput = {
+    .name = "throughput",
+    .question = "How fast is it with many requests under way, and how many of "
+                "them pay?",
+    .idea = "Random reads with 1, 2, 4 ... 256 under way at once: the rate "
+            "rises until the drive has no idle part left. Then long reads and "
+            "writes in order.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"sequential_read_rate", "sequential_write_rate",
+                "random_read_rate", "read_parallelism"},
+    .by_write = {"sequential_write_rate"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_THROUGHPUT_H
+#define SSDPROBE_PROBES_THROUGHPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/pace.h"
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the throughput probe share: blocks of requests at one depth
+ * (blocks), the depth beyond which more do not pay (knee), and rates
+ * (throughput).
+ */
+
+enum block_kind { BLOCK_RANDOM, BLOCK_ORDER, BLOCK_WRITE };
+
+/* Requests of one kind of which `depth` are kept under way. */
+struct block {
+    enum block_kind kind;
+    uint32_t depth;
+};
+
+struct throughput_probe {
+    struct study study;
+    uint64_t order_bytes;        /* of a request in order */
+    uint64_t write_first_bytes;  /* where writes in order begin, */
+    uint32_t write_rounds_count; /* and how many blocks of them may be */
+};
+
+/* ---- blocks ------------------------------------------------------------- */
+
+/* A round of this contrast is one block. */
+struct contrast block_contrast(const struct block *block);
+
+/* A round of this contrast is a block of random reads at `depth` and one at
+ * twice that, side by side; its ratio says by how much the second is faster. */
+struct contrast block_pair(uint32_t depth);
+
+uint64_t block_bytes(const struct throughput_probe *state,
+                     const struct block *block);
+
+/* What struct study_ops asks for; the value of a single block says no more than
+ * that it is there. */
+void block_emit(struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random);
+bool block_value(const struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random, double *ratio);
+
+/* Times of requests of some blocks of one kind. */
+struct block_times {
+    double
+        rounds_ns[CONTRAST_ROUNDS_MAX]; /* of each block, by its median part */
+    uint32_t rounds_count;
+    double ns;       /* the pace of all of them, a request */
+    double quick_ns; /* the lower quarter of the parts */
+    /* Of single requests, sent alone; at other depths 0: how much they vary,
+     * and which share takes far longer than most. */
+    double spread, far_share;
+};
+
+/* Takes the first rounds of a block; false where some are missing. */
+bool block_take(const struct throughput_probe *state, const char *phase,
+                const struct block *block, uint32_t rounds,
+                struct block_times *times);
+
+/* The rows of one block; NULL where they are not all there. */
+const struct timing *block_rows(const struct throughput_probe *state,
+                                const char *phase, const struct block *block,
+                                uint32_t round);
+
+/* Measures the first `end` rounds of each block, in a fresh random order each
+ * round. Leaves where some are missing. */
+void block_measure(struct throughput_probe *state, const char *phase,
+                   const struct block blocks[], size_t count, uint32_t end);
+
+/* ---- knee --------------------------------------------------------------- */
+
+struct knee {
+    enum claim claim;
+    size_t index;           /* of the depth, where it holds */
+    struct contrast gained; /* of the depth below it; its name is empty at 1 */
+    struct contrast none;   /* of twice the depth; empty at the largest */
+    double confidence;
+};
+
+/* Finds the smallest depth at which twice as many random reads do not pay,
+ * beginning at the depth that a quick look found. */
+struct knee knee_find(struct throughput_probe *state, size_t from);
+
+/* ---- writes ------------------------------------------------------------- */
+
+/* What a write in order takes, of the second half of them and its quarters. */
+struct write_times {
+    double half_ns, third_ns, fourth_ns;
+    uint64_t written_bytes;
+    bool held_up; /* now and then by something else, as reads are */
+    bool bursts;  /* so uneven that drive and others cannot be told apart */
+};
+
+/* Writes until twice as many would be too much or take too long. `far_share` is
+ * the share of reads that something else holds up. */
+void writes_measure(struct throughput_probe *state, double far_share,
+                    struct write_times *times);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * trim: what is read where data was discarded, and what does a discard cost?
+ *
+ * Idea: write marks, discard them, and read them back, twice.
+ *
+ *   write    m m m m m m m m
+ *   discard  . . . . . . . .
+ *   read     0 0 0 0 0 0 0 0   zeros: the drive forgets, for sure
+ *            m m m m m m m m   old: it keeps them, at least for now
+ *            0 m m 0 m 0 0 m   mixed: by chance, or first one, then the other
+ *
+ * Each time the places are written again, so that the next probe finds a drive
+ * in use. Assumes: a piece of 1 MiB is large enough that the drive does not
+ * ignore it for its size alone. What is "old" may be forgotten later.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/times.h"
+
+enum {
+    ROUNDS = 4,
+    PIECES = 16,
+    READS = 4, /* of a piece */
+    PASSES = 2,
+    READS_ROUND = PIECES * READS,
+    READS_ALL = ROUNDS * PASSES * READS_ROUND
+};
+static const uint64_t piece_bytes = MIB, read_bytes = 4 * KIB;
+static const uint64_t window_bytes = PIECES * MIB;
+/* Before the second pass: a drive that puts a discard off has done it then. */
+static const uint64_t rest_ns = 200000000;
+/* Each read is compared with what was written, byte for byte; of all drives
+ * some may answer otherwise another day. */
+static const double reads_confidence = 0.99;
+
+static const char phase[] = "discard";
+
+/* ---- what is asked ------------------------------------------------------ */
+
+static void ask(struct study *study, const char *cell, uint32_t round,
+                const struct step *as)
+{
+    struct step step = *as;
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
+    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
+    step.label.round = round;
+    study_ask(study, &step);
+}
+
+static uint64_t base_of(const struct study *study, uint32_t round)
+{
+    const uint64_t base =
+        placing_base(&study->setting, study->seed, ROUNDS * window_bytes);
+
+    return (base + MIB - 1) / MIB * MIB + round * window_bytes;
+}
+
+static void ask_pieces(struct study *study, const char *cell, uint32_t round,
+                       enum operation operation, enum step_content content)
+{
+    for (uint32_t i = 0; i < PIECES; i++)
+        ask(study, cell, round,
+            &(struct step){.operation = operation,
+                           .offset_bytes =
+                               base_of(study, round) + i * piece_bytes,
+                           .length_bytes = piece_bytes,
+                           .content = content,
+                           .mark = 1 + round});
+    ask(study, "", round, &(struct step){.operation = OPERATION_FLUSH});
+}
+
+static void ask_reads(struct study *study, uint32_t round, const char *cell)
+{
+    const uint64_t pitch_bytes = piece_bytes / READS;
+
+    for (uint32_t i = 0; i < READS_ROUND; i++)
+        ask(study, cell, round,
+            &(struct step){.operation = OPERATION_READ,
+                           .offset_bytes =
+                               base_of(study, round) + i * pitch_bytes,
+                           .length_bytes = read_bytes,
+                           .content = CONTENT_MARK,
+                           .mark = 1 + round,
+                           .compare = true});
+}
+
+/* A drive that knows no discard says so to the first. */
+static void ask_round(struct study *study, uint32_t round)
+{
+    ask_pieces(study, "", round, OPERATION_WRITE, CONTENT_MARK);
+    ask_pieces(study, "discard", round, OPERATION_DISCARD, CONTENT_RANDOM);
+    ask_reads(study, round, "first");
+    ask(study, "", round,
+        &(struct step){.operation = OPERATION_IDLE, .idle_ns = rest_ns});
+    ask_reads(study, round, "second");
+    ask_pieces(study, "again", round, OPERATION_WRITE, CONTENT_RANDOM);
+}
+
+/* ---- what follows ------------------------------------------------------- */
+
+struct seen {
+    uint32_t zeros, old, others; /* reads */
+    double ns[ROUNDS * PIECES];  /* discards */
+    size_t count;
+    bool refused;
+};
+
+static void count_reads(const struct study *study, uint32_t round,
+                        const char *cell, struct seen *seen)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&study->ledger, phase, cell, round);
+
+    for (uint32_t i = 0; entry && i < entry->count; i++) {
+        const enum returned returned = entry->timings[i].returned;
+        seen->zeros += returned == RETURNED_ZEROS;
+        seen->old += returned == RETURNED_SAME;
+        seen->others += returned == RETURNED_OTHER;
+    }
+}
+
+/* False: it was not done. */
+static bool take_round(const struct study *study, uint32_t round,
+                       struct seen *seen)
+{
+    const struct ledger_entry *discards =
+        ledger_get(&study->ledger, phase, "discard", round);
+
+    if (!discards || !ledger_get(&study->ledger, phase, "again", round))
+        return false;
+    seen->refused = seen->refused || discards->failed;
+    for (uint32_t i = 0; i < discards->count && i < PIECES; i++)
+        seen->ns[seen->count++] = (double)discards->timings[i].ns;
+    count_reads(study, round, "first", seen);
+    count_reads(study, round, "second", seen);
+    return true;
+}
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, "trim", parameter);
+}
+
+static void say_reads(const struct seen *seen, struct findings *findings)
+{
+    const uint32_t all = seen->zeros + seen->old + seen->others;
+    struct finding *finding = add(findings, "trim_reads");
+    const char *reads = seen->zeros == all ? "zeros"
+                        : seen->old == all ? "old"
+                                           : "mixed";
+
+    if (all == 0 || seen->others == all) {
+        finding_why(finding, "what is read is neither zeros nor what was "
+                             "there before");
+        return;
+    }
+    finding_found(finding, value_text(reads), reads_confidence);
+    finding_why(finding,
+                "of %u reads of what was discarded, %u were zeros, %u what was "
+                "there before, and %u something else",
+                all, seen->zeros, seen->old, seen->others);
+}
+
+static void say_time(const struct study *study, struct seen *seen,
+                     struct findings *findings)
+{
+    const double late_ns = (double)study->setting.clock_step_ns / 2;
+    const double alpha = 0.0005, width_most = 0.10;
+    struct finding *finding = add(findings, "trim_time");
+
+    const double median =
+        fmax(stats_median(seen->ns, seen->count) - late_ns, 0);
+    const double spread =
+        median > 0 ? stats_spread(seen->ns, seen->count) / median : 1;
+    struct interval interval =
+        stats_median_interval(seen->ns, seen->count, alpha);
+    interval.low = fmax(interval.low - late_ns, 0);
+    interval.high -= late_ns;
+    const double confidence = times_confidence(spread);
+    if (confidence <= 0 || !times_narrow(&interval, median, width_most)) {
+        finding_why(finding,
+                    "%zu discards of 1 MiB took such different times that "
+                    "there is no one number",
+                    seen->count);
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(median)),
+                  confidence);
+    finding->low = value_integer((uint64_t)floor(interval.low));
+    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_why(finding, "the median of %zu discards of 1 MiB each",
+                seen->count);
+}
+
+static void say_refused(struct findings *findings)
+{
+    static const char *const parameters[] = {"trim_reads", "trim_time"};
+
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding = add(findings, parameters[i]);
+        finding_absent(finding, reads_confidence);
+        finding_why(finding, "the drive takes no discards");
+    }
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct seen seen = {.count = 0};
+
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        if (!take_round(study, round, &seen)) {
+            ask_round(study, round);
+            study_leave(study);
+        }
+        if (seen.refused) {
+            say_refused(findings);
+            return;
+        }
+    }
+    say_reads(&seen, findings);
+    say_time(study, &seen, findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    /* Written, discarded, which counts as such, and written again. */
+    plan->bytes_written = plan->bytes_written_max = 3 * ROUNDS * window_bytes;
+    plan->bytes_read = plan->bytes_read_max = READS_ALL * read_bytes;
+    plan->requests = plan->requests_max =
+        ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL;
+    (void)setting;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+
+    (void)known;
+    *result = study_create(sizeof(struct study), &probe_trim, &ops, setting);
+    return *result ? 0 : -ENOMEM;
+}
+
+const struct probe probe_trim = {
+    .name = "trim",
+    .question = "What is read where data was discarded?",
+    .idea = "Marks are written, discarded, and read back twice: zeros, the "
+            "marks, or now one and now the other.",
+    .writes = true,
+    .compares = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"trim_reads", "trim_time"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

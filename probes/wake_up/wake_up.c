@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * wake-up: does the drive go to sleep, after how long, and what does waking it
+ * cost?
+ *
+ * Idea: read after pauses of 1 ms to a minute, in random order. A drive that
+ * has gone to sleep makes the first read wait, and only that one:
+ *
+ *   first  |                 .  .  .
+ *   read   |
+ *          |  .  .  .  .  .
+ *          +------------------------  pause before it
+ *             1 ms        ^ sleep_after      60 s
+ *
+ * The pause is bracketed by powers of four, bisected, and certified by fresh
+ * reads on both sides. A read that is quick after a pause has not been asleep,
+ * so few are enough to deny it. Waking that takes less than half a read is not
+ * looked for.
+ *
+ * Assumes: nobody else uses the drive meanwhile. Of several states of sleep the
+ * first is told.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/rounds.h"
+
+/* The longest pauses come once, and again only where the read behind one is
+ * slow: that may be chance, while one that is quick was not asleep. */
+enum { PAUSES = 9, SHORT_PAUSES = 6, SHORT_ROUNDS = 6, LONG_ROUNDS = 3 };
+static const uint64_t pauses_ns[PAUSES] = {
+    1000000,    4000000,    16000000,    64000000,   256000000,
+    1000000000, 4000000000, 16000000000, 60000000000};
+/* The third read tells what one takes when the drive is awake. */
+enum { READS = 3, BISECT_ROUNDS = 3, BISECTIONS = 4, CERTIFY_ROUNDS = 6 };
+static const uint64_t read_bytes = 4 * KIB;
+/* Asleep: a read takes half as long again, and longer than all but a few that
+ * followed another at once. */
+static const double asleep_least = 1.5;
+/* Waking takes another time each time; its median is known from so few. */
+static const double wake_confidence = 0.95, deny_confidence = 0.95;
+static const double sleep_confidence = 0.98;
+
+static struct contrast cell_of(uint64_t ns)
+{
+    struct contrast cell = {.size_bytes = 0, .predicted = (double)ns};
+
+    snprintf(cell.name, sizeof(cell.name), "pause%llu",
+             (unsigned long long)(ns / 1000));
+    return cell;
+}
+
+static void emit(struct study *study, const char *phase,
+                 const struct contrast *cell, uint32_t round,
+                 struct random *random)
+{
+    const struct setting *setting = &study->setting;
+    const uint64_t bytes = larger_of(setting->logical_block_bytes, read_bytes);
+    const uint64_t places = setting->region_length_bytes / bytes;
+    struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+
+    pause.idle_ns = (uint64_t)cell->predicted;
+    for (int i = 0; i < READS; i++) {
+        const struct step step = placing_step(
+            OPERATION_READ,
+            setting->region_offset_bytes + random_below(random, places) * bytes,
+            bytes, phase, cell, 'a', round);
+        if (i == 0)
+            study_ask(study, &pause);
+        study_ask(study, &step);
+    }
+}
+
+/* The first read, as a multiple of what reads take that follow one. */
+static bool value(const struct study *study, const char *phase,
+                  const struct contrast *cell, uint32_t round,
+                  struct random *random, double *ratio)
+{
+    const struct timing *rows =
+        placing_rows(study, phase, cell, 'a', round, READS);
+
+    (void)random;
+    *ratio = rows ? (double)rows[0].ns : 0;
+    return rows != NULL;
+}
+
+static double first_ns(const struct study *study, const char *phase,
+                       const struct contrast *cell, uint32_t round)
+{
+    double ns = 0;
+
+    value(study, phase, cell, round, NULL, &ns);
+    return ns;
+}
+
+/* What reads take that follow another at once: the median, and what all but one
+ * in twenty stay below. */
+struct awake {
+    double median_ns, limit_ns;
+};
+
+static struct awake awake_of(const struct study *study,
+                             const struct contrast cells[])
+{
+    double ns[SHORT_PAUSES * SHORT_ROUNDS * (READS - 1)];
+    size_t count = 0;
+
+    for (size_t i = 0; i < SHORT_PAUSES; i++)
+        for (uint32_t round = 0; round < SHORT_ROUNDS; round++) {
+            const struct timing *rows =
+                placing_rows(study, "screen", &cells[i], 'a', round, READS);
+            for (int j = 1; j < READS; j++)
+                ns[count++] = (double)rows[j].ns;
+        }
+    stats_sort(ns, count);
+    const double median_ns = stats_median(ns, count);
+    return (struct awake){
+        .median_ns = median_ns,
+        .limit_ns = fmax(asleep_least * median_ns, ns[count * 19 / 20])};
+}
+
+/* How many of the first reads of some rounds are slow. */
+static uint32_t slow_count(const struct study *study, const char *phase,
+                           const struct contrast *cell, uint32_t rounds,
+                           const struct awake *awake)
+{
+    uint32_t slow = 0;
+
+    for (uint32_t round = 0; round < rounds; round++)
+        slow += first_ns(study, phase, cell, round) > awake->limit_ns;
+    return slow;
+}
+
+/* Is the first read after this pause slow, in most of its rounds? */
+static bool is_asleep(struct study *study, const struct contrast *cell,
+                      bool is_long, const struct awake *awake)
+{
+    uint32_t rounds = is_long ? 1 : SHORT_ROUNDS;
+
+    if (is_long && slow_count(study, "screen", cell, 1, awake)) {
+        rounds = LONG_ROUNDS;
+        rounds_measure(study, "screen", cell, 1, rounds);
+    }
+    return 2 * slow_count(study, "screen", cell, rounds, awake) > rounds;
+}
+
+/* The first of the pauses from which on most first reads are slow; PAUSES:
+ * none. */
+static size_t first_asleep(struct study *study, const struct contrast cells[],
+                           const struct awake *awake)
+{
+    size_t first = PAUSES;
+
+    while (first > 0 && is_asleep(study, &cells[first - 1],
+                                  first - 1 >= SHORT_PAUSES, awake))
+        first--;
+    return first;
+}
+
+static void say_both(struct findings *findings, const char *reason)
+{
+    study_say_open(&probe_wake_up, findings, reason);
+}
+
+/* After the longest pause a read was quick. */
+static void deny(struct findings *findings)
+{
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding =
+            findings_add(findings, "wake-up", probe_wake_up.answers[i]);
+        finding_absent(finding, deny_confidence);
+        finding_why(finding, "after pauses of up to 60 s the first read takes "
+                             "no longer than those behind it");
+    }
+}
+
+/* Moves both ends of the bracket together. */
+static void bisect(struct study *study, const struct awake *awake,
+                   double *low_ns, double *high_ns)
+{
+    for (int i = 0; i < BISECTIONS; i++) {
+        /* Whole microseconds, as in the name of the cell. */
+        const double middle = floor(sqrt(*low_ns * *high_ns) / 1e3) * 1e3;
+        const struct contrast cell = cell_of((uint64_t)middle);
+        rounds_measure(study, "bisect", &cell, 1, BISECT_ROUNDS);
+        if (2 * slow_count(study, "bisect", &cell, BISECT_ROUNDS, awake) >
+            BISECT_ROUNDS)
+            *high_ns = middle;
+        else
+            *low_ns = middle;
+    }
+}
+
+/* Fresh reads on both sides of the bracket. */
+static void certify(struct study *study, const struct awake *awake,
+                    double low_ns, double high_ns, struct findings *findings)
+{
+    const struct contrast ends[] = {cell_of((uint64_t)low_ns),
+                                    cell_of((uint64_t)high_ns)};
+    double ns[CERTIFY_ROUNDS];
+
+    rounds_measure(study, "certify", ends, 2, CERTIFY_ROUNDS);
+    const uint32_t below =
+        slow_count(study, "certify", &ends[0], CERTIFY_ROUNDS, awake);
+    const uint32_t above =
+        slow_count(study, "certify", &ends[1], CERTIFY_ROUNDS, awake);
+    if (below > 1 || above + 1 < CERTIFY_ROUNDS) {
+        say_both(findings, "first reads after a pause are slow now and then, "
+                           "but not from some length of it on");
+        return;
+    }
+    for (uint32_t i = 0; i < CERTIFY_ROUNDS; i++)
+        ns[i] = first_ns(study, "certify", &ends[1], i);
+    const double wake_ns = stats_median(ns, CERTIFY_ROUNDS) - awake->median_ns;
+    char low[24], high[24];
+    format_ns((uint64_t)low_ns, low, sizeof(low));
+    format_ns((uint64_t)high_ns, high, sizeof(high));
+    struct finding *finding = findings_add(findings, "wake-up", "sleep_after");
+    finding_found(finding, value_integer((uint64_t)sqrt(low_ns * high_ns)),
+                  sleep_confidence);
+    finding->low = value_integer((uint64_t)low_ns);
+    finding->high = value_integer((uint64_t)high_ns);
+    finding_why(finding,
+                "the first read is quick after pauses of up to %s, and slow "
+                "after %s and more",
+                low, high);
+    finding = findings_add(findings, "wake-up", "wake_time");
+    stats_sort(ns, CERTIFY_ROUNDS);
+    finding_found(finding, value_integer((uint64_t)wake_ns), wake_confidence);
+    finding->low = value_integer((uint64_t)fmax(ns[0] - awake->median_ns, 0));
+    finding->high = value_integer(
+        (uint64_t)fmax(ns[CERTIFY_ROUNDS - 1] - awake->median_ns, wake_ns));
+    finding_why(finding,
+                "so much longer is the first read after a pause of %s than the "
+                "reads behind it",
+                high);
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct contrast cells[PAUSES];
+
+    for (size_t i = 0; i < PAUSES; i++)
+        cells[i] = cell_of(pauses_ns[i]);
+    rounds_measure(study, "screen", cells, SHORT_PAUSES, SHORT_ROUNDS);
+    rounds_measure(study, "screen", &cells[SHORT_PAUSES], PAUSES - SHORT_PAUSES,
+                   LONG_ROUNDS);
+    const struct awake awake = awake_of(study, cells);
+    const size_t first = first_asleep(study, cells, &awake);
+    if (first == PAUSES) {
+        deny(findings);
+        return;
+    }
+    if (first == 0) {
+        say_both(findings, "the first read is slow after the shortest pause "
+                           "already: that may be the host's sleep as well");
+        return;
+    }
+    double low_ns = (double)pauses_ns[first - 1];
+    double high_ns = (double)pauses_ns[first];
+    bisect(study, &awake, &low_ns, &high_ns);
+    certify(study, &awake, low_ns, high_ns, findings);
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t bytes = larger_of(setting->logical_block_bytes, read_bytes);
+
+    plan->requests = (READS + 1) * (SHORT_PAUSES * SHORT_ROUNDS +
+                                    (PAUSES - SHORT_PAUSES) * LONG_ROUNDS);
+    plan->requests_max =
+        plan->requests +
+        (READS + 1) * (BISECTIONS * BISECT_ROUNDS + 2 * CERTIFY_ROUNDS);
+    plan->bytes_read = plan->requests * bytes;
+    plan->bytes_read_max = plan->requests_max * bytes;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = emit, .value = value};
+    struct study *study =
+        study_create(sizeof(*study), &probe_wake_up, &ops, setting);
+
+    (void)known;
+    *result = study;
+    return study ? 0 : -ENOMEM;
+}
+
+const struct probe probe_wake_up = {
+    .name = "wake-up",
+    .question = "Does the drive go to sleep, after how long, and what does "
+                "waking it cost?",
+    .idea = "Reads after pauses of 1 ms to a minute: a drive that sleeps makes "
+            "the first one wait.",
+    .region_min_bytes = MIB,
+    .answers = {"sleep_after", "wake_time"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: where writes leave the line, and what the flush says about it.
+ */
+#include "probes/write_buffer/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+
+enum { ATTEMPTS_MAX = 6 };
+
+/* So far may the line stray where it was not measured. */
+static const double stray_most = 0.06;
+/* The least step that the edge must show over one grain. */
+static const double step_least = 0.04;
+/* A write that is by so much faster than a part of it (3 %) is of whole
+ * pages. */
+static const double whole_gain = 0.03;
+/* A flush so much shorter after a pause (a fifth) had less to do. */
+static const double late_effect = 0.2;
+/* And one that takes more than this longer has to do with something else. */
+static const double more_later = 0.1;
+
+struct search {
+    struct buffer_probe *state;
+    const struct buffer_fit *fit;
+    double excess; /* log of what the long end takes beyond the line */
+    uint32_t repeats;
+};
+
+static double spread_of(const struct search *search)
+{
+    return search->fit->spread * sqrt(8.0 / search->repeats);
+}
+
+/* So far beyond the line (a logarithm) does a write that fits not stray. */
+static double threshold_of(const struct search *search)
+{
+    return fmin(fmax(2 * spread_of(search), stray_most), 0.5 * search->excess);
+}
+
+static double reliability(const void *context)
+{
+    return stats_normal_cdf(threshold_of(context) / spread_of(context)) - 0.03;
+}
+
+static bool holds(void *context, const char *phase, uint32_t index,
+                  uint64_t place_bytes)
+{
+    const struct search *search = context;
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_TIME, place_bytes,
+                                              search->state->reference_bytes,
+                                              search->repeats, SIDE_OPEN);
+    double ratio;
+
+    edge_name(&contrast, index, place_bytes);
+    study_ratios(&search->state->study, phase, &contrast, 1, &ratio);
+    return ratio - buffer_expected_log(search->fit, place_bytes) <
+           threshold_of(search);
+}
+
+static void half_of_step(struct contrast contrasts[], size_t count)
+{
+    double threshold = 0.5 * contrasts[0].median;
+
+    threshold = threshold < 0.03 ? 0.03 : threshold;
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = threshold;
+}
+
+/*
+ * What overflows is emptied, and fills again: a buffer makes a step at each
+ * multiple of what it holds. Those of a buffer that ends among the small sizes
+ * look like the slope of their line, and the first that is left may be a
+ * multiple.
+ */
+static size_t add_shares(const struct buffer_fit *fit, uint64_t edge_bytes,
+                         uint64_t grain, uint32_t repeats,
+                         struct contrast contrasts[])
+{
+    static const uint64_t divisors[] = {2, 3, 5};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(divisors) / sizeof(divisors[0]); i++) {
+        uint64_t share = edge_bytes / divisors[i] / grain * grain;
+        if (share < grain || share + grain >= edge_bytes ||
+            share > fit->largest_small_bytes)
+            continue;
+        contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, share + grain,
+                                            share, repeats, SIDE_BELOW);
+    }
+    return count;
+}
+
+/* A step between T and T + grain; none between parts of T and T, nor at a share
+ * of T. */
+static size_t beside(const void *context, uint64_t edge_bytes,
+                     struct contrast contrasts[EDGE_CONTRASTS_MAX])
+{
+    static const uint64_t percents[] = {97, 90, 80, 50};
+    const struct search *search = context;
+    const struct buffer_fit *fit = search->fit;
+    const uint32_t repeats = search->repeats;
+    uint64_t grain = search->state->grain_bytes;
+    size_t count = 0;
+
+    contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes + grain,
+                                        edge_bytes, repeats, SIDE_ABOVE);
+    contrasts[0].low = contrasts[0].high = step_least;
+    for (int i = 0; i < 4; i++) {
+        uint64_t part = edge_bytes * percents[i] / 100 / grain * grain;
+        if (part < grain || part == edge_bytes)
+            continue;
+        contrasts[count++] = buffer_compare(BUFFER_WRITE_TIME, edge_bytes, part,
+                                            repeats, SIDE_BELOW);
+    }
+    count += add_shares(fit, edge_bytes, grain, repeats, contrasts + count);
+    for (size_t i = 1; i < count; i++)
+        contrasts[i].low = contrasts[i].high = step_least;
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].predicted =
+            buffer_expected_log(fit, contrasts[i].size_bytes) -
+            buffer_expected_log(fit, contrasts[i].other_bytes);
+    return count;
+}
+
+/* The certificate failed: where does the edge lie instead? What T costs too
+ * much may be far less than what the bracket's end does. */
+static bool reopen(void *context, enum claim claim, const struct edge *found,
+                   struct edge_bracket *bracket)
+{
+    struct search *search = context;
+    const uint64_t grain = search->state->grain_bytes, place = found->bytes;
+
+    (void)claim;
+    search->repeats = place > MIB ? 4 : 8;
+    if (found->contrasts[0].side == SIDE_BELOW)
+        bracket->low_bytes = place + grain; /* no step here: above it */
+    for (size_t i = 1; i < found->count; i++) {
+        const struct contrast *contrast = &found->contrasts[i];
+        if (contrast->side != SIDE_ABOVE)
+            continue;
+        /* Already slow at T, not at this part of it; or beyond a share. */
+        bracket->high_bytes = contrast->size_bytes;
+        search->excess = fmin(search->excess, contrast->median);
+        if (bracket->low_bytes >= bracket->high_bytes)
+            bracket->low_bytes = contrast->other_bytes;
+    }
+    /* The answers contradict each other: look again around the place. */
+    if (bracket->low_bytes >= bracket->high_bytes)
+        *bracket =
+            (struct edge_bracket){place * 3 / 4 / grain * grain,
+                                  place * 13 / 10 / grain * grain + grain};
+    return true;
+}
+
+/* By how much (a logarithm) the edge is at most faster than a part of it. */
+static double gain_of_whole(const struct contrast contrasts[], size_t count,
+                            uint64_t edge_bytes)
+{
+    double gain = -INFINITY;
+
+    for (size_t i = 1; i < count; i++)
+        if (contrasts[i].size_bytes == edge_bytes)
+            gain = fmax(gain, -contrasts[i].median - contrasts[i].predicted);
+    return gain;
+}
+
+enum claim buffer_find_edge(struct buffer_probe *state,
+                            const struct buffer_fit *fit,
+                            const struct edge_bracket *whole, double excess,
+                            struct buffer_edge *edge)
+{
+    /* Long writes are dear to repeat. */
+    const struct claim_rule rule = {
+        .alpha = buffer_alpha / ATTEMPTS_MAX,
+        .looks = whole->low_bytes < MIB ? claim_long_looks : claim_looks,
+        .adapt = half_of_step};
+    struct search context = {
+        state, fit, excess,
+        buffer_is_dear(state, whole->high_bytes) ? BUFFER_DEAR_REPEATS : 4};
+    char name[LABEL_PHASE_MAX];
+    const struct edge_search search = {.name = name,
+                                       .attempts_max = ATTEMPTS_MAX,
+                                       .bracket = *whole,
+                                       .grain_bytes = state->grain_bytes,
+                                       .rule = &rule,
+                                       .reliability = reliability,
+                                       .holds = holds,
+                                       .beside = beside,
+                                       .reopen = reopen,
+                                       .context = &context};
+    struct edge found;
+
+    buffer_phase(state, fit->part_bytes && !fit->bypass ? "further-" : "",
+                 name);
+    const enum claim claim = edge_find(&state->study, &search, &found);
+    *edge = (struct buffer_edge){
+        .bytes = found.bytes,
+        .step = exp(found.contrasts[0].median),
+        .confidence = found.confidence,
+        .gain = gain_of_whole(found.contrasts, found.count, found.bytes)};
+    buffer_cell_cost(&state->study, found.phase, &found.contrasts[0], false, 0,
+                     &edge->write_ns);
+    return claim;
+}
+
+static struct contrast growth_from(uint64_t from_bytes)
+{
+    uint64_t size_bytes = 3 * from_bytes;
+
+    if (size_bytes > buffer_reserved_bytes)
+        size_bytes = buffer_reserved_bytes;
+    struct contrast contrast = buffer_compare(BUFFER_FLUSH_TIME, size_bytes,
+                                              from_bytes, 4, SIDE_BELOW);
+    contrast.low = contrast.high = 0.5;
+    return contrast;
+}
+
+static const char growth_phase[] = "growth";
+
+/* More rounds than a claim looks at are never there. */
+static double median_growth_of_write(const struct buffer_probe *state,
+                                     const struct contrast *growth)
+{
+    double ratios[CONTRAST_ROUNDS_MAX];
+    struct contrast writes = *growth;
+    char phase[LABEL_PHASE_MAX];
+    size_t count = 0;
+
+    writes.kind = BUFFER_WRITE_TIME;
+    buffer_phase(state, growth_phase, phase);
+    while (count < CONTRAST_ROUNDS_MAX &&
+           buffer_value(&state->study, phase, &writes, (uint32_t)count, NULL,
+                        &ratios[count]))
+        count++;
+    return count ? stats_median(ratios, count) : INFINITY;
+}
+
+bool buffer_is_page_begun(const struct buffer_probe *state,
+                          const struct buffer_edge *edge)
+{
+    const struct contrast growth = growth_from(edge->bytes);
+    /* A line that such reads have bent says no more of what as much costs. */
+    const double most = (double)growth.size_bytes / (double)edge->bytes;
+
+    return edge->gain > whole_gain &&
+           exp(median_growth_of_write(state, &growth)) <
+               most + (edge->step - 1) / 2;
+}
+
+static const uint64_t pause_least_ns = UINT64_C(2000000);
+static const uint64_t pause_most_ns = UINT64_C(500000000);
+
+/* A pause of so long, within reason. */
+static uint64_t pause_of(double ns)
+{
+    return (uint64_t)fmax((double)pause_least_ns,
+                          fmin(ns, (double)pause_most_ns));
+}
+
+enum claim buffer_flush_stops_growing(struct buffer_probe *state,
+                                      uint64_t from_bytes)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast = growth_from(from_bytes);
+    char phase[LABEL_PHASE_MAX];
+
+    buffer_phase(state, growth_phase, phase);
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
+enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
+                                uint64_t size_bytes, uint32_t repeats,
+                                double flush_ns)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast = buffer_compare(BUFFER_FLUSH_LATE, size_bytes,
+                                              size_bytes, repeats, SIDE_ABOVE);
+
+    state->pause_ns = pause_of(2 * flush_ns);
+    contrast.low = contrast.high = -late_effect;
+    const enum claim claim =
+        study_claim(&state->study, phase, &contrast, 1, &rule);
+    /* What the drive began in the pause hides what it wrote out. */
+    return claim == CLAIM_HOLDS && contrast.median > more_later ? CLAIM_OPEN
+                                                                : claim;
+}
+
+enum claim buffer_waits_for_flush(struct buffer_probe *state,
+                                  uint64_t edge_bytes)
+{
+    struct contrast growth = growth_from(edge_bytes);
+    double flush_ns = 0;
+    char phase[LABEL_PHASE_MAX];
+
+    buffer_phase(state, growth_phase, phase);
+    buffer_cell_cost(&state->study, phase, &growth, false, 0, &flush_ns);
+    buffer_phase(state, "late", phase);
+    return buffer_as_long_later(state, phase, edge_bytes, 4, flush_ns);
+}
+
+/* Is it still too long where its parts come one by one, with such pauses? */
+static enum claim stays_too_long(struct buffer_probe *state,
+                                 const struct buffer_edge *edge,
+                                 const char *what, uint64_t pause_ns)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha / 4,
+                                    .looks = claim_looks};
+    struct contrast contrast =
+        buffer_compare(BUFFER_WRITE_SLOWLY, edge->bytes + state->grain_bytes,
+                       edge->bytes, BUFFER_DEAR_REPEATS, SIDE_ABOVE);
+    char phase[LABEL_PHASE_MAX];
+
+    contrast.low = contrast.high = fmax(log(edge->step) / 2, step_least);
+    state->pause_ns = pause_ns;
+    buffer_phase(state, what, phase);
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
+enum claim buffer_stands_slowly(struct buffer_probe *state,
+                                const struct buffer_edge *edge)
+{
+    uint64_t parts = buffer_parts(edge->bytes + state->grain_bytes,
+                                  state->study.setting.request_limit_bytes);
+
+    if (parts < 2)
+        return CLAIM_HOLDS;
+    /* If the host sends them all at once, there is no speed to choose. */
+    enum claim claim = state->part_bytes
+                           ? CLAIM_HOLDS
+                           : stays_too_long(state, edge, "one-by-one", 0);
+    if (claim == CLAIM_FALLS)
+        return CLAIM_HOLDS;
+    if (claim != CLAIM_HOLDS)
+        return claim;
+    return stays_too_long(state, edge, "slowly",
+                          (uint64_t)(edge->write_ns / (double)(parts - 1)));
+}
+
+bool buffer_host_splits_at(const struct buffer_probe *state,
+                           uint64_t edge_bytes)
+{
+    uint64_t limit = state->study.setting.request_limit_bytes;
+    uint64_t next = edge_bytes + state->grain_bytes;
+
+    return buffer_parts(edge_bytes, limit) != buffer_parts(next, limit);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: what a flush has to do after writes, and so what is held of
+ * them.
+ */
+#include "probes/write_buffer/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/placing.h"
+
+static const double search_error = 0.004;
+/* A flush after a write must take a quarter longer than one after nothing. */
+static const double flush_effect = 0.2231; /* log 1.25 */
+
+static struct contrast flush_after(uint64_t size_bytes)
+{
+    return buffer_compare(BUFFER_FLUSH_AFTER, size_bytes, 0,
+                          placing_repeats(size_bytes, 1, 8, 2 * MIB),
+                          SIDE_OPEN);
+}
+
+enum { FLUSH_SIZES = 4 };
+static const uint64_t small_bytes[FLUSH_SIZES] = {4 * KIB, 8 * KIB, 16 * KIB,
+                                                  64 * KIB};
+static const uint64_t large_bytes[FLUSH_SIZES] = {256 * KIB, 512 * KIB, MIB,
+                                                  4 * MIB};
+
+/*
+ * A flush was seen to have work after a write of `known`, not after one of the
+ * next smaller size. It has some all the same where that is held as well: its
+ * share by size, and rather more, since pages are written as wholes. Half of
+ * its share tells a write that is held from one that passes the buffer by.
+ */
+static enum buffer_flushing look_at_smaller(struct buffer_probe *state,
+                                            const struct contrast *known,
+                                            uint64_t smaller_bytes)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_long_looks};
+    const double share = (double)smaller_bytes / (double)known->size_bytes / 2;
+    struct contrast contrast = flush_after(smaller_bytes);
+
+    contrast.low = contrast.high = log(1 + share * (exp(known->median) - 1));
+    if (study_claim(&state->study, "smaller", &contrast, 1, &rule) !=
+        CLAIM_HOLDS)
+        return FLUSHING_UNCLEAR;
+    return contrast.side == SIDE_ABOVE ? FLUSHING_BUFFERED
+                                       : FLUSHING_LARGE_ONLY;
+}
+
+/* Does a flush take longer after a write of any of these sizes? `first_bytes`
+ * becomes the smallest of which that is known. */
+static enum buffer_flushing look_at_sizes(struct buffer_probe *state,
+                                          const char *name,
+                                          const uint64_t sizes[FLUSH_SIZES],
+                                          uint64_t *first_bytes)
+{
+    const struct claim_rule search = {.alpha = search_error * 7 * FLUSH_SIZES,
+                                      .looks = search_looks};
+    const struct claim_rule proof = {.alpha = buffer_alpha,
+                                     .looks = claim_looks};
+    struct contrast contrasts[FLUSH_SIZES];
+    char phase[LABEL_PHASE_MAX];
+
+    for (int i = 0; i < FLUSH_SIZES; i++) {
+        contrasts[i] = flush_after(sizes[i]);
+        contrasts[i].low = contrasts[i].high = flush_effect;
+    }
+    enum claim claim =
+        study_claim(&state->study, name, contrasts, FLUSH_SIZES, &search);
+    for (int i = 0; i < FLUSH_SIZES; i++)
+        if (contrasts[i].side == SIDE_ABOVE) {
+            *first_bytes = sizes[i];
+            return i == 0 ? FLUSHING_BUFFERED
+                          : look_at_smaller(state, &contrasts[i], sizes[i - 1]);
+        }
+    if (claim != CLAIM_HOLDS)
+        return FLUSHING_UNCLEAR;
+    for (int i = 0; i < FLUSH_SIZES; i++)
+        contrasts[i].expected = SIDE_BELOW;
+    snprintf(phase, sizeof(phase), "%s-nothing", name);
+    claim = study_claim(&state->study, phase, contrasts, FLUSH_SIZES, &proof);
+    return claim == CLAIM_HOLDS ? FLUSHING_NOTHING : FLUSHING_UNCLEAR;
+}
+
+enum buffer_flushing buffer_look_at_flush(struct buffer_probe *state,
+                                          uint64_t *first_bytes)
+{
+    enum buffer_flushing flushing =
+        look_at_sizes(state, "flush", small_bytes, first_bytes);
+
+    if (flushing != FLUSHING_NOTHING)
+        return flushing;
+    flushing = look_at_sizes(state, "flush-large", large_bytes, first_bytes);
+    return flushing == FLUSHING_BUFFERED ? FLUSHING_LARGE_ONLY : flushing;
+}
+
+struct held_query {
+    struct buffer_probe *state;
+    double threshold;
+};
+
+/* Does a write of this size pass the buffer by? */
+static bool is_bypassed(void *context, const char *phase, uint32_t index,
+                        uint64_t place_bytes)
+{
+    const struct held_query *query = context;
+    struct contrast contrast = flush_after(place_bytes);
+    double ratio;
+
+    edge_name(&contrast, index, place_bytes);
+    study_ratios(&query->state->study, phase, &contrast, 1, &ratio);
+    return ratio < query->threshold;
+}
+
+uint64_t buffer_search_first_held(struct buffer_probe *state,
+                                  uint64_t first_bytes)
+{
+    enum { ROUNDS = 12 };
+    static const char phase[] = "first-held";
+    struct contrast held = flush_after(first_bytes);
+    const uint64_t grain = state->grain_bytes;
+    double ratios[ROUNDS];
+
+    study_ratios(&state->study, phase, &held, ROUNDS, ratios);
+    struct held_query query = {
+        .state = state,
+        /* As in look_at_smaller(), for one that is a quarter as long. */
+        .threshold = log(1 + (exp(stats_median(ratios, ROUNDS)) - 1) / 8)};
+    const struct edge_bisection search = {
+        .bracket = {first_bytes / 4 / grain * grain, first_bytes},
+        .grain_bytes = grain,
+        .reliability = 0.9,
+        .holds = is_bypassed,
+        .context = &query};
+    return edge_bisect(phase, &search) + grain;
+}
+
+void buffer_look_at_waiting(struct buffer_probe *state, uint64_t first_bytes)
+{
+    const struct contrast after = flush_after(first_bytes);
+    double flush_ns = 0;
+
+    state->everywhere = true;
+    if (state->flush_unseen || state->unwaiting)
+        return;
+    state->everywhere = false;
+    buffer_cell_cost(&state->study, "flush", &after, true, 0, &flush_ns);
+    state->everywhere = buffer_as_long_later(state, "waits", first_bytes, 4,
+                                             flush_ns) != CLAIM_HOLDS;
+}
+
+enum claim buffer_is_held_far(struct buffer_probe *state, uint64_t size_bytes)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast =
+        buffer_compare(BUFFER_FLUSH_FAR, size_bytes, 0, 4, SIDE_ABOVE);
+
+    contrast.low = contrast.high = flush_effect;
+    return study_claim(&state->study, "smaller-far", &contrast, 1, &rule);
+}

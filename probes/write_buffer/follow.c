@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: where writes leave the line, and what that says of the buffer.
+ */
+#include "probes/write_buffer/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* One request more of the host costs no more than so many small writes. */
+static const double split_most = 2;
+/* One request more, of a grain, never takes as long as all before it. */
+static const double doubled = 2;
+/* A step that only one sign tells from the host's, or whose place may depend on
+ * how fast the drive empties its buffer. */
+static const double one_sign_confidence = 0.95;
+static const double unseen_confidence = 0.9;
+/* Where the drive writes out what it holds between the requests that the host
+ * makes of a write: of twelve such, three ended a page farther than for a host
+ * that sends them otherwise. */
+static const double moving_confidence = 0.75;
+/* A step may be so much and yet another's than the buffer's: a page more that
+ * is begun, or a level of a cache behind it. Of ten such, two were. */
+static const double step_clear = 1.25, small_step_confidence = 0.85;
+/* Longer writes are too dear to tell a step below that from the line. */
+static const uint64_t dear_bytes = 4 * MIB;
+
+struct finding *buffer_add(struct findings *findings)
+{
+    return findings_add(findings, "write-buffer", "write_buffer");
+}
+
+void buffer_say_open(struct findings *findings, const char *reason)
+{
+    finding_why(buffer_add(findings), "%s", reason);
+}
+
+static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
+                     double confidence, const char *why_not_host,
+                     struct findings *findings)
+{
+    struct finding *finding = buffer_add(findings);
+    char size[24], next[24];
+
+    if (state->flush_unseen)
+        confidence = fmin(confidence, unseen_confidence);
+    if (edge->step < step_clear)
+        confidence = fmin(confidence, small_step_confidence);
+    finding_found(finding, value_integer(edge->bytes), confidence);
+    finding->high = value_integer(edge->bytes + state->grain_bytes -
+                                  state->study.setting.logical_block_bytes);
+    finding_why(
+        finding,
+        "writes of up to %s into an empty buffer follow one line, and "
+        "one of %s takes %.2f times as long; %s",
+        format_bytes(edge->bytes, size, sizeof(size)),
+        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        edge->step, why_not_host);
+}
+
+/* What the step adds, in times of a write of reference_bytes. */
+static double step_time(const struct buffer_probe *state,
+                        const struct buffer_edge *edge,
+                        const struct buffer_fit *fit)
+{
+    return exp(buffer_expected_log(fit, edge->bytes)) * edge->step -
+           exp(buffer_expected_log(fit, edge->bytes + state->grain_bytes));
+}
+
+static bool is_more_than_request(const struct buffer_probe *state,
+                                 const struct buffer_edge *edge,
+                                 const struct buffer_fit *fit)
+{
+    return step_time(state, edge, fit) >
+           split_most * exp(buffer_expected_log(fit, state->grain_bytes));
+}
+
+/*
+ * Where the host begins to send one request more, a step may be that request's
+ * and no more: it then takes no longer than a small write would. What it takes
+ * is `part_time`, and the line goes on beyond it.
+ */
+static bool is_of_host(const struct buffer_probe *state,
+                       const struct buffer_edge *edge, struct buffer_fit *fit)
+{
+    if (fit->part_bytes || fit->bypass ||
+        !buffer_host_splits_at(state, edge->bytes) ||
+        is_more_than_request(state, edge, fit))
+        return false;
+    fit->part_bytes = state->study.setting.request_limit_bytes;
+    fit->part_time = step_time(state, edge, fit);
+    return true;
+}
+
+static void say_page_begun(const struct buffer_probe *state,
+                           const struct buffer_edge *edge,
+                           struct findings *findings)
+{
+    char size[24], next[24];
+
+    finding_why(
+        buffer_add(findings),
+        "a write of %s takes %.2f times as long as one of %s, but several "
+        "times as much follows the line of what fits: what takes long is to "
+        "read the rest of a page that is begun, so it is not seen how much is "
+        "held",
+        format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
+        edge->step, format_bytes(edge->bytes, size, sizeof(size)));
+}
+
+/*
+ * Of an edge whose step is the drive's: `stops`, the flush stops growing there;
+ * `waits`, it has that much to do; `moves`, as in conclude_edge().
+ */
+static void say_by_flush(struct buffer_probe *state,
+                         const struct buffer_edge *edge,
+                         const struct buffer_fit *fit, enum claim stops,
+                         enum claim waits, bool moves,
+                         struct findings *findings)
+{
+    char size[24];
+
+    if (stops == CLAIM_HOLDS && waits == CLAIM_HOLDS) {
+        say_edge(state, edge, edge->confidence,
+                 "the flush that follows costs no more beyond that size",
+                 findings);
+        return;
+    }
+    if (stops == CLAIM_HOLDS) {
+        say_edge(state, edge,
+                 fmin(edge->confidence,
+                      moves ? moving_confidence : one_sign_confidence),
+                 "the flush that follows costs no more beyond that size; what "
+                 "the drive writes out meanwhile counts as well",
+                 findings);
+        return;
+    }
+    /* A drive that cleans has more to do the more is written. A little was seen
+     * to wait, though of this much it cannot be told. */
+    if (waits == CLAIM_OPEN && !state->everywhere)
+        waits = CLAIM_HOLDS;
+    /* A write in one request comes as fast as it comes: what is written out of
+     * it meanwhile moves no edge. */
+    const bool splits = buffer_host_splits_at(state, edge->bytes);
+    const bool whole = !moves && !splits && edge->step > doubled;
+    if ((waits == CLAIM_HOLDS || whole) &&
+        is_more_than_request(state, edge, fit) &&
+        (!splits || edge->step > doubled))
+        say_edge(state, edge, fmin(edge->confidence, one_sign_confidence),
+                 "that is more than another request of the host would take, "
+                 "though the flush that follows goes on growing",
+                 findings);
+    else
+        finding_why(
+            buffer_add(findings),
+            "there is a step at %s, but the flush goes on growing beyond it, "
+            "so it may be the host that splits requests there",
+            format_bytes(edge->bytes, size, sizeof(size)));
+}
+
+/* What of an edge is known before more is measured; NULL: more is needed. */
+static const char *doubt_of(const struct buffer_probe *state,
+                            const struct buffer_edge *edge,
+                            const struct buffer_fit *fit)
+{
+    /* What the host's next request takes was reckoned with, but not well. */
+    if (buffer_host_splits_at(state, edge->bytes) &&
+        !is_more_than_request(state, edge, fit))
+        return "writes leave their line where the host sends one request more, "
+               "by no more than that takes";
+    /* A buffer that is filled anew each time makes steps at its multiples. */
+    if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
+        return "small writes bypass the buffer (a flush has nothing to do "
+               "after them), and the smallest that does not may already be "
+               "more than it holds";
+    return NULL;
+}
+
+/* True: what the drive takes in depends on where the write goes, or on how fast
+ * it comes. */
+static bool conclude_edge(struct buffer_probe *state,
+                          const struct buffer_edge *edge,
+                          const struct buffer_fit *fit,
+                          struct findings *findings)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    const char *doubt = doubt_of(state, edge, fit);
+    char size[24];
+
+    if (doubt) {
+        buffer_say_open(findings, doubt);
+        return false;
+    }
+    enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
+    enum claim waits = buffer_waits_for_flush(state, edge->bytes);
+    /* Of what just fits, much was written out meanwhile: so it is looked at
+     * where the buffer is full in the end. */
+    if (waits == CLAIM_FALLS && stops != CLAIM_HOLDS)
+        stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
+    if (buffer_is_page_begun(state, edge)) {
+        say_page_begun(state, edge, findings);
+        return false;
+    }
+    /* Between requests it does so for sure. */
+    const bool moves =
+        (waits != CLAIM_HOLDS || state->flush_unseen) &&
+        buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
+    if (moves && state->everywhere &&
+        buffer_stands_slowly(state, edge) != CLAIM_HOLDS)
+        finding_why(buffer_add(findings),
+                    "writes of up to %s fit, but more does where they come "
+                    "more slowly: the drive writes out what it holds "
+                    "while it is filled, so how much it holds stays hidden",
+                    format_bytes(edge->bytes, size, sizeof(size)));
+    else
+        say_by_flush(state, edge, fit, stops, waits, moves, findings);
+    return moves;
+}
+
+static void say_no_step(struct findings *findings,
+                        const struct edge_bracket *bracket)
+{
+    char low[24], high[24];
+
+    finding_why(buffer_add(findings),
+                "writes leave their line between %s and %s, but no single "
+                "step stands up to fresh data: the buffer drains while it "
+                "fills, or the noise is too large",
+                format_bytes(bracket->low_bytes, low, sizeof(low)),
+                format_bytes(bracket->high_bytes, high, sizeof(high)));
+}
+
+static const char held_unsure[] =
+    "small writes bypass the buffer (a flush has nothing to do after them) "
+    "while larger ones are buffered, and the times of those follow no line, so "
+    "no empty buffer can be filled in steps";
+
+/*
+ * Follows the line to where writes leave it, twice if it is the host's doing.
+ * True: nothing was found, or what depends on where writes go.
+ */
+static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
+                        struct findings *findings)
+{
+    struct edge_bracket bracket = {0, 0};
+    double excess = 0;
+    char most[24];
+
+    for (;;) {
+        struct buffer_edge edge = {0};
+        switch (buffer_gallop(state, fit, &bracket.low_bytes,
+                              &bracket.high_bytes, &excess)) {
+        case BUFFER_SLOW:
+            if (state->everywhere || excess >= log(step_clear) ||
+                bracket.high_bytes <= dear_bytes)
+                break;
+            say_no_step(findings, &bracket);
+            return true;
+        case BUFFER_FAST:
+            finding_why(
+                buffer_add(findings),
+                "writes follow one line up to the largest size tried, %s; "
+                "a buffer may be larger, or it may be the host's memory",
+                format_bytes(bracket.high_bytes, most, sizeof(most)));
+            return true;
+        case BUFFER_BELOW:
+            if (fit->bypass)
+                buffer_say_open(findings, held_unsure);
+            else
+                buffer_conclude_bypassed(state, bracket.high_bytes, findings);
+            return false;
+        case BUFFER_UNSURE:
+            buffer_say_open(findings, "the noise is too large to see where "
+                                      "writes leave their line");
+            return false;
+        }
+        if (buffer_find_edge(state, fit, &bracket, excess, &edge) !=
+            CLAIM_HOLDS) {
+            say_no_step(findings, &bracket);
+            return true;
+        }
+        if (!is_of_host(state, &edge, fit))
+            return conclude_edge(state, &edge, fit, findings);
+        fit->count = fit->small_count;
+        buffer_refit(fit);
+    }
+}
+
+/*
+ * Near to each other, writes may overflow for next to nothing; where they go
+ * anywhere, what they wait for stands out.
+ */
+void buffer_follow_line(struct buffer_probe *state,
+                        const struct buffer_fit *fit, struct findings *findings)
+{
+    const size_t said_count = findings->count;
+    struct buffer_fit own = *fit;
+
+    if (!follow_here(state, &own, findings) || state->everywhere)
+        return;
+    findings->count = said_count;
+    state->everywhere = state->second = true;
+    own = *fit;
+    follow_here(state, &own, findings);
+}
+
+/*
+ * Writes below `first_bytes` pass the buffer by: the line begins there. A write
+ * that the host splits has a last part that may be small, and pass it by too:
+ * so longer ones go in even parts. Their line costs what it costs to begin one.
+ * False: there is no line.
+ */
+static bool follow_held(struct buffer_probe *state, uint64_t first_bytes,
+                        uint64_t step_bytes, struct findings *findings)
+{
+    struct buffer_fit fit = {.bypass = true};
+    uint64_t sizes[BUFFER_SMALL_SIZES];
+
+    for (uint64_t i = 0; i < BUFFER_SMALL_SIZES; i++)
+        sizes[i] = first_bytes + i * step_bytes;
+    state->reference_bytes = first_bytes;
+    if (!buffer_fit_small(state, sizes, &fit))
+        return false;
+    fit.part_bytes = state->part_bytes;
+    fit.part_time = fmax(fit.line.intercept, 0);
+    buffer_follow_line(state, &fit, findings);
+    return true;
+}
+
+void buffer_conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
+                              struct findings *findings)
+{
+    const uint64_t grain = state->grain_bytes;
+
+    if (!state->flush_unseen)
+        first_bytes = buffer_search_first_held(state, first_bytes);
+    state->part_bytes = state->study.setting.request_limit_bytes;
+    /* Closely, where the buffer ends among these. */
+    for (uint64_t share = 8; share <= 64; share *= 2) {
+        uint64_t step = (first_bytes / share + grain - 1) / grain * grain;
+        if (follow_held(state, first_bytes, step, findings))
+            return;
+    }
+    buffer_say_open(findings, held_unsure);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: how many bytes of writes does the drive absorb? (Kim et al.
+ * III-F)
+ *
+ * Idea: a write into an empty buffer costs a fixed overhead and so much a byte;
+ * one that does not fit waits for the flash. Flushes between the writes empty
+ * the buffer.
+ *
+ * Assumes: flush writes everything out; it is tested first: after a write it
+ * must take longer than after nothing. If it does not, writes go straight
+ * through (no buffer), or the flush is not what it says.
+ *
+ *   write time
+ *        |                    .  '  the excess over the line at small sizes
+ *        |                  |
+ *        |        . - - ' - +
+ *        | . - '             size -> buffer
+ *
+ * The edge is certified by a step between T and T + 1 KiB, no step below it,
+ * and a flush that costs no more beyond it: a host that splits requests also
+ * makes steps, but not that one.
+ */
+#include "probes/write_buffer/write_buffer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/papers/papers.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+static const uint64_t small_bytes = 4 * KIB;
+
+/* What rests on one sign, and the least that a second page adds. */
+static const double unclear_confidence = 0.95, split_least = 0.05;
+/* The command of a write may take longer than that of a read, but not four
+ * times as long (a logarithm). */
+static const double command_most_log = 1.3863;
+/* What is held already is written again for less by a tenth. */
+static const double again_less = 0.1;
+
+static const char no_line[] = "the times of writes of neighbouring sizes "
+                              "follow no line, so the end of one cannot be "
+                              "seen";
+
+/* `first_bytes`: the smallest write that is known to be buffered. */
+static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
+                              struct findings *findings)
+{
+    static const uint64_t fine[] = {4 * KIB,  6 * KIB,  8 * KIB,
+                                    10 * KIB, 12 * KIB, 16 * KIB};
+    static const uint64_t coarse[] = {4 * KIB,  8 * KIB,  12 * KIB,
+                                      16 * KIB, 20 * KIB, 24 * KIB};
+    /* Of a buffer that ends among these: below the reference. */
+    static const uint64_t finest[] = {KIB,     2 * KIB, 3 * KIB,
+                                      4 * KIB, 6 * KIB, 8 * KIB};
+    bool is_coarse = state->grain_bytes > 2 * KIB;
+    struct buffer_fit fit = {.count = 0};
+
+    buffer_look_at_waiting(state, first_bytes);
+    if (buffer_fit_small(state, is_coarse ? coarse : fine, &fit) ||
+        (state->grain_bytes <= KIB && buffer_fit_small(state, finest, &fit)))
+        buffer_follow_line(state, &fit, findings);
+    else if (first_bytes > small_bytes)
+        buffer_conclude_bypassed(state, first_bytes, findings);
+    else
+        buffer_say_open(findings, no_line);
+}
+
+/*
+ * A flush that is not seen to do anything while writes are fast: it is ignored,
+ * or the drive writes out so soon that the flush hides it. The second also
+ * fills and overflows, so the line is followed all the same.
+ */
+static void conclude_unseen(struct buffer_probe *state, const char *reason,
+                            struct findings *findings)
+{
+    struct finding *finding;
+
+    state->flush_unseen = true;
+    conclude_buffered(state, small_bytes, findings);
+    finding = &findings->items[findings->count - 1];
+    if (finding->verdict != VERDICT_FOUND)
+        finding_why(finding, "%s", reason);
+}
+
+/*
+ * Where the drive takes long over a command, a write to the flash may take
+ * little longer than a read. But if one that ends in the next page takes longer
+ * than one that does not, it waits for the flash, and is not held.
+ */
+static enum claim waits_for_pages(struct buffer_probe *state,
+                                  double *confidence)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    const uint64_t block = state->study.setting.logical_block_bytes;
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_SPLIT, small_bytes,
+                                              small_bytes, 8, SIDE_ABOVE);
+
+    contrast.shift_bytes = small_bytes / 2;
+    if (contrast.shift_bytes > state->known_page_bytes / 2)
+        contrast.shift_bytes = state->known_page_bytes / 2;
+    if (contrast.shift_bytes == 0 || contrast.shift_bytes % block)
+        return CLAIM_OPEN;
+    contrast.low = contrast.high = split_least;
+    enum claim claim = study_claim(&state->study, "split", &contrast, 1, &rule);
+    *confidence = claim_confidence(&contrast, 1, &rule);
+    return claim;
+}
+
+static void say_waits_for_pages(struct findings *findings, double confidence)
+{
+    struct finding *finding = buffer_add(findings);
+
+    finding_absent(finding, fmin(confidence, unclear_confidence));
+    finding_why(finding,
+                "a write of 4 KiB takes longer where it ends in the next page, "
+                "and leaves nothing for a flush to do: it goes straight to the "
+                "flash, past any buffer");
+}
+
+static void say_through(struct findings *findings, const char *where,
+                        double ratio, double confidence)
+{
+    struct finding *finding = buffer_add(findings);
+
+    finding_absent(finding, confidence);
+    finding_why(finding,
+                "a write of 4 KiB%s takes %.1f times as long as a read and "
+                "leaves nothing for a flush to do: it goes straight to the "
+                "flash, past any buffer",
+                where, ratio);
+}
+
+/* What a write takes as a multiple of a read, in logarithms. */
+static struct contrast write_to_read(enum buffer_kind kind)
+{
+    return buffer_compare(kind, small_bytes, small_bytes,
+                          kind == BUFFER_WRITE_READ ? 8 : 4, SIDE_OPEN);
+}
+
+/*
+ * What a write near to the last one waits for may be no more than its command.
+ * One that goes anywhere makes a drive with logs merge: where it is held, the
+ * flush does that, and takes longer; where it is not, it waits itself, as no
+ * command does. HOLDS: nothing is held; FALLS: a buffer is.
+ */
+static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
+                                   double *confidence)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = write_to_read(BUFFER_WRITE_READ_FAR);
+
+    const enum claim held = buffer_is_held_far(state, small_bytes);
+    if (held != CLAIM_FALLS)
+        return held == CLAIM_HOLDS ? CLAIM_FALLS : CLAIM_OPEN;
+    contrast.low = contrast.high = command_most_log;
+    enum claim claim =
+        study_claim(&state->study, "through-far", &contrast, 1, &rule);
+    *ratio = exp(contrast.median);
+    *confidence = claim_confidence(&contrast, 1, &rule);
+    return claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW ? CLAIM_OPEN
+                                                               : claim;
+}
+
+/*
+ * Where flushes are ignored, a buffer is always full, and what is written waits
+ * for room in it as if it were not there. But what it holds already needs no
+ * room. HOLDS: a write of the same place takes as long as one of the next.
+ */
+static enum claim costs_as_much_again(struct buffer_probe *state)
+{
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_AGAIN, small_bytes,
+                                              small_bytes, 8, SIDE_ABOVE);
+
+    contrast.low = contrast.high = -again_less;
+    return study_claim(&state->study, "again", &contrast, 1, &rule);
+}
+
+/* Nothing shows a buffer so far: what do pages say, and if they say nothing,
+ * the rest? */
+static void conclude_by_pages(struct buffer_probe *state,
+                              struct findings *findings)
+{
+    double confidence;
+
+    if (waits_for_pages(state, &confidence) == CLAIM_HOLDS)
+        say_waits_for_pages(findings, confidence);
+    else
+        buffer_say_open(
+            findings, "a flush takes no longer after a write than after "
+                      "nothing, and writes are not clearly slower than reads, "
+                      "so it cannot be told whether anything is buffered");
+}
+
+/*
+ * A flush has nothing to do after a write that takes longer than a read, as in
+ * `contrast`, or cannot be told from one (`claim`).
+ */
+static void conclude_slow(struct buffer_probe *state, enum claim claim,
+                          const struct contrast *contrast, double confidence,
+                          struct findings *findings)
+{
+    const double ratio = exp(contrast->median);
+    const enum claim again = costs_as_much_again(state);
+    const double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
+    double far_ratio = 0, far_confidence = 0;
+
+    if (again == CLAIM_FALLS) {
+        buffer_say_open(findings,
+                        "a flush takes no longer after a write than after "
+                        "nothing, yet the same place is written again for less "
+                        "than the next one: it is held, and no flush empties "
+                        "what holds it");
+        return;
+    }
+    if (claim == CLAIM_HOLDS && contrast->median > command_most_log) {
+        say_through(findings, "", ratio, fmin(confidence, most));
+        return;
+    }
+    const enum claim far = goes_through_far(state, &far_ratio, &far_confidence);
+    if (far == CLAIM_HOLDS) {
+        say_through(findings, " anywhere", far_ratio,
+                    fmin(far_confidence, most));
+    } else if (far == CLAIM_FALLS) {
+        state->unwaiting = true;
+        conclude_buffered(state, small_bytes, findings);
+    } else if (claim == CLAIM_HOLDS) {
+        say_through(findings, "", ratio, fmin(confidence, unclear_confidence));
+    } else {
+        conclude_by_pages(state, findings);
+    }
+}
+
+/* A flush that does nothing: written through, or not what it says? */
+static void conclude_unbuffered(struct buffer_probe *state, bool nothing,
+                                struct findings *findings)
+{
+    static const char unclear[] =
+        "it cannot be told whether a flush takes longer after a write than "
+        "after nothing, so it is not known when the buffer is empty";
+    const struct claim_rule rule = {.alpha = buffer_alpha,
+                                    .looks = claim_looks};
+    struct contrast contrast = write_to_read(BUFFER_WRITE_READ);
+
+    contrast.low = log(1.5);
+    contrast.high = log(1.1);
+    enum claim claim =
+        study_claim(&state->study, "through", &contrast, 1, &rule);
+    if (claim == CLAIM_HOLDS && contrast.side == SIDE_BELOW)
+        conclude_unseen(
+            state,
+            nothing ? "a flush takes no longer after a write than after "
+                      "nothing, yet writes are fast: the flush is ignored, or "
+                      "the buffer needs none, so its size stays hidden"
+                    : unclear,
+            findings);
+    else if (!nothing)
+        buffer_say_open(findings, unclear);
+    else
+        conclude_slow(state, claim, &contrast,
+                      claim_confidence(&contrast, 1, &rule), findings);
+}
+
+/*
+ * Small writes leave nothing to do for a flush: they pass the buffer by, or
+ * what is held of them is soon written out. That takes longer where they go
+ * anywhere, so that then the flush is seen to do it.
+ */
+static void conclude_large_only(struct buffer_probe *state,
+                                uint64_t first_bytes, struct findings *findings)
+{
+    const uint64_t smaller_bytes =
+        first_bytes < 4 * small_bytes ? small_bytes : first_bytes / 4;
+
+    if (buffer_is_held_far(state, smaller_bytes) == CLAIM_HOLDS) {
+        state->unwaiting = true;
+        conclude_buffered(state, smaller_bytes, findings);
+    } else {
+        buffer_conclude_bypassed(state, first_bytes, findings);
+    }
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct buffer_probe *state = (struct buffer_probe *)study;
+    uint64_t first_bytes = 0;
+
+    state->flush_unseen = state->unwaiting = false;
+    state->everywhere = state->second = false;
+    state->part_bytes = 0;
+    state->reference_bytes = 8 * KIB;
+    const enum buffer_flushing flushing =
+        buffer_look_at_flush(state, &first_bytes);
+    if (flushing == FLUSHING_BUFFERED)
+        conclude_buffered(state, first_bytes, findings);
+    else if (flushing == FLUSHING_LARGE_ONLY)
+        conclude_large_only(state, first_bytes, findings);
+    else
+        conclude_unbuffered(state, flushing == FLUSHING_NOTHING, findings);
+}
+
+/* ---- the probe --------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    (void)setting;
+    plan->requests = 5500;
+    plan->requests_max = 400000;
+    plan->bytes_written = 330 * MIB;
+    plan->bytes_written_max = 32000 * MIB;
+    plan->bytes_read = 2 * MIB;
+    plan->bytes_read_max = 2 * MIB;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = buffer_emit, .value = buffer_value};
+    struct buffer_probe *state =
+        study_create(sizeof(*state), &probe_write_buffer, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->known_page_bytes = findings_integer(known, "clustered_page");
+    state->page_bytes = state->known_page_bytes;
+    if (state->page_bytes < 4 * KIB)
+        state->page_bytes = 64 * KIB;
+    state->grain_bytes = placing_grain(setting);
+    state->base_bytes =
+        placing_base(setting, state->study.seed, buffer_reserved_bytes);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_write_buffer = {
+    .name = "write-buffer",
+    .question = "How many bytes of writes does the drive absorb?",
+    .idea = "A write into an empty buffer follows a line of overhead and rate; "
+            "one that does not fit waits for the flash and leaves the line.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"write_buffer"},
+    .by_flush = {"write_buffer"},
+    .literal = &paper_write_buffer,
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, and some
+# that break the contract (bad_plugin.c).
+function(test_plugin name source)
+  add_library(plugin_${name} MODULE ${source})
+  set_target_properties(plugin_${name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+  target_compile_definitions(plugin_${name} PRIVATE ${ARGN})
+  target_link_libraries(plugin_${name} PRIVATE m)
+  add_dependencies(test_plugin plugin_${name})
+endfunction()
+
+target_compile_definitions(test_plugin PRIVATE
+                           PLUGIN_FOLDER="${CMAKE_BINARY_DIR}/plugins")
+test_plugin(disk cmd/package/disk_plugin.c)
+test_plugin(bad tests/plugins/bad_plugin.c)
+test_plugin(newer tests/plugins/bad_plugin.c BAD_VERSION=77)
+test_plugin(nameless tests/plugins/bad_plugin.c BAD_SYMBOL=another_name)
+test_plugin(hollow tests/plugins/bad_plugin.c BAD_IO=NULL)

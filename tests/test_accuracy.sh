@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_accuracy.sh SOURCE_DIR BUILD_DIR: does accuracy.py count all that a
+# drive file states, with the write budget that users have?
+set -u
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd -- "$scratch" || exit
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+
+# An ssdprobe that answers one question, skips another, and says nothing of the
+# rest; and that keeps how it was called.
+mkdir programs
+ln -s "$build_dir/flashemu" programs/flashemu
+cat >programs/ssdprobe <<END
+#!/usr/bin/env bash
+[[ \$1 != list ]] || exec "$build_dir/ssdprobe" "\$@"
+printf '%s\n' "\$*" >>"$scratch/calls"
+cat "$scratch/document"
+exit 5
+END
+chmod +x programs/ssdprobe
+
+# counted ARGUMENT...: the line of what could be seen, in `line`.
+counted()
+{
+    : >calls
+    python3 "$source_dir/tests/accuracy.py" --build=programs --drives=1 \
+        --first=1 --controls=0 --noise=none --output-dir=out "$@" >said 2>err
+    line=$(grep -o 'of [0-9]* that a probe could see, [0-9.]*' said)
+}
+
+"$build_dir/flashemu" random --seed=1 >drive.ini
+"$build_dir/flashemu" show --json ./drive.ini >drive.json
+# Asked by no probe: write_buffer_levels.
+stated=$(jq '[.truth | to_entries[] | select(.value != "unidentifiable" and
+    .key != "write_buffer_levels")] | length' drive.json)
+page=$(jq '.truth.clustered_page | tonumber' drive.json)
+cat >document <<END
+{"findings": [
+ {"parameter": "clustered_page", "verdict": "found", "value": $page,
+  "unit": "bytes", "confidence": 0.999, "why": ""},
+ {"parameter": "log_list", "verdict": "skipped", "value": null,
+  "unit": "count", "confidence": 0, "why": ""}]}
+END
+
+counted
+check "what the run says nothing of is no answer: $line of $stated" \
+    test "$line" = "$(printf 'of %d that a probe could see, %.2f' "$stated" \
+        "$(jq -n "100 / $stated")")"
+check "each of them is in the findings" test "$(grep -c unsaid \
+    out/findings.tsv)" -ge $((stated - 2))
+check "what no probe asks for is named" grep -q \
+    'asked by no probe: write_buffer_levels$' said
+check "the budget is the default" bash -c \
+    'grep -q -e --json calls && ! grep -q -e --write-budget calls'
+counted --write-budget=20TB
+check "or another one" grep -q -e --write-budget=20TB calls
+printf 'no document\n' >document
+counted
+check "a run that fails answers nothing: $line" test "$line" = \
+    "of $stated that a probe could see, 0.00"
+
+summary

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The probes that ask whether a drive does as it says: flush, capacity,
+ * trim. On emulated drives of which that is known; each run is also
+ * concluded from its rows. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "lib/flash/drive/drive.h"
+#include "lib/infer/csv/sample_csv.h"
+#include "lib/session/run/session.h"
+#include "probes/probes.h"
+#include "tests/suite_run.h"
+
+static struct csv_rows recorded;
+static struct csv_row_item *items;
+static size_t items_size;
+static uint64_t part_bytes; /* of the drive, from its beginning; 0: all */
+
+static int on_row(void *context, const char *probe, const struct sample *sample)
+{
+    (void)context;
+    if (recorded.count == items_size) {
+        items_size = items_size ? 2 * items_size : 4096;
+        items = realloc(items, items_size * sizeof(*items));
+        ck_assert_ptr_nonnull(items);
+        recorded.items = items;
+    }
+    snprintf(items[recorded.count].probe, sizeof(items[0].probe), "%s", probe);
+    items[recorded.count++].sample = *sample;
+    return 0;
+}
+
+static void check_same(const struct findings *a, const struct findings *b)
+{
+    char one[64], other[64];
+
+    ck_assert_uint_eq(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        ck_assert_str_eq(a->items[i].parameter, b->items[i].parameter);
+        ck_assert_str_eq(a->items[i].why, b->items[i].why);
+        ck_assert_str_eq(
+            value_format(&a->items[i].value, one, sizeof(one)),
+            value_format(&b->items[i].value, other, sizeof(other)));
+    }
+}
+
+/* Runs a probe; what it finds must follow from the rows alone. */
+static void run(const struct probe *probe, const char *drive, unsigned seed,
+                struct findings *findings)
+{
+    const struct probe *const asked[] = {probe, NULL};
+    const struct device_options device_options = {.write = true,
+                                                  .queue_depth_count = 32};
+    const struct session_options options = {.seed = seed,
+                                            .region_length_bytes = part_bytes,
+                                            .write_budget_bytes = UINT64_C(1)
+                                                                  << 40,
+                                            .row = on_row};
+    static struct findings again;
+    struct session *session;
+    struct device *device;
+    struct fault why = {FAULT_NONE, ""};
+    char spec[320];
+
+    recorded.count = 0;
+    snprintf(spec, sizeof(spec), "sim:%s,seed=%u", drive, seed);
+    ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    snprintf(recorded.header.probes, sizeof(recorded.header.probes), "%s",
+             probe->name);
+    recorded.header.setting = *session_setting(session);
+    ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
+    *findings = *session_findings(session);
+    session_close(session);
+    device_close(device);
+    again.count = 0;
+    ck_assert_int_eq(session_infer(&recorded, asked, &again, &why), 0);
+    check_same(findings, &again);
+}
+
+static const char *stated(const struct findings *findings,
+                          const char *parameter, char text[64])
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    ck_assert_ptr_nonnull(finding);
+    return finding->verdict == VERDICT_FOUND
+               ? value_format(&finding->value, text, 64)
+               : verdict_name(finding->verdict);
+}
+
+/* ---- flush -------------------------------------------------------------- */
+
+/* What a drive file says of its flush, and the same with one that lies. */
+static void check_flush(const char *drive, const char *honesty)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_flush, drive, 1, &findings);
+    ck_assert_msg(
+        strcmp(stated(&findings, "flush_honesty", text), honesty) == 0,
+        "%s: %s, not %s: %s", drive, stated(&findings, "flush_honesty", text),
+        honesty, findings_get(&findings, "flush_honesty")->why);
+}
+
+static int drives_count(char names[][32])
+{
+    return (int)drive_list(names, 64);
+}
+
+START_TEST(flush_is_told_on_every_drive)
+{
+    char names[64][32], spec[96];
+    struct drive drive;
+    struct fault why;
+
+    ck_assert_int_lt(_i, drives_count(names));
+    ck_assert_int_eq(drive_load(names[_i], &drive, &why), 0);
+    const char *truth = drive_truth(&drive, "flush_honesty");
+    ck_assert_ptr_nonnull(truth);
+    const bool open = strcmp(truth, "unidentifiable") == 0;
+    snprintf(spec, sizeof(spec), "%s,noise=realistic", names[_i]);
+    check_flush(spec, open ? "inconclusive" : truth);
+    /* What keeps nothing back has nothing to lie about. */
+    snprintf(spec, sizeof(spec), "%s,noise=realistic,flush_lies=on", names[_i]);
+    check_flush(spec, open                         ? "inconclusive"
+                      : strcmp(truth, "real") == 0 ? "free"
+                                                   : truth);
+}
+END_TEST
+
+/* A buffer that outlives a power cut need not be emptied. */
+START_TEST(flush_of_a_protected_buffer_is_free)
+{
+    check_flush("ssd-c,write_buffer_protected=on,noise=realistic", "free");
+    check_flush("emmc,write_buffer_protected=on", "free");
+}
+END_TEST
+
+/* A program that is over while the flush does its own work: nothing shows that
+ * it was waited for, nor that it was not. */
+START_TEST(flush_that_covers_a_program_is_not_called_free)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_flush,
+        "emmc,write_buffer_bytes=472KiB,write_buffer_drain=eager,"
+        "program_levels_count=1,program_ns=256us,flush_ns=506us",
+        1, &findings);
+    ck_assert_str_ne(stated(&findings, "flush_honesty", text), "free");
+}
+END_TEST
+
+/* Where times are those of noise, nothing is said of them. */
+START_TEST(flush_of_noise_is_open)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_flush,
+        "plain-disk,jitter_sigma=1,background_share=0.4,burst_share=0.1", 1,
+        &findings);
+    ck_assert_str_eq(stated(&findings, "flush_honesty", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "flush_time", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "fua_time", text), "inconclusive");
+}
+END_TEST
+
+static void check_ns(const struct findings *findings, const char *parameter,
+                     double least_ns, double most_ns)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    ck_assert_msg(finding->verdict == VERDICT_FOUND, "%s: %s", parameter,
+                  finding->why);
+    ck_assert_double_ge((double)finding->value.integer, least_ns);
+    ck_assert_double_le((double)finding->value.integer, most_ns);
+}
+
+/* SSD-A: 145 us a command, 20 us a flush, 200 us a program, and what moves a
+ * page: a write of a part of one also reads the rest. */
+START_TEST(flush_times_are_those_of_the_drive)
+{
+    struct findings findings;
+
+    run(&probe_flush, "ssd-a", 1, &findings);
+    check_ns(&findings, "flush_time", 365e3, 900e3);
+    check_ns(&findings, "fua_time", 510e3, 1100e3);
+    run(&probe_flush, "ssd-a,flush_ns=2020us", 1, &findings);
+    check_ns(&findings, "flush_time", 2365e3, 2900e3);
+    run(&probe_flush, "sd-card,noise=realistic", 1, &findings);
+    check_ns(&findings, "flush_time", 380e3, 420e3); /* 300 and 100 us */
+}
+END_TEST
+
+/* ---- capacity ----------------------------------------------------------- */
+
+static const struct {
+    const char *drive, *kind, *bytes;
+} capacities[] = {
+    {"ssd-a", "genuine", "64000000000"},
+    {"usb-unknown-1g,noise=heavy", "genuine", "1006632960"},
+    {"fake-64g,noise=realistic", "wraps", "8589934592"},
+    {"fake-drop,noise=realistic", "drops", "8589934592"},
+    {"ssd-a,real_capacity_bytes=8GiB", "wraps", "8589934592"},
+    /* What empties the cache is longer than the drive, and falls on all. */
+    {"ssd-a,real_capacity_bytes=512MiB,noise=heavy", "wraps", "536870912"},
+    {"usb-unknown-1g,real_capacity_bytes=16MiB", "wraps", "16777216"},
+    /* No address without its upper bits. */
+    {"ssd-a,real_capacity_bytes=7GiB", "wraps", "inconclusive"},
+    {"ssd-a,real_capacity_bytes=7600MiB,fake_capacity=drops", "drops",
+     "7969177600"},
+    {"usb-pny-2g,real_capacity_bytes=64MiB,fake_capacity=drops,noise=hostile",
+     "drops", "67108864"},
+    /* Only contents tell: without them nothing is said. */
+    {"ssd-a,contents=off", "skipped", "skipped"},
+};
+
+START_TEST(capacity_is_told)
+{
+    struct findings findings;
+    char kind[64], bytes[64];
+    uint64_t written_bytes = 0;
+
+    run(&probe_capacity, capacities[_i].drive, 3, &findings);
+    ck_assert_msg(strcmp(stated(&findings, "capacity_kind", kind),
+                         capacities[_i].kind) == 0 &&
+                      strcmp(stated(&findings, "real_capacity", bytes),
+                             capacities[_i].bytes) == 0,
+                  "%s: %s, %s: %s", capacities[_i].drive, kind, bytes,
+                  findings_get(&findings, "capacity_kind")->why);
+    for (size_t i = 0; i < recorded.count; i++)
+        if (items[i].sample.operation == OPERATION_WRITE)
+            written_bytes += items[i].sample.length_bytes;
+    ck_assert_uint_le(written_bytes, GIB);
+}
+END_TEST
+
+/* Nothing is written outside the region, so that is not known to be there. */
+START_TEST(capacity_of_a_region_is_not_that_of_the_drive)
+{
+    struct findings findings;
+    char text[64];
+
+    part_bytes = 4 * GIB;
+    run(&probe_capacity, "ssd-a", 1, &findings);
+    ck_assert_str_eq(stated(&findings, "capacity_kind", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "real_capacity", text), "inconclusive");
+    for (size_t i = 0; i < recorded.count; i++)
+        ck_assert_uint_le(items[i].sample.offset_bytes +
+                              items[i].sample.length_bytes,
+                          part_bytes);
+    /* But a drive that is smaller than the region is told. */
+    run(&probe_capacity, "ssd-a,real_capacity_bytes=1GiB", 1, &findings);
+    ck_assert_str_eq(stated(&findings, "capacity_kind", text), "wraps");
+    part_bytes = 0;
+}
+END_TEST
+
+/* ---- trim --------------------------------------------------------------- */
+
+static const struct {
+    const char *drive, *reads;
+    double ns; /* 0: not looked at */
+} discards[] = {
+    {"ssd-a", "zeros", 145e3}, /* a command */
+    {"sd-card,discard=old,discard_ns=5ms,noise=realistic", "old", 10.6e6},
+    {"ssd-c,discard=ignored,noise=heavy", "old", 0},
+    {"ssd-a,discard=mixed,noise=realistic", "mixed", 145e3},
+};
+
+START_TEST(trim_is_told)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_trim, discards[_i].drive, 1, &findings);
+    ck_assert_str_eq(stated(&findings, "trim_reads", text), discards[_i].reads);
+    if (discards[_i].ns > 0)
+        check_ns(&findings, "trim_time", 0.93 * discards[_i].ns,
+                 1.07 * discards[_i].ns);
+}
+END_TEST
+
+/* The steps are answered by hand: no emulated drive refuses a discard. */
+START_TEST(trim_is_absent_where_discards_are_refused)
+{
+    const struct setting setting = {.seed = 1,
+                                    .capacity_bytes = GIB,
+                                    .region_length_bytes = GIB,
+                                    .logical_block_bytes = 512,
+                                    .write_budget_bytes = GIB};
+    struct findings findings = {.count = 0};
+    uint64_t now_ns = 0, discards_count = 0;
+    struct step step;
+    char text[64];
+    void *state;
+
+    ck_assert_int_eq(probe_trim.start(&setting, &findings, &state), 0);
+    while (probe_trim.next(state, &step) == PROBE_STEP) {
+        const struct sample sample = {
+            .operation = step.operation,
+            .offset_bytes = step.offset_bytes,
+            .length_bytes = step.length_bytes,
+            .submit_ns = now_ns,
+            .complete_ns = now_ns + 1000,
+            .error = step.operation == OPERATION_DISCARD ? -EOPNOTSUPP : 0,
+            .returned = step.compare ? RETURNED_SAME : RETURNED_UNSEEN,
+            .depth = 1,
+            .label = step.label};
+        discards_count += step.operation == OPERATION_DISCARD;
+        now_ns += 1000;
+        ck_assert_int_eq(probe_trim.feed(state, &sample), 0);
+    }
+    probe_trim.conclude(state, &findings);
+    probe_trim.finish(state);
+    ck_assert_uint_gt(discards_count, 0);
+    ck_assert_str_eq(stated(&findings, "trim_reads", text), "absent");
+    ck_assert_str_eq(stated(&findings, "trim_time", text), "absent");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trust");
+    TCase *cases = tcase_create("flush");
+    char names[64][32];
+
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, flush_is_told_on_every_drive, 0,
+                        suite_rows((size_t)drives_count(names)));
+    tcase_add_test(cases, flush_of_a_protected_buffer_is_free);
+    tcase_add_test(cases, flush_that_covers_a_program_is_not_called_free);
+    tcase_add_test(cases, flush_of_noise_is_open);
+    tcase_add_test(cases, flush_times_are_those_of_the_drive);
+    cases = tcase_create("capacity");
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, capacity_is_told, 0,
+                        suite_rows(sizeof(capacities) / sizeof(capacities[0])));
+    tcase_add_test(cases, capacity_of_a_region_is_not_that_of_the_drive);
+    cases = tcase_create("trim");
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, trim_is_told, 0,
+                        suite_rows(sizeof(discards) / sizeof(discards[0])));
+    tcase_add_test(cases, trim_is_absent_where_discards_are_refused);
+    return suite_run(suite);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The twin: rows replayed through candidate drives, and what the score makes of
+ * them. The truth explains them best, by more than its standard error; where
+ * there is no structure, no candidate beats the null model. */
+#include <math.h>
+#include <unistd.h>
+
+#include "lib/flash/drive/keys.h"
+#include "lib/twin/file.h"
+#include "lib/twin/rows/replay.h"
+#include "tests/scratch.h"
+#include "tests/suite_run.h"
+#include "tests/twin_record.h"
+
+static struct fault why;
+
+/* ---- replay ------------------------------------------------------------ */
+
+static const char *const alone_drives[] = {
+    "ssd-a",          "ssd-b",
+    "ssd-c",          "ssd-d",
+    "usb-unknown-1g", "plain-disk",
+    "kasi-two-level", "ssd-a,write_buffer_drain=eager",
+};
+
+/* Sends the rows through `spec`; freed by the caller. */
+static uint32_t *predict(const struct twin_rows *rows, const char *spec)
+{
+    uint32_t *predicted_ns = calloc(rows->count, sizeof(*predicted_ns));
+    struct drive drive;
+
+    ck_assert_msg(drive_load(spec, &drive, &why) == 0, "%s", why.text);
+    ck_assert_msg(twin_replay(&drive, rows, predicted_ns, &why) == 0, "%s",
+                  why.text);
+    return predicted_ns;
+}
+
+/* Without noise, and from the first request on, the drive itself predicts each
+ * time exactly: alone, together, in parts, with FUA, and after pauses. */
+START_TEST(test_replay_of_the_drive_itself_is_exact)
+{
+    struct record record;
+    struct twin_rows rows;
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "sim:%s", alone_drives[_i]);
+    record_begin(&record, spec);
+    record_mixed(&record, 20);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    uint32_t *predicted_ns = predict(&rows, alone_drives[_i]);
+    for (size_t i = 0; i < rows.count; i++)
+        if (rows.items[i].operation != OPERATION_IDLE)
+            ck_assert_uint_eq(predicted_ns[i], rows.items[i].observed_ns);
+    free(predicted_ns);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
+/* A candidate that is slower is not sent more at once: single requests stay
+ * single, and what one takes does not add up over the rows. */
+START_TEST(test_replay_waits_for_a_slower_candidate)
+{
+    struct record record;
+    struct twin_rows rows;
+
+    record_begin(&record, "sim:ram-disk");
+    for (int i = 0; i < 100; i++)
+        record_one(&record, IO_READ, 0, 4 * KIB);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    uint32_t *predicted_ns = predict(&rows, "ram-disk,command_ns=9ms");
+    for (size_t i = 0; i < rows.count; i++) {
+        ck_assert_uint_ge(predicted_ns[i], 9000000);
+        ck_assert_uint_lt(predicted_ns[i], 9100000);
+    }
+    free(predicted_ns);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
+/* ---- score ------------------------------------------------------------- */
+
+struct compared {
+    struct record record;
+    struct twin_rows rows;
+};
+
+static void compare_begin(struct compared *compared, const char *spec,
+                          unsigned rounds)
+{
+    record_begin(&compared->record, spec);
+    record_mixed(&compared->record, rounds);
+    ck_assert_int_eq(twin_rows_make(&compared->record.rows, &compared->rows),
+                     0);
+}
+
+static void compare_end(struct compared *compared)
+{
+    twin_rows_free(&compared->rows);
+    record_end(&compared->record);
+}
+
+/* `first` against `second`; NULL: the null model. */
+static struct twin_contrast contrast(const struct compared *compared,
+                                     const char *first, const char *second)
+{
+    const char *const specs[2] = {first, second};
+    struct twin_score scores[2];
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t *predicted_ns =
+            specs[i] ? predict(&compared->rows, specs[i]) : NULL;
+        ck_assert_int_eq(twin_score(&compared->rows, predicted_ns, &scores[i]),
+                         0);
+        free(predicted_ns);
+    }
+    struct twin_contrast result =
+        twin_contrast(&compared->rows, &scores[0], &scores[1]);
+    twin_score_free(&scores[0]);
+    twin_score_free(&scores[1]);
+    return result;
+}
+
+static const struct {
+    const char *truth, *wrong;
+} pairs[] = {
+    {"ssd-a", "ssd-a,log_blocks_count=7"},
+    {"ssd-a", "ssd-a,log_blocks_count=9"},
+    {"ssd-a", "ssd-a,clustered_page_bytes=32KiB"},
+    {"ssd-a", "ssd-a,read_buffer_bytes=128KiB"},
+    {"ssd-a", "ssd-a,write_buffer_bytes=64KiB"},
+    {"ssd-a", "ssd-a,mapping=page"},
+    {"ssd-b", "ssd-b,write_buffer_bytes=64KiB"},
+    {"usb-unknown-1g", "usb-unknown-1g,log_blocks_count=4"},
+    {"usb-unknown-1g", "usb-unknown-1g,segment_groups_count=2"},
+};
+enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+
+/* At realistic noise, and with times that are wrong: those are nuisances. */
+START_TEST(test_the_truth_beats_a_wrong_structure)
+{
+    struct compared compared;
+    char spec[80], off[120], wrong[120];
+
+    snprintf(spec, sizeof(spec), "sim:%s,noise=realistic", pairs[_i].truth);
+    snprintf(off, sizeof(off), "%s,program_ns=400us", pairs[_i].truth);
+    snprintf(wrong, sizeof(wrong), "%s,program_ns=400us", pairs[_i].wrong);
+    compare_begin(&compared, spec, 100);
+    struct twin_contrast found = contrast(&compared, off, wrong);
+    ck_assert_msg(found.difference > 0 && found.z > 2,
+                  "%s: better by %.0f, z %.1f", wrong, found.difference,
+                  found.z);
+    compare_end(&compared);
+}
+END_TEST
+
+START_TEST(test_what_no_request_touches_changes_nothing)
+{
+    struct compared compared;
+
+    compare_begin(&compared, "sim:ssd-a,noise=realistic", 20);
+    struct twin_contrast found =
+        contrast(&compared, "ssd-a", "ssd-a,zero_copy_ns=1ms");
+    ck_assert(found.difference == 0 && found.z == 0);
+    compare_end(&compared);
+}
+END_TEST
+
+static const char *const controls[] = {"plain-disk", "ram-disk"};
+static const char *const candidates[] = {
+    "ssd-a",
+    "ssd-b",
+    "ssd-c",
+    "usb-unknown-1g,capacity_bytes=64GB",
+};
+enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
+
+START_TEST(test_no_structure_beats_the_null_on_a_control)
+{
+    struct compared compared;
+    char spec[80];
+
+    snprintf(spec, sizeof(spec), "sim:%s,noise=realistic", controls[_i]);
+    compare_begin(&compared, spec, 60);
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        struct twin_contrast found = contrast(&compared, candidates[i], NULL);
+        ck_assert_msg(found.difference < 0, "%s beats null by %.0f, z %.1f",
+                      candidates[i], found.difference, found.z);
+    }
+    compare_end(&compared);
+}
+END_TEST
+
+/* The times of a drive with structure, each given to another request. */
+START_TEST(test_no_structure_beats_the_null_on_noise)
+{
+    struct compared compared;
+    struct twin_rows *rows = &compared.rows;
+
+    compare_begin(&compared, "sim:ssd-a,noise=realistic", 60);
+    twin_rows_free(rows);
+    struct csv_rows *csv = &compared.record.rows;
+    for (size_t i = 0; i < csv->count; i++) {
+        struct sample *sample = &csv->items[i].sample;
+        sample->depth = 1;
+        sample->submit_ns = i * UINT64_C(1000000000);
+        sample->complete_ns =
+            sample->submit_ns +
+            (uint64_t)(1e5 * exp(0.3 * random_normal(&compared.record.random)));
+    }
+    ck_assert_int_eq(twin_rows_make(csv, rows), 0);
+    for (size_t i = 0; i < CANDIDATES; i++)
+        ck_assert(contrast(&compared, candidates[i], NULL).difference < 0);
+    compare_end(&compared);
+}
+END_TEST
+
+/* ---- fit --------------------------------------------------------------- */
+
+static void state(struct findings *findings, const char *parameter,
+                  uint64_t value)
+{
+    finding_found(findings_add(findings, "made", parameter),
+                  value_integer(value), 0.99);
+}
+
+/* The drive file of a twin, read back. */
+static void read_back(const struct twin *twin, const struct twin_check *check,
+                      struct drive *drive)
+{
+    char path[SCRATCH_MAX];
+    FILE *file = fdopen(scratch_file(path, "twin.ini"), "w");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(twin_write(file, twin, check), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_msg(drive_load(path, drive, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(drive->truths_count, 0);
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+static bool is_near(double value, double truth)
+{
+    return fabs(log(value / truth)) < 0.05;
+}
+
+/* Page, block and buffers are given; logs, their victim, how merges copy and
+ * every time are not. The file of the twin is the same drive, and explains what
+ * another recording of the drive shows. */
+START_TEST(test_a_fit_finds_what_was_left_open)
+{
+    static struct compared compared;
+    static struct twin twin;
+    static struct twin_check check;
+    struct findings findings = {.count = 0};
+    struct drive drive;
+
+    compare_begin(&compared, "sim:ssd-a,noise=realistic", 60);
+    state(&findings, "clustered_page", 16 * KIB);
+    state(&findings, "clustered_block", 4 * MIB);
+    state(&findings, "write_buffer", 255 * KIB);
+    state(&findings, "read_buffer", 256 * KIB);
+    ck_assert_msg(twin_fit(&compared.rows, &findings, &twin, &why) == 0, "%s",
+                  why.text);
+    ck_assert_int_eq(twin_check(&compared.rows, &twin, &check, &why), 0);
+    ck_assert_msg(check.explains, "%s", check.reason);
+    ck_assert_double_gt(check.explained_share, 0.9);
+    read_back(&twin, &check, &drive);
+    ck_assert_uint_eq(drive.mapping, MAPPING_LOG_BLOCK);
+    ck_assert_uint_eq(drive.log_blocks_count, 8);
+    for (size_t i = 0; i < twin.decisions_count; i++)
+        if (strcmp(twin.decisions[i].key, "log_victim") == 0 &&
+            twin.decisions[i].origin == TWIN_DECIDED)
+            ck_assert_str_eq(twin.decisions[i].value, "oldest");
+    ck_assert(is_near((double)drive.interface_bytes_per_second, 250e6));
+    ck_assert(is_near((double)drive.command_ns, 145e3));
+    ck_assert(drive.jitter_sigma > 0.04 && drive.jitter_sigma < 0.07);
+    compare_end(&compared);
+}
+END_TEST
+
+/* No drive of the model is behind these: the twin says so, and decides
+ * nothing. */
+START_TEST(test_a_control_is_not_explained)
+{
+    static struct compared compared;
+    static struct twin twin;
+    static struct twin_check check;
+    const struct findings findings = {.count = 0};
+    char spec[80];
+
+    snprintf(spec, sizeof(spec), "sim:%s,noise=realistic", controls[_i]);
+    compare_begin(&compared, spec, 40);
+    ck_assert_int_eq(twin_fit(&compared.rows, &findings, &twin, &why), 0);
+    ck_assert_int_eq(twin_check(&compared.rows, &twin, &check, &why), 0);
+    ck_assert(!check.explains && check.reason[0]);
+    ck_assert_uint_eq(twin.decisions_count, 0);
+    compare_end(&compared);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("twin");
+    TCase *replay = tcase_create("replay");
+    TCase *score = tcase_create("score");
+    TCase *fit = tcase_create("fit");
+
+    tcase_add_loop_test(replay, test_replay_of_the_drive_itself_is_exact, 0,
+                        sizeof(alone_drives) / sizeof(alone_drives[0]));
+    tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
+    tcase_add_loop_test(score, test_the_truth_beats_a_wrong_structure, 0,
+                        suite_rows(PAIRS));
+    tcase_add_test(score, test_what_no_request_touches_changes_nothing);
+    tcase_add_loop_test(score, test_no_structure_beats_the_null_on_a_control, 0,
+                        2);
+    tcase_add_test(score, test_no_structure_beats_the_null_on_noise);
+    tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
+    tcase_add_loop_test(fit, test_a_control_is_not_explained, 0, suite_rows(2));
+    suite_add_tcase(suite, fit);
+    suite_add_tcase(suite, replay);
+    suite_add_tcase(suite, score);
+    return suite_run(suite);
+}

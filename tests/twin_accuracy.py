@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does the twin of a run behave as the drive did, on what was never measured?
+
+Draws drives (flashemu random), probes each at one level of noise with the
+default budget, and fits its twin. Five workloads that no probe sends are then
+replayed on the drive and on its twin (flashemu replay): random reads, one and
+sixteen at a time; 70 % reads and 30 % writes, four at a time; writes in order;
+skewed writes over half of the drive. Prints for each workload, in the median
+over the drives:
+
+  mean, p99     how far the twin's is from the drive's, both with their noise
+  within 10 %   the share of single requests, both without noise: what noise
+                does to one request nobody can predict
+
+and the same of a table that a user would write in an hour: the median of what
+the run measured, by operation and the nearest size. With --foreign=PLUGIN a
+drive of another simulator (plugin:) and the controls are probed instead, and the
+twin must say that it does not explain them. Needs Python 3.
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+DONE = (0, 5)
+REQUESTS = 2000
+BLOCK = 4096
+CONTROLS = ("sim:plain-disk", "sim:ram-disk",
+            "sim:plain-disk,jitter_sigma=1,background_share=0.4,"
+            "burst_share=0.1")
+
+
+def run(command, done=(0,)):
+    """Its standard output."""
+    made = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          check=False)
+    if made.returncode not in done:
+        sys.exit("%s: %s" % (" ".join(command), made.stderr.decode()[:600]))
+    return made.stdout.decode()
+
+
+def workloads(capacity_bytes, chance):
+    """Name, requests at once, and (operation, offset, length) of each."""
+    blocks = capacity_bytes // BLOCK
+
+    def anywhere(length, part=1.0):
+        places = int(blocks * part) * BLOCK // length
+        return chance.randrange(places) * length
+
+    def skewed():
+        part = 0.05 if chance.random() < 0.8 else 0.5
+        return anywhere(4 * BLOCK, part)
+
+    start = anywhere(64 * BLOCK, 0.5)
+    return (
+        ("random read, 1", 1, [("r", anywhere(BLOCK), BLOCK)
+                               for _ in range(REQUESTS)]),
+        ("random read, 16", 16, [("r", anywhere(BLOCK), BLOCK)
+                                 for _ in range(REQUESTS)]),
+        ("70/30 mix, 4", 4, [("r" if chance.random() < 0.7 else "w",
+                              anywhere(2 * BLOCK), 2 * BLOCK)
+                             for _ in range(REQUESTS)]),
+        ("write in order", 1, [("w", start + i * 16 * BLOCK, 16 * BLOCK)
+                               for i in range(REQUESTS)]),
+        ("skewed write", 1, [("w", skewed(), 4 * BLOCK)
+                             for _ in range(REQUESTS)]),
+    )
+
+
+def write_trace(path, requests):
+    with open(path, "w", encoding="ascii") as file:
+        for i, (operation, offset, length) in enumerate(requests):
+            file.write("0,%d,%d,%s,%.6f\n" % (offset // 512, length, operation,
+                                              i / 1e6))
+
+
+def replayed(options, drive, trace, depth):
+    """Response times in the order of the trace."""
+    text = run([options.flashemu, "replay", drive, trace, "--format=spc",
+                "--depth=%d" % depth, "--csv=-", "--progress=none"])
+    rows = csv.DictReader(line for line in text.splitlines()
+                          if not line.startswith("#"))
+    times = {}
+    for row in rows:
+        arrived = int(row[options.arrive])
+        times[int(row["index"])] = int(row["complete_ns"]) - arrived
+    return [times[i] for i in sorted(times)]
+
+
+def table_of(samples):
+    """The median of what was measured, by operation and size."""
+    times = {}
+    with open(samples, encoding="ascii") as file:
+        for row in csv.DictReader(line for line in file
+                                  if not line.startswith("#")):
+            if row["operation"] in ("read", "write") and row["error"] == "0":
+                key = (row["operation"][0], int(row["length_bytes"]))
+                times.setdefault(key, []).append(
+                    int(row["complete_ns"]) - int(row["submit_ns"]))
+    return {key: statistics.median(values) for key, values in times.items()}
+
+
+def looked_up(table, requests):
+    def nearest(operation, length):
+        sizes = [size for kind, size in table if kind == operation]
+        return table[(operation, min(sizes, key=lambda size: abs(
+            math.log(size / length))))]
+    return [nearest(operation, length) for operation, _, length in requests]
+
+
+def p99(times):
+    return sorted(times)[len(times) * 99 // 100]
+
+
+def off(predicted, true):
+    return abs(predicted / true - 1)
+
+
+def near(predicted, true):
+    pairs = list(zip(predicted, true))
+    return sum(abs(a / b - 1) <= 0.1 for a, b in pairs) / len(pairs)
+
+
+def compare(options, drive, folder, chance):
+    """By workload: (mean, p99, near) of the twin, and of the table."""
+    table = table_of(os.path.join(folder, "run", "samples.csv"))
+    twin = os.path.join(folder, "twin.ini")
+    results = {}
+    for name, depth, requests in workloads(options.capacity, chance):
+        trace = os.path.join(folder, "trace.spc")
+        write_trace(trace, requests)
+        noisy = ",noise=%s" % options.noise
+        true = replayed(options, drive + noisy, trace, depth)
+        ours = replayed(options, twin, trace, depth)
+        quiet = replayed(options, drive, trace, depth)
+        ours_quiet = replayed(options, twin + ",noise=none", trace, depth)
+        looked = looked_up(table, requests)
+        results[name] = (
+            (off(statistics.mean(ours), statistics.mean(true)),
+             off(p99(ours), p99(true)), near(ours_quiet, quiet)),
+            (off(statistics.mean(looked), statistics.mean(true)),
+             off(p99(looked), p99(true)), near(looked, quiet)))
+    return results
+
+
+def probe(options, spec, folder):
+    """The twin's check, and what the fit took."""
+    kept = os.path.join(folder, "run")
+    run([options.ssdprobe, spec, "--yes", "-q", "--output-dir=" + kept], DONE)
+    began = time.time()
+    text = run([options.ssdprobe, "twin", kept, "--json",
+                "--output=" + os.path.join(folder, "twin.ini")], DONE)
+    return json.loads(text)["twin"], time.time() - began
+
+
+def capacity_of(drive):
+    with open(drive, encoding="ascii") as file:
+        for line in file:
+            if line.startswith("capacity_bytes"):
+                value = line.split("=")[1].strip()
+                return (int(value[:-3]) * 1024 if value.endswith("KiB")
+                        else int(value))
+    return sys.exit("%s states no capacity" % drive)
+
+
+def draw_and_compare(options):
+    every, explained = {}, 0
+    for seed in range(options.seed, options.seed + options.drives):
+        with tempfile.TemporaryDirectory() as folder:
+            drive = os.path.join(folder, "drive.ini")
+            with open(drive, "w", encoding="ascii") as file:
+                file.write(run([options.flashemu, "random",
+                                "--seed=%d" % seed]))
+            options.capacity = capacity_of(drive)
+            twin, seconds = probe(
+                options, "sim:%s,noise=%s" % (drive, options.noise), folder)
+            explained += twin["explains"]
+            results = compare(options, drive, folder, random.Random(seed))
+            print("drive %d: %s, %.0f %% fitting, %.1f s" % (
+                seed, "explained" if twin["explains"] else "not explained",
+                100 * twin["fitting_share"], seconds))
+            for name, both in results.items():
+                every.setdefault(name, []).append(both)
+                print("  %-16s" % name + "".join(
+                    " %7.1f %7.1f %7.1f  " % tuple(100 * x for x in one)
+                    for one in both), flush=True)
+    print("\n%d of %d drives explained; medians over all:" % (explained,
+                                                             options.drives))
+    print("%-18s%-26s%s" % ("", "twin: mean p99 near 10 %",
+                            "table: mean p99 near 10 %"))
+    for name, rows in every.items():
+        print("  %-16s" % name + "".join(
+            " %7.1f %7.1f %7.1f  " % tuple(
+                100 * statistics.median(row[which][i] for row in rows)
+                for i in range(3)) for which in range(2)))
+
+
+def refuse_foreign(options):
+    wrong = 0
+    for spec in CONTROLS + tuple("plugin:" + file for file in options.foreign):
+        with tempfile.TemporaryDirectory() as folder:
+            twin, _ = probe(options, spec, folder)
+            decided = [one["key"] for one in twin["decisions"]
+                       if one["origin"] == "decided"]
+            wrong += bool(twin["explains"])
+            print("%-50s %s" % (spec, "EXPLAINED" if twin["explains"]
+                                else twin["reason"]),
+                  "decided: " + " ".join(decided) if decided else "",
+                  flush=True)
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--drives", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--noise", default="realistic")
+    parser.add_argument("--foreign", action="append", metavar="PLUGIN")
+    options = parser.parse_args()
+    options.arrive = "arrive_ns"
+    options.ssdprobe = os.path.join(options.build, "ssdprobe")
+    options.flashemu = os.path.join(options.build, "flashemu")
+    if options.foreign:
+        sys.exit(1 if refuse_foreign(options) else 0)
+    draw_and_compare(options)
+
+
+if __name__ == "__main__":
+    main()
