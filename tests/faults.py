@@ -63,6 +63,15 @@ def truth_of(flashemu, drive):
     return json.loads(shown.stdout)["truth"]
 
 
+def with_faults(truth, keys):
+    """What the faults change of what a drive truly is."""
+    if "fake_capacity" not in keys:
+        return truth
+    real = int(keys["real_capacity_bytes"][:-3]) << 20
+    return {**truth, "capacity_kind": keys["fake_capacity"],
+            "real_capacity": str(real)}
+
+
 def plain(value):
     return {True: "true", False: "false"}.get(value, str(value))
 
@@ -135,7 +144,8 @@ class Trial:
             return
         self.seconds += (document["cost"] or {}).get("device_seconds", 0)
         wrong = wrong_ending(run.returncode, document) or \
-            wrong_finding(self.truths[drive], document)
+            wrong_finding(with_faults(self.truths[drive], keys),
+                          document)
         # While the contents are copied nothing is measured.
         if not wrong and run.returncode in FINISHED and not preserve:
             wrong = wrong_grade(keys, document)
