@@ -26,6 +26,17 @@ enum block_kind {
     BLOCK_BORDER  /* just behind a border, against just before it */
 };
 
+/* What a search of a walk's first writes found: they stay as they are, and
+ * searching takes long. */
+struct block_search {
+    uint64_t key; /* of the walk and of what was searched */
+    int error;    /* of period_search() */
+    struct period_rule rule;
+    struct period period;
+};
+
+enum { BLOCK_SEARCHES_MAX = 128 };
+
 struct block_probe {
     struct study study;
     uint64_t page_bytes; /* where it is known; else 0 */
@@ -37,6 +48,8 @@ struct block_probe {
     bool log_list_is_absent; /* as far as it was looked for */
     /* How much was walked so far to see hidden logs: in order, and anywhere. */
     size_t hidden_chunks[2];
+    struct block_search searches[BLOCK_SEARCHES_MAX];
+    size_t searches_count;
 };
 
 /* ---- walk -------------------------------------------------------------- */

@@ -192,14 +192,37 @@ static int certify_on(struct walk *walk, size_t first, size_t end,
     return 0;
 }
 
+/* Searches the writes from `from` to `count`, once: a probe thinks again after
+ * each answer. */
+static int search(struct block_probe *state, const struct walk *walk,
+                  size_t from, size_t count, const struct period_dead *dead,
+                  struct period_rule *rule, struct period *period)
+{
+    const uint64_t key =
+        random_mix(random_hash(walk->phase) ^
+                   random_mix(from ^ random_mix(count ^ (dead->count << 56))));
+
+    for (size_t i = 0; i < state->searches_count; i++)
+        if (state->searches[i].key == key) {
+            *rule = state->searches[i].rule;
+            *period = state->searches[i].period;
+            return state->searches[i].error;
+        }
+    const int error =
+        period_search(walk->values + from, count - from, dead, rule, period);
+    if (error != -ENOMEM && state->searches_count < BLOCK_SEARCHES_MAX)
+        state->searches[state->searches_count++] =
+            (struct block_search){key, error, *rule, *period};
+    return error;
+}
+
 /* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
 static enum claim look_from(struct block_probe *state, struct walk *walk,
                             size_t from, size_t count, struct period_dead *dead,
                             struct period_rule *rule, struct period *period)
 {
     bool certified = false;
-    int error =
-        period_search(walk->values + from, count - from, dead, rule, period);
+    int error = search(state, walk, from, count, dead, rule, period);
     size_t end = count + CERTIFY_PERIODS * period->length;
 
     period->phase += from;
@@ -243,7 +266,7 @@ static bool follow(struct block_probe *state, struct walk *walk,
          n = walk->count > 2 * n ? walk->count : 2 * n) {
         walk_to(state, walk, n);
         for (int later = 0; later < 2; later++) {
-            struct period_rule rule;
+            struct period_rule rule = {0};
             struct period period;
             const enum claim claim = look_from(state, walk, later ? n / 2 : 0,
                                                n, &dead[later], &rule, &period);

@@ -37,6 +37,8 @@ enum { ROUNDS_MAX = 480 };
 enum { LOOKS_OF_WRITES_ONLY = 3 };
 static const uint32_t looks[] = {6,  8,   11,  16,  24,  36,         54,
                                  80, 120, 180, 240, 360, ROUNDS_MAX, 0};
+_Static_assert(sizeof(looks) / sizeof(looks[0]) <= REQUEST_LOOKS,
+               "each look has its line");
 /* Enough, and the most to be stated: either side of slope and beginning. */
 static const double width_wanted = 0.04, width_most = 0.07;
 /* Writes take no longer than this, whatever is known by then. */
@@ -163,21 +165,35 @@ static bool takes_too_long(double rounds_ns, uint32_t rounds)
                forecast_error * longest_writes_ns;
 }
 
+/* The line by the rounds of a look. It is fitted once: this is done again after
+ * each answer of the drive, and drawing times anew takes long. */
+static const struct request_line *fit_of(struct request_probe *state,
+                                         enum request_kind kind,
+                                         const uint32_t *look)
+{
+    const struct contrast contrast = request_contrast(kind);
+    struct request_line *fit = &state->known[kind][look - looks];
+    struct request_times times;
+
+    if (fit->rounds_count > 0)
+        return fit;
+    take_times(state, &contrast, *look, &times);
+    request_fit(state, &times, fit);
+    fit->rounds_ns = request_rounds_ns(state, &times, &contrast);
+    return fit;
+}
+
 /* Measures until the line is known well. */
 static void find_line(struct request_probe *state, enum request_kind kind,
                       struct request_line *result)
 {
-    struct contrast contrast = request_contrast(kind);
-    struct request_times times;
-
     const uint32_t *const first = looks + LOOKS_OF_WRITES_ONLY;
 
     state->pause_ns = 0;
     for (const uint32_t *look = kind == REQUEST_READS ? first : looks; *look;
          look++) {
-        take_times(state, &contrast, *look, &times);
-        request_fit(state, &times, result);
-        double rounds_ns = request_rounds_ns(state, &times, &contrast);
+        *result = *fit_of(state, kind, look);
+        const double rounds_ns = result->rounds_ns;
         if (look == first && kind == REQUEST_READS)
             state->vary = !times_quiet(result->spread);
         if (look == first && state->vary)

@@ -21,12 +21,7 @@ enum { REQUEST_SMALL = LINE_SIZES, REQUEST_SIZES = LINE_SIZES + 1 };
 
 enum request_kind { REQUEST_READS, REQUEST_WRITES };
 
-struct request_probe {
-    struct study study;
-    uint64_t sizes[REQUEST_SIZES];
-    bool vary;         /* reads, so much that drift is to be expected */
-    uint64_t pause_ns; /* before each round */
-};
+struct request_probe;
 
 /* ---- cells -------------------------------------------------------------- */
 
@@ -85,6 +80,19 @@ struct request_line {
     double batch_error;    /* of the slope, as a share */
     double confidence;     /* that times are the drive's; 0: they say nothing */
     uint32_t rounds_count;
+    double rounds_ns; /* how long they took */
+};
+
+enum { REQUEST_KINDS = 2, REQUEST_LOOKS = 16 };
+
+struct request_probe {
+    struct study study;
+    uint64_t sizes[REQUEST_SIZES];
+    bool vary;         /* reads, so much that drift is to be expected */
+    uint64_t pause_ns; /* before each round */
+    /* What is known after each look: its rows stay as they are. rounds_count is
+     * 0 before it. */
+    struct request_line known[REQUEST_KINDS][REQUEST_LOOKS];
 };
 
 /* A point may lie so far off the line, besides its own error. */
