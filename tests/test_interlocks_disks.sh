@@ -128,7 +128,7 @@ judged()
     local what=$1 status=$2 pattern=$3 before got
     shift 3
     before=$(state)
-    timeout 60 "$ssdprobe" check --json --allow-virtual "$@" \
+    timeout 200 "$ssdprobe" check --json --allow-virtual "$@" \
         "${path:-$disk}" >"$work/out" 2>"$work/err"
     got=$?
     check "$what: check ends in $status, not $got" test "$got" = "$status"
@@ -136,7 +136,7 @@ judged()
     if [ "$status" = 3 ]; then
         check "$what: check says why: $(cat "$work/err")" \
             grep -qE -- "$pattern" "$work/err"
-        timeout 60 "$ssdprobe" -q --yes --allow-virtual "$@" \
+        timeout 200 "$ssdprobe" -q --yes --allow-virtual "$@" \
             "${path:-$disk}" >"$work/out" 2>"$work/again"
         got=$?
         check "$what: a run ends in 3, not $got" test "$got" = 3
@@ -330,7 +330,7 @@ no_flag_helps()
         else
             arguments+=(--write-cache=off)
         fi
-        timeout 60 "$ssdprobe" -q "${arguments[@]}" "${path:-$disk}" \
+        timeout 200 "$ssdprobe" -q "${arguments[@]}" "${path:-$disk}" \
             >"$work/out" 2>"$work/err" </dev/null
         status=$?
         ((status == 3)) || { [[ $reads ]] && ((status == 0)); } || started+="${arguments[*]}: $(head -1 "$work/err"); "
@@ -443,7 +443,7 @@ restore_of_mounted()
     mkfs.ext4 -q "$disk"
     sync "$disk"
     was=$(sha256sum <"$image")
-    timeout 60 "$ssdprobe" -q --yes --allow-virtual --force-signature --preserve \
+    timeout 200 "$ssdprobe" -q --yes --allow-virtual --force-signature --preserve \
         --write-budget=4GiB --region=32MiB,64MiB "--output-dir=$run" \
         run clustered-page "$disk" >"$work/out" 2>"$work/err" &
     process=$!
@@ -457,14 +457,14 @@ restore_of_mounted()
         -a "$(sync "$disk"; sha256sum <"$image")" != "$was"
     mount -o ro,noload "$disk" "$work/mount"
     before=$(state)
-    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    timeout 200 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
     status=$?
     check "mounted since: restore ends in 3, not in $status" test "$status" = 3
     check "mounted since: it says why: $(cat "$work/err")" \
         grep -q "$disk is in use: $disk is mounted on $work/mount" "$work/err"
     check "mounted since: not a byte changed" test "$(state)" = "$before"
     umount "$work/mount"
-    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    timeout 200 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
     status=$?
     check "no longer mounted: restore ends in 0, not in $status" \
         test "$status" = 0
@@ -485,7 +485,7 @@ refused()
     local what=$1 before status
     shift
     before=$(sha256sum <"$image")
-    timeout 60 "$ssdprobe" "$@" >"$work/out" 2>"$work/err"
+    timeout 200 "$ssdprobe" "$@" >"$work/out" 2>"$work/err"
     status=$?
     check "$what ends in 3, not in $status" test "$status" = 3
     check "$what says why and what to do: $(cat "$work/err")" grep -q \
@@ -505,7 +505,7 @@ another_in_its_place()
     first=$image
     dd if=/dev/urandom of="$disk" bs=1M count=128 oflag=direct status=none
     was=$(sha256sum <"$first")
-    timeout 60 "$ssdprobe" -q "${answers[@]}" --preserve --write-budget=4GiB \
+    timeout 200 "$ssdprobe" -q "${answers[@]}" --preserve --write-budget=4GiB \
         --region=16MiB,64MiB "--output-dir=$run" run "$probes" "$disk" \
         >"$work/out" 2>"$work/err" &
     process=$!
@@ -527,7 +527,7 @@ another_in_its_place()
     refused "exchanged: restore" restore "$run"
     refused "exchanged: restore --yes" restore --yes "$run"
     put_in "$first"
-    timeout 60 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
+    timeout 200 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
     status=$?
     check "exchanged: restore knows the first again: $(cat "$work/err")" \
         test "$status" = 0
@@ -542,7 +542,7 @@ another_in_its_place()
     dd if=/dev/urandom of="$disk" bs=1M seek=100 count=6 oflag=direct \
         status=none
     was=$(sha256sum <"$first")
-    timeout 60 "$ssdprobe" -q "${answers[@]}" --time-limit=1s "--resume=$run" \
+    timeout 200 "$ssdprobe" -q "${answers[@]}" --time-limit=1s "--resume=$run" \
         "$disk" >"$work/out" 2>"$work/err"
     status=$?
     check "exchanged: the first is resumed, in 0 or 5, not $status: $(
@@ -556,7 +556,7 @@ blank_in_its_place()
 {
     local run=$work/blank status
     disk
-    timeout 60 "$ssdprobe" -q --yes --allow-virtual --write-budget=4GiB \
+    timeout 200 "$ssdprobe" -q --yes --allow-virtual --write-budget=4GiB \
         --region=16MiB,64MiB "--output-dir=$run" --time-limit=1ms \
         run clustered-page,read-buffer,write-buffer "$disk" >"$work/out" \
         2>"$work/err"
