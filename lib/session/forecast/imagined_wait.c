@@ -76,7 +76,6 @@ void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
 double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
                         double usual_ns)
 {
-    const double farther = 0.5; /* a size twice as large, or half as large */
     const double doubt = 12;    /* so many requests, as if they were as any */
     const double own = used_up(kind, bytes);
     double wait_ns = doubt * kind->wait_byte_ns * own, weights = doubt;
@@ -84,7 +83,8 @@ double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
     for (size_t i = 0; i < kind->count; i++) {
         const struct imagined_point *point = &kind->points[i];
         const double shorter = used_up(kind, point->bytes) / own;
-        const double weight = point->weight * pow(farther, fabs(log2(shorter)));
+        /* A size twice as large, or half as large, counts for half. */
+        const double weight = point->weight * fmin(shorter, 1 / shorter);
         wait_ns += weight * point->excess_ns;
         weights += weight * (kind->each ? 1 : shorter);
     }
