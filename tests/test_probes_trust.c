@@ -47,11 +47,10 @@ static void check_same(const struct findings *a, const struct findings *b)
     }
 }
 
-/* Runs a probe; what it finds must follow from the rows alone. */
-static void run(const struct probe *probe, const char *drive, unsigned seed,
-                struct findings *findings)
+/* Runs some probes; what they find must follow from the rows alone. */
+static void run_all(const struct probe *const asked[], const char *drive,
+                    unsigned seed, struct findings *findings)
 {
-    const struct probe *const asked[] = {probe, NULL};
     const struct device_options device_options = {.write = true,
                                                   .queue_depth_count = 32};
     const struct session_options options = {.seed = seed,
@@ -70,8 +69,11 @@ static void run(const struct probe *probe, const char *drive, unsigned seed,
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
-    snprintf(recorded.header.probes, sizeof(recorded.header.probes), "%s",
-             probe->name);
+    recorded.header.probes[0] = '\0';
+    for (size_t i = 0, at = 0; asked[i]; i++)
+        at += (size_t)snprintf(recorded.header.probes + at,
+                               sizeof(recorded.header.probes) - at, "%s%s",
+                               i ? " " : "", asked[i]->name);
     recorded.header.setting = *session_setting(session);
     ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
     *findings = *session_findings(session);
@@ -80,6 +82,14 @@ static void run(const struct probe *probe, const char *drive, unsigned seed,
     again.count = 0;
     ck_assert_int_eq(session_infer(&recorded, asked, &again, &why), 0);
     check_same(findings, &again);
+}
+
+static void run(const struct probe *probe, const char *drive, unsigned seed,
+                struct findings *findings)
+{
+    const struct probe *const asked[] = {probe, NULL};
+
+    run_all(asked, drive, seed, findings);
 }
 
 static const char *stated(const struct findings *findings,
@@ -263,6 +273,27 @@ START_TEST(capacity_of_a_region_is_not_that_of_the_drive)
 }
 END_TEST
 
+/* Where writes are dropped nothing is measured of the flash: not what was asked
+ * before that was known, and not what is there. */
+START_TEST(nothing_is_stated_of_what_drops_writes)
+{
+    const struct probe *const asked[] = {&probe_basic, &probe_capacity, NULL};
+    struct findings findings;
+    char text[64];
+
+    run_all(asked, "ssd-a,real_capacity_bytes=512MiB,fake_capacity=drops", 1,
+            &findings);
+    ck_assert_str_eq(stated(&findings, "capacity_kind", text), "drops");
+    ck_assert_str_eq(stated(&findings, "real_capacity", text), "536870912");
+    ck_assert_str_eq(stated(&findings, "random_read", text), "inconclusive");
+    ck_assert_ptr_nonnull(strstr(findings_get(&findings, "random_read")->why,
+                                 "real capacity of 512 MiB"));
+    ck_assert_str_eq(stated(&findings, "random_write", text), "inconclusive");
+    run_all(asked, "ssd-a", 1, &findings);
+    ck_assert_str_ne(stated(&findings, "random_read", text), "inconclusive");
+}
+END_TEST
+
 /* ---- trim --------------------------------------------------------------- */
 
 static const struct {
@@ -346,6 +377,7 @@ int main(void)
     tcase_add_loop_test(cases, capacity_is_told, 0,
                         suite_rows(sizeof(capacities) / sizeof(capacities[0])));
     tcase_add_test(cases, capacity_of_a_region_is_not_that_of_the_drive);
+    tcase_add_test(cases, nothing_is_stated_of_what_drops_writes);
     cases = tcase_create("trim");
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);
