@@ -52,7 +52,7 @@ uint32_t placing_repeats(uint64_t size_bytes, uint32_t least, uint32_t most,
     return repeats < most ? (uint32_t)repeats : most;
 }
 
-/* A label is made for each look at a row: printf would take a fifth of a run. */
+/* A label is made for each look at a row: printf takes a fifth of a run. */
 static void set_label(struct label *label, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round)

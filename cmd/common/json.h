@@ -29,7 +29,7 @@ void common_json_message(struct json_object *document, const char *program,
 /* One document on `out`, with a newline, flushed. 0, or -errno. */
 int common_json_print(struct json_object *document, FILE *out);
 
-/* The exit status a fault stands for (interface.md); 0 for FAULT_NONE. */
+/* The exit status a fault stands for (README.md); 0 for FAULT_NONE. */
 int common_exit_status(const struct fault *fault);
 
 #endif

@@ -53,7 +53,7 @@ struct finding_extra {
 };
 
 struct finding {
-    char parameter[32]; /* "clustered_page": see interface.md */
+    char parameter[32]; /* "clustered_page": see parameter.c */
     char unit[24];      /* "bytes", "ns", "count", a rate, or "" */
     char probe[32];     /* "clustered-page" */
     enum verdict verdict;

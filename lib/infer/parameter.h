@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The unit of a parameter of interface.md: "bytes", "ns", "count",
+/* The unit of a parameter: "bytes", "ns", "count",
  * "bytes_per_second", "requests_per_second", or "" where it has none. NULL:
  * there is no such parameter. */
 const char *parameter_unit(const char *parameter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Plugins that break the contract of ssdprobe_plugin.h, for test_plugin.c and
- * test_plugin.sh. What is wrong before a function is called is compiled in
+ * test_plugin_disk.sh. What is wrong before a function is called is compiled in
  * (plugins.cmake); for the rest, settings say how to misbehave:
  *
  *     capacity, block, limit   what the geometry states, in bytes

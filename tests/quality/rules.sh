@@ -210,6 +210,33 @@ check_width()
         }' {} +)
 }
 
+# Files that comments name are there.
+check_named()
+{
+    (
+        cd -- "$1" || exit
+        find lib probes cmd tests/*.c tests/*.h -name '*.[ch]' -print0 |
+            sort -z | xargs -0 awk '
+                NR == FNR { there[$1]; next }
+                /# *include/ || /my_/ { next }
+                {
+                    rest = $0
+                    while (match(rest, /[a-z][a-z0-9_]*\.(c|h|sh|md)([^a-z0-9_(]|$)/)) {
+                        name = substr(rest, RSTART, RLENGTH)
+                        sub(/[^a-z]$/, "", name)
+                        rest = substr(rest, RSTART + RLENGTH)
+                        if (!(name in there) && name !~ /^(readme|contributing)/)
+                            print FILENAME ":" FNR ": " name " is not in the tree"
+                    }
+                }' <(find lib probes cmd tests plots -type f -printf '%f\n')
+    )
+}
+
+break_named()
+{
+    sed -i '2i /* See no_such_room.c. */' lib/base/units.c
+}
+
 break_width()
 {
     printf '/*%81s */\n' '' >>lib/base/units.h

@@ -238,8 +238,8 @@ int device_sim_open(const char *drive_spec,
     error = flash_create(&drive, &sim->flash, why);
     if (error)
         goto free_sim;
-    /* To keep gigabytes that no probe looks at took more time than all else. What
-     * a drive's times depend on, it must see. */
+    /* To keep gigabytes that no probe looks at took more time than all else.
+     * What a drive's times depend on, it must see. */
     sim->keeps_all = drive.content_unit_bytes > 0 ||
                      strstr(drive_spec, "contents=on") != NULL;
     sim->sends_flush = options->write && options->flush != FLUSH_NONE;

@@ -14,8 +14,8 @@
 #include "lib/flash/drive/keys.h"
 
 /* What noise=NAME stands for: jitter, share, low and high of outliers, drift,
- * shares of background work and of bursts.
- * "realistic" is the level of inference.md section 3. */
+ * shares of background work and of bursts. At the level "realistic" findings
+ * are expected to be right; beyond it, not to be wrong. */
 static const struct noise_preset {
     const char *name;
     double jitter, share, low, high, drift;
@@ -27,7 +27,7 @@ static const struct noise_preset {
     {"hostile", 0.30, 0.10, 10, 100, 0.30, 0.3, 0.05},
 };
 
-/* The parameters a [truth] may speak of: those of interface.md. */
+/* The parameters a [truth] may speak of: those of lib/infer/parameter.c. */
 static const char *const truth_parameters[] = {
     "clustered_page",
     "read_modify_write",
