@@ -65,7 +65,6 @@ probes/clustered_page/certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.25;/|t
 probes/clustered_page/certify.c|s/least_share = 1.0 \/ 3;/least_share = 0.5;/|test_shifts|
 probes/clustered_page/certify.c|s/gain_most = 0.06/gain_most = 0.04/|test_shifts|
 probes/clustered_page/certify.c|s/gain_most = 0.06/gain_most = 0.08/|test_shifts|
-probes/clustered_page/clustered_page.c|s/alone == CLAIM_FALLS .. alone == CLAIM_OPEN/false/|test_probes_kim|recovery
 probes/clustered_page/parts.c|s/threshold = fmin(.*/threshold = 9;/;s/median > page_effect_most/median > 9/|test_probes_kim|recovery
 probes/clustered_block/borders.c|s/part_bytes > 0) {/part_bytes > UINT64_MAX \/ 2) {/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.c|s/BLOCK_PAGES_LEAST = 8/BLOCK_PAGES_LEAST = 2/|test_probes_kim|recovery
@@ -79,7 +78,6 @@ probes/write_buffer/line.c|s/size = next_size(size, most)/size *= 2/|test_probes
 probes/write_buffer/write_buffer.c|s/command_most_log = 1.3863/command_most_log = 13/|test_probes_kim|recovery
 probes/write_buffer/write_buffer.c|s/command_most_log = 1.3863/command_most_log = -13/|test_probes_kim|recovery
 probes/write_buffer/write_buffer.c|s/again_less = 0.1/again_less = 9/|test_probes_kim|recovery
-probes/write_buffer/write_buffer.c|s/return CLAIM_FALLS;/return CLAIM_OPEN;/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/interval.low > 0)/interval.low > 9)/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
 lib/session/forecast/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
@@ -146,27 +144,19 @@ lib/device/interlocks/pin.c|s/if (pin->number != now->number)/if (false)/|test_i
 lib/device/interlocks/pin.c|s/if (strcmp(pin->serial, now->serial) != 0)/if (false)/|test_interlocks|
 lib/device/interlocks/pin.c|s/if (strcmp(pin->wwid, now->wwid) != 0)/if (false)/|test_interlocks|
 lib/device/interlocks/interlock_use.c|s/    if (other) {/    if (false) {/|test_interlocks|
-lib/device/interlocks/interlock_use.c|s/O_RDONLY) . O_EXCL/O_RDONLY)/|test_interlocks|
 lib/device/interlocks/interlock_contents.c|s/if (subject->writes \&\& is_zoned)/if (false)/|test_interlocks|
 lib/device/interlocks/interlock_contents.c|s/    if (!health->failing)/    if (true)/|test_interlocks|
 lib/device/interlocks/interlock_contents.c|s/    if (result == 0)/    if (result <= 0)/|test_interlocks|
 lib/device/interlocks/users.c|s/        unescape(path);/        ;/|test_interlocks|
 lib/device/interlocks/users.c|s/    unescape(rest + source_start);/    ;/|test_interlocks|
 lib/device/interlocks/users.c|s/find_mounts(tree, "\/proc\/1\/mountinfo", claim)/0/|test_interlocks|
-lib/device/interlocks/users.c|s/ \&\& !users_is_device(mount->source, number)//|test_interlocks|
-lib/session/keep/preserve.c|s/free_bytes < region->length_bytes + SPARE_BYTES/free_bytes < SPARE_BYTES/|test_preserve|
-lib/session/keep/preserve.c|s/    if (putting->bad_count)$/    if (false)/|test_preserve|
 lib/session/keep/preserve.c|s/i < ROUNDS \&\& /false \&\& /|test_preserve|
-lib/session/keep/preserve.c|s/if (putting->states\[i\] == UNSEEN)$/if (true)/|test_preserve|
 lib/session/keep/preserve.c|s/if (putting->states\[i\] == WRITTEN)/if (false)/|test_preserve|
 lib/session/keep/preserve.c|s/if (error \&\& error != -EOPNOTSUPP)/if (false)/|test_preserve|
 lib/session/keep/preserve.c|s/putting->error == -ENODEV/false/|test_preserve|
-lib/session/keep/journal.c|s/    return record->check == record_check(record) \&\&/    return/|test_preserve|
-lib/session/keep/journal.c|s/return journal_digest(data, extent->length_bytes) == extent->digest/return true/|test_preserve|
 lib/session/run/run.c|s/if (!session->options.read_only)$/if (true)/|test_session|
 lib/session/run/run.c|s/\.region_offset_bytes = session->setting.region_offset_bytes,/.region_offset_bytes = 0,/|test_session|
 lib/session/run/run.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
-lib/session/run/run.c|s/budget_bytes - written_bytes)};/budget_bytes)};/|test_budget|the end of a budget
 lib/session/run/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
 lib/session/run/plan.c|s/smaller_of(wanted_bytes, least_bytes)/wanted_bytes/|test_budget|the end of a budget
 lib/session/run/plan.c|s/    return with_room ?/    return !with_room ?/|test_budget|the end of a budget
@@ -181,18 +171,15 @@ probes/read_buffer/read_buffer.c|s/survey->any \&\& survey->last > last/false/|t
 probes/read_buffer/parts.c|s/shown->bytes + state->grain_bytes;/shown->bytes + 2 * state->grain_bytes;/|test_probes_kim|recovery
 probes/read_buffer/cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pitch/|test_probes_kim|
 probes/clustered_block/say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
-probes/clustered_block/conclude.c|s/        if (side == SIDE_BELOW)$/        if (false)/|test_budget|one drive
 probes/clustered_block/walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
 probes/clustered_block/walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block/conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
 probes/clustered_block/conclude.c|s/each > 2 /each > 9 /|test_probes_kim|recovery
 probes/clustered_block/conclude.c|s/each > 2 /each > 0 /|test_probes_kim|recovery
-probes/clustered_block/across.c|s/piece, course, length \/ 2)/piece, course, length)/|test_probes_kim|recovery
 probes/clustered_block/across.c|s/page_bytes, page_bytes \/ q)/page_bytes, page_bytes)/|test_probes_kim|recovery
 probes/clustered_block/conclude.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
 probes/clustered_block/pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
 probes/clustered_block/pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
-probes/clustered_block/walk.c|s/walk->course->scattered ?/false ?/|test_probes_kim|recovery
 probes/inter_request_distance/switch.c|s/held_spreads = 3.5;/held_spreads = 350;/|test_probes_stick|recovery
 probes/clustered_block/pieces.c|s/ && pieces->count > 0)/)/|test_probes_kim|recovery
 probes/clustered_block/pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 4 /|test_probes_kim|recovery
@@ -206,10 +193,7 @@ probes/clustered_block/pauses.c|s/slow_ratio = 4;/slow_ratio = 5;/|test_pauses|
 probes/clustered_block/pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 2]/|test_pauses|
 probes/clustered_block/pauses.c|s/ - 1) \/ 4\]/ - 1) \/ 8]/|test_pauses|
 probes/clustered_block/pauses.c|s/slow_share = 0.5/slow_share = 0.6/|test_pauses|
-probes/content/content.c|s/most < large_blocks_bytes ?/false ?/|test_probes_stick|recovery
-probes/content/content.c|s/: look_at_moving(state, CONTENT_MOVED_FRONT, side)/: claim/|test_probes_stick|recovery
 probes/content/content.c|s/moved_least = 0.4055, moved_none = 0.2/moved_least = -1, moved_none = -2/|test_probes_stick|recovery
-probes/clustered_block/pauses.c|s/^ *block_say_hidden(findings);//|test_probes_kim|recovery
 lib/infer/finding.c|s/verdict != VERDICT_ABSENT)/verdict == VERDICT_ABSENT)/|test_probes_kim|recovery
 probes/clustered_block/folds.c|s/ hits_least = 0.55/ hits_least = 0.45/|test_folds|
 probes/clustered_block/folds.c|s/ hits_least = 0.55/ hits_least = 0.65/|test_folds|
@@ -232,13 +216,9 @@ probes/clustered_block/hidden.c|s/ copies.first >= copies.length / 1 /|test_hidd
 probes/clustered_block/hidden.c|s/ 2 . copies.first <= costs->count/ 1/|test_hidden|
 probes/clustered_block/hidden.c|s/merged_for_sure = 20;/merged_for_sure = 18;/|test_hidden|
 probes/clustered_block/hidden.c|s/merged_for_sure = 20;/merged_for_sure = 22;/|test_hidden|
-probes/clustered_block/hidden.c|s/: CLAIM_FALLS;$/: CLAIM_OPEN;/|test_probes_kim|recovery
-probes/clustered_block/hidden.c|s/? CLAIM_OPEN$/? CLAIM_FALLS/|test_probes_kim|recovery
-probes/clustered_block/pauses.c|s/ != CLAIM_HOLDS ...state->log_list_is_absent)/ != CLAIM_HOLDS)/|test_probes_kim|recovery
 probes/clustered_block/folds.c|s/\.evenly = scattered/.evenly = false/|test_probes_kim|recovery
 probes/clustered_block/folds.c|s/ANYWHERE_NUMBER, true/ANYWHERE_NUMBER, false/|test_probes_kim|recovery
 probes/clustered_block/folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
-probes/clustered_block/folds.c|s/block_filled(state) ?/true ?/|test_probes_kim|recovery
 probes/clustered_block/walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery
 probes/clustered_block/across.c|s/same_most = 0.1,/same_most = 0.15,/|test_across|
 probes/clustered_block/across.c|s/same_most = 0.1,/same_most = 0.06,/|test_across|
@@ -293,11 +273,8 @@ lib/flash/random/seen_buffers.c|s/return leaves(filling, beyond, &pause)/return 
 lib/flash/random/seen_buffers.c|s/!leaves(filling, beyond, &at_once)/false/|test_random|
 probes/write_buffer/flush.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
 probes/write_buffer/flush.c|s/SIDE_ABOVE);$/SIDE_BELOW);/|test_probes_kim|recovery
-probes/write_buffer/flush.c|s/\*first_bytes = last_bytes + grain;//|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/state->part_bytes = state->study.setting.request_limit_bytes;//|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/< 2 \* fit->sizes/< 0 * fit->sizes/|test_probes_kim|recovery
-probes/write_buffer/follow.c|s/!elsewhere .. state->everywhere/true/|test_probes_kim|recovery
-probes/write_buffer/follow.c|s/stands != CLAIM_HOLDS/false/|test_probes_kim|recovery
 probes/write_buffer/edge.c|s/claim == CLAIM_FALLS)$/false)/|test_probes_kim|recovery
 probes/write_buffer/edge.c|s/divisors\[\] = {2, 3, 5}/divisors[] = {7, 9, 11}/|test_probes_kim|recovery
 probes/write_buffer/edge.c|s/most + (edge->step - 1) \/ 2/0 * most/|test_probes_kim|recovery
@@ -313,7 +290,6 @@ probes/basic/basic.c|s/2 . sum >/sum >/|test_probes_stick|basic
 probes/basic/basic.c|s/mode_share_least = 0.05/mode_share_least = 0.45/|test_probes_stick|basic
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.6/|test_probes_stick|basic
 probes/basic/basic.c|s/mode_apart = 0.095/mode_apart = 0.0095/|test_probes_stick|basic
-probes/basic/basic.c|s,all - all / 50,all,|test_probes_stick|basic
 probes/basic/basic.c|s/ceil(share \* (double)count)/ceil(share * 0.9 * (double)count)/|test_probes_stick|basic
 probes/nand_type/levels.c|s/hidden_least = 0.01/hidden_least = 0.1/|test_probes_kim|recovery
 probes/read_buffer/read_buffer.c|s/while (survey->after == survey->count/while (false/|test_probes_kim|recovery
@@ -322,7 +298,6 @@ probes/read_buffer/parts.c|s/if (side != SIDE_ABOVE)/if (true)/|test_probes_kim|
 probes/read_buffer/read_buffer.h|s/read_parts_share = 0.75/read_parts_share = 0.5/|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/waits == CLAIM_HOLDS .. whole/waits == CLAIM_HOLDS/|test_probes_kim|recovery
 probes/write_buffer/edge.c|s/more_later = 0.1/more_later = 1/|test_probes_kim|recovery
-probes/read_buffer/edge.c|s/.adapt = half_of_smallest/.adapt = NULL/|test_probes_kim|recovery
 probes/read_buffer/parts.c|s/edge->spread = spread/(void)spread/|test_probes_kim|recovery
 probes/read_buffer/cells.c|s/clean_repeats_each(parts_count(&contrast))/clean_repeats(parts_count(\&contrast))/|test_probes_kim|recovery
 probes/read_buffer/parts.c|s/to_the_end = true/to_the_end = false/|test_probes_kim|recovery
@@ -337,7 +312,6 @@ probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_ki
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list/count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list/count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery
-probes/log_list/log_list.c|s/if (claim != CLAIM_FALLS .. .logs == first_logs/if (true/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
@@ -360,7 +334,6 @@ probes/log_list/places.c|s/pitch_bytes >=$/pitch_bytes >= 0 */|test_probes_stick
 probes/log_list/count.c|s/? 1 + high \/ 4 :/? high :/|test_budget|one drive
 probes/log_list/places.c|s/ROOM = 3,/ROOM = 6,/|test_probes_stick|
 probes/log_list/places.c|s/REMAINDERS = 12/REMAINDERS = 1/|test_probes_stick|
-probes/log_list/blocks.c|s/i % 2 ? SIDE_ABOVE : SIDE_BELOW/i % 2 ? SIDE_BELOW : SIDE_ABOVE/|test_probes_stick|
 probes/log_list/places.c|s/slots.pitch_bytes = known/slots.pitch_bytes += 0/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/each = log_votes_of(contrast)/each = 1/|test_probes_stick|recovery
 probes/log_list/blocks.c|s/contrary_most = 0.25/contrary_most = 1.25/|test_probes_stick|recovery
@@ -375,11 +348,30 @@ probes/inter_request_distance/cells.c|s/stats_median(far,/stats_lower_half_mean(
 probes/inter_request_distance/cells.c|s/stats_median(near,/stats_lower_half_mean(near,/|test_probes_stick|
 probes/inter_request_distance/cells.c|s/stats_median(/stats_lower_half_mean(/|test_probes_stick|
 probes/large_request/line.c|s/depends_most = 0.08/depends_most = 0.0008/|test_probes_stick|
-probes/large_request/large_request.c|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 probes/large_request/large_request.c|s/kind == REQUEST_READS ? first : looks; /first; /|test_budget|one drive
 probes/large_request/large_request.c|s/forecast_error = 2/forecast_error = 20/|test_budget|one drive
 probes/read_buffer/read_buffer.c|s/certified_most_bytes = 4 \* MIB/certified_most_bytes = 64 * MIB/|test_budget|one drive
 probes/times.h|s/drift_ns = 120e9/drift_ns = 0/|test_probes_stick|
+probes/write_buffer/write_buffer.c|s/? CLAIM_FALLS : CLAIM_OPEN;/? CLAIM_OPEN : CLAIM_OPEN;/|test_probes_kim|recovery
+lib/device/interlocks/interlock_use.c|s/(user ? 0 : O_EXCL) . O_DIRECT/O_DIRECT/|test_interlocks|
+lib/device/interlocks/users.c|s/if (mount->number != tree->nodes/if (mount->number == tree->nodes/|test_interlocks|
+lib/session/keep/preserve.c|s/journal_bytes(region->length_bytes) + SPARE_BYTES/SPARE_BYTES/|test_preserve|
+lib/session/keep/preserve.c|s/    if (putting->bad.bytes == bad_bytes)$/    if (true)/|test_preserve|
+lib/session/keep/preserve.c|s/^    if (putting->states\[number\] == UNSEEN)$/    if (true)/|test_preserve|
+lib/session/keep/journal.c|s/strcmp(page + PAGE_TEXT_BYTES, check) != 0/false/|test_preserve|
+lib/session/keep/journal.c|s/return digest == extent->digests\[0\]\[unit\]/return true/|test_preserve|
+lib/session/run/run.c|s/smaller_of(counters.written_bytes, budget_bytes)/0/|test_budget|the end of a budget
+probes/clustered_block/conclude.c|s/^    if (side == SIDE_BELOW)$/    if (false)/|test_budget|one drive
+probes/clustered_block/across.c|s/state, course, length \/ 2)/state, course, length)/|test_probes_kim|recovery
+probes/content/content.c|s/look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE/false/|test_probes_stick|recovery
+probes/write_buffer/flush.c|s/\*first_bytes = sizes\[i\];/*first_bytes = sizes[0];/|test_probes_kim|recovery
+probes/write_buffer/follow.c|s/waits == CLAIM_OPEN \&\& !state->everywhere/false/|test_probes_kim|recovery
+probes/write_buffer/follow.c|s/buffer_stands_slowly(state, edge) != CLAIM_HOLDS/false/|test_probes_kim|recovery
+probes/basic/basic.c|s,times->count - times->count / 50,times->count,|test_probes_stick|basic
+probes/read_buffer/edge.c|s/? half_of_smallest/? NULL/|test_probes_kim|recovery
+probes/log_list/log_list.c|s/if (\*logs == first_logs .. (first_logs == 1 \&\& step == CLAIM_HOLDS))/if (true)/|test_probes_kim|recovery
+probes/log_list/blocks.c|s/(contrast->expected == SIDE_ABOVE)/(contrast->expected != SIDE_ABOVE)/|test_probes_stick|
+probes/large_request/large_request.h|s/off_most = 0.10/off_most = 0/|test_probes_stick|
 END
 }
 

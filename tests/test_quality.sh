@@ -42,6 +42,7 @@ top       break_top              fault22
 text      break_text_spdx        SPDX
 text      break_text_length      lines
 width     break_width            lib/base/units.h
+mutants   break_mutants          stats.c changes by
 named     break_named            no_such_room.c
 format    break_format           lib/base/bad.c
 scripts   break_scripts          bad.sh
