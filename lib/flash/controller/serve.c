@@ -294,7 +294,7 @@ static int move_data(struct flash *flash, const struct flash_request *request)
         if (flash->content)
             content_write(flash->content, at.offset_bytes, at.length_bytes,
                           at.data);
-        if (flash->store && at.data)
+        if (flash->store && at.data && !at.unkept)
             return faults_write(&flash->faults, flash->store, at.offset_bytes,
                                 at.length_bytes, at.data);
         if (flash->store)

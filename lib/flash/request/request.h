@@ -22,6 +22,8 @@ struct flash_request {
     void *data;   /* what to write, or where to read to: valid until the request
                      is returned as done. NULL: only the timing matters, and
                      what is there then is unknown. */
+    bool unkept;  /* a write's data is looked at, where times depend on it, and
+                     not kept: what is there then is unknown */
     bool fua;     /* of a write, also of zeros: safe when it is done */
     uint64_t tag; /* the caller's, returned with the completion */
 };
