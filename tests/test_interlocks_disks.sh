@@ -95,7 +95,7 @@ state()
         echo $((written - swapped * $(getconf PAGESIZE) / 512))
         return
     fi
-    sha256sum <"$image"
+    cksum <"$image"
     awk '{ print $5, $12 }' "/sys/block/$name/stat"
 }
 
@@ -442,7 +442,7 @@ restore_of_mounted()
     disk
     mkfs.ext4 -q "$disk"
     sync "$disk"
-    was=$(sha256sum <"$image")
+    was=$(cksum <"$image")
     timeout 200 "$ssdprobe" -q --yes --allow-virtual --force-signature --preserve \
         --write-budget=4GiB --region=32MiB,64MiB "--output-dir=$run" \
         run clustered-page "$disk" >"$work/out" 2>"$work/err" &
@@ -454,7 +454,7 @@ restore_of_mounted()
     kill -KILL "$(pgrep -o -P "$process")" "$process"
     wait "$process" 2>/dev/null
     check "killed: something is to be put back" test -s "$run/journal" \
-        -a "$(sync "$disk"; sha256sum <"$image")" != "$was"
+        -a "$(sync "$disk"; cksum <"$image")" != "$was"
     mount -o ro,noload "$disk" "$work/mount"
     before=$(state)
     timeout 200 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
@@ -469,7 +469,7 @@ restore_of_mounted()
     check "no longer mounted: restore ends in 0, not in $status" \
         test "$status" = 0
     sync "$disk"
-    check "and every byte is as it was" test "$(sha256sum <"$image")" = "$was"
+    check "and every byte is as it was" test "$(cksum <"$image")" = "$was"
 }
 
 # put_in IMAGE: as a card reader does, the same disk with another card.
@@ -484,7 +484,7 @@ refused()
 {
     local what=$1 before status
     shift
-    before=$(sha256sum <"$image")
+    before=$(cksum <"$image")
     timeout 200 "$ssdprobe" "$@" >"$work/out" 2>"$work/err"
     status=$?
     check "$what ends in 3, not in $status" test "$status" = 3
@@ -492,7 +492,7 @@ refused()
         "$disk may be another disk.*if it is the right one, add --confirm=$name" \
         "$work/err"
     sync "$disk"
-    check "$what leaves every byte" test "$(sha256sum <"$image")" = "$before"
+    check "$what leaves every byte" test "$(cksum <"$image")" = "$before"
 }
 
 # A run that was killed, and another card in the reader since.
@@ -504,7 +504,7 @@ another_in_its_place()
     disk
     first=$image
     dd if=/dev/urandom of="$disk" bs=1M count=128 oflag=direct status=none
-    was=$(sha256sum <"$first")
+    was=$(cksum <"$first")
     timeout 200 "$ssdprobe" -q "${answers[@]}" --preserve --write-budget=4GiB \
         --region=16MiB,64MiB "--output-dir=$run" run "$probes" "$disk" \
         >"$work/out" 2>"$work/err" &
@@ -532,7 +532,7 @@ another_in_its_place()
     check "exchanged: restore knows the first again: $(cat "$work/err")" \
         test "$status" = 0
     sync "$disk"
-    check "and every byte is as it was" test "$(sha256sum <"$first")" = "$was"
+    check "and every byte is as it was" test "$(cksum <"$first")" = "$was"
 
     put_in "$image"
     refused "exchanged: --resume --yes" -q "${answers[@]}" "--resume=$run" \
@@ -541,14 +541,14 @@ another_in_its_place()
     put_in "$first"
     dd if=/dev/urandom of="$disk" bs=1M seek=100 count=6 oflag=direct \
         status=none
-    was=$(sha256sum <"$first")
+    was=$(cksum <"$first")
     timeout 200 "$ssdprobe" -q "${answers[@]}" --time-limit=1s "--resume=$run" \
         "$disk" >"$work/out" 2>"$work/err"
     status=$?
     check "exchanged: the first is resumed, in 0 or 5, not $status: $(
         cat "$work/err")" test "$status" = 0 -o "$status" = 5
     sync "$disk"
-    check "and every byte is as it was" test "$(sha256sum <"$first")" = "$was"
+    check "and every byte is as it was" test "$(cksum <"$first")" = "$was"
 }
 
 # Where contents tell nothing, and the kernel's number has changed.
