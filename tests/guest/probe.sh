@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# probe.sh SOURCE BUILD DRIVE RUNS [PARAMETER...]: what ssdprobe finds of DRIVE
+# probe.sh SOURCE BUILD DRIVE RUNS [--few] [PARAMETER...]: what ssdprobe finds of DRIVE
 # behind ublk is what the drive's file states, in each of so many runs with seeds
 # of their own, and the runs agree. Of the parameters named here this drive gives
 # too little to see: they must be inconclusive, and nothing else. Where another
@@ -11,6 +11,11 @@ set -u
 . "$1/tests/guest/inside.sh"
 source=$1 flashemu=$2/flashemu drive=$3 runs=$4
 shift 4
+few=''
+if [[ ${1-} == --few ]]; then
+    few=$1
+    shift
+fi
 unseen=" $* "
 # By how much times may differ: the way through the kernel is not always as long.
 clock_ns=2000
@@ -22,6 +27,12 @@ asked+=,nand-type,content,write-buffer
 answered='segment_groups|group_switch|log_list|log_block|clustered_page'
 answered+='|read_modify_write|clustered_block|read_buffer|nand_type'
 answered+='|content_dependence|content_unit|write_buffer|smallest_request'
+# With --few only what takes the fewest requests.
+if [[ -n $few ]]; then
+    asked=inter-request-distance,log-list,clustered-page,read-buffer
+    answered='segment_groups|group_switch|log_list|log_block|clustered_page'
+    answered+='|read_modify_write|read_buffer'
+fi
 
 # 'parameter value' for each that is asked for.
 truth()
