@@ -856,7 +856,7 @@ START_TEST(other_files_are_left_to_others)
                                         "# ssdprobe samples\nrun,sequence\n",
                                         "run,card\n1,2\n",
                                         "align your partitions\n4MiB is much\n",
-                                        ALIGN_HEADER + 4};
+                                        &ALIGN_HEADER[4]};
     struct fault why = {FAULT_NONE, ""};
     bool is_flashbench = true;
 

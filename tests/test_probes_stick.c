@@ -439,9 +439,9 @@ START_TEST(stick_contents_of_large_blocks_are_told)
 {
     static const char *const drives[] = {
         "usb-unknown-1g,pages_per_block_count=4096,log_blocks_count=12",
-        "usb-unknown-1g,pages_per_block_count=2048,page_bytes=4KiB,"
-        "content_unit_bytes=4KiB,banks_per_channel_count=2,"
-        "stripe_banks_count=2",
+        ("usb-unknown-1g,pages_per_block_count=2048,page_bytes=4KiB,"
+         "content_unit_bytes=4KiB,banks_per_channel_count=2,"
+         "stripe_banks_count=2"),
         "usb-unknown-1g,pages_per_block_count=512,page_bytes=32KiB,"
         "content_unit_bytes=32KiB,clustered_page_bytes=32KiB"};
     static const char *const units[] = {"2048", "4096", "32768"};

@@ -59,6 +59,7 @@ target_link_libraries(guest_nbd PRIVATE Threads::Threads)
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
 foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
                ${CMAKE_SOURCE_DIR}/tests/fresh_package.sh
+               ${CMAKE_SOURCE_DIR}/tests/other_builds.sh
                ${CMAKE_SOURCE_DIR}/tests/mutants.sh)
   get_filename_component(name ${script} NAME_WE)
   set(label script)

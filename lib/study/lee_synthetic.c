@@ -170,7 +170,7 @@ static int measure_all(struct experiment_table *table,
     int error = 0;
 
     for (size_t policy = 0; !error && policy < HOT_POLICIES; policy++) {
-        run.policy = policy;
+        run.policy = (enum hot_policy)policy;
         error = measure(table, panel, &run, &waf[policy], why);
     }
     return error;

@@ -34,7 +34,7 @@ static void fail(const char *what, const char *why)
 
 static uint64_t number_after(const char *text, const char *word)
 {
-    uint64_t number;
+    uint64_t number = 0;
     const char *at = strstr(text, word);
     if (!at || sscanf(at + strlen(word), "\": %" SCNu64, &number) != 1)
         fail(word, "not among the counts");

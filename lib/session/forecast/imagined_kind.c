@@ -347,7 +347,7 @@ void imagined_kinds(const struct costs *costs,
                                   &kinds[COST_FLUSH_ORDER + i]);
     for (int i = 0; i <= COST_WRITE_FAR - COST_WRITE_ORDER; i++)
         fill(&kinds[COST_MORE_ORDER + i], &kinds[COST_WRITE_ORDER + i],
-             is_far(COST_WRITE_ORDER + i));
+             is_far((enum cost_kind)(COST_WRITE_ORDER + i)));
 }
 
 const struct imagined_kind *
