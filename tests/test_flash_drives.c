@@ -211,6 +211,7 @@ static const struct geometry {
     {"capacity_bytes=64000000512", "multiple of 4096"},
     {"planes_count=2", "mapping = page"},
     {"die_queue=fifo", "does not go with another mapping"},
+    {"mapping=page,die_queue=fifo", "a write buffer that does not drain"},
     {"suspend=erase", "need die_queue = read-first"},
     {"mapping=page,striping=hashed", "goes with mapping = page-striped"},
     {"mapping=page,allocation_order=cwdd", "each of c, w, d and p"},

@@ -118,6 +118,19 @@ static uint64_t carry_out(struct flash *flash,
     return complete;
 }
 
+/* Is all that came before it safe when a request is complete? Writes without a
+ * buffer are. */
+static bool flushes(const struct flash *flash,
+                    const struct flash_request *request)
+{
+    bool behind = request->fua && !flash->drive.fua;
+
+    if (!flash->write_buffer)
+        return request->operation == FLASH_FLUSH;
+    return (behind || request->operation == FLASH_FLUSH) &&
+           !flash->faults.flush_lies && !flash->drive.write_buffer_protected;
+}
+
 /* A decision at `now_ns`: the request's turn has come. */
 static void dispatch(struct flash *flash, const struct waiting *waiting,
                      uint64_t now_ns)
@@ -134,7 +147,8 @@ static void dispatch(struct flash *flash, const struct waiting *waiting,
     serve_count(flash, request);
     flash->why = (struct flash_why){0};
     if (flash->under_way) {
-        under_way_open(flash->under_way, request, waiting->order);
+        under_way_open(flash->under_way, request, flushes(flash, request),
+                       waiting->order);
         uint64_t least = carry_out(flash, request, done.begin_ns, &done.error);
         under_way_close(flash->under_way, &done, least);
         return;
@@ -216,8 +230,14 @@ static void step_under_way(struct flash *flash)
     flash->tell(flash->tell_context, &done, &flash->why);
 }
 
+static uint64_t chores_count(const struct flash *flash)
+{
+    return flash->statistics.blocks_cleaned_count +
+           flash->statistics.blocks_folded_count;
+}
+
 /* Nothing is under way, and nobody asks for anything before `until_ns`: cleans
- * a block. False: there is none to clean, or no time. */
+ * or folds a block. False: there is none to clean, or no time. */
 static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
 {
     struct mapping *mapping = flash->mapping;
@@ -227,10 +247,10 @@ static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
     if (!flash->array.queued || !mapping->ops->idle || idle_ns >= until_ns ||
         flash->queue.count > 0 || under_way_is_busy(flash->under_way))
         return false;
-    uint64_t cleaned = flash->statistics.blocks_cleaned_count;
+    uint64_t before = chores_count(flash);
     flash->cleaned_until_ns = idle_ns + 1;
     mapping->ops->idle(mapping, idle_ns, idle_ns + 1);
-    return flash->statistics.blocks_cleaned_count > cleaned;
+    return chores_count(flash) > before;
 }
 
 /* Steps and decisions in the order of time: those before `until_ns`, and with
@@ -373,7 +393,7 @@ static int create_memory(struct flash *flash)
             &flash->write_cache);
     /* Each holds a sector at least. */
     if (!error && flash->write_buffer &&
-        drive->write_buffer_drain == DRAIN_STEADY)
+        drive->write_buffer_drain == DRAIN_STEADY && !drive->die_queue)
         error = in_flight_create(
             (uint32_t)(drive->write_buffer_bytes / SECTOR_BYTES + 1),
             &flash->in_flight);

@@ -5,6 +5,7 @@
 
 #include "lib/flash/request/moment.h"
 #include "lib/flash/controller/serve_link.h"
+#include "lib/flash/nand/interleave.h"
 
 /* ---- the command processor --------------------------------------------- */
 
@@ -75,7 +76,9 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
             .unit = unit,
             .first_byte = (uint32_t)(offset_bytes % mapping->unit_bytes),
             .length_bytes = (uint32_t)length_bytes};
-        if (write_buffer_covers(flash->write_buffer, &wanted))
+        if (write_buffer_covers(flash->write_buffer, &wanted) ||
+            (flash->array.queued &&
+             interleave_is_draining(flash->array.interleave, unit)))
             return begin_ns;
     }
     if (flash->write_cache) {
@@ -183,7 +186,9 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
         done = later(done, serve_drain(flash, flash->tell, done));
     if (flash->write_cache)
         done = later(done, serve_empty_cache(flash, flash->tell, done));
-    if (flash->mapping->ops->settle)
+    if (flash->array.queued && flash->write_buffer)
+        serve_settle_queued(flash, done);
+    else if (flash->mapping->ops->settle)
         done = later(done, flash->mapping->ops->settle(flash->mapping, done));
     uint64_t safe = later(done, flash->array.programmed_ns);
     flash->why.wait_ns += safe - done;

@@ -42,6 +42,15 @@ int serve_zeros(struct flash *flash, const struct flash_request *request);
 uint64_t serve_program(struct flash *flash, const struct dirty *run,
                        uint64_t begin_ns);
 
+/* Where banks have queues (serve_queued.c): a piece of a write comes into the
+ * buffer, and a unit that is whole then leaves it. When the piece is there. */
+uint64_t serve_buffer_queued(struct flash *flash, const struct dirty *run,
+                             uint64_t link_bytes, uint64_t begin_ns);
+/* The same as serve_drain(): who flushes waits for it. */
+void serve_drain_queued(struct flash *flash, uint64_t begin_ns);
+/* All programs that lack pages begin without them. */
+void serve_settle_queued(struct flash *flash, uint64_t begin_ns);
+
 /* Programs all that the write buffer holds. `told`: each run is a unit of the
  * request that asked for it. */
 uint64_t serve_drain(struct flash *flash, bool told, uint64_t begin_ns);

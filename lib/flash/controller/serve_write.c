@@ -6,6 +6,7 @@
 
 #include "lib/flash/request/moment.h"
 #include "lib/flash/controller/serve_link.h"
+#include "lib/flash/nand/interleave.h"
 
 void serve_drop_read(struct flash *flash, uint64_t offset_bytes,
                      uint64_t length_bytes)
@@ -47,6 +48,10 @@ uint64_t serve_drain(struct flash *flash, bool told, uint64_t begin_ns)
 {
     uint64_t done = begin_ns, one;
 
+    if (flash->array.queued) {
+        serve_drain_queued(flash, begin_ns);
+        return begin_ns;
+    }
     if (told)
         serve_unit_begin(flash);
     while (drain_one(flash, begin_ns, &one)) {
@@ -216,11 +221,14 @@ static uint64_t write_through(struct flash *flash, const struct dirty *run,
     struct dirty older;
 
     while (flash->write_buffer &&
-           write_buffer_take_unit(flash->write_buffer, run->unit, &older))
+           write_buffer_take_unit(flash->write_buffer, run->unit, &older)) {
+        if (flash->array.queued)
+            interleave_release(flash->array.interleave, older.length_bytes);
         if (older.first_byte < run->first_byte ||
             older.first_byte + older.length_bytes >
                 run->first_byte + run->length_bytes)
             begin_ns = serve_program(flash, &older, begin_ns);
+    }
     return serve_program(flash, run, begin_ns);
 }
 
@@ -266,6 +274,8 @@ static uint64_t write_run(struct flash *flash, const struct dirty *run,
             return write_through(flash, run, arrived);
         return serve_program(flash, run, arrived);
     }
+    if (flash->array.queued)
+        return serve_buffer_queued(flash, run, link_bytes, begin_ns);
     /* The link waits for room: data has nowhere else to be. */
     begin_ns = later(begin_ns, flash->link_free_ns);
     uint64_t room_ns = make_room(flash, run, begin_ns);

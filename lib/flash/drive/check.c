@@ -120,9 +120,10 @@ static int check_queues(const struct drive *drive, struct fault *why)
     const struct other others[] = {
         {"another mapping than page", drive->mapping != MAPPING_PAGE},
         {"read_ahead_bytes", drive->read_ahead_bytes > 0},
-        {"write_buffer_bytes", drive->write_buffer_bytes > 0},
+        {"a write buffer that does not drain steadily",
+         drive->write_buffer_bytes > 0 &&
+             drive->write_buffer_drain != DRAIN_STEADY},
         {"first_level_bytes", drive->first_level_bytes > 0},
-        {"slc_blocks_count", drive->slc_blocks_count > 0},
         {"content_unit_bytes", drive->content_unit_bytes > 0},
         {"cache_program", drive->cache_program > 0},
         {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},

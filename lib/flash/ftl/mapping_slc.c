@@ -120,6 +120,7 @@ static uint64_t fold_unit(struct slc_mapping *map, uint32_t unit,
         uint64_t one = array_read(map->base.array, block, page, begin_ns);
         read_ns = one > read_ns ? one : read_ns;
     }
+    array_then(map->base.array);
     map->base.array->statistics->pages_copied_count += behind->unit_pages_count;
     map->slot_of_unit[unit] = NOWHERE;
     return behind->ops->write(behind, unit, 0, behind->unit_bytes, read_ns);
@@ -130,10 +131,11 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
 {
     struct array *array = map->base.array;
     uint32_t first = map->oldest * map->units.by;
-    uint64_t done = begin_ns > map->folded_ns ? begin_ns : map->folded_ns;
-    uint64_t from_ns = done;
+    bool waits = map->folded_ns > begin_ns && !array->queued;
+    uint64_t from_ns = waits ? map->folded_ns : begin_ns, done = from_ns;
 
     assert(map->filled > 0);
+    array_begin_chore(array);
     for (uint32_t slot = first; slot < first + map->units.by; slot++) {
         uint32_t unit = map->unit_of_slot[slot];
         if (unit == NOWHERE || map->slot_of_unit[unit] != slot)
@@ -145,10 +147,11 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
         map->unit_of_slot[slot] = NOWHERE;
     /* The host need not wait for the erase; the banks are busy with it. */
     array_erase(array, array->blocks_count + map->oldest, done);
+    array_end_chore(array);
     array->statistics->blocks_folded_count++;
     map->oldest = ring_block(map, 1);
     map->filled--;
-    map->folded_ns = done;
+    map->folded_ns = array->queued ? from_ns + array->chore_ns : done;
     return done;
 }
 
@@ -245,8 +248,10 @@ static void fold_when_idle(struct mapping *mapping, uint64_t from_ns,
 {
     struct slc_mapping *map = slc_mapping(mapping);
 
-    while (map->filled > 0 && from_ns < until_ns)
-        from_ns = fold(map, from_ns);
+    while (map->filled > 0 && from_ns < until_ns) {
+        fold(map, from_ns);
+        from_ns = map->folded_ns;
+    }
     if (map->behind->ops->idle && from_ns < until_ns)
         map->behind->ops->idle(map->behind, from_ns, until_ns);
 }

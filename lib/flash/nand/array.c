@@ -189,6 +189,7 @@ static uint64_t queue_store(struct array *array, const struct spot *spot,
                             .block = spot->block,
                             .page = spot->page,
                             .pages_count = pages_count,
+                            .bytes = pages_count * array->page_bytes,
                             .bus_ns = lasting(array, bus_ns),
                             .work_ns = lasting(array, program_ns(array, spot)),
                             .begin_ns = begin_ns});
@@ -268,9 +269,11 @@ static uint64_t share(const struct array *array, uint64_t ns, uint64_t bytes)
     return bytes == array->page_bytes ? ns : ns * bytes / array->page_bytes;
 }
 
-/* The read becomes a step of the request. */
+/* The read becomes a step of the request, which is given `host_bytes` of those
+ * that the chip brings. */
 static uint64_t queue_page(struct array *array, const struct spot *spot,
-                           uint64_t bytes, bool to_host, uint64_t begin_ns)
+                           uint64_t bytes, uint64_t host_bytes, bool to_host,
+                           uint64_t begin_ns)
 {
     uint64_t ns = sense_ns(array, spot, begin_ns);
 
@@ -284,7 +287,7 @@ static uint64_t queue_page(struct array *array, const struct spot *spot,
         array, &(struct array_queued){
                    .block = spot->block,
                    .page = spot->page,
-                   .bytes = bytes,
+                   .bytes = host_bytes,
                    .bus_ns = lasting(array, share(array, array->bus_ns, bytes)),
                    .controller_ns = lasting(array, controller_ns),
                    .work_ns = lasting(array, ns),
@@ -299,11 +302,12 @@ static inline uint64_t read_page(struct array *array, uint32_t block,
 {
     const struct spot spot = spot_of(array, block, page);
     bool gathered = array->layout && is_gathered(array, &spot);
+    uint64_t host_bytes = bytes;
 
     if (!array->partial_read)
         bytes = array->page_bytes;
     if (array->interleave && !gathered)
-        return queue_page(array, &spot, bytes, to_host, begin_ns);
+        return queue_page(array, &spot, bytes, host_bytes, to_host, begin_ns);
     uint64_t bus_ns = share(array, array->bus_ns, bytes), out = begin_ns;
     uint64_t controller_ns = share(array, array->controller_read_ns, bytes);
 

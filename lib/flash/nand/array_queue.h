@@ -13,7 +13,7 @@
 struct array_queued {
     uint32_t block, page;
     uint32_t pages_count; /* that come over the bus for one program */
-    uint64_t bytes;       /* of a page that is read */
+    uint64_t bytes;       /* of a page that is read, or of one program */
     uint64_t bus_ns, controller_ns;
     uint64_t work_ns; /* sense, program, or both */
     uint64_t begin_ns;

@@ -201,8 +201,7 @@ bool interleave_is_busy(const struct interleave *il)
     return il->newest != NONE || il->chores_count > 0;
 }
 
-/* A gate that somebody may still add steps to. */
-static uint32_t new_gate(struct interleave *il)
+uint32_t interleave_new_gate(struct interleave *il)
 {
     if (il->free_gate == NONE) {
         uint32_t count = il->gates_count;
@@ -243,7 +242,7 @@ static enum queue_kind queue_of(const struct interleave *il,
 static uint32_t opened(struct interleave *il, uint32_t *gate)
 {
     if (*gate == NONE)
-        *gate = new_gate(il);
+        *gate = interleave_new_gate(il);
     return *gate;
 }
 
@@ -251,6 +250,7 @@ static uint32_t opened(struct interleave *il, uint32_t *gate)
 static void set_gates(struct interleave *il, struct step *step)
 {
     if (step->kind == STEP_READ) {
+        step->waits_for = il->gate; /* where it lies may have to be read */
         if (!step->to_host)
             step->opens = opened(il, &il->reading);
         return;
@@ -262,6 +262,8 @@ static void set_gates(struct interleave *il, struct step *step)
         return;
     }
     step->waits_for = il->gate;
+    if (il->jobs[il->open].drains)
+        step->arrives = il->room.arriving;
     step->erased = block->erased;
     step->opens = opened(il, &block->written);
 }
@@ -281,6 +283,7 @@ static void ask(struct interleave *il, enum step_kind kind,
                         .to_host = asked->to_host,
                         .waits_for = NONE,
                         .erased = NONE,
+                        .arrives = NONE,
                         .opens = NONE};
 
     set_gates(il, &step);
@@ -293,6 +296,10 @@ static void ask(struct interleave *il, enum step_kind kind,
         il->gates[step.waits_for].users_count++;
     if (step.erased != NONE)
         il->gates[step.erased].users_count++;
+    if (step.arrives != NONE)
+        il->gates[step.arrives].users_count++;
+    if (kind == STEP_PROGRAM)
+        interleave_note_program(il, asked->bytes);
     il->chore_work_ns += step.bus_ns + step.work_ns;
     put_last(il, &il->banks[asked->bank].queues[queue_of(il, &step)], slot);
     expect(il, step.begin_ns, EVENT_BEGIN, asked->bank);
@@ -325,7 +332,7 @@ void interleave_ask_erase(struct interleave *il,
     struct interleave_step one = *step;
 
     interleave_leave_gate(il, &block->erased);
-    block->erased = new_gate(il);
+    block->erased = interleave_new_gate(il);
     for (uint32_t i = 0; i < count; i++, one.bank++) {
         il->array->banks[one.bank].did.blocks_erased_count++;
         ask(il, STEP_ERASE, &one);
@@ -348,40 +355,63 @@ static int more_jobs(struct interleave *il)
     return 0;
 }
 
+uint32_t interleave_enter(struct interleave *il)
+{
+    if (il->free_chore == NONE && more_jobs(il)) {
+        il->error = -ENOMEM; /* its steps are those of what is around it then */
+        il->lost_chores_count++;
+        return NONE;
+    }
+    uint32_t at = il->free_chore;
+    il->free_chore = il->jobs[at].next;
+    il->jobs[at] = (struct job){.chore = true,
+                                .order = UINT64_MAX,
+                                .previous = NONE,
+                                .next = NONE,
+                                .outer = il->open,
+                                .outer_chore = il->chore,
+                                .outer_gate = il->gate,
+                                .outer_reading = il->reading,
+                                .outer_work_ns = il->chore_work_ns};
+    il->chores_count++;
+    il->chore_work_ns = 0;
+    il->open = at;
+    il->gate = il->reading = NONE;
+    return at;
+}
+
+void interleave_leave(struct interleave *il, uint32_t at)
+{
+    const struct job *job = &il->jobs[at];
+
+    interleave_leave_gate(il, &il->gate);
+    interleave_leave_gate(il, &il->reading);
+    il->chore = job->outer_chore;
+    il->open = job->outer;
+    il->gate = job->outer_gate;
+    il->reading = job->outer_reading;
+    il->chore_work_ns += job->outer_work_ns;
+    il->jobs[at].closed = true;
+    interleave_settle(il, at);
+}
+
 void interleave_begin_chore(struct interleave *il)
 {
-    assert(il->chore == NONE);
-    il->chore_work_ns = 0;
-    if (il->free_chore == NONE && more_jobs(il)) {
-        il->error = -ENOMEM; /* its steps are the request's own then */
-        return;
-    }
-    il->chore = il->free_chore;
-    il->free_chore = il->jobs[il->chore].next;
-    il->jobs[il->chore] = (struct job){.chore = true, .order = UINT64_MAX};
-    il->chores_count++;
-    il->outer = il->open;
-    il->outer_gate = il->gate;
-    il->outer_reading = il->reading;
-    il->open = il->chore;
-    il->gate = il->reading = NONE;
+    uint32_t at = interleave_enter(il);
+
+    if (at != NONE)
+        il->chore = at;
 }
 
 uint64_t interleave_end_chore(struct interleave *il)
 {
-    uint32_t at = il->chore;
+    uint64_t work_ns = il->chore_work_ns;
 
-    if (at == NONE)
-        return il->chore_work_ns;
-    interleave_leave_gate(il, &il->gate);
-    interleave_leave_gate(il, &il->reading);
-    il->chore = NONE;
-    il->open = il->outer;
-    il->gate = il->outer_gate;
-    il->reading = il->outer_reading;
-    il->jobs[at].closed = true;
-    interleave_settle(il, at);
-    return il->chore_work_ns;
+    if (il->lost_chores_count > 0)
+        il->lost_chores_count--;
+    else
+        interleave_leave(il, il->chore);
+    return work_ns;
 }
 
 int interleave_close(struct interleave *il, uint64_t least_ns)
@@ -431,7 +461,7 @@ static int allocate(struct interleave *il)
         il->jobs[i].next = i + 1 < il->jobs_count ? i + 1 : NONE;
     il->open = il->newest = il->free_step = NONE;
     il->free_gate = il->gate = il->reading = NONE;
-    il->chore = il->free_chore = NONE;
+    il->chore = il->free_chore = il->room.arriving = NONE;
     return 0;
 }
 
@@ -462,6 +492,7 @@ int interleave_create(const struct drive *drive, struct array *array,
     il->erase_suspend_ns = drive->erase_suspend_ns;
     il->program_suspend_ns = drive->program_suspend_ns;
     il->resume_ns = drive->resume_ns;
+    il->room.all_bytes = (int64_t)drive->write_buffer_bytes;
     il->channels_count = (uint32_t)drive->channels_count;
     il->banks_count =
         (uint32_t)(drive->channels_count * drive->banks_per_channel_count);
@@ -485,6 +516,7 @@ void interleave_destroy(struct interleave *il)
     free(il->complete);
     free(il->gates);
     free(il->blocks);
+    free(il->room.tickets);
     agenda_destroy(&il->agenda);
     free(il);
 }
@@ -497,6 +529,7 @@ uint64_t interleave_memory_bytes(const struct interleave *il)
            il->jobs_count * sizeof(*il->jobs) +
            il->depth_count * sizeof(*il->complete) +
            il->gates_count * sizeof(*il->gates) +
+           il->room.size * sizeof(*il->room.tickets) +
            (il->gated ? array_all_blocks(il->array) * sizeof(*il->blocks) : 0) +
            agenda_memory_bytes(&il->agenda);
 }

@@ -36,6 +36,12 @@
  *   a unit's programs wait for the reads of its rest; a copy's program for its
  *   read; an erase for all copies out of the block, and for what was written
  *   into it; whatever is written into a block for its last erase.
+ *
+ * A write buffer (write_buffer_drain = steady) is a room of so many bytes. A
+ * piece of a write comes over the link when it has room there, in the order of
+ * asking, and its request is complete when all its pieces have come. A drain is
+ * what programs them: no request waits for it, but a flush. Its room is free
+ * when it is done.
  */
 
 struct interleave;
@@ -58,7 +64,7 @@ uint64_t interleave_memory_bytes(const struct interleave *interleave);
  * were opened. */
 struct interleave_extent {
     uint64_t offset_bytes, length_bytes;
-    bool flushes; /* with die queues: waits for all before it */
+    bool flushes; /* with die queues: waits for all before it, and for drains */
 };
 
 /* A request whose turn has come; the steps that follow are its own, until it is
@@ -106,6 +112,30 @@ void interleave_then(struct interleave *interleave);
 void interleave_begin_chore(struct interleave *interleave);
 /* How much work it was, in all banks together. */
 uint64_t interleave_end_chore(struct interleave *interleave);
+
+/* A piece of the open job's write, which takes so much more room than there was
+ * taken for it, comes over the link in `transfer_ns`, not before `begin_ns`.
+ * Returns when it is there; `begin_ns` where that is open, and then what drains
+ * from now on waits for it. */
+struct interleave_piece {
+    uint64_t bytes, transfer_ns, begin_ns;
+};
+uint64_t interleave_admit(struct interleave *interleave,
+                          const struct interleave_piece *piece);
+/* Room that is given back without a drain. */
+void interleave_release(struct interleave *interleave, uint64_t bytes);
+
+/* What is asked for between the two programs `bytes` that had room, of `unit`.
+ * Pages that wait for the rest of their program keep their room until then;
+ * a drain of all units ends that. */
+#define INTERLEAVE_ALL_UNITS UINT64_MAX
+void interleave_begin_drain(struct interleave *interleave, uint64_t unit);
+void interleave_end_drain(struct interleave *interleave, uint64_t bytes);
+/* The bytes of such pages. */
+uint64_t interleave_gathered_bytes(const struct interleave *interleave);
+
+/* Is the unit on its way from the buffer to the array? */
+bool interleave_is_draining(const struct interleave *interleave, uint64_t unit);
 
 /* Is cleaning, or a request, under way? */
 bool interleave_is_busy(const struct interleave *interleave);

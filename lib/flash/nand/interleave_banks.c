@@ -4,18 +4,53 @@
 
 /* ---- jobs -------------------------------------------------------------- */
 
-static void complete_job(struct interleave *il, uint32_t at)
+static void unlist(struct interleave *il, const struct job *job)
 {
-    struct job *job = &il->jobs[at];
-
     if (job->previous != NONE)
         il->jobs[job->previous].next = job->next;
     if (job->next != NONE)
         il->jobs[job->next].previous = job->previous;
     else
         il->newest = job->previous;
+}
+
+static void complete_job(struct interleave *il, uint32_t at)
+{
+    struct job *job = &il->jobs[at];
+
+    unlist(il, job);
     job->end_ns = il->now_ns;
     il->complete[il->complete_count++] = at;
+}
+
+/* Are those complete that waited for the job, which is? */
+static void let_follow(struct interleave *il, const struct job *job)
+{
+    for (uint32_t i = job->next; i != NONE;) {
+        uint32_t next = il->jobs[i].next;
+        if (must_follow(&il->jobs[i], job)) {
+            il->jobs[i].older_count--;
+            /* Nothing but what was drained last says what a flush did. */
+            if (job->drains)
+                il->jobs[i].why = job->why;
+            interleave_settle(il, i);
+        }
+        i = next;
+    }
+}
+
+static void finish_chore(struct interleave *il, uint32_t at)
+{
+    struct job *job = &il->jobs[at];
+
+    if (job->drains) {
+        unlist(il, job);
+        let_follow(il, job);
+        interleave_drained(il, job);
+    }
+    job->next = il->free_chore;
+    il->free_chore = at;
+    il->chores_count--;
 }
 
 /* Is the job complete, and then those that waited for it? */
@@ -23,12 +58,11 @@ void interleave_settle(struct interleave *il, uint32_t at)
 {
     struct job *job = &il->jobs[at];
 
-    if (!job->closed || job->steps_left_count || job->older_count)
+    if (!job->closed || job->steps_left_count || job->older_count ||
+        job->tickets_left_count)
         return;
     if (job->chore) {
-        job->next = il->free_chore;
-        il->free_chore = at;
-        il->chores_count--;
+        finish_chore(il, at);
         return;
     }
     if (job->least_ns > il->now_ns) {
@@ -38,14 +72,7 @@ void interleave_settle(struct interleave *il, uint32_t at)
         return;
     }
     complete_job(il, at);
-    for (uint32_t i = job->next; i != NONE;) {
-        uint32_t next = il->jobs[i].next;
-        if (must_follow(&il->jobs[i], job)) {
-            il->jobs[i].older_count--;
-            interleave_settle(il, i);
-        }
-        i = next;
-    }
+    let_follow(il, job);
 }
 
 /* ---- the bus ----------------------------------------------------------- */
@@ -475,6 +502,9 @@ void interleave_happen(struct interleave *il, const struct event *event)
     case EVENT_LEAST:
         il->jobs[at].timed = false;
         interleave_settle(il, at);
+        break;
+    case EVENT_ARRIVED:
+        interleave_arrived(il, at);
         break;
     case EVENT_BEGIN:
         look(il, at);

@@ -24,8 +24,9 @@ struct step {
     uint64_t sense;     /* reads of one number are sensed together, */
     uint32_t plane;     /* each in a plane of its own: a bit. 0: alone */
     uint32_t next, job; /* in its queue; whose it is */
-    uint32_t waits_for, erased, opens; /* gates: the first two must be open */
-    uint32_t block;                    /* it is written; NONE */
+    uint32_t waits_for, erased, arrives; /* gates that must be open */
+    uint32_t opens;                      /* the gate that it counts for */
+    uint32_t block;                      /* it is written; NONE */
     enum step_kind kind;
     bool to_host;
 };
@@ -51,12 +52,20 @@ struct job {
     uint64_t offset_bytes, end_bytes;
     uint64_t order;
     uint32_t steps_left_count, reads_left_count, erases_left_count;
-    uint32_t older_count; /* jobs under way that it must not overtake */
+    uint32_t older_count;        /* jobs under way that it must not overtake */
+    uint32_t tickets_left_count; /* pieces that wait for room */
     bool closed, begun, has_bank_waiting;
-    bool timed;              /* an EVENT_LEAST is on its way */
-    bool flushes;            /* it follows all that are under way */
-    bool chore;              /* the drive's own: nobody waits for it */
-    uint32_t previous, next; /* among those under way */
+    bool timed;                /* an EVENT_LEAST is on its way */
+    bool flushes;              /* it follows all that are under way */
+    bool chore;                /* the drive's own: nobody waits for it */
+    bool drains;               /* but flushes: it empties the write buffer */
+    uint64_t unit;             /* of what is drained, */
+    uint64_t room_bytes;       /* the room that is free once it is safe, */
+    uint64_t programmed_bytes; /* and what its programs hold */
+    uint32_t previous, next;   /* among those under way */
+    /* Of a chore: what was asked for around it. */
+    uint32_t outer, outer_chore, outer_gate, outer_reading;
+    uint64_t outer_work_ns;
     struct flash_why why;
 };
 
@@ -71,6 +80,7 @@ enum event_kind {
     EVENT_SUSPENDED, /* what was suspended lets a read go */
     EVENT_WAKE,      /* what its head waited for is done */
     EVENT_LEAST,     /* a job may complete */
+    EVENT_ARRIVED,   /* what had waited for room is there */
     EVENT_BEGIN      /* last in its instant: an arrival sees what is over */
 };
 
@@ -120,6 +130,23 @@ struct channel {
     bool taken;
 };
 
+/* A piece of a write that waits for room, before it comes over the link. */
+struct ticket {
+    uint64_t bytes, transfer_ns, begin_ns;
+    uint32_t job, gate; /* whose it is; what it opens when it is there */
+};
+
+/* The memory that writes wait in (interleave_room.c). */
+enum { DRAINING_BITS = 12 };
+struct room {
+    int64_t all_bytes, used_bytes; /* may be given back before it was taken */
+    uint64_t gathered_bytes;       /* that wait for the rest of their program */
+    struct ticket *tickets;        /* a ring, in the order of asking */
+    uint32_t size, head, count;
+    uint32_t arriving; /* the gate of the last that is not there; NONE */
+    uint16_t draining[1 << DRAINING_BITS]; /* units, by hash */
+};
+
 struct interleave {
     struct array *array;
     uint64_t *link_free_ns, link_bytes_per_second;
@@ -134,10 +161,10 @@ struct interleave {
     uint32_t gates_count, free_gate;
     uint32_t reading, gate; /* that what is asked for opens, and waits for */
     struct block_gates *blocks;
-    uint32_t chore, outer, outer_gate,
-        outer_reading; /* while one is asked for */
+    uint32_t chore; /* the inmost of cleaning's that is asked for */
     uint64_t chore_work_ns;
-    uint32_t free_chore, chores_count;
+    uint32_t free_chore, chores_count, lost_chores_count;
+    struct room room;
 
     struct bank *banks;
     uint32_t banks_count, channels_count;
@@ -203,6 +230,26 @@ bool interleave_is_over(struct interleave *il, uint32_t at);
 
 /* The bank's program or erase takes so long from now on. */
 void interleave_lasts(struct interleave *il, uint32_t at, uint64_t ns);
+
+/* One more job of the drive's own is asked for, inside of whatever is; NONE: no
+ * memory. Then what was asked for around it is again. */
+uint32_t interleave_enter(struct interleave *il);
+void interleave_leave(struct interleave *il, uint32_t chore);
+
+/* A gate that somebody may still add steps to. */
+uint32_t interleave_new_gate(struct interleave *il);
+
+/* Banks whose heads waited look again. */
+void interleave_wake(struct interleave *il);
+
+/* A drain is safe: its room is free. */
+void interleave_drained(struct interleave *il, const struct job *drain);
+
+/* A program was asked for, by the open job. */
+void interleave_note_program(struct interleave *il, uint64_t bytes);
+
+/* What had waited for room is there. */
+void interleave_arrived(struct interleave *il, uint32_t gate);
 
 /* What was expected happens, now. */
 void interleave_happen(struct interleave *il, const struct event *event);

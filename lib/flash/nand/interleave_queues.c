@@ -16,14 +16,15 @@ static bool is_ready(const struct interleave *il, const struct step *step)
 {
     const struct job *job = &il->jobs[step->job];
 
-    if (!is_open(il, step->waits_for) || !is_open(il, step->erased))
+    if (!is_open(il, step->waits_for) || !is_open(il, step->erased) ||
+        !is_open(il, step->arrives))
         return false;
     /* What was valid in the block must be safe elsewhere. */
     return step->kind != STEP_ERASE ||
            job->steps_left_count == job->erases_left_count;
 }
 
-static void wake(struct interleave *il)
+void interleave_wake(struct interleave *il)
 {
     for (uint32_t i = 0; i < il->banks_count; i++) {
         struct bank *bank = &il->banks[i];
@@ -63,6 +64,7 @@ void interleave_opens(struct interleave *il, const struct step *done)
 
     interleave_leave_gate(il, &step.waits_for);
     interleave_leave_gate(il, &step.erased);
+    interleave_leave_gate(il, &step.arrives);
     if (done->opens != NONE) {
         opens = --il->gates[done->opens].left_count == 0;
         if (opens && done->kind == STEP_ERASE &&
@@ -76,7 +78,7 @@ void interleave_opens(struct interleave *il, const struct step *done)
     else if (job->chore)
         opens = job->steps_left_count == job->erases_left_count || opens;
     if (opens)
-        wake(il);
+        interleave_wake(il);
 }
 
 bool interleave_pick(struct interleave *il, uint32_t at)

@@ -88,11 +88,11 @@ int under_way_reserve(struct under_way *under_way)
 }
 
 void under_way_open(struct under_way *under_way,
-                    const struct flash_request *request, uint64_t order)
+                    const struct flash_request *request, bool flushes,
+                    uint64_t order)
 {
     const struct interleave_extent extent = {request->offset_bytes,
-                                             request->length_bytes,
-                                             request->operation == FLASH_FLUSH};
+                                             request->length_bytes, flushes};
 
     under_way->open = interleave_open(under_way->interleave, &extent);
     under_way->jobs[under_way->open].order = order;

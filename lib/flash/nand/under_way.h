@@ -33,10 +33,11 @@ bool under_way_has_room(const struct under_way *under_way);
 int under_way_reserve(struct under_way *under_way);
 
 /* The turn of a request has come, of this place in the order of submission: the
- * array's steps are its own until it is closed. It is not complete before
- * `least_ns`. */
+ * array's steps are its own until it is closed. One that flushes waits for all
+ * before it. It is not complete before `least_ns`. */
 void under_way_open(struct under_way *under_way,
-                    const struct flash_request *request, uint64_t order);
+                    const struct flash_request *request, bool flushes,
+                    uint64_t order);
 void under_way_close(struct under_way *under_way, const struct flash_done *done,
                      uint64_t least_ns);
 
