@@ -301,8 +301,13 @@ static void ask(struct interleave *il, enum step_kind kind,
     if (kind == STEP_PROGRAM)
         interleave_note_program(il, asked->bytes);
     il->chore_work_ns += step.bus_ns + step.work_ns;
-    put_last(il, &il->banks[asked->bank].queues[queue_of(il, &step)], slot);
-    expect(il, step.begin_ns, EVENT_BEGIN, asked->bank);
+    struct bank *bank = &il->banks[asked->bank];
+    put_last(il, &bank->queues[queue_of(il, &step)], slot);
+    /* The bank looks at all that may begin at one time. */
+    uint64_t look_ns = later(step.begin_ns, il->now_ns);
+    if (bank->look_ns != look_ns)
+        expect(il, look_ns, EVENT_BEGIN, asked->bank);
+    bank->look_ns = look_ns;
 }
 
 void interleave_ask_read(struct interleave *il,
@@ -453,7 +458,7 @@ static int allocate(struct interleave *il)
         for (int queue = 0; queue < QUEUES; queue++)
             il->banks[i].queues[queue].head = NONE;
         il->banks[i].sending = NONE;
-        il->banks[i].program_order = UINT64_MAX;
+        il->banks[i].program_order = il->banks[i].look_ns = UINT64_MAX;
     }
     for (uint32_t i = 0; i < il->channels_count; i++)
         il->channels[i].first = NONE;

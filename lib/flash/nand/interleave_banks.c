@@ -507,6 +507,8 @@ void interleave_happen(struct interleave *il, const struct event *event)
         interleave_arrived(il, at);
         break;
     case EVENT_BEGIN:
+        if (il->banks[at].look_ns == il->now_ns)
+            il->banks[at].look_ns = UINT64_MAX;
         look(il, at);
         break;
     }

@@ -114,7 +114,8 @@ struct bank {
     bool programming, copying;
     bool suspended;    /* a program or an erase is, for reads */
     bool over_pending; /* its EVENT_OVER or EVENT_PROGRAMMED is on its way */
-    bool wake_pending; /* its EVENT_WAKE is on its way */
+    bool wake_pending; /* its EVENT_WAKE is on its way, */
+    uint64_t look_ns;  /* and with die queues its last EVENT_BEGIN */
     uint64_t asked_ns, sensed_ns;
     uint64_t over_ns;      /* when what is under way is done, */
     uint64_t rest_ns;      /* or what was left of it */
@@ -239,8 +240,8 @@ void interleave_leave(struct interleave *il, uint32_t chore);
 /* A gate that somebody may still add steps to. */
 uint32_t interleave_new_gate(struct interleave *il);
 
-/* Banks whose heads waited look again. */
-void interleave_wake(struct interleave *il);
+/* Banks whose heads waited for the gate look again; NONE: all that waited. */
+void interleave_wake(struct interleave *il, uint32_t gate);
 
 /* A drain is safe: its room is free. */
 void interleave_drained(struct interleave *il, const struct job *drain);

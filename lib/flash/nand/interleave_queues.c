@@ -24,11 +24,24 @@ static bool is_ready(const struct interleave *il, const struct step *step)
            job->steps_left_count == job->erases_left_count;
 }
 
-void interleave_wake(struct interleave *il)
+static bool waits_for(const struct interleave *il, const struct bank *bank,
+                      uint32_t gate)
+{
+    for (int i = QUEUE_READS; i < QUEUES; i++) {
+        uint32_t head = bank->queues[i].head;
+        const struct step *step = &il->steps[head];
+        if (head != NONE && (step->waits_for == gate || step->erased == gate ||
+                             step->arrives == gate))
+            return true;
+    }
+    return false;
+}
+
+void interleave_wake(struct interleave *il, uint32_t gate)
 {
     for (uint32_t i = 0; i < il->banks_count; i++) {
         struct bank *bank = &il->banks[i];
-        if (!bank->blocked)
+        if (!bank->blocked || (gate != NONE && !waits_for(il, bank, gate)))
             continue;
         bank->blocked = false;
         if (!bank->wake_pending)
@@ -60,13 +73,14 @@ void interleave_opens(struct interleave *il, const struct step *done)
 {
     struct job *job = &il->jobs[done->job];
     struct step step = *done;
-    bool opens = false;
 
     interleave_leave_gate(il, &step.waits_for);
     interleave_leave_gate(il, &step.erased);
     interleave_leave_gate(il, &step.arrives);
     if (done->opens != NONE) {
-        opens = --il->gates[done->opens].left_count == 0;
+        bool opens = --il->gates[done->opens].left_count == 0;
+        if (opens)
+            interleave_wake(il, done->opens);
         if (opens && done->kind == STEP_ERASE &&
             il->blocks[done->block].erased == done->opens)
             interleave_leave_gate(il, &il->blocks[done->block].erased);
@@ -75,10 +89,8 @@ void interleave_opens(struct interleave *il, const struct step *done)
     }
     if (done->kind == STEP_ERASE)
         job->erases_left_count--;
-    else if (job->chore)
-        opens = job->steps_left_count == job->erases_left_count || opens;
-    if (opens)
-        interleave_wake(il);
+    else if (job->chore && job->steps_left_count == job->erases_left_count)
+        interleave_wake(il, NONE);
 }
 
 bool interleave_pick(struct interleave *il, uint32_t at)

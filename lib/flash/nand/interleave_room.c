@@ -82,8 +82,8 @@ void interleave_arrived(struct interleave *il, uint32_t gate)
     if (il->room.arriving == gate)
         il->room.arriving = NONE;
     il->gates[gate].left_count--;
+    interleave_wake(il, gate);
     interleave_leave_gate(il, &gate);
-    interleave_wake(il);
 }
 
 uint64_t interleave_admit(struct interleave *il,
