@@ -38,6 +38,8 @@ static const struct expected {
      "536870912"},
     {"bench-64g,mapping_cache_bytes=3MiB", &probe_mapping_reach,
      "mapping_reach", "3221225472"},
+    {"nvme-tlc", &probe_mapping_reach, "mapping_reach", "absent"},
+    {"nvme-dramless", &probe_mapping_reach, "mapping_reach", "4563402752"},
     {"ssd-a", &probe_wake_up, "sleep_after", "absent"},
     {"ssd-a", &probe_wake_up, "wake_time", "absent"},
     {"plain-disk", &probe_wake_up, "sleep_after", "absent"},
@@ -98,6 +100,17 @@ START_TEST(sleep_is_told)
 }
 END_TEST
 
+/* Pages of three read times: a miss is a page of the mapping, of the middle one
+ * (55 us), and its way over the bus. */
+START_TEST(a_miss_is_what_a_page_of_the_mapping_takes)
+{
+    const struct probing run =
+        probe_drive(&probe_mapping_reach, "nvme-dramless", "none", 1);
+
+    probing_near(&run, "mapping_miss", 55e3 + 16384 / 0.45, 0.02);
+}
+END_TEST
+
 /* Of drawn drives the model itself says what shows. */
 START_TEST(the_model_says_the_same)
 {
@@ -135,6 +148,7 @@ int main(void)
     tcase_add_loop_test(cases, noise_makes_nothing_wrong, 0,
                         suite_rows_more(ROWS));
     tcase_add_loop_test(cases, sleep_is_told, 0, suite_rows(3));
+    tcase_add_test(cases, a_miss_is_what_a_page_of_the_mapping_takes);
     tcase_add_test(cases, the_model_says_the_same);
     return suite_run(suite);
 }
