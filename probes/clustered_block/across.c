@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, where the page is not known: pieces that surely are parts of
- * a page are written across places that may be where pages meet. Where all of
- * these are, each piece uses up two pages, and twice as many are slow:
+ * clustered-block, where the page is not known. Pieces that are parts of a page
+ * are written across places that may be page boundaries. If all of these are,
+ * each piece uses up two pages, and twice as many pieces are slow:
  *
  *   pieces     |==|  |==|  |==|  |==|        one page each
  *   pages      |     |     |     |     |
  *   across    |==|  |==|  |==|  |==|         two of them
  *
- * Slow ones that are nearer to each other than a distance can be seen are
- * counted: where only every second place is where pages meet, half as many come
- * on top.
+ * If only every second place is a page boundary, half as many come on top. Slow
+ * pieces are counted where they would be too close for a period to be seen.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -20,27 +19,28 @@
 #include "lib/infer/statistics/stats.h"
 
 enum {
-    /* Of the walks: within a page, where slow are counted; across two. */
+    /* Numbers of sweeps: pieces within a page that are counted; pieces
+     * across. */
     COUNTED_NUMBER = 39,
     ACROSS_NUMBER = 40,
-    INSIDE_NUMBER = 60, /* and on, for each prime part of the page */
+    INSIDE_NUMBER = 60, /* and up, one for each prime part of the page */
     COUNTED_CHUNKS = 8,
-    /* What a walk looks for is to come so often, at the least. */
+    /* A sweep is long enough for so many periods. */
     WALK_PERIODS = 32,
     WALK_WRITES_MAX = 65536
 };
 
 static const uint64_t page_most_bytes = 4 * MIB;
-/* Of what surely is a part of a page, a page has so many. */
+/* A page that is tried is so many times the longest known part of a page. */
 static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
                                       10, 12, 16, 20, 24, 32};
-/* Of slow pieces, those that come on top of what comes within a page: all if
- * each is across two of them, or half as many at the most. */
+/* Slow pieces beyond those within a page, as a share of these. All pieces
+ * straddle two pages from 0.8 to 1.2, and half of them at most up to 0.65. */
 static const double all_least = 0.8, all_most = 1.2, half_most = 0.65;
-/* A quartile is the same if it is no further apart, as a logarithm, and that of
- * dearer pieces by so much higher. */
+/* Log costs. Lower quartiles are the same if they differ by less than 0.1. Some
+ * pieces are dearer if the upper quartile is higher by 0.2624 (30 %). */
 static const double same_most = 0.1, dearer_least = 0.2624;
-/* A piece is slow from half of what slow ones are above the rest. */
+/* A piece is slow from half of the excess of slow ones on. */
 static const double slow_share = 0.5;
 
 size_t block_enough_writes(size_t length)
@@ -48,7 +48,7 @@ size_t block_enough_writes(size_t length)
     return (size_t)smaller_of(WALK_PERIODS * length, WALK_WRITES_MAX);
 }
 
-/* Pieces with their middle at `middle_bytes` behind multiples of a pitch. */
+/* Pieces whose middle lies `middle_bytes` behind multiples of `pitch_bytes`. */
 static struct block_course across(const struct block_piece *piece, int number,
                                   uint64_t pitch_bytes, uint64_t middle_bytes)
 {
@@ -60,7 +60,7 @@ static struct block_course across(const struct block_piece *piece, int number,
                                  .most_bytes = block_pieces_bytes};
 }
 
-/* Are they slow at this distance? */
+/* Are slow pieces `length` apart? OPEN: they come at no distance. */
 static enum claim walk_middles(struct block_probe *state,
                                struct block_course course, size_t length)
 {
@@ -103,9 +103,9 @@ static struct block_counted count_slow(struct block_probe *state,
     return counted;
 }
 
-/* Are there pieces that cost what those within a page do, beside others that
- * cost more? Those that touch one page are the former, and all that do not look
- * slow beside them. */
+/* Do some pieces cost as much as within a page, and others more? Then only the
+ * dearer ones straddle two pages. They look slow beside the cheap ones, so a
+ * count of slow pieces says nothing. */
 static bool some_touch_one(const struct block_counted *within,
                            const struct block_counted *across)
 {
@@ -118,7 +118,8 @@ enum claim block_judge_counts(const struct block_counted *within,
                               size_t length)
 {
     const double within_count = (double)within->slow_count;
-    /* Of those within a page, noise has the others. */
+    /* Block changes explain so many slow pieces within pages; others are
+     * noise. */
     const double due = fmin(within_count, (double)count / (double)length);
     const double more = ((double)across->slow_count - within_count) / due;
 
@@ -131,7 +132,7 @@ enum claim block_judge_counts(const struct block_counted *within,
     return more <= half_most ? CLAIM_FALLS : CLAIM_OPEN;
 }
 
-/* Are twice as many slow as within a page? OPEN: it cannot be told. */
+/* Are twice as many pieces slow as within a page? OPEN: undecided. */
 static enum claim count_middles(struct block_probe *state,
                                 const struct block_piece *piece,
                                 const struct block_course *course)
@@ -147,7 +148,7 @@ static enum claim count_middles(struct block_probe *state,
 
 /* ---- the page ------------------------------------------------------------ */
 
-/* Does each piece touch two pages? FALLS, or OPEN: not that it shows. */
+/* Does each piece straddle two pages? FALLS or OPEN: that does not show. */
 static enum claim touch_two(struct block_probe *state,
                             const struct block_piece *piece, int number,
                             uint64_t page_bytes)
@@ -156,14 +157,14 @@ static enum claim touch_two(struct block_probe *state,
         across(piece, number, page_bytes, page_bytes);
     const size_t length = piece->spikes->period.length;
 
-    /* Twice as many would be nearer to each other than can be seen. */
+    /* Half the distance is too short for a period: count instead. */
     return length / 2 < PERIOD_SHORTEST
                ? count_middles(state, piece, &course)
                : walk_middles(state, course, length / 2);
 }
 
-/* A page that touches all multiples of this touches none within: at each of its
- * prime parts a piece stays in one page. */
+/* Is `page_bytes` one page, and not a multiple of one? HOLDS: pieces at its
+ * prime parts (page / q) straddle no boundary. */
 static enum claim no_part_is(struct block_probe *state,
                              const struct block_piece *piece,
                              uint64_t page_bytes, uint64_t parts)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, route (c), where neither page nor order is needed: a drive
- * that maps whole blocks moves what lies before a write in its block. So a
- * small write is the dearer the further it is from where its block begins, and
- * cheap again behind the border: the next two borders are searched by halves,
- * and what lies between them is the block if that stands up at other places.
+ * clustered-block, route (c), which needs neither the page nor sequential
+ * writes. A drive that maps whole blocks moves what lies before a write in its
+ * block. So a small write costs more the further it is from the start of its
+ * block, and little just behind a block boundary. Bisection finds two
+ * boundaries in a row. Their distance is the block if it is certified at other
+ * places.
  *
  *   cost of a small write
  *    |      /|      /|      /
@@ -12,7 +13,8 @@
  *    |  /    |  /    |  /
  *    |/      |/      |/       address ->
  *
- * Assumes: before each such write, one far away closes the block of the last.
+ * Assumes: a write far away, before each measured one, makes the drive close
+ * the block of the last measured one.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -24,25 +26,28 @@
 enum {
     TRIES = 2,
     RESETS_PART = 4,
-    EVERY_MOST = 8,   /* rows of a block that are told from blocks */
-    ALIKE_ROUNDS = 96 /* of borders that are compared, at the least */
+    EVERY_MOST = 8,   /* rows of a block that check_alike() can see */
+    ALIKE_ROUNDS = 96 /* boundaries that are compared, at least */
 };
 
 static const uint64_t write_bytes = 4 * KIB;
 static const uint64_t first_step_bytes = 64 * KIB;
-/* Nothing further away than a part of this is compared. */
+/* The probe uses this much of the region at most. */
 static const uint64_t room_most_bytes = 4 * GIB;
-/* What comes behind a border costs less by this, at the least: half a block
- * less is moved, of two at most. */
+/* A log ratio: the cost of a write drops by this much across a boundary. In a
+ * step of the search at least half a block less is moved, of at most two
+ * blocks. */
 static const double drop_least = 0.1;
-/* And right behind it, a whole block less; but where the bank is still busy
- * with an erase, what is moved may hardly take longer than that. */
+/* Also a log ratio: between just before and just behind a boundary a whole
+ * block less is moved. It is small, since moves may hide behind an erase on the
+ * bank. */
 static const double border_least = 0.05;
-/* Of 35 kinds of borders chance puts none so high above the others; banks of
- * one drive that differ a little came to more than 3.5. One that always saves
- * more than the others is at 5.6 or more. */
+/* Standard deviations, for outranks(). Chance puts none of the 35 kinds of
+ * boundaries so high. Banks of one drive that differ a little came to more than
+ * 3.5. A kind that always saves more is at 5.6 or above. */
 static const double outranks_most = 4.5;
-/* A wrong step costs a second try; the certificate decides. */
+/* The error rate of a search step. It may be high: a wrong step costs a second
+ * try, and the certificate decides. */
 static const double step_error = 0.3;
 static const double certify_alpha = 1e-4;
 static const uint32_t step_looks[] = {5, 8, 12, 18, 0};
@@ -50,7 +55,7 @@ static const uint32_t certify_looks[] = {24, 32, 48, 72, 108, 0};
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* Where the writes of one round go. */
+/* The places of a round: two that are compared, and one far away. */
 struct places {
     uint64_t a_bytes, b_bytes, far_bytes;
 };
@@ -70,8 +75,9 @@ static uint64_t first_of(const struct block_probe *state)
     return (first + write_bytes - 1) / write_bytes * write_bytes;
 }
 
-/* Just behind a place where blocks, or a part of one, begin; and just
- * before. */
+/* `a` lies just behind a block boundary, `b` just before it. Where size_bytes
+ * is a part of the block, they lie beside a boundary of parts inside a
+ * block. */
 static struct places beside_border(const struct block_probe *state,
                                    const struct contrast *contrast,
                                    struct random *random)
@@ -138,7 +144,8 @@ static uint64_t grain_of(const struct block_probe *state)
                : write_bytes;
 }
 
-/* Is there a border between two places, less than a block apart? */
+/* Is there a boundary between two places less than a block apart? True if the
+ * higher one costs clearly less. */
 static bool is_between(struct block_probe *state, const char *phase,
                        uint64_t low_bytes, uint64_t high_bytes)
 {
@@ -158,9 +165,9 @@ static bool is_between(struct block_probe *state, const char *phase,
 }
 
 /*
- * The first border behind `from_bytes`; 0: none was seen. Each step goes half
- * as far again, so that it never passes more than half a block beyond what is
- * known to be in one.
+ * The first boundary behind `from_bytes`; 0: none was seen. The distance that
+ * is tried grows by half each time. So it ends at most half a block behind the
+ * boundary that it passes.
  */
 static uint64_t next_border(struct block_probe *state, const char *phase,
                             uint64_t from_bytes)
@@ -184,7 +191,8 @@ static uint64_t next_border(struct block_probe *state, const char *phase,
     return high;
 }
 
-/* Were a part of it the block, it would show as much as the whole. */
+/* The threshold of the parts is half of what the whole saves: if a part were
+ * the block, its boundaries would save as much. */
 static void parts_within_half(struct contrast contrasts[], size_t count)
 {
     double threshold = fmax(contrasts[0].median, border_least) / 2;
@@ -193,8 +201,8 @@ static void parts_within_half(struct contrast contrasts[], size_t count)
         contrasts[i].low = contrasts[i].high = threshold;
 }
 
-/* Is what one kind of border saves more than what the others do? By ranks: how
- * many spreads the sum of its own is above what chance gives. */
+/* Do boundaries with index % every == first save more than the others? Returns
+ * the rank sum of what they save, in standard deviations above chance. */
 static double outranks(const double ratios[], const uint64_t indexes[],
                        uint32_t count, uint64_t every, uint64_t first)
 {
@@ -225,10 +233,11 @@ bool block_borders_alike(const double ratios[], const uint64_t indexes[],
 }
 
 /*
- * Behind each border as much is saved? Where a block spans several banks, a
- * write at the last of them waits for what each moves, and one at the first
- * behind it for less: so it is at each row of a block, but more is saved where
- * a block begins, which is every so many rows. HOLDS: they are alike.
+ * Does each boundary save as much? In a block that spans several banks, a write
+ * to the last bank waits for the moves of all of them, and a write to the first
+ * bank of the next row for fewer. So each row of pages looks like a block. But
+ * a true block boundary saves more, and comes every few rows. HOLDS: all save
+ * as much.
  */
 static enum claim check_alike(struct block_probe *state, const char *phase,
                               const struct contrast *whole)
@@ -249,10 +258,9 @@ static enum claim check_alike(struct block_probe *state, const char *phase,
                                                         : CLAIM_FALLS;
 }
 
-/* Behind any border of blocks a write is much cheaper than before it; and not
- * so at the parts of a block, of which only the primes need be tried.
- * `*part_bytes`: the length of a part where some is saved all the same; or
- * 0. */
+/* Certifies that a write just behind a block boundary is cheaper than one just
+ * before it, and that this is not so at boundaries of block / q, for each prime
+ * q. `*part_bytes`: a part that saves something all the same, or 0. */
 static enum claim certify(struct block_probe *state,
                           struct block_borders *borders, uint64_t *part_bytes)
 {
@@ -265,7 +273,7 @@ static enum claim certify(struct block_probe *state,
     char phase[LABEL_PHASE_MAX];
     size_t count = 0;
 
-    /* Pages may be no multiple of what is written here. */
+    /* The block need not be a multiple of write_bytes. */
     while (block % unit)
         unit /= 2;
     left = block / unit;
@@ -302,8 +310,9 @@ static enum claim certify(struct block_probe *state,
                                 : claim;
 }
 
-/* What lies between two borders may be several blocks, for a search may miss
- * one: then a part of it shows as much, and may be the block. */
+/* A search may miss a boundary, so that the two it found are several blocks
+ * apart. Then a part of their distance saves as much, and is certified
+ * instead. */
 static enum claim certify_down(struct block_probe *state,
                                struct block_borders *borders)
 {

@@ -2,20 +2,19 @@
 /*
  * clustered-block: in which unit does the drive erase? (Kim et al. III-C)
  *
- * Idea, by two routes that must agree. (a) Written page by page in order, every
- * new block brings an erase or a merge: slow writes at one distance. (b) Random
- * aligned writes of a size that is no multiple of the block leave parts behind
- * that must be copied: they cost more than the same writes in order. (c) Asked
- * first, for it needs the least: where whole blocks are mapped, what lies
- * before a small write in its block is moved with it, and where that begins
- * again a block begins.
+ * Idea: two routes must agree. (a) In sequential writes of a page each, every
+ * new block brings an erase or a merge: slow writes come at one distance. (b)
+ * Random aligned writes of a size that is no multiple of the block leave valid
+ * parts of blocks behind, which must be copied. So they cost more than
+ * sequential ones. (c), tried first since it writes least: a drive that maps
+ * whole blocks moves what lies before a small write in its block. A block
+ * begins where that cost drops.
  *
  * Assumes: the drive has been written, flush works. A page-mapped drive cleans
- * only when its spare area is used up: it is then filled that far, and only
- * route (a) speaks, at lower confidence, in writes that may go anywhere. Where
- * the page is not known, writes of several lengths, and across two pages, must
- * tell how long one is. Where log-list has found the block that a log belongs
- * to, that is the block, and nothing is written.
+ * once its spare area is used up. So it is filled that far, and route (a)
+ * speaks alone, in random writes and with less confidence. Where the page is
+ * not known, writes of several lengths tell it. Where log-list found the block
+ * of a log, that is the block, and nothing is written.
  *
  *   cost                      cost of random over sequential writes of s
  *    |    x         x           |  o  o
@@ -32,18 +31,18 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-/* Numbers of walks; those in pieces are between. */
+/* Numbers of sweeps; those in pieces are between. */
 enum { WALK_AS_FOUND = 1, WALK_LATER = 2, WALK_SCATTERED = 35 };
 
-/* Where pieces of several lengths told the block it was right for 48 of 48
- * drives made at random. */
+/* Where pieces of several lengths told the block, it was right for 48 of 48
+ * random drives. */
 static const double pieces_confidence = 0.9;
-/* Of writes that use up the spare area, where the page is not known. */
+/* The unit of fill writes where the page is not known. */
 static const uint64_t shortest_fill_bytes = 32 * KIB;
 
 /* ---- where the page is known ------------------------------------------- */
 
-/* A stand-in for the block where none is known: 8 MiB or more, in pages. */
+/* Stands for an unknown block: 8 MiB in whole pages, or 8 pages. */
 static struct block_guess unknown_block(uint64_t page_bytes)
 {
     uint64_t eighth = MIB / page_bytes * page_bytes;
@@ -53,10 +52,11 @@ static struct block_guess unknown_block(uint64_t page_bytes)
 }
 
 /*
- * A drive that maps pages and has used up its spare area: slow writes come at
- * one distance, wherever they go. Where the host or a buffer splits a page, it
- * uses up several, so that the distance need not be a number of writes: then
- * parts of a page tell. False: they do not, and nothing is said.
+ * For a page-mapped drive whose spare area is used up: slow writes come at one
+ * distance, in random writes as well. Where the host or a buffer splits a page,
+ * one write may use up several, and a block need not be a whole number of
+ * writes. Then sweeps in parts of a page tell. False: they do not, and nothing
+ * is said.
  */
 static bool conclude_scattered(struct block_probe *state, bool cleans,
                                struct findings *findings)
@@ -102,8 +102,8 @@ static void conclude_with_page(struct block_probe *state,
         block_conclude_spikes(state, &spikes, findings);
         return;
     }
-    /* What random writes cost more, a drive that maps pages pays for cleaning:
-     * then no more need be filled. */
+    /* If random writes cost more, a page-mapped drive cleans already and needs
+     * no fill. */
     const bool cleans = block_any_gap(state, &unknown) == SIDE_ABOVE;
     course.number = WALK_LATER;
     if (!cleans) {
@@ -130,7 +130,7 @@ static void conclude_with_page(struct block_probe *state,
 static void conclude_without_page(struct block_probe *state,
                                   struct findings *findings)
 {
-    /* It stands for the page. */
+    /* It stands for the unknown page. */
     const uint64_t write_bytes = 4 * KIB;
     const struct block_guess unknown = unknown_block(write_bytes);
     struct block_pieces pieces = {.scattered = true};
@@ -139,8 +139,8 @@ static void conclude_without_page(struct block_probe *state,
         block_conclude_ladder(state, write_bytes, findings);
         return;
     }
-    /* What has none has nothing to use up, and the walks use up some as
-     * well. */
+    /* Skipped where clustered-page found no page: such a drive has no spare
+     * area to use up. The sweeps use up some as well. */
     if (!state->page_is_absent)
         block_fill(state, shortest_fill_bytes);
     if (block_compare_pieces(state, &pieces) == CLAIM_HOLDS)
@@ -171,7 +171,8 @@ static void emit(struct study *study, const char *phase,
     }
 }
 
-/* What the rows of a cell took in all; a flush may take no time. */
+/* The time of a cell's write and flush, plus 1 ns for a flush that takes none.
+ * False: they were not measured. */
 static bool cell_ns(const struct study *study, const char *phase,
                     const struct contrast *contrast, char suffix,
                     uint32_t round, double *ns)
@@ -220,7 +221,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     plan->requests = 20000;
     plan->requests_max = 600000;
-    /* Where logs were found, nothing; else a walk, and after a fill another. */
+    /* Nothing where log-list found logs; else a sweep, and one more after a
+     * fill. */
     plan->bytes_written = 256 * MIB;
     plan->bytes_written_max = 25 * GIB + block_fill_bytes(setting);
 }

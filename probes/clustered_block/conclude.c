@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block: what slow writes at a distance, and random writes that cost
- * more than sequential ones, say together: the two routes must agree, or one of
- * them speaks alone.
+ * clustered-block: combines slow writes at a distance (route a) with what
+ * random writes cost beyond sequential ones (route b). The routes must agree,
+ * or one of them speaks alone.
  */
 #include <math.h>
 
@@ -12,15 +12,15 @@
 enum {
     CANDIDATES_MAX = 3,
     WALK_NUMBER = 34,
-    SEEN_PERIODS = 16 /* in so many writes a distance shows */
+    SEEN_PERIODS = 16 /* in so many a distance shows */
 };
 
 static const double search_error = 0.004;
-/* Before, writes of this size are compared (block_any_gap). */
+/* The ladder of block_conclude_ladder() begins here. */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
-/* Random writes that cost more may be of a part of a block, and pages that are
- * split may use up more than one: both were often so. */
+/* Where the slow writes may be those of a part of a block, or where a split
+ * page may use up several. Both were often so. */
 static const double doubtful_confidence = 0.6;
 
 static const uint32_t quick_looks[] = {9, 12, 18, 0};
@@ -29,9 +29,9 @@ static const char no_gap_yet[] =
     "random writes cost no more than sequential ones yet, as on a page-mapped "
     "drive with spare area, so nothing else could confirm it";
 
-/* Of two pages, does each write use up so many, all of a block? More than two
- * it does where they are written in parts, as by a buffer that shorter ones
- * pass by. */
+/* Does each write of two pages use up more than two, and a whole number of them
+ * a block? So it is where the drive writes them in parts, as from a buffer that
+ * shorter writes bypass. */
 static bool use_up_block(const struct block_spikes *spikes,
                          const struct block_spikes *doubled)
 {
@@ -42,11 +42,12 @@ static bool use_up_block(const struct block_spikes *spikes,
 }
 
 /*
- * In writes of two pages, do slow ones come at the same distance? After as many
- * writes as before, it is not how much was written that makes one slow: the
- * drive keeps its books every so many requests, or the page is not the whole
- * one. Where parts of a page use up one each as well (`parts_agree`), those of
- * two may use up more. `*missed`: they come at none, where they could be seen.
+ * Are writes of two pages slow at the same distance in bytes? If it is the same
+ * number of writes instead, the amount written is not the cause. The drive
+ * saves its mapping every so many requests, or `write_bytes` is only a part of
+ * a page. Where parts of a page use up one page each (`parts_agree`), a write
+ * of two pages may use up more than two. True as well where no distance was
+ * seen; `*missed`: it could have been.
  */
 static bool doubled_agree(struct block_probe *state,
                           const struct block_spikes *spikes, bool parts_agree,
@@ -62,7 +63,8 @@ static bool doubled_agree(struct block_probe *state,
     struct block_spikes doubled;
 
     block_walk(state, &course, &doubled);
-    /* In order, what is cleaned may be stale the second time. */
+    /* Random only: a second sequential sweep may clean blocks without valid
+     * pages, which shows no slow writes. */
     *missed = !doubled.found && spikes->scattered &&
               length >= PERIOD_SHORTEST &&
               length * SEEN_PERIODS * doubled_bytes <= course.most_bytes &&
@@ -71,9 +73,8 @@ static bool doubled_agree(struct block_probe *state,
            (parts_agree && use_up_block(spikes, &doubled));
 }
 
-/* States the block with `confidence` at the most, unless the slow writes
- * that were walked are those of a cache in front. `spikes`: they, with the
- * block that they tell of. */
+/* Adds the block of `spikes`, with `confidence` at most. If the sweep `walked`
+ * shows an SLC cache in front, adds what that cache tells instead. */
 static void conclude_alone(struct block_probe *state,
                            const struct block_spikes *walked,
                            const struct block_spikes *spikes, double confidence,
@@ -89,7 +90,8 @@ static void conclude_alone(struct block_probe *state,
         block_say_spikes(findings, spikes, cache.claim, confidence, why_alone);
 }
 
-/* A walk in pieces that use up one page each; of whole pages, the first. */
+/* The first sweep whose pieces use up one page each, or the first of all where
+ * all pieces are whole pages. */
 static const struct block_walked *walked_of(const struct block_pieces *pieces)
 {
     for (size_t i = 0; i < pieces->count; i++)
@@ -117,10 +119,10 @@ void block_conclude_agreed(struct block_probe *state,
 }
 
 /*
- * Where the host splits a page, or a buffer that is shorter, the drive may
- * write each part by itself, so that each uses up a page: what is written with
- * its flush and is no longer than a part does, and as many of these fill a
- * block as it has pages.
+ * Where the host splits a page, or a buffer shorter than a page does, the drive
+ * may write each part by itself. Then each part uses up a page, and a write of
+ * a whole page several. A flushed write no longer than a part uses up exactly
+ * one page, so as many of them fill a block as it has pages.
  */
 void block_conclude_one_route(struct block_probe *state,
                               const struct block_spikes *spikes,
@@ -159,19 +161,20 @@ void block_conclude_one_route(struct block_probe *state,
         conclude_alone(state, spikes, &whole, confidence, why_alone, findings);
 }
 
-/* Random writes of the whole still cost more than sequential ones. */
+/* Random writes of the whole block still cost more than sequential ones. */
 static const char still_more[] =
     "but random writes of that size still cost more than sequential ones, as "
     "of a part of the block, or on a page-mapped drive with little spare area";
 
-/* What the gap at the block that slow writes tell of says. FALLS: nothing, and
- * `*guess` becomes another one. */
+/* Does route (b) confirm the block of the slow writes? HOLDS: it does. OPEN:
+ * no, and `*why_alone` says why. FALLS: random writes of a part cost no more,
+ * and `*guess` becomes that part. */
 static enum claim try_guess(struct block_probe *state,
                             struct block_guess *guess, const char **why_alone,
                             struct block_verdict *verdict)
 {
-    /* A short part of the block tells for a few writes of it whether there is
-     * any gap: where there is none, no need to look for its end. */
+    /* An eighth of the block tells for few bytes whether there is a gap at all.
+     * If there is none, it has no end to look for. */
     const enum side side = block_any_gap(state, guess);
 
     *why_alone = no_gap_yet;
@@ -235,9 +238,9 @@ static uint64_t next_size(uint64_t page_bytes, uint64_t size_bytes)
 }
 
 /*
- * No spikes, but random writes cost more: up to which size? The first that
- * costs no more is the block if that stands up. If the certificate finds it
- * still to cost more, the block is longer.
+ * For no slow writes at a distance, while random writes cost more. Tries longer
+ * and longer sizes. The first that costs no more is the block, if certified; if
+ * the certificate finds that it costs more, the block is longer.
  */
 void block_conclude_ladder(struct block_probe *state, uint64_t page_bytes,
                            struct findings *findings)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, where a cache of flash in front has the slow writes: each is
- * the copying of one of its blocks, which with one bit a cell holds but a part
- * of the block behind. A copy with which a block behind begins waits for that
- * as well: one must be cleaned, or a log be merged. So some copies are much
- * slower than the others, and what comes from one of them to the next fills a
- * block:
+ * clustered-block, where an SLC cache in front has the slow writes. Each of
+ * them copies out one block of the cache. With one bit a cell, that holds only
+ * a part of an erase block. A copy-out that begins a new erase block waits for
+ * it as well: the drive cleans a block or merges a log. So some copies are much
+ * slower than the others, and what is copied from one of them to the next fills
+ * a block:
  *
  *   cost            |           |               |
  *      cache full   |   |   |   |   |   |   |   |   |
  *    .......................................................  in order ->
  *
- * It need not be a number of copies. Then some blocks begin with one copy more,
- * and so many are looked at that one length alone explains all of them, to the
- * page.
+ * A block need not be a whole number of copies. Then some blocks take one copy
+ * more, and enough copies are measured that only one length, to the page,
+ * explains them all.
  *
- * Assumes: a cleaned block has pages left to copy, for which the spare area may
- * have to be used up first, and writes come from anywhere; logs are merged by
- * copying, for which writes are not quite in order.
+ * Assumes: a cleaned block has valid pages left to copy. That may need a
+ * used-up spare area and random writes. Logs are merged by copying, which needs
+ * writes that are not quite in order.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -33,28 +33,31 @@ enum {
     ANYWHERE_NUMBER = 40,
     FIRST_CHUNKS = 4,
     CHUNKS_MAX = 256,
-    COPIES_LEAST = 2, /* of a block */
+    COPIES_LEAST = 2, /* copies for one block */
     TRIALS_LEAST = 16,
-    /* Copies take longer as well where both blocks lie on one chip. */
+    /* classes: most copies, those on one chip, those that begin a block */
     KINDS_MAX = 3
 };
 
-/* What is cleaned may have next to nothing left to copy, but not as a rule: nor
- * may every second block, or half a block explains as much. */
+/* Shares of the copies that begin a block and are slower. A cleaned block may
+ * have next to nothing left to copy, but not as a rule. If every second block
+ * did not show, a length and its double could not be told apart. Another length
+ * is ruled out below 0.4. */
 static const double hits_least = 0.55, other_hits_least = 0.4;
-/* Of those that are slow, so many may begin no block, for noise. Where another
- * length has fewer than this share, it is not ruled out. */
+/* Noise makes some copies slower that begin no block: at most so many of those
+ * that do. Another length is ruled out above 0.2. */
 static const double elsewhere_most = 0.125, other_elsewhere_most = 0.2;
-/* Copies take longer as well where both blocks lie on one chip, but in several
- * ways: what begins a block stands out from all of them. */
+/* Log costs. Copies within one chip take longer too, in several ways. The class
+ * that begins blocks must be slower than the next class by 0.2 and by twice
+ * what that class spreads. */
 static const double excess_least = 0.2, spread_most = 0.5;
 
 /* ---- which are slower ---------------------------------------------------- */
 
-/* Those of them that are slower still. */
+/* The copies of a sweep, and which of them are slower. */
 struct copies {
     struct block_copies all;
-    double slower_least; /* from this residual on */
+    double slower_least; /* slower from this residual on */
 };
 
 static double copy_at(const struct block_copies *copies, size_t i)
@@ -62,7 +65,8 @@ static double copy_at(const struct block_copies *copies, size_t i)
     return copies->residuals[copies->first + i * copies->length];
 }
 
-/* Sorted; those of them that a stride leaves, where there are too many. */
+/* The residuals of the copies, sorted; every n-th one where there are too many.
+ * Returns how many. */
 static size_t sample_of(const struct block_copies *copies,
                         double sample[STATS_MAX])
 {
@@ -105,12 +109,12 @@ struct block_copies block_copies_of(const double residuals[], size_t count,
     return copies;
 }
 
-/* Of `kinds`, does the slowest stand out from the one before it? `*excess`: by
- * so much. */
+/* Splits the copies into `kinds` classes by time. True if the slowest class
+ * stands out from the next one. `*excess`: by how much, as log cost. */
 static bool split(struct copies *copies, size_t kinds, double *excess)
 {
     double sample[STATS_MAX];
-    /* What is slower still than one in twenty is noise. */
+    /* The slowest 5 % are taken for noise. */
     const size_t count = sample_of(&copies->all, sample) * 19 / 20;
     size_t begins[KINDS_MAX];
 
@@ -130,9 +134,10 @@ static bool split(struct copies *copies, size_t kinds, double *excess)
 /* ---- what explains them -------------------------------------------------- */
 
 /*
- * What a block of `units` explains, where a copy has `copied` of them: one
- * begins with each copy that lies in a run of so many, wherever in a block that
- * is. `counts`: of slower copies and of all, at each place of a block.
+ * What does a block of `units` explain, where a copy has `copied` of them? A
+ * block begins within each copy that lies in one window of `copied` places.
+ * Where that window is in a block is not known: the one with most slower copies
+ * is taken. `counts`: slower copies, and all, for each place of a block.
  */
 static struct block_folds explain(const struct copies *copies, size_t copied,
                                   size_t units, uint32_t counts[][2])
@@ -170,7 +175,8 @@ static bool explains(const struct block_folds *folds, double least, double most)
            (double)folds->elsewhere <= most * (double)folds->hits;
 }
 
-/* HOLDS: one length alone explains which are slower. OPEN: none is sure. */
+/* HOLDS: exactly one length explains which copies are slower. OPEN: none does,
+ * or several do. */
 static enum claim find_alone(const struct copies *copies, size_t copied,
                              uint32_t counts[][2], struct block_folds *folds)
 {
@@ -199,7 +205,7 @@ enum claim block_judge_folds(const double residuals[], size_t count,
     const size_t blocks_least = copied > TRIALS_LEAST ? copied : TRIALS_LEAST;
     enum claim claim = CLAIM_OPEN;
 
-    /* In fewer blocks, a unit more or less need not change what is slower. */
+    /* With fewer copies, a length of one unit more or less explains as much. */
     if (copies.all.count < COPIES_LEAST * blocks_least)
         return CLAIM_OPEN;
     for (size_t kinds = 2; claim == CLAIM_OPEN && kinds <= KINDS_MAX; kinds++) {
@@ -247,8 +253,8 @@ static bool walk(struct block_probe *state,
 }
 
 /*
- * Without the spare area used up first, for logs need not; and then with, if it
- * was not for the distance.
+ * First without a fill, since merges of logs do not need one. Then with a fill,
+ * unless there was one before slow writes were found (in random writes).
  */
 bool block_find_folds(struct block_probe *state,
                       const struct block_distance *distance,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, route (b): random aligned writes of a size that is no
- * multiple of the block leave parts behind that must be copied; they cost more
- * than the same writes in order.
+ * clustered-block, route (b). Random aligned writes of a size that is no
+ * multiple of the block leave valid parts of blocks behind, which must be
+ * copied. So they cost more than the same writes in order.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -14,21 +14,21 @@
 enum { WARM_UNITS = 16, WASH_BLOCKS = 12 };
 
 static const double alpha = 1e-4, gap_most = 0.5;
-/* A write of half a block finds the other half beside it every fourth time or
- * so, and then costs no more: the median of what it costs takes many. */
+/* Rounds. About every fourth random write of half a block goes beside the other
+ * half and then costs no more. So the median needs many rounds. */
 static const uint32_t gap_looks[] = {18, 26, 36, 54, 72, 108, 144, 0};
-/* A round of the whole writes five blocks or so: of long ones, no more of them
- * than the probe may write. */
+/* A round at the whole block writes about five blocks. Long blocks get fewer
+ * rounds, to keep within the bytes that the probe may write. */
 static const uint32_t few_gap_looks[] = {18, 36, 54, 0};
 static const uint64_t long_block_bytes = 24 * MIB;
 
 /* ---- route (b): random against sequential ------------------------------ */
 
 /*
- * One group of rounds is one sequential run and one random run of as many
- * units, for a cost that is paid when the log of an earlier write is evicted
- * belongs to a run and not to a request. Random runs are warmed up; before a
- * sequential one, whole blocks wash the remains of random ones out.
+ * A group of rounds is one sequential run and one random run of as many units.
+ * The cost of evicting the log of an earlier write belongs to a run, not to a
+ * request. A random run begins with unmeasured writes. Before a sequential run,
+ * whole blocks are written to flush out what random writes left in logs.
  */
 struct contrast block_gap(uint64_t size_bytes, const struct block_guess *guess,
                           enum side expected)
@@ -50,7 +50,7 @@ struct contrast block_gap(uint64_t size_bytes, const struct block_guess *guess,
     return contrast;
 }
 
-/* Where the units of a contrast may lie: multiples of their size from the
+/* Where the units of a contrast may lie: at multiples of their size from the
  * first block boundary of the region on. */
 struct ground {
     uint64_t first_bytes, slots, blocks;
@@ -157,8 +157,9 @@ void block_emit_gap(struct study *study, const char *phase,
         ask_random(study, contrast, &ground, phase, group, random);
 }
 
-/* Units are paired by lot: in order, the pattern of fast and slow pages would
- * set the same ones against each other in every round. */
+/* The random unit that a sequential one is compared with, drawn by lot. In
+ * order, the pattern of fast and slow pages would pair the same ones in every
+ * round. */
 static size_t partner(const struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round)
 {
@@ -207,12 +208,12 @@ static const uint32_t *looks_at(uint64_t block_bytes)
 /* ---- reasoning --------------------------------------------------------- */
 
 /*
- * What counts as closed follows from the gaps that stand open. If the unit were
- * k times as long, k > 1, a random write of the whole length would still leave
- * k - 1 parts of k to be copied, or all; one of a q-th of it (k - 1/q), or all.
- * So the time that is lost at the whole length would be at least half of what a
- * write of a part loses. Less than a quarter says that nothing is left to copy.
- * Between that and a gap that matters nothing is decided.
+ * The threshold for "costs no more" follows from the parts, which cost more. If
+ * the unit were k > 1 times as long as the candidate, a random write of the
+ * whole candidate would leave k - 1 parts of k to be copied, or all. A write of
+ * a q-th of it would leave k - 1/q, or all. So the whole would lose at least
+ * half of the time that a part loses. Less than a quarter says that nothing is
+ * left to copy. Between that and a gap that matters nothing is decided.
  */
 static void closed_by_time_lost(struct contrast contrasts[], size_t count)
 {
@@ -222,8 +223,9 @@ static void closed_by_time_lost(struct contrast contrasts[], size_t count)
         const struct contrast *part = &contrasts[i];
         if (part->expected != SIDE_ABOVE)
             continue;
-        /* In times of a sequential write of the whole, which takes as many
-         * times longer than that of the part as it has bytes, or about. */
+        /* The time lost, over that of a sequential write of the whole. That
+         * takes longer than one of the part by about the ratio of their
+         * bytes. */
         double lost = expm1(part->median) * (double)part->size_bytes /
                       (double)part->other_bytes;
         threshold = fmin(threshold, log1p(fmax(lost, 0) / 4));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block: are there logs behind a cache of flash that takes all writes
- * first? What it copies to make room comes there as it was written. Pages from
- * anywhere belong to as many blocks, and each of those must be merged, which
- * copies all of a block; those of a run in order belong to one or two. Where
- * pages are mapped, it is all the same to the copying where they belong.
+ * clustered-block: do log blocks sit behind an SLC cache that takes all writes
+ * first? To make room, the cache copies pages out in the order of their writes.
+ * Pages of random writes belong to as many blocks, and each needs a merge,
+ * which copies a whole block. Pages of a sequential run belong to one block or
+ * two. On a page-mapped drive it does not matter where pages belong.
  *
  *   logs behind   |       |       |          no logs   |   |   |
  *   |   |   |     |       |       |          |   |   | |   |   |
  *   ..................................      ........................
  *   in order      anywhere                   in order  anywhere
  *
- * Assumes: what is copied was written since the pause, that is: the cache was
- * emptied, which shows where a pause twice as long lets it take no more; no
- * page is written twice while the cache has it.
+ * Assumes: all that is copied out was written since the pause, for the cache
+ * was emptied. It was if the cache takes no more after a pause twice as long.
+ * No page is written twice while the cache holds it.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -24,25 +24,27 @@
 enum {
     WALK_NUMBER = 39,
     CHUNKS_MAX = 256,
-    COPIES_LEAST = 16 /* and from the middle of a walk on the cache is full */
+    COPIES_LEAST = 16 /* for a median */
 };
 
-/* Eight pages or more are copied at once. Are each of them merged with 32
- * others, which is the least of a block, while of those in order a block of 32
- * is merged for all, that takes 8 * 32 / (8 + 32) times as long. Pages from
- * anywhere may take longer without logs as well, for blocks that are cleaned
- * for them have more pages left to copy. */
+/* Copy-outs this many times as long show merges. A copy-out has eight pages or
+ * more. At random, each is merged with a block, of 32 pages at least: 8 * 32.
+ * In order, 8 pages and one merge: 8 + 32. The ratio is 6.4. A lower one need
+ * not be a merge: a block cleaned for random pages has more valid pages to
+ * copy. */
 static const double merges_least = 5;
-/* One copy that takes so many times as long as those in order is enough. */
+/* One copy-out this many times as long as those in order is a merge for
+ * sure. */
 static const double merged_for_sure = 20;
-/* What it takes is as much after either pause, if it was emptied in both. */
+/* If both pauses emptied the cache, it takes as many writes after either,
+ * within this ratio. */
 static const double alike_most = 1.25;
-/* A copy takes at least this share of what they took when they were found: to
- * begin another block may take some time before the cache is full as well. So
- * the first copy comes later than with the first block. */
+/* A copy-out takes at least this share of the excess with which its distance
+ * was found. To begin another block takes some time too, before the cache is
+ * full, and must not pass for the first copy-out. */
 static const double copy_least = 0.5;
 
-/* What a write took beyond its neighbours, in ns. */
+/* The time of a write beyond its neighbours, in ns. */
 static double beyond(const struct block_costs *costs, size_t i)
 {
     return exp(costs->values[i]) - exp(costs->values[i] - costs->residuals[i]);
@@ -77,7 +79,7 @@ bool block_merges_for_sure(const struct block_costs *costs,
     return false;
 }
 
-/* Give or take a block of the cache. */
+/* Is `a` at most `b`, within the ratio and one copy-out? */
 static bool is_alike(size_t a, size_t b, size_t length)
 {
     return (double)a <= alike_most * (double)b + (double)length;
@@ -94,9 +96,9 @@ bool block_judge_hidden(const struct block_copying *in_order,
 
 /* ---- the walks ----------------------------------------------------------- */
 
-/* As many writes of a walk as show what copies take: of one in order, or
- * anywhere, beside `in_order`. False: none do, or one of them shows a merge
- * already. */
+/* Lengthens a sweep until it shows how long copy-outs take. Sequential where
+ * `in_order` is NULL, else random. False: it never does, or one write of the
+ * random sweep shows a merge already. */
 static bool walk(struct block_probe *state, const struct block_spikes *spikes,
                  const struct block_copying *in_order,
                  struct block_copying *copying)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block: do slow writes at a distance come after a pause as well?
- * What is erased or merged for each new block is, however long the drive was
- * left alone. But where blocks with one bit a cell take all writes first, a
- * slow one comes as often as such a block is copied away to make room, which is
- * a half, a third or a quarter of the block behind; and the drive makes room by
- * itself when it is left alone. (So does one that cleans before it must.)
+ * clustered-block: do slow writes at a distance come after idle time as well?
+ * If each new block needs an erase or a merge, they do. But a full SLC cache,
+ * which takes all writes first, is slow whenever it copies out one of its
+ * blocks. That is a half, a third or a quarter of an erase block. Such a drive
+ * makes room when it is idle, so slow writes stay away for a while. (So does a
+ * drive that cleans when idle.)
  *
  *   kept busy       |    |    |    |
  *                                      pause
  *   the same             |    |    |   .....   |    |    |
  *   room was made        |    |    |   .....                   |    |
  *
- * Assumes: five seconds suffice for it to begin (drives wait for tenths of one
- * to a few), and five more for a block.
+ * Assumes: the drive begins within five seconds (drives wait for tenths of a
+ * second to a few), and copies a block out in five more.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -25,18 +25,18 @@
 enum {
     WALK_NUMBER = 36,
     PAUSES = BLOCK_PAUSES_COUNT,
-    LEG_PERIODS = 3,   /* between pauses, at the least */
-    PLACES_A_PAUSE = 2 /* that should be slow behind each, and are looked at */
+    LEG_PERIODS = 3,   /* periods between pauses, at least */
+    PLACES_A_PAUSE = 2 /* first places behind each; should be slow */
 };
 
-/* A place is slow from half of what slow ones are above the rest. */
+/* A place is slow from half of the excess of slow ones on. */
 static const double slow_share = 0.5;
-/* They need not be as slow as when their distance was found (what is copied or
- * cleaned now may be more of a block, or less): from this ratio on, all are
- * slow enough. */
+/* Slow writes are as slow as this ratio at least, or as their excess. They may
+ * be slower or faster than before: what is copied or cleaned now may be more of
+ * a block, or less. */
 static const double slow_ratio = 4;
-/* A cache takes a write in less than this share of the time that it takes
- * behind, with all that a request costs besides; drives drift by less. */
+/* Into a cache, a write takes less than this share of the time past it, request
+ * overhead included. Drives drift by less. */
 static const double faster_most = 0.85;
 
 /* Every `step`th value, sorted; the count. */
@@ -59,8 +59,9 @@ static double median_of(const double values[], size_t count)
     return stats_median(sample, picked);
 }
 
-/* Of the values at one place: the lower quartile, for among many places noise
- * makes one or another slow twice. */
+/* The lower quartile of the values at one place of the period. A minority of
+ * slow values does not raise it: among many places, noise makes some slow
+ * twice. */
 static double low_of(const double values[], size_t count, size_t length)
 {
     double sample[STATS_MAX];
@@ -68,8 +69,8 @@ static double low_of(const double values[], size_t count, size_t length)
     return sample[(pick(values, count, length, sample) - 1) / 4];
 }
 
-/* Of a leg, before any pause: where slow writes come, and how far above their
- * neighbours they are. */
+/* The place of the period at which the first leg is slowest. Returns how far
+ * that is above the neighbours. */
 static double slowest_place(const double residuals[], size_t count,
                             size_t length, size_t *place)
 {
@@ -88,9 +89,9 @@ static double slowest_place(const double residuals[], size_t count,
 
 /* What a leg behind a pause shows. */
 struct leg {
-    uint32_t slow_count; /* at the first places where one should be */
-    size_t quiet_writes; /* before one is */
-    /* Places further on, once one was slow, and how many of them are. */
+    uint32_t slow_count; /* slow ones of the first PLACES_A_PAUSE */
+    size_t quiet_writes; /* before the first slow one */
+    /* Places after these and after a slow one; how many of them are slow. */
     size_t busy_count, busy_slow_count;
 };
 
@@ -113,7 +114,7 @@ static struct leg leg_of(const double residuals[], size_t first, size_t end,
     return leg;
 }
 
-/* Are writes faster after each pause than they were before all? */
+/* Are writes faster behind each pause than in the first leg? */
 static bool is_faster(const double values[], size_t leg_writes,
                       size_t legs_count, size_t length)
 {
@@ -125,8 +126,9 @@ static bool is_faster(const double values[], size_t leg_writes,
     return true;
 }
 
-/* Slow writes that stay away while the drive is kept busy as well, more than
- * half as often: what is cleaned may have nothing left to copy. */
+/* Do slow writes stay away on a busy drive as well? The share of slow places
+ * right behind pauses is then more than half of the share further on. What is
+ * cleaned may have nothing left to copy. */
 static bool come_and_go(size_t slow_count, size_t busy_count,
                         size_t busy_slow_count)
 {
@@ -161,7 +163,7 @@ enum block_pauses block_judge_pauses(const double values[],
         slow_count += shown.slow_count;
         if (shown.quiet_writes > *quiet)
             *quiet = shown.quiet_writes;
-        /* One pause is enough where both come. */
+        /* One pause is enough if all its places are slow. */
         if (leg == 1 && slow_count == PLACES_A_PAUSE)
             return BLOCK_PAUSES_SAME;
     }
@@ -176,7 +178,7 @@ enum block_pauses block_judge_pauses(const double values[],
                : BLOCK_PAUSES_ROOM;
 }
 
-/* The legs so far. */
+/* Measures and judges the first `legs` legs. */
 static enum block_pauses
 judge_legs(struct block_probe *state, const struct block_course *course,
            size_t legs, const struct block_spikes *spikes, size_t *quiet)
@@ -229,8 +231,8 @@ struct block_cache block_look_at_cache(struct block_probe *state,
     cache.claim = CLAIM_HOLDS;
     cache.quiet_bytes = quiet * distance->spikes->write_bytes;
     cache.is_seen_through = block_find_folds(state, distance, &cache.folds);
-    /* If nobody has said that there are no logs, it matters for the block
-     * only. */
+    /* Log blocks matter where log-list found none, or where the block must be
+     * sought in another way. */
     if (!cache.is_seen_through || state->log_list_is_absent)
         cache.may_hide_logs = block_may_hide_logs(state, distance->spikes);
     if (!cache.may_hide_logs && !cache.is_seen_through)

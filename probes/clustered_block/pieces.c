@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block, route (a) where the page is not known, or may be written in
- * parts: walks in pieces of several lengths.
+ * clustered-block, route (a) where the page is not known or may be split:
+ * sweeps in pieces of several lengths.
  *
- * A drive that maps pages writes each page anew that a piece touches, be it in
- * part. So halves of pieces that are whole pages are slow half as often; once a
- * half is slow as often as the whole, both are parts of a page, and one of as
- * many pieces is slow as a block has pages. How long a page is, is where pieces
- * touch two of them (across).
+ * A page-mapped drive writes anew each page that a piece touches, even in part.
+ * So long as pieces are whole pages, halves of them are slow half as often.
+ * Once a half is slow as often as the whole, both are parts of a page. As many
+ * of these pieces as a block has pages come between slow ones. Pieces across
+ * two pages then tell how long a page is (across.c).
  *
- * Nothing here depends on what a write costs that is not slow, nor on whether a
- * buffer or the host splits longer ones.
+ * The costs of writes that are not slow do not matter here, nor does a host or
+ * a buffer that splits longer pieces.
  */
 #include "probes/clustered_block/clustered_block.h"
 
@@ -18,23 +18,25 @@
 
 enum {
     AGREED_LEAST = 3,
-    FIRST_NUMBER = 3, /* of the walks; those with the page come before */
+    FIRST_NUMBER = 3, /* of the sweeps; those of whole pages are lower */
     FAILED_HALVES_MAX = 2
 };
 
-/* The first that shows a distance; the rest follow from it. Of whole pages, or
- * of parts that never end in the middle of one. */
+/* Lengths of the first piece, until one shows a distance; the others follow
+ * from it. Such a piece is whole pages, or a part that straddles no page
+ * boundary. */
 static const uint64_t first_lengths_bytes[] = {
     32 * KIB,  48 * KIB, 128 * KIB, 8 * KIB,   512 * KIB,
     192 * KIB, 16 * KIB, 64 * KIB,  256 * KIB, MIB};
 static const uint64_t longest_piece_bytes = MIB;
-/* Where no page was seen there may be none, and what is looked for should cost
- * little: a longer one than was looked for shows in short pieces as well. */
+/* The longest where clustered-page found no page. There may be none, so the
+ * search should cost little. A page longer than was looked for shows in short
+ * pieces as well. */
 static const uint64_t longest_of_unseen_bytes = 32 * KIB;
 
 /* ---- walks -------------------------------------------------------------- */
 
-/* A walk in pieces of this length, if there was none; false: no distance. */
+/* Sweeps in pieces of this length, unless it was done. False: no distance. */
 static bool add_walk(struct block_probe *state, struct block_pieces *pieces,
                      uint64_t piece_bytes, int number, size_t writes_most)
 {
@@ -60,7 +62,8 @@ static size_t last_length(const struct block_pieces *pieces)
     return pieces->walked[pieces->count - 1].spikes.period.length;
 }
 
-/* The same length is walked once. It is a power of two, or three times one. */
+/* The number of the sweep, one for each length. A length is a power of two, or
+ * three times one. */
 static int number_of(uint64_t piece_bytes)
 {
     int number = FIRST_NUMBER + (piece_bytes % 3 == 0);
@@ -97,9 +100,9 @@ static bool walk_first(struct block_probe *state, struct block_pieces *pieces)
 }
 
 /*
- * Halves of the first, and of these, until one is slow as often as the whole:
- * returns that whole, which is a part of a page then, or a page. 0: none is, so
- * that all are whole pages.
+ * Halves the first length until a half is slow as often as the whole. Returns
+ * that whole: it is a page or a part of one. 0: no half is, so all are whole
+ * pages.
  */
 static uint64_t walk_halves(struct block_probe *state,
                             struct block_pieces *pieces)
@@ -121,8 +124,8 @@ static uint64_t walk_halves(struct block_probe *state,
     return 0;
 }
 
-/* Longer pieces that are slow as often are parts of a page as well: the longest
- * such part. */
+/* Doubles the length as long as pieces stay slow as often: they are parts of a
+ * page as well. Returns the longest such part. */
 static uint64_t walk_doubles(struct block_probe *state,
                              struct block_pieces *pieces, uint64_t part_bytes)
 {
@@ -143,7 +146,7 @@ static uint64_t walk_doubles(struct block_probe *state,
     return part_bytes;
 }
 
-/* Whole pages of several lengths: one block explains them all. */
+/* Pieces of whole pages. HOLDS: three lengths or more imply one block. */
 static enum claim agree_whole(struct block_pieces *pieces)
 {
     pieces->page_bytes = 0;
@@ -172,14 +175,14 @@ enum claim block_compare_pieces(struct block_probe *state,
 
 /* ---- where the page is known -------------------------------------------- */
 
-/* What one piece uses up of a block, on average. Pieces in order begin at all
- * multiples of the common divisor within a page, as often at each. */
+/* The flash that a piece uses up on average. In a page, sequential pieces begin
+ * at all multiples of the common divisor, equally often. */
 static uint64_t used_up_bytes(uint64_t piece_bytes, uint64_t page_bytes)
 {
     return piece_bytes + page_bytes - common_divisor(piece_bytes, page_bytes);
 }
 
-/* The block that all distances follow from; 0: none. */
+/* The block that all lengths imply; 0: they imply none or several. */
 static uint64_t block_of(const struct block_pieces *pieces, uint64_t page_bytes)
 {
     uint64_t block = 0;
@@ -210,7 +213,7 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
             continue;
         const bool is_slow = add_walk(
             state, pieces, piece, FIRST_NUMBER + (int)i, block_piece_writes);
-        /* The shortest may be gathered before they are written. */
+        /* Not so the shortest: the drive may gather them before it writes. */
         pieces->missed = pieces->missed || (!is_slow && pieces->count > 0);
         agreed = pieces->count == AGREED_LEAST ||
                  (pieces->count == 1 &&

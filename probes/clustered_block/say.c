@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-block: what is said of each way in which a block was found, and how
- * sure that is.
+ * clustered-block: the words for each way in which a block was found, and the
+ * confidence.
  */
 #include <math.h>
 
 #include "lib/base/units.h"
 #include "probes/clustered_block/clustered_block.h"
 
-/* What one route alone says is stated with less confidence: slow writes may be
- * those of a cache in front (so it was with all 5 that were wrong of 64 drives
- * made at random), unless they came after a pause as well; and where there are
- * more logs than random writes before those that are measured, nothing of half
- * a block is merged yet. */
+/* The most for one route alone. Slow writes may be those of an SLC cache: so it
+ * was with all 5 errors in 64 random drives. If they come after a pause as well
+ * (`lasting`), there is no such cache. Random writes may mislead too: with more
+ * log blocks than unmeasured writes, no half of a block is merged yet. */
 static const double one_route_confidence = 0.9, lasting_confidence = 0.95;
 
 static struct finding *add(struct findings *findings)
@@ -109,7 +108,8 @@ void block_say_agreed(struct findings *findings,
                     period->trials, pieces->count - 1);
 }
 
-/* What every slow write, and none after a pause, says of a cache. */
+/* Slow writes at a distance, but none after a pause: what that says of a
+ * cache. */
 #define CACHE_SAYS                                                             \
     "written %s, every %s brings one slow write, but none for %s or more "     \
     "after the drive was left alone: it makes room by itself, as one does "    \
@@ -136,7 +136,7 @@ static void say_folds(struct findings *findings,
                 folds->hits, folds->trials);
 }
 
-/* Where what is copied at once cannot be told from what begins a block. */
+/* For a cache whose copy-outs do not show which of them begin a block. */
 static void say_room(struct findings *findings,
                      const struct block_spikes *spikes, uint64_t quiet_bytes)
 {
@@ -149,9 +149,9 @@ static void say_room(struct findings *findings,
                 format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
 
-/* What such a cache takes it writes to new places, one after the other: a merge
- * behind it is a part of what each of its slow writes waits for, wherever that
- * goes. So it looks as where there are no logs. */
+/* An SLC cache writes all data to new places one after the other. Each of its
+ * slow writes may wait for a merge behind it, wherever that write goes. So the
+ * times look as if there were no log blocks. */
 static void say_hidden(struct findings *findings)
 {
     static const char why[] =
@@ -183,9 +183,9 @@ void block_say_open(struct findings *findings, const char *reason)
 
 void block_say_lost(struct findings *findings)
 {
-    /* What is copied in cleaning may share blocks with what is written, and
-     * then slow writes come as often as those have room, for as long as that is
-     * the same. */
+    /* Copies made in cleaning may share blocks with new writes. Slow writes
+     * then come whenever the room that copies leave is full. That is one
+     * distance only as long as the number of copies stays the same. */
     block_say_open(findings,
                    "slow writes come at a fixed distance, but not in writes of "
                    "another length, so it holds for a while only: as where "
@@ -193,8 +193,8 @@ void block_say_lost(struct findings *findings)
                    "written");
 }
 
-/* Blocks that share a log are merged as one, and what is merged is erased. The
- * ends of that block were seen to the page. */
+/* Blocks that share a log are merged as one, and then erased as one. log-list
+ * saw the ends of that block to the page. */
 void block_say_log_block(const struct block_probe *state,
                          struct findings *findings)
 {
@@ -208,8 +208,8 @@ void block_say_log_block(const struct block_probe *state,
                 format_bytes(state->log_block_bytes, size, sizeof(size)));
 }
 
-/* What lies before a write in its block was moved with it, and so no drive does
- * that maps anything smaller. */
+/* Only a drive that maps whole blocks moves what lies before a write in its
+ * block. So no smaller unit is mapped. */
 void block_say_borders(struct findings *findings,
                        const struct block_borders *borders)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * clustered-block, route (a): written page by page in order, every new block
- * brings an erase or a merge, at one distance; on a page-mapped drive, once its
- * spare area is used up, and then in any order.
- */
+/* clustered-block, route (a): sequential writes of a page each. Every new block
+ * brings an erase or a merge, so slow writes come at one distance. On a
+ * page-mapped drive they begin once its spare area is used up, and then come in
+ * random writes as well. */
 #include "probes/clustered_block/clustered_block.h"
 
 #include <errno.h>
@@ -16,26 +15,26 @@
 
 enum {
     CHUNK_WRITES = BLOCK_CHUNK_WRITES,
-    FIRST_CHUNKS = 4,     /* of the first look at a walk */
-    CERTIFY_PERIODS = 16, /* fresh ones */
+    FIRST_CHUNKS = 4,     /* of the first search in a sweep */
+    CERTIFY_PERIODS = 16, /* periods of fresh data */
     TRIES_A_LENGTH = 2,
-    PARTS_MAX = 4, /* of a period that fell */
+    PARTS_MAX = 4, /* a refuted period is divided by 2 to this */
     FILL_ROUND_WRITES = 64,
-    FILL_PARTS = 64, /* after each it may be enough, */
-    SLOW_PARTS = 3,  /* if after so many the latest ones were slow: */
+    FILL_PARTS = 64, /* the fill is checked after each of these */
+    SLOW_PARTS = 3,  /* slow checks that end the fill */
     LATE_PARTS = 4,
-    STALLS_MAX = 2, /* rounds of these that may stall */
+    STALLS_MAX = 2, /* slowest rounds of a check, left out */
     FILL_WRITES_MAX = 200000,
     FILL_LATE_ROUNDS_MAX =
         LATE_PARTS * (FILL_WRITES_MAX / FILL_ROUND_WRITES / FILL_PARTS + 2)
 };
 
-/* So much of the drive uses up the spare area of most; no more than this. */
+/* Percent of the region that a fill writes; most drives have less to spare. */
 enum { FILL_PERCENT = 35 };
-/* Of what the whole run may write: the walks and other probes need theirs. */
+/* The fill's part of the write budget; the sweeps need the rest. */
 enum { FILL_BUDGET_PARTS = 4 };
 static const uint64_t fill_most_bytes = 20 * GIB;
-/* Writes that wait for a block to be cleaned cost so many times as much. */
+/* A check is slow from this ratio on: such writes wait for cleaning. */
 static const double cleaning_least = 2;
 
 /* ---- the walk ---------------------------------------------------------- */
@@ -43,12 +42,12 @@ static const double cleaning_least = 2;
 struct walk {
     const struct block_course *course;
     char phase[LABEL_PHASE_MAX];
-    uint64_t first_bytes; /* of those in order */
-    size_t writes_most;   /* of the search; the certificate comes on top */
-    size_t room_writes;   /* of both */
+    uint64_t first_bytes; /* where a sequential sweep begins */
+    size_t writes_most;   /* limit of the search, without certificate */
+    size_t room_writes;   /* limit of search and certificate */
     double *values;       /* log cost of each write with its flush */
     size_t count, size;
-    double writes_ns; /* without: the sum of the medians of all chunks */
+    double writes_ns; /* sum of the chunks' medians, without flushes */
 };
 
 static uint64_t pitch_of(const struct block_course *course)
@@ -56,7 +55,7 @@ static uint64_t pitch_of(const struct block_course *course)
     return course->pitch_bytes ? course->pitch_bytes : course->write_bytes;
 }
 
-/* Any place of the course in the region; `visit` counts those of a walk. */
+/* A random place for a write. `visit` is its number in the sweep. */
 static uint64_t anywhere(const struct block_probe *state,
                          const struct block_course *course, uint64_t visit,
                          struct random *random)
@@ -126,7 +125,7 @@ static bool take_chunk(struct block_probe *state, struct walk *walk,
     return true;
 }
 
-/* Makes room for so many values. */
+/* Makes room for `count` values. */
 static void grow(struct block_probe *state, struct walk *walk, size_t count)
 {
     if (count <= walk->size)
@@ -139,7 +138,8 @@ static void grow(struct block_probe *state, struct walk *walk, size_t count)
     walk->values = values;
 }
 
-/* Takes the first `writes` of the walk. */
+/* Takes the first `writes` costs. Asks for missing chunks and leaves
+ * think(). */
 static void walk_to(struct block_probe *state, struct walk *walk, size_t writes)
 {
     uint32_t chunks = (uint32_t)((writes + CHUNK_WRITES - 1) / CHUNK_WRITES);
@@ -170,8 +170,8 @@ static void refute(struct period_dead *dead, size_t failed[],
         dead->lengths[dead->count++] = length;
 }
 
-/* Walks on for some periods: are they there? Where more places are slow than
- * one of each period, a part of it may be the period. -ENOMEM, or 0. */
+/* Certifies the period on values[first .. end), or a half, third or quarter of
+ * it if more places are slow than one a period. Returns 0 or -ENOMEM. */
 static int certify_on(struct walk *walk, size_t first, size_t end,
                       const struct period_rule *rule, struct period *period,
                       bool *certified)
@@ -192,8 +192,8 @@ static int certify_on(struct walk *walk, size_t first, size_t end,
     return 0;
 }
 
-/* Searches the writes from `from` to `count`, once: a probe thinks again after
- * each answer. */
+/* Searches values[from .. count) for a period. Keeps the result, because a
+ * probe thinks again after each answer. */
 static int search(struct block_probe *state, const struct walk *walk,
                   size_t from, size_t count, const struct period_dead *dead,
                   struct period_rule *rule, struct period *period)
@@ -216,7 +216,8 @@ static int search(struct block_probe *state, const struct walk *walk,
     return error;
 }
 
-/* Looks for a period in the writes from `from` to `count`. CLAIM_OPEN: none. */
+/* Searches values[from .. count) and certifies the result on the writes behind
+ * them. FALLS: not certified. OPEN: no period was found. */
 static enum claim look_from(struct block_probe *state, struct walk *walk,
                             size_t from, size_t count, struct period_dead *dead,
                             struct period_rule *rule, struct period *period)
@@ -258,7 +259,7 @@ static struct block_spikes spikes_of(const struct block_probe *state,
 static bool follow(struct block_probe *state, struct walk *walk,
                    struct block_spikes *spikes)
 {
-    /* As the drive goes on, it cleans more: what comes later may be clearer. */
+    /* Slow writes get clearer later: searches the second half as well. */
     struct period_dead dead[2] = {{.count = 0}, {.count = 0}};
     size_t failed[2][PERIOD_DEAD_MAX], failed_count[2] = {0, 0};
 
@@ -282,7 +283,7 @@ static bool follow(struct block_probe *state, struct walk *walk,
     return false;
 }
 
-/* The same number may be walked in order and anywhere. */
+/* A sequential and a random sweep may have the same number. */
 static void name_phase(const struct block_course *course,
                        char phase[LABEL_PHASE_MAX])
 {
@@ -339,8 +340,9 @@ uint64_t block_fill_bytes(const struct setting *setting)
     return bytes < fill_most_bytes ? bytes : fill_most_bytes;
 }
 
-/* How long the writes are: short beside a block, that parts of it stay valid
- * and must be copied; but not more of them than take a few minutes. */
+/* The length of a fill write: short beside a block, so that blocks keep valid
+ * pages, but long enough for FILL_WRITES_MAX writes, which take a few
+ * minutes. */
 static uint64_t fill_write_bytes(const struct block_probe *state,
                                  uint64_t unit_bytes)
 {
@@ -350,7 +352,7 @@ static uint64_t fill_write_bytes(const struct block_probe *state,
     return (least + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
 
-/* False: the round was there. */
+/* Asks for a round of fill writes. False: it was measured before. */
 static bool ask_fill(struct block_probe *state, uint64_t length, uint32_t round)
 {
     const struct setting *setting = &state->study.setting;
@@ -375,9 +377,9 @@ static bool ask_fill(struct block_probe *state, uint64_t length, uint32_t round)
     return true;
 }
 
-/* What a round took on average, of `count` from `first` on. A drive that stalls
- * now and then is not one that cleans: the slowest are left out. They are few,
- * since one that cleans for a long block may do so in one of many rounds. */
+/* The mean time of `count` rounds from `first` on. The slowest are left out: a
+ * drive that stalls now and then does not clean. They are few, since a drive
+ * with long blocks may clean in only one of many rounds. */
 static double rounds_ns(const struct block_probe *state, uint32_t first,
                         uint32_t count)
 {
@@ -396,15 +398,13 @@ static double rounds_ns(const struct block_probe *state, uint32_t first,
     return sum_ns / kept;
 }
 
-/*
- * Writes at random that use up the spare area and leave no block without some
- * pages that are still valid: from then on a new block is had only by copying
- * those, and that takes long enough to be seen. (Written in order, old blocks
- * have none, and their erase can hide behind writes to other banks.) That it is
- * so far shows in the writes themselves: parts of them take much longer than an
- * early one did, the second, for a buffer may have taken in the first. A few
- * such parts, and each block has met it.
- */
+/* Writes at random until the spare area is used up and blocks have valid pages
+ * in them. From then on, a new block costs copies of these, which takes long
+ * enough to be seen. (Sequential writes leave blocks without valid pages, whose
+ * erase can hide behind writes to other banks.) After each part, the latest
+ * parts are compared with the second one, for a buffer may have taken the
+ * first. A few slow checks end the fill: cleaning has then reached all
+ * blocks. */
 void block_fill(struct block_probe *state, uint64_t unit_bytes)
 {
     const uint64_t length = fill_write_bytes(state, unit_bytes);
