@@ -88,8 +88,8 @@ struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* A few requests more or less, so that a cell does not lock on to the pattern
- * of fast and slow pages. The first number of the round's chance. */
+/* The requests of a cell, varied by one at random. So a cell does not lock on
+ * to the pattern of fast and slow pages. Takes the first number of `random`. */
 static uint32_t repeats_of(const struct contrast *contrast,
                            struct random *random)
 {
@@ -103,9 +103,9 @@ static bool is_steady(const struct contrast *contrast)
     return contrast->kind == PAGE_STEADY || contrast->kind == PAGE_PIECES;
 }
 
-/* Slots overlap, that both cells meet pages of each level: were an odd number
- * of pages always written from an even place on, or always from an odd one, one
- * of the two cells would have more of the slow ones. */
+/* The number of slots to write to. Slots overlap, so that both cells meet pages
+ * of each level. If an odd number of pages always began at an even page, or
+ * always at an odd one, one cell would have more of the slow ones. */
 static uint64_t slots_of(const struct page_probe *state,
                          const struct contrast *contrast)
 {
@@ -118,7 +118,8 @@ static uint64_t slots_of(const struct page_probe *state,
     uint64_t end = state->study.setting.region_offset_bytes +
                    state->study.setting.region_length_bytes;
 
-    /* Few blocks, or every write would merge another one. */
+    /* A short window has few blocks; in many, each write would merge another
+     * one. */
     window = window < 256 * KIB ? 256 * KIB : window;
     if (is_steady(contrast))
         window = STEADY_SLOTS * pitch;
@@ -144,17 +145,16 @@ static void emit_write(struct study *study, const char *phase,
     study_ask(study, &step);
 }
 
-/* Not at the base: a block may begin there, and what writes to its beginning
- * costs is no page's doing. */
+/* A random slot, but not at the base. A block may begin there, and what a write
+ * to its beginning costs is not caused by pages. */
 static uint64_t any_slot(const struct page_probe *state,
                          const struct contrast *contrast, struct random *random)
 {
     return 1 + random_below(random, slots_of(state, contrast));
 }
 
-/* The first write of a run opens a block, or closes another, and does not
- * count.
- */
+/* A sequential run. Its first write opens a block, or closes another, and is
+ * not measured. */
 static void emit_run(struct study *study, const char *phase,
                      const struct contrast *contrast, bool second,
                      uint32_t round, uint32_t repeats, struct random *random)
@@ -174,8 +174,9 @@ static void emit_run(struct study *study, const char *phase,
     }
 }
 
-/* Writes of both kinds in pairs, a b then b a, or the other way by lot: so both
- * meet the same fast and slow pages, be they neighbours or in long runs. */
+/* Writes of both cells in pairs: a b then b a, or the other way, by lot. So
+ * both meet the same fast and slow pages, whether these alternate or come in
+ * long runs. */
 void page_emit(struct study *study, const char *phase,
                const struct contrast *contrast, uint32_t round,
                struct random *random)
@@ -209,8 +210,9 @@ void page_emit(struct study *study, const char *phase,
     }
 }
 
-/* Mean of the lowest eighth: where pages take different times, both cells have
- * fast ones among their lowest, and rarely as many in their lower half. */
+/* The mean of the lowest eighth. Where pages take different times, both cells
+ * have fast ones there; in their lower halves, the numbers of fast ones
+ * differ. */
 static double lowest_eighth(double costs[], uint32_t count)
 {
     uint32_t eighth = (count + 7) / 8;
@@ -222,7 +224,7 @@ static double lowest_eighth(double costs[], uint32_t count)
     return sum / eighth;
 }
 
-/* Mean of all but the highest quarter: what stalls is among those. */
+/* The mean of all but the highest quarter, which holds the stalls. */
 static double most_of(double costs[], uint32_t count)
 {
     uint32_t most = count - count / 4;
@@ -234,8 +236,8 @@ static double most_of(double costs[], uint32_t count)
     return sum / most;
 }
 
-/* A write and its flush count as one. Where writes of several pages mix fast
- * and slow ones, most cost the same, and a few are lucky: then the middle
+/* The cost of a cell. A write and its flush count as one. In writes of several
+ * pages, fast and slow, most cost the same and a few are lucky: then the median
  * tells. */
 static bool cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, char suffix,
@@ -249,10 +251,10 @@ static bool cell_cost(const struct study *study, const char *phase,
         return false;
     for (uint32_t i = 0; i < repeats; i++)
         costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    /* Of what merges blocks, the lowest are those few that need not. */
+    /* If writes merge blocks, the lowest are the few that need no merge. */
     bool merges =
         contrast->kind == PAGE_IN_ORDER || contrast->kind == PAGE_LARGER;
-    /* What merges only now and then must count, too. */
+    /* Merges that come only now and then must count, too. */
     bool whole = contrast->kind == PAGE_WHOLE || contrast->kind == PAGE_ORDER;
     uint32_t summary = merges  ? PAGE_MIDDLE
                        : whole ? PAGE_MOST

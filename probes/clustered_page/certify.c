@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* clustered-page: is a size that shows an effect the page? */
+/* clustered-page: is a size with an effect the page? Certificates on fresh
+ * data. */
 #include "probes/clustered_page/clustered_page.h"
 
 #include <math.h>
@@ -17,15 +18,17 @@ enum {
 };
 
 static const double effect_least = 0.025;
-/* A shift by the page gains nothing: by so much, what is not shifted does not
- * fit the page either. */
+/* Log. If a shift by the page saves more than this, unshifted writes do not fit
+ * the page either. */
 static const double gain_most = 0.06;
-/* Of what one part costs, what any other must: so much varies where pages take
- * up to four times as long as others. */
+/* The effect of a shift by any part, as a share of the first one's, is at least
+ * this. It varies so much where some pages take four times as long as
+ * others. */
 static const double least_share = 1.0 / 3;
-/* What a shift may cost more, of writes of three pages and more. */
+/* Log. A shift by the page may cost so much in writes of three pages and
+ * more. */
 static const double long_none = 0.06;
-/* Of cells of a few writes; then come long ones. */
+/* Looks at cells of a few writes, in rounds. Long cells come after them. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
 
 double page_spread_effect(const struct contrast *of_page, double parts,
@@ -38,14 +41,14 @@ double page_spread_effect(const struct contrast *of_page, double parts,
 }
 
 /*
- * Is `page` the period? A shift by page / q is dear for each prime q that
- * divides it (else a part of it would be the period), a shift by the whole of
- * it is free in longer writes (else the period would be a multiple, or foreign
- * to it).
+ * The certificate claims that `page` is the period. A shift by page / q is dear
+ * for each prime q that divides it; else a part would be the period. A shift by
+ * the whole page is free in longer writes; else the period would be a multiple,
+ * or unrelated. This function sets what counts as free.
  */
 static void free_within_half_effect(struct contrast contrasts[], size_t count)
 {
-    /* Half of what a shift costs one page, spread over q of them. */
+    /* Half of what a shift costs one page, spread over q pages. */
     for (size_t i = 0; i < count; i++) {
         if (contrasts[i].expected != SIDE_BELOW)
             continue;
@@ -53,8 +56,8 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
             (double)contrasts[i].size_bytes / (double)contrasts[0].size_bytes;
         double threshold =
             page_spread_effect(&contrasts[0], 0.5, &contrasts[i]);
-        /* Were it the page of a longer write, the shift would cost that much
-         * more, however many pages there are. */
+        /* If a longer page were the true one, the shift would cost at least
+         * this much, however many pages a write has. */
         double least = q < 2.5                            ? 0.02
                        : contrasts[i].kind == PAGE_PIECES ? page_effect_none
                                                           : long_none;
@@ -65,10 +68,9 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
 }
 
 /*
- * May everything that is open still be on the side where it should be? What is
- * not free costs twice what it may cost at most, or more, and what is dear
- * twice what it must: so halfway between is as likely to be the one as the
- * other.
+ * May each open contrast still fall on its expected side? What is not free
+ * costs at least twice the threshold, and what is dear at least twice its own.
+ * So halfway between, both are as likely.
  */
 static bool leans_right(const struct contrast contrasts[], size_t count)
 {
@@ -82,10 +84,10 @@ static bool leans_right(const struct contrast contrasts[], size_t count)
 }
 
 /*
- * A claim that long cells decide where short ones cannot: pages of several
- * levels take different times, and what a few writes happen to hit varies more
- * than what is looked for. The first contrast is measured again as well, for it
- * sets the thresholds.
+ * Decides a claim, with long cells where short ones leave contrasts open. Pages
+ * of several levels take different times, so a few writes vary more than the
+ * effect does. The first contrast is measured again as well, for it sets the
+ * thresholds.
  */
 static enum claim decide(struct page_probe *state, const char *phase,
                          struct contrast contrasts[], size_t count,
@@ -120,9 +122,11 @@ static enum claim decide(struct page_probe *state, const char *phase,
 }
 
 /*
- * Whichever part a page is shifted by, it is in two pages then, which costs as
- * much: what costs far less is something else, as where writes meet fewer slow
- * pages.
+ * Is the effect of a shift as large as a page explains? A page shifted by any
+ * part lies in two pages, which costs about as much. If it costs far less, the
+ * cause is another one, as where writes meet fewer slow pages. If it costs more
+ * than page_effect_most, it is a merge, which only sequential writes should
+ * show.
  */
 static enum claim judge_shift(const struct contrast *of_page,
                               const struct contrast *shifted, bool in_order)
@@ -136,10 +140,10 @@ static enum claim judge_shift(const struct contrast *of_page,
 }
 
 /*
- * Does a shift by the page gain nothing? What does not fit the page is in one
- * page more than it must be, which costs twice what a shift costs one page, at
- * most. What gains more merges blocks, or does not, as it happens to end with
- * one: that says nothing of pages.
+ * Does a shift by the page save nothing? An unshifted write that does not fit
+ * the page lies in one page too many. That costs at most twice what a shift
+ * costs one page. OPEN: it saves more, as where a merge is spared by chance,
+ * and says nothing of pages.
  */
 static enum claim judge_gain(const struct contrast *of_page,
                              const struct contrast *longer)
@@ -167,8 +171,8 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
                                     .looks = cell_looks,
                                     .adapt = free_within_half_effect};
 
-    /* A certificate must not hang on which pages a few writes happened to hit:
-     * not so few of the long ones, which are dear. */
+    /* Enough writes that the certificate does not depend on which pages they
+     * hit. Fewer of the long ones, which cost much. */
     for (size_t i = 0; i < count && !state->in_order; i++) {
         uint32_t least =
             placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS / 2,
@@ -195,10 +199,9 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
     return verdict->claim;
 }
 
-/* A page that the host splits is a piece of it twice, of which either may be
- * read for: how long that takes goes by the banks where they happen to be, and
- * so the same writes of as many pages may differ a little wherever they
- * begin. */
+/* Does the host split such a write inside a page? Then two pieces of that page
+ * are written, and each may need a read. Its time depends on the banks, so
+ * equal writes may differ a little from place to place. */
 static bool splits_pages(const struct page_probe *state, uint64_t size_bytes,
                          uint64_t page_bytes)
 {
@@ -208,15 +211,17 @@ static bool splits_pages(const struct page_probe *state, uint64_t size_bytes,
 }
 
 /*
- * A write of some pages, shifted by one, costs no more. A block may end where
- * it does, and then what is shifted reaches into the next one, which is no
- * page's doing: so it begins at multiples of twice its size, and each round
- * looks at one of them, of which few, if any, are at the end of a block. An odd
- * number of pages is shifted by two, so that there are as many slow ones among
- * them as before.
- * Where so long a write is dear, a page alone tells as well that the period is
- * not foreign to it, and all but as well that it is no multiple: a page shifted
- * by a part would often have stayed in one.
+ * A write of several pages, shifted by one, must cost no more. If a block ended
+ * with the unshifted one, the shifted one would reach into the next block,
+ * which costs more. So writes begin at multiples of twice their size, and each
+ * round uses one place: few of these, if any, lie at the end of a block. An odd
+ * number of pages is shifted by two, so that it has as many slow ones as
+ * before.
+ *
+ * Where so long a write costs too much, one page alone is shifted by a page.
+ * This shows that the period is not unrelated. It nearly shows that it is no
+ * multiple: in a multiple, a page shifted by a part would often have stayed in
+ * one page.
  */
 static struct contrast shifted_by_page(const struct page_probe *state,
                                        uint64_t multiple, uint64_t page_bytes)
@@ -242,8 +247,9 @@ static struct contrast shifted_by_page(const struct page_probe *state,
 static enum claim certify(struct page_probe *state, uint64_t page_bytes,
                           struct page_verdict *verdict)
 {
-    /* Writes of so many pages begin at multiples of their own size: were that
-     * the page, then those not shifted would fit it. */
+    /* Writes of so many pages, at multiples of their size. If one of these
+     * sizes were the page, unshifted writes would fit it and shifted ones would
+     * not. */
     static const uint64_t multiples[MULTIPLES] = {2, 3, 5, 4, 6, 8};
     struct contrast contrasts[PAGE_CONTRASTS_MAX];
     char phase[LABEL_PHASE_MAX];
@@ -260,8 +266,8 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
         contrasts[count++] = page_moved(state, page_bytes, page_bytes / q,
                                         page_bytes, SIDE_ABOVE);
     }
-    /* In order, nothing is merged only where each write begins and ends with a
-     * page: that so little is shown by less than all multiples. */
+    /* In sequential writes nothing is merged only if each begins and ends with
+     * a page. Fewer multiples show that. */
     for (size_t i = 0; i < 3; i++)
         if (!state->in_order ||
             multiples[i] * page_bytes <= 2 * page_largest_bytes)
@@ -271,13 +277,12 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
     if (claim != CLAIM_HOLDS || state->in_order ||
         4 * page_bytes > 2 * page_largest_bytes)
         return claim;
-    /* What is dear to write; so only where the rest holds. The effect that
-     * decides what is free comes first again. */
+    /* These cost much to write, so they come only if the rest holds.
+     * contrasts[0] stays, for it sets the thresholds. */
     count = 1;
     for (size_t i = 3; i < MULTIPLES; i++) {
         uint64_t size = multiples[i] * page_bytes;
-        /* A block at once costs less than a block shifted, whatever its
-         * pages. */
+        /* A whole block costs less than a shifted one, whatever its pages. */
         if (state->whole_bytes && size % state->whole_bytes == 0)
             continue;
         if (size <= 2 * page_largest_bytes)
@@ -323,7 +328,8 @@ enum claim page_none_smaller(struct page_probe *state, const char *name,
     *smaller = (struct page_smaller){.count = 0};
     if (count == 0)
         return CLAIM_HOLDS;
-    /* What is smaller is dearer to shift, so half of the effect would show. */
+    /* A smaller page would have a larger effect, so half of this one would
+     * show. */
     double threshold = 0.5 * log(verdict->effect);
     threshold = threshold < effect_least ? effect_least : threshold;
     threshold = threshold > most ? most : threshold;
@@ -364,8 +370,8 @@ enum claim page_settle(struct page_probe *state, uint64_t *page_bytes,
             claim = certify(state, smaller.sizes[refuted], &other);
             if (claim == CLAIM_FALLS)
                 continue;
-            /* Were it the page, all of the candidate shifted by a part of it
-             * that is a multiple of this would have cost nothing. */
+            /* If this size were the page, the candidate shifted by a multiple
+             * of it would have cost nothing more. But it was dear. */
             if (claim == CLAIM_OPEN &&
                 *page_bytes % smaller.sizes[refuted] == 0) {
                 verdict->confidence =
@@ -392,9 +398,10 @@ void page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
 
     if (verdict->confidence <= page_effect_confidence)
         return;
-    /* Where a drive sometimes writes the second page beside the first, it is
-     * not the lowest that tell. Every sixth: of two to four parts of a page,
-     * the last is never written, and of five one in five. */
+    /* A drive may write the second page beside the first at times, so the
+     * lowest do not tell. Writes begin at every sixth size: if the true page
+     * has two to four of them, its last one is never written; if five, one time
+     * in five. */
     contrast.kind = PAGE_WHOLE;
     contrast.pitch_bytes = WHOLE_PITCH * page_bytes;
     contrast.repeats =

@@ -2,10 +2,9 @@
 /*
  * clustered-page: in which unit does the drive write? (Kim et al. III-B)
  *
- * Idea: a write that covers only a part of a clustered page makes the drive
- * read the rest first. A write of one page that is shifted by a part of it
- * touches two pages, each in part; shifted by a whole page it touches none in
- * part.
+ * Idea: before a write that covers only a part of a clustered page, the drive
+ * reads the rest. A write of one page, shifted by a part of it, covers two
+ * pages in part. Shifted by a whole page, it covers none in part.
  *
  * Assumes: the drive has been written, flush works, pages begin at offset 0.
  *
@@ -16,8 +15,9 @@
  *   1.0  o    o    o    o   |   |   o   P/2 are dear, shifts by P are free in
  *     s = 1K   2K   4K   8K  16K 32K 64K  writes of 2P, 3P and 5P.
  *
- * A drive that updates single sectors (Kim's SSD-C) shows no such effect. Then
- * one sector more than a page costs one more program: a staircase over sizes.
+ * A drive that updates single sectors (Kim's SSD-C) shows no such effect.
+ * There, one sector more than a page costs one more program: a program-count
+ * staircase over sizes.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,19 +32,20 @@
 
 enum {
     CANDIDATES_MAX = 4,
-    /* Flash has sixteen at least, of which the drive may join some. */
+    /* Pages of a block, at least. Flash has 16, but a drive may join some. */
     BLOCK_PAGES_LEAST = 8
 };
 
 static const double effect_found = 0.05;
-/* A shift that costs less than this may be a second page being programmed:
- * no proof that something is read first. */
+/* A shift that costs less than this (log) may only program a second page, which
+ * proves no read. The second value is for 128 KiB and more. */
 static const double effect_read = 0.15, effect_read_large = 0.25;
 static const uint32_t open_rounds_least = 64;
-/* Half as much again for 16 times as much: a slow host may take that long to
- * send them, beside a block that is merged. */
+/* 64 KiB may cost 1.5 times as much as 4 KiB if both merge a block: a slow host
+ * may take that long to send the rest. */
 static const double merge_hides = 0.4055; /* log 1.5 */
-/* No erase block is smaller, and the pages of a block show less than itself. */
+/* No erase block is smaller. The pages of a block have an effect of
+ * effect_small (log) at least, which is less than that of the block. */
 static const uint64_t block_least_bytes = 64 * KIB;
 static const double effect_small = 0.04;
 
@@ -70,9 +71,9 @@ static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
                             struct findings *findings);
 
 /*
- * What seemed a page is a block, if it has pages: one of these sizes, whose
- * certificate fell only because as many as fill the block are cheapest when
- * they are aligned.
+ * The candidate is a block if one of the sizes in `smaller` is its page. The
+ * certificate of that page fell before, but only because writes of a whole
+ * aligned block cost least. Such writes are left out now (whole_bytes).
  */
 static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
                               const struct page_smaller *smaller,
@@ -85,7 +86,8 @@ static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
         if (block_bytes % page_bytes ||
             page_settle(state, &page_bytes, &page) != CLAIM_HOLDS)
             continue;
-        /* It might be a chip's page, and the block a page that is not read. */
+        /* It may be a chip's page after all, in a page whose rest is not
+         * read. */
         page.confidence = fmin(page.confidence, page_small_confidence);
         page_weigh_whole(state, page_bytes, &page);
         conclude_shifts(state, page_bytes, &page, findings);
@@ -98,10 +100,10 @@ static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
 }
 
 /*
- * A page that was found by shifts is certified: is the rest of it read? Where
- * it is not, the block of a drive that updates sectors has the same effects,
- * for writes of all of it leave nothing to merge; and its pages may show
- * little.
+ * For a page that was certified by shifts: is the rest of it read? If not, it
+ * may be the block of a drive that updates sectors. That has the same effects,
+ * since a write of a whole block leaves nothing to merge, and its pages may
+ * have little effect.
  */
 static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
                             const struct page_verdict *verdict,
@@ -125,13 +127,13 @@ static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
         return;
     }
     say_found(findings, page_bytes, &page);
-    /* What is known of a part is known no better than of what it is part. */
+    /* Known no better than the page itself. */
     page_say_rest(findings, page_bytes, side,
                   fmin(confidence, page.confidence));
 }
 
-/* Sizes with an effect, the largest effect first: what is certified first is
- * what most likely holds. Last, those that may have one. */
+/* Sizes with an effect, the largest effect first, since it most likely holds.
+ * Sizes that may have an effect come last. */
 struct candidates {
     struct contrast found[2 * PAGE_SIZES_MAX];
     size_t count;
@@ -155,15 +157,15 @@ static void add_candidate(struct candidates *candidates,
 }
 
 /*
- * A search looks a few times at first: what costs half as much again shows at
- * once, while sizes much larger than the page, whose small effects are hard to
- * tell from none, would cost most of what the whole probe writes. Only if no
- * size that has shown an effect is the page are the rest looked at to the end.
+ * The first search takes few looks: a cost half as much again shows at once.
+ * Sizes much larger than the page have small effects, hard to tell from none,
+ * and would cost most of what the probe writes. They are searched to the end
+ * only if no size with an effect is the page.
  */
 static const uint32_t first_looks[] = {8, 12, 0};
 static const uint32_t *const search_stages[] = {first_looks, search_looks};
 
-/* Quick look at one ladder of sizes. */
+/* Searches one ladder of sizes for those with an effect. */
 static void search(struct page_probe *state, uint64_t multiple,
                    const uint32_t looks[], struct candidates *candidates)
 {
@@ -189,7 +191,7 @@ static void search(struct page_probe *state, uint64_t multiple,
     if (count == 0)
         return;
     study_claim(&state->study, phase, contrasts, count, &rule);
-    /* What many rounds could not decide may be one; few say nothing. */
+    /* Many rounds without a decision may hide an effect; few say nothing. */
     for (size_t i = 0; i < count; i++)
         if ((contrasts[i].side == SIDE_ABOVE &&
              (!state->in_order || contrasts[i].median > page_effect_most)) ||
@@ -220,7 +222,7 @@ static void say_in_order(uint64_t page_bytes,
         "it does not show whether the rest of a page is read");
 }
 
-/* True: a page was found, and all is said. */
+/* True: a page was found, and its findings were added. */
 static bool try_stage(struct page_probe *state, const uint64_t multiples[2],
                       const uint32_t looks[], struct findings *findings)
 {
@@ -254,7 +256,7 @@ static bool try_candidates(struct page_probe *state,
     return false;
 }
 
-/* No size in either ladder shows an effect that would matter. */
+/* HOLDS: no size in either ladder has an effect that matters. */
 static enum claim no_effect(struct page_probe *state,
                             struct page_verdict *verdict)
 {
@@ -287,9 +289,9 @@ static enum claim no_effect(struct page_probe *state,
 }
 
 /*
- * Do merges hide what a shift costs? Where a write to another place merges a
- * block whatever is written, 4 KiB take about as long as 64 KiB; so they do
- * where both are part of a page. FALLS: they do not.
+ * Do merges hide what a shift costs? If a write to another place merges a block
+ * whatever its length, 4 KiB take about as long as 64 KiB. So they do also if
+ * both are part of a page. FALLS: merges do not hide it.
  */
 static enum claim merges_hide(struct page_probe *state)
 {
@@ -308,7 +310,7 @@ static enum claim merges_hide(struct page_probe *state)
     return study_claim(&state->study, "merges", &contrast, 1, &rule);
 }
 
-/* Every way to find a page by its shifts. */
+/* Tries every way to find a page by shifts. */
 static bool try_all(struct page_probe *state, struct findings *findings)
 {
     static const uint64_t multiples[2][2] = {{1, 3}, {5, 7}};

@@ -5,14 +5,17 @@
 #include <math.h>
 
 /*
- * Both are cheapest to write where all of them is aligned, and of both a
- * smaller size shows an effect: a page is made of those of several chips, of
- * which one more is read where a write reaches into it. But what reaches into
- * the next page has that programmed as well, and costs much more than what
- * reaches into the next part; of two pages it is the same whether they are in
- * one block or in two. And a part of a page costs the same wherever the last
- * one was written, while pages of a block that are written in order need no
- * merge.
+ * Pages and blocks look alike. Both cost least to write whole and aligned, and
+ * in both a smaller size has an effect: a page may consist of several chips'
+ * pages, and one more of these is read where a write reaches into it. Two
+ * things differ.
+ *
+ * Reaching into the next page programs that as well. So it costs much more than
+ * reaching into the next part. But of two pages, it is the same whether they
+ * lie in one block or in two.
+ *
+ * A part of a page costs the same wherever the last write went. But pages of a
+ * block that are written in order need no merge.
  */
 static void parts_cost_less(struct contrast contrasts[], size_t count)
 {
@@ -40,7 +43,8 @@ enum claim page_has_parts(struct page_probe *state, uint64_t page_bytes,
             contrasts[count] =
                 page_shifted(part_bytes, page_bytes - part_bytes / 2,
                              page_bytes, SIDE_ABOVE);
-            /* It takes less than a page, so the same is more beside it. */
+            /* A part takes less time than a page, so the effect is larger
+             * beside it. */
             contrasts[count].low = contrasts[count].high =
                 fmax(0.5 * log(verdict->effect), page_effect_low);
             count++;
@@ -53,7 +57,7 @@ enum claim page_has_parts(struct page_probe *state, uint64_t page_bytes,
         return CLAIM_OPEN;
     enum claim claim =
         study_claim(&state->study, "parts", contrasts, count, &rule);
-    /* So much more is no page, but a merge, which is of blocks. */
+    /* So large an effect is a merge, so it is a block. */
     if (claim == CLAIM_HOLDS && contrasts[0].median > page_effect_most)
         return CLAIM_OPEN;
     if (claim == CLAIM_HOLDS)

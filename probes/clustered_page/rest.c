@@ -8,7 +8,7 @@
 #include "lib/base/units.h"
 #include "probes/placing.h"
 
-/* A part of a page that costs so much more than all of it; or does not. */
+/* Log ratios of a part of a page to all of it: it costs more, or no more. */
 static const double rest_least = 0.02, rest_none = 0.035;
 
 /* A part of a page against all of it. */
@@ -41,7 +41,7 @@ enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
     *confidence = 0;
     if (page_bytes < 2 * block)
         return SIDE_OPEN;
-    /* Hardly less to transfer; and half of it to read, where that is more. */
+    /* All but one block: hardly less to transfer. Half of it: more to read. */
     contrasts[count++] = part_of(page_bytes, page_bytes - block);
     if (page_bytes / 2 / block * block < page_bytes - block)
         contrasts[count++] =
@@ -54,8 +54,8 @@ enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
             return SIDE_ABOVE;
         }
     *confidence = claim_confidence(contrasts, count, &rule);
-    /* What is less to transfer should cost less: any more that is sure may be a
-     * rest that is read as quickly as a cache of flash in front is. */
+    /* A part is less to transfer and should cost less. If it surely costs more,
+     * however little, the rest may be read quickly, as from an SLC cache. */
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].interval.low > 0)
             return SIDE_OPEN;
@@ -70,8 +70,8 @@ void page_say_rest(struct findings *findings, uint64_t page_bytes,
     char size[24];
 
     format_bytes(page_bytes, size, sizeof(size));
-    /* A buffer shorter than the page has it written in parts, and then the rest
-     * is read for all of it as well. */
+    /* If a buffer is shorter than the page, even a whole page is written in
+     * parts, and the rest is read for that as well. */
     if (side == SIDE_BELOW)
         confidence = fmin(confidence, page_small_confidence);
     if (side != SIDE_OPEN)
@@ -101,7 +101,7 @@ enum claim page_no_rest(struct page_probe *state, double *confidence)
     size_t count = 0;
 
     for (uint64_t multiple = 1; multiple <= 3; multiple += 2) {
-        /* What little is read beside a long write would not show. */
+        /* Beside a longer write, the little that is read would not show. */
         size_t n = page_ladder(state, multiple, page_largest_bytes / 2, sizes);
         for (size_t i = 0; i < n; i++) {
             contrasts[count++] = part_of(sizes[i], sizes[i] / 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * clustered-page, where shifts show nothing: a drive that updates single
- * sectors (Kim's SSD-C) pays one more program for one sector more than a page,
- * a staircase over sizes.
+ * clustered-page, where shifts show nothing. A drive that updates single
+ * sectors (Kim's SSD-C) pays one more program for one sector more than a page:
+ * a program-count staircase over sizes.
  */
 #include "probes/clustered_page/clustered_page.h"
 
@@ -28,7 +28,8 @@ void page_say_open(struct findings *findings, const char *reason)
                     "%s", reason);
 }
 
-/* One program more must cost this much to be a stair. */
+/* Log ratios. One more program costs at least stair_least; up to stairs_none
+ * may pass for no step. */
 static const double stair_least = 0.03, stairs_none = 0.05;
 
 static void steps_within_half(struct contrast contrasts[], size_t count)
@@ -43,10 +44,9 @@ static void steps_within_half(struct contrast contrasts[], size_t count)
 }
 
 /*
- * Half a page and one block of the next one, against as much of one page: it is
- * no longer, and costs a program more. (All of a page shifted by a half may
- * not: a host takes long to send it, and meanwhile the first of two pages is
- * programmed.)
+ * Half a page and one block of the next page, against a write as long within
+ * one page: it costs one more program. (A whole page shifted by a half may not:
+ * while a slow host sends it, the drive programs the first of the two pages.)
  */
 static struct contrast reaching_beyond(const struct page_probe *state,
                                        uint64_t page_bytes)
@@ -60,8 +60,8 @@ static struct contrast reaching_beyond(const struct page_probe *state,
     return contrast;
 }
 
-/* One block more than a part of a page: from where a page would begin, or the
- * last part of one would reach into the next. */
+/* One block more than a part of a page, at the beginning of a page: elsewhere
+ * the last part of one would reach into the next. */
 static struct contrast longer_part(const struct page_probe *state,
                                    uint64_t page_bytes, uint64_t part_bytes)
 {
@@ -72,9 +72,9 @@ static struct contrast longer_part(const struct page_probe *state,
 }
 
 /* One block more costs a program at P and 2P, and not at P/2, P/4, 3P/4, 1.5P,
- * nor at P/q for any other prime q. So far it might be a limit on the length of
- * requests, or a buffer that is full: but what reaches beyond P costs a program
- * more as well, and is no longer. */
+ * nor at P/q for any other prime q. That could also be a limit on the length of
+ * requests, or a full buffer. But a write that reaches beyond P costs one more
+ * program as well, without being longer. */
 static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
                                  struct page_verdict *verdict)
 {
@@ -149,9 +149,9 @@ static size_t search_stairs(struct page_probe *state,
     return found_count;
 }
 
-/* Twice as much costs at most twice as much. If more, something took in the
- * smaller writes and the flush did not make it pass them on, so that what they
- * cost is paid by others: then no comparison of single writes shows a page. */
+/* Twice as much costs at most twice as much. If it costs more, the drive took
+ * in the smaller writes and the flush did not force them out. Then other writes
+ * pay for them, and no comparison of single writes shows a page. */
 static struct contrast doubled(uint64_t size_bytes)
 {
     struct contrast contrast = {.kind = PAGE_LONGER,
@@ -183,8 +183,8 @@ static enum claim no_debt(struct page_probe *state, double *confidence)
     return claim;
 }
 
-/* One block more costs nothing that would matter at any size: nor where pages
- * of 3, 5 or 7 * 2^k end, of which powers of two tell nothing. */
+/* HOLDS: one block more costs nothing that matters at any size. The sizes
+ * include 3, 5 and 7 x 2^k, of which powers of two tell nothing. */
 static enum claim no_stairs(struct page_probe *state, double *confidence)
 {
     const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
@@ -212,8 +212,8 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     struct finding *page = page_add(findings, "clustered_page");
     char size[24];
 
-    /* Where several banks work at once, a page more costs nothing until all do:
-     * so the stair may be that of several pages. */
+    /* Where several banks work at once, one more page costs nothing until all
+     * banks work. So the step may be that of several pages. */
     finding_found(page, value_integer(page_bytes),
                   fmin(verdict->confidence, page_small_confidence));
     finding_why(page,
@@ -233,8 +233,8 @@ static void conclude_stairs(struct page_probe *state, uint64_t page_bytes,
     page_say_rest(findings, page_bytes, side, confidence);
 }
 
-/* The page stays unknown, for this reason; whether the rest of it is read may
- * be known all the same. */
+/* The page stays unknown for this reason. Whether its rest is read may be known
+ * all the same. */
 static void conclude_pageless(struct page_probe *state, const char *reason,
                               struct findings *findings)
 {
@@ -280,8 +280,8 @@ void page_conclude_without_rmw(struct page_probe *state, double confidence,
         conclude_stairs(state, found[i], &verdict, findings);
         return;
     }
-    /* What it puts off, as behind a flush that lies, single writes do not show:
-     * neither that the rest of a page is read, nor that it is not. */
+    /* Single writes do not show costs that the drive puts off, as where its
+     * flush does nothing. Then nothing is known of a read either. */
     if (no_debt(state, &certainty) != CLAIM_HOLDS) {
         study_say_open(
             state->study.probe, findings,
