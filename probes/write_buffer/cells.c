@@ -47,10 +47,11 @@ uint32_t buffer_repeats(const struct buffer_probe *state, uint64_t size_bytes)
 }
 
 /*
- * Near to each other, that a drive with logs does not merge blocks for them.
- * But where it writes out what it holds while more comes, the places of that
- * decide how fast it does, and so how much more it takes: then a write that may
- * not fit goes anywhere, where all are alike, and what it waits for is long.
+ * A place for a write. Places are near each other, so that a drive with log
+ * blocks need not merge. But a drive may write out while more comes. How fast
+ * it does, and so how much more it takes in, depends on the places. Then a
+ * write that may not fit goes to a random place: all are alike, and what it
+ * waits for takes long.
  */
 static uint64_t somewhere(const struct buffer_probe *state,
                           const struct contrast *contrast, bool second,
@@ -76,7 +77,7 @@ static uint64_t somewhere(const struct buffer_probe *state,
     while (pitch < size_bytes)
         pitch *= 2;
     uint64_t slots = window_bytes / pitch;
-    /* What exceeds the window fits in what was set aside: at its beginning. */
+    /* Longer writes go to the beginning; room is reserved. */
     return state->base_bytes +
            (slots ? pitch * random_below(random, slots) : 0);
 }
@@ -93,7 +94,7 @@ uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes)
     return part_bytes ? (size_bytes + part_bytes - 1) / part_bytes : 1;
 }
 
-/* In how many requests of ours a write of a cell goes. */
+/* The number of the probe's requests for a write of a cell. */
 static uint64_t requests_of(const struct buffer_probe *state,
                             enum buffer_kind kind, uint64_t size_bytes)
 {
@@ -104,9 +105,9 @@ static uint64_t requests_of(const struct buffer_probe *state,
 }
 
 /*
- * A write of `step`, in several requests if need be: as the host would make
- * them, with pauses, or in parts of about one length, so that none is so small
- * that it would pass the buffer by where the whole does not.
+ * Asks for a write, in several requests if need be. They are those that the
+ * host would make, with pauses, or else parts of about equal length. So no part
+ * is so small that it bypasses the buffer where the whole would not.
  */
 static void ask_write(struct study *study, const struct step *step,
                       enum buffer_kind kind, const char *phase, uint32_t round)
@@ -145,8 +146,8 @@ static bool is_read(enum buffer_kind kind, bool second)
 }
 
 /*
- * Where the next write of a cell goes. Those of BUFFER_WRITE_AGAIN each begin
- * where the last one ended, or all at one place.
+ * The place of the next write of a cell. For BUFFER_WRITE_AGAIN, each write
+ * begins where the last one ended, or all of them at one place.
  */
 static uint64_t next_place(const struct buffer_probe *state,
                            const struct contrast *contrast, bool second,
@@ -209,7 +210,7 @@ void buffer_emit(struct study *study, const char *phase,
     emit_cell(study, phase, contrast, !second, round, random);
 }
 
-/* Which operation's time a cell of this kind is about. */
+/* The operation whose time a cell of this kind measures. */
 static enum operation measured_in(enum buffer_kind kind, bool second)
 {
     switch (kind) {

@@ -12,16 +12,16 @@
 
 enum { ATTEMPTS_MAX = 6 };
 
-/* So far may the line stray where it was not measured. */
+/* Log. The line may be wrong by this at sizes that were not measured. */
 static const double stray_most = 0.06;
 /* The least step that the edge must show over one grain. */
 static const double step_least = 0.04;
-/* A write that is by so much faster than a part of it (3 %) is of whole
- * pages. */
+/* Log. A write that is faster than a shorter one by this has whole pages. */
 static const double whole_gain = 0.03;
-/* A flush so much shorter after a pause (a fifth) had less to do. */
+/* Log. A flush that is shorter by this (a fifth) after a pause had less to
+ * do. */
 static const double late_effect = 0.2;
-/* And one that takes more than this longer has to do with something else. */
+/* Log. A flush that is longer by more than this does something else. */
 static const double more_later = 0.1;
 
 struct search {
@@ -36,7 +36,7 @@ static double spread_of(const struct search *search)
     return search->fit->spread * sqrt(8.0 / search->repeats);
 }
 
-/* So far beyond the line (a logarithm) does a write that fits not stray. */
+/* A write that fits lies less than this above the line (log). */
 static double threshold_of(const struct search *search)
 {
     return fmin(fmax(2 * spread_of(search), stray_most), 0.5 * search->excess);
@@ -72,9 +72,10 @@ static void half_of_step(struct contrast contrasts[], size_t count)
 }
 
 /*
- * What overflows is emptied, and fills again: a buffer makes a step at each
- * multiple of what it holds. Those of a buffer that ends among the small sizes
- * look like the slope of their line, and the first that is left may be a
+ * Compares writes one grain apart at shares of the edge, where no step may be.
+ * A buffer that overflows is emptied and fills again, so it makes a step at
+ * each multiple of what it holds. If it ends among the small sizes, its steps
+ * look like the slope of their line, and the first one seen may be at a
  * multiple.
  */
 static size_t add_shares(const struct buffer_fit *fit, uint64_t edge_bytes,
@@ -127,8 +128,8 @@ static size_t beside(const void *context, uint64_t edge_bytes,
     return count;
 }
 
-/* The certificate failed: where does the edge lie instead? What T costs too
- * much may be far less than what the bracket's end does. */
+/* Opens the bracket where a failed certificate shows the edge. T itself may lie
+ * above the line by much less than the bracket's end, so `excess` shrinks. */
 static bool reopen(void *context, enum claim claim, const struct edge *found,
                    struct edge_bracket *bracket)
 {
@@ -157,7 +158,7 @@ static bool reopen(void *context, enum claim claim, const struct edge *found,
     return true;
 }
 
-/* By how much (a logarithm) the edge is at most faster than a part of it. */
+/* Log of how much longer the slowest shorter write takes than the edge. */
 static double gain_of_whole(const struct contrast contrasts[], size_t count,
                             uint64_t edge_bytes)
 {
@@ -222,7 +223,8 @@ static struct contrast growth_from(uint64_t from_bytes)
 
 static const char growth_phase[] = "growth";
 
-/* More rounds than a claim looks at are never there. */
+/* Median log growth of the writes of which the flushes were compared. All
+ * rounds that were measured count. */
 static double median_growth_of_write(const struct buffer_probe *state,
                                      const struct contrast *growth)
 {
@@ -244,7 +246,8 @@ bool buffer_is_page_begun(const struct buffer_probe *state,
                           const struct buffer_edge *edge)
 {
     const struct contrast growth = growth_from(edge->bytes);
-    /* A line that such reads have bent says no more of what as much costs. */
+    /* The line cannot predict this write, since such reads bent it. So the
+     * limit is proportional to bytes. */
     const double most = (double)growth.size_bytes / (double)edge->bytes;
 
     return edge->gain > whole_gain &&
@@ -255,7 +258,7 @@ bool buffer_is_page_begun(const struct buffer_probe *state,
 static const uint64_t pause_least_ns = UINT64_C(2000000);
 static const uint64_t pause_most_ns = UINT64_C(500000000);
 
-/* A pause of so long, within reason. */
+/* `ns`, but at least 2 ms and at most 500 ms. */
 static uint64_t pause_of(double ns)
 {
     return (uint64_t)fmax((double)pause_least_ns,
@@ -287,7 +290,8 @@ enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
     contrast.low = contrast.high = -late_effect;
     const enum claim claim =
         study_claim(&state->study, phase, &contrast, 1, &rule);
-    /* What the drive began in the pause hides what it wrote out. */
+    /* The drive began something else in the pause, which hides what it wrote
+     * out. */
     return claim == CLAIM_HOLDS && contrast.median > more_later ? CLAIM_OPEN
                                                                 : claim;
 }
@@ -305,7 +309,8 @@ enum claim buffer_waits_for_flush(struct buffer_probe *state,
     return buffer_as_long_later(state, phase, edge_bytes, 4, flush_ns);
 }
 
-/* Is it still too long where its parts come one by one, with such pauses? */
+/* Does one grain more still take longer if the requests of a write come one by
+ * one, with such pauses? */
 static enum claim stays_too_long(struct buffer_probe *state,
                                  const struct buffer_edge *edge,
                                  const char *what, uint64_t pause_ns)
@@ -331,7 +336,8 @@ enum claim buffer_stands_slowly(struct buffer_probe *state,
 
     if (parts < 2)
         return CLAIM_HOLDS;
-    /* If the host sends them all at once, there is no speed to choose. */
+    /* If the step is gone one by one, the host sends them all at once
+     * otherwise. Then there is no speed to choose. */
     enum claim claim = state->part_bytes
                            ? CLAIM_HOLDS
                            : stays_too_long(state, edge, "one-by-one", 0);

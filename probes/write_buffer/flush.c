@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * write-buffer: what a flush has to do after writes, and so what is held of
- * them.
+ * write-buffer: what a flush has to do after writes shows how much of them the
+ * buffer holds.
  */
 #include "probes/write_buffer/write_buffer.h"
 
@@ -28,10 +28,10 @@ static const uint64_t large_bytes[FLUSH_SIZES] = {256 * KIB, 512 * KIB, MIB,
                                                   4 * MIB};
 
 /*
- * A flush was seen to have work after a write of `known`, not after one of the
- * next smaller size. It has some all the same where that is held as well: its
- * share by size, and rather more, since pages are written as wholes. Half of
- * its share tells a write that is held from one that passes the buffer by.
+ * Does a write of `smaller_bytes` stay in the buffer or bypass it? A flush has
+ * work after a write of `known`; after the smaller one, none was seen. If the
+ * smaller one is held, the flush has at least its share by size to do, since
+ * whole pages are written. The threshold is half of that share.
  */
 static enum buffer_flushing look_at_smaller(struct buffer_probe *state,
                                             const struct contrast *known,
@@ -50,8 +50,8 @@ static enum buffer_flushing look_at_smaller(struct buffer_probe *state,
                                        : FLUSHING_LARGE_ONLY;
 }
 
-/* Does a flush take longer after a write of any of these sizes? `first_bytes`
- * becomes the smallest of which that is known. */
+/* Does a flush take longer after a write of any of these sizes? `*first_bytes`:
+ * the smallest such size. */
 static enum buffer_flushing look_at_sizes(struct buffer_probe *state,
                                           const char *name,
                                           const uint64_t sizes[FLUSH_SIZES],
@@ -102,7 +102,7 @@ struct held_query {
     double threshold;
 };
 
-/* Does a write of this size pass the buffer by? */
+/* Does a write of this size bypass the buffer? */
 static bool is_bypassed(void *context, const char *phase, uint32_t index,
                         uint64_t place_bytes)
 {
@@ -127,7 +127,8 @@ uint64_t buffer_search_first_held(struct buffer_probe *state,
     study_ratios(&state->study, phase, &held, ROUNDS, ratios);
     struct held_query query = {
         .state = state,
-        /* As in look_at_smaller(), for one that is a quarter as long. */
+        /* Half the share of a write a quarter as long, as in
+         * look_at_smaller(). */
         .threshold = log(1 + (exp(stats_median(ratios, ROUNDS)) - 1) / 8)};
     const struct edge_bisection search = {
         .bracket = {first_bytes / 4 / grain * grain, first_bytes},

@@ -7,22 +7,24 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One request more of the host costs no more than so many small writes. */
+/* One more request of the host costs at most as much as two small writes. */
 static const double split_most = 2;
-/* One request more, of a grain, never takes as long as all before it. */
+/* A step of this ratio is not the host's: one more request, of a grain, never
+ * takes as long as all before it. */
 static const double doubled = 2;
-/* A step that only one sign tells from the host's, or whose place may depend on
- * how fast the drive empties its buffer. */
+/* Most confidence where a single sign tells the step from the host's, or where
+ * its place may depend on how fast the drive empties its buffer; and where no
+ * flush is seen to do anything. */
 static const double one_sign_confidence = 0.95;
 static const double unseen_confidence = 0.9;
-/* Where the drive writes out what it holds between the requests that the host
- * makes of a write: of twelve such, three ended a page farther than for a host
- * that sends them otherwise. */
+/* Most confidence where the drive writes out between the host's requests of one
+ * write. Of twelve such edges, three were a page farther than with a host that
+ * sends requests in another way. */
 static const double moving_confidence = 0.75;
-/* A step may be so much and yet another's than the buffer's: a page more that
- * is begun, or a level of a cache behind it. Of ten such, two were. */
+/* A step below step_clear may not be the buffer's but a page that is begun, or
+ * a level of a cache behind it. Of ten such steps, two were. */
 static const double step_clear = 1.25, small_step_confidence = 0.85;
-/* Longer writes are too dear to tell a step below that from the line. */
+/* Longer writes cost too much to tell a step below step_clear from the line. */
 static const uint64_t dear_bytes = 4 * MIB;
 
 struct finding *buffer_add(struct findings *findings)
@@ -58,7 +60,7 @@ static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
         edge->step, why_not_host);
 }
 
-/* What the step adds, in times of a write of reference_bytes. */
+/* The time that the step adds, in times of a write of reference_bytes. */
 static double step_time(const struct buffer_probe *state,
                         const struct buffer_edge *edge,
                         const struct buffer_fit *fit)
@@ -76,9 +78,9 @@ static bool is_more_than_request(const struct buffer_probe *state,
 }
 
 /*
- * Where the host begins to send one request more, a step may be that request's
- * and no more: it then takes no longer than a small write would. What it takes
- * is `part_time`, and the line goes on beyond it.
+ * Is the step caused by one more request of the host? It is if the host begins
+ * to send one there and the step takes no longer than small writes do. Then
+ * `part_time` is set to it, and the line goes on beyond.
  */
 static bool is_of_host(const struct buffer_probe *state,
                        const struct buffer_edge *edge, struct buffer_fit *fit)
@@ -109,8 +111,9 @@ static void say_page_begun(const struct buffer_probe *state,
 }
 
 /*
- * Of an edge whose step is the drive's: `stops`, the flush stops growing there;
- * `waits`, it has that much to do; `moves`, as in conclude_edge().
+ * Adds the finding for a step that is the drive's. `stops`: the flush stops
+ * growing there. `waits`: the drive keeps data until a flush. `moves`: as
+ * conclude_edge() returns.
  */
 static void say_by_flush(struct buffer_probe *state,
                          const struct buffer_edge *edge,
@@ -135,12 +138,13 @@ static void say_by_flush(struct buffer_probe *state,
                  findings);
         return;
     }
-    /* A drive that cleans has more to do the more is written. A little was seen
-     * to wait, though of this much it cannot be told. */
+    /* A drive that cleans has more to do the more is written. The drive was
+     * seen to keep a little until a flush, so take it that it keeps this much
+     * as well. */
     if (waits == CLAIM_OPEN && !state->everywhere)
         waits = CLAIM_HOLDS;
-    /* A write in one request comes as fast as it comes: what is written out of
-     * it meanwhile moves no edge. */
+    /* The speed of a single request cannot differ, so what is written out
+     * meanwhile moves no edge. */
     const bool splits = buffer_host_splits_at(state, edge->bytes);
     const bool whole = !moves && !splits && edge->step > doubled;
     if ((waits == CLAIM_HOLDS || whole) &&
@@ -158,17 +162,19 @@ static void say_by_flush(struct buffer_probe *state,
             format_bytes(edge->bytes, size, sizeof(size)));
 }
 
-/* What of an edge is known before more is measured; NULL: more is needed. */
+/* A reason to doubt an edge, before more is measured. NULL: there is none
+ * yet. */
 static const char *doubt_of(const struct buffer_probe *state,
                             const struct buffer_edge *edge,
                             const struct buffer_fit *fit)
 {
-    /* What the host's next request takes was reckoned with, but not well. */
+    /* The cost of the host's next request was estimated, but roughly. */
     if (buffer_host_splits_at(state, edge->bytes) &&
         !is_more_than_request(state, edge, fit))
         return "writes leave their line where the host sends one request more, "
                "by no more than that takes";
-    /* A buffer that is filled anew each time makes steps at its multiples. */
+    /* A buffer that fills again and again makes a step at each multiple of its
+     * size. */
     if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
         return "small writes bypass the buffer (a flush has nothing to do "
                "after them), and the smallest that does not may already be "
@@ -176,8 +182,8 @@ static const char *doubt_of(const struct buffer_probe *state,
     return NULL;
 }
 
-/* True: what the drive takes in depends on where the write goes, or on how fast
- * it comes. */
+/* Adds what an edge says. True: what the drive takes in depends on the place of
+ * a write, or on its speed. */
 static bool conclude_edge(struct buffer_probe *state,
                           const struct buffer_edge *edge,
                           const struct buffer_fit *fit,
@@ -193,15 +199,15 @@ static bool conclude_edge(struct buffer_probe *state,
     }
     enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
     enum claim waits = buffer_waits_for_flush(state, edge->bytes);
-    /* Of what just fits, much was written out meanwhile: so it is looked at
-     * where the buffer is full in the end. */
+    /* Much of a write that just fits was written out meanwhile. So the flush is
+     * looked at again for twice as much, which fills the buffer. */
     if (waits == CLAIM_FALLS && stops != CLAIM_HOLDS)
         stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
     if (buffer_is_page_begun(state, edge)) {
         say_page_begun(state, edge, findings);
         return false;
     }
-    /* Between requests it does so for sure. */
+    /* Between requests it writes out for sure. */
     const bool moves =
         (waits != CLAIM_HOLDS || state->flush_unseen) &&
         buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
@@ -236,8 +242,9 @@ static const char held_unsure[] =
     "no empty buffer can be filled in steps";
 
 /*
- * Follows the line to where writes leave it, twice if it is the host's doing.
- * True: nothing was found, or what depends on where writes go.
+ * Follows the line to where writes leave it, and once more if the host causes
+ * the step. True: nothing was found, or an edge that depends on where writes
+ * go.
  */
 static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
                         struct findings *findings)
@@ -287,8 +294,8 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
 }
 
 /*
- * Near to each other, writes may overflow for next to nothing; where they go
- * anywhere, what they wait for stands out.
+ * Writes to near places may overflow at little cost. At random places, what
+ * they wait for takes long enough to be seen.
  */
 void buffer_follow_line(struct buffer_probe *state,
                         const struct buffer_fit *fit, struct findings *findings)
@@ -305,10 +312,10 @@ void buffer_follow_line(struct buffer_probe *state,
 }
 
 /*
- * Writes below `first_bytes` pass the buffer by: the line begins there. A write
- * that the host splits has a last part that may be small, and pass it by too:
- * so longer ones go in even parts. Their line costs what it costs to begin one.
- * False: there is no line.
+ * Fits the line from `first_bytes` on, for smaller writes bypass the buffer.
+ * The last part of a write that the host splits may be so small that it does as
+ * well. So longer writes go in even parts, and each part costs what it costs to
+ * begin a write. False: there is no line.
  */
 static bool follow_held(struct buffer_probe *state, uint64_t first_bytes,
                         uint64_t step_bytes, struct findings *findings)
@@ -335,7 +342,7 @@ void buffer_conclude_bypassed(struct buffer_probe *state, uint64_t first_bytes,
     if (!state->flush_unseen)
         first_bytes = buffer_search_first_held(state, first_bytes);
     state->part_bytes = state->study.setting.request_limit_bytes;
-    /* Closely, where the buffer ends among these. */
+    /* The steps get smaller, for the buffer may end among these sizes. */
     for (uint64_t share = 8; share <= 64; share *= 2) {
         uint64_t step = (first_bytes / share + grain - 1) / grain * grain;
         if (follow_held(state, first_bytes, step, findings))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * write-buffer: the line that writes follow while they fit, and how far.
+ * write-buffer: the times of writes that fit lie on a line over their sizes.
+ * Where does it begin, and how far does it go?
  */
 #include "probes/write_buffer/write_buffer.h"
 
@@ -10,13 +11,16 @@
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
-/* Leaving the line: 5 % above it for sure; staying: 10 % at most. */
+/* Log. A write leaves the line if it surely lies 5 % above it, and stays if it
+ * surely lies less than 10 % above. */
 static const double leave_low = 0.05, stay_high = 0.10;
-/* So much faster than the line (a third) is no error of its slope. */
+/* Log. No error of the slope makes a write faster than the line by this (a
+ * third). */
 static const double below_least = 0.4;
 static const uint64_t largest_bytes = 8 * MIB;
 
-/* Asks for `rounds` log ratios of a write of a size to the reference. */
+/* Log ratios of a write of a size to the reference. False: some were asked for
+ * and must be measured first. */
 static bool ask_size(struct buffer_probe *state, uint64_t size_bytes,
                      uint32_t rounds, double ratios[])
 {
@@ -34,7 +38,7 @@ void buffer_refit(struct buffer_fit *fit)
     fit->line = line_fit(fit->sizes, fit->times, fit->count);
 }
 
-/* What the host's further requests add. */
+/* The time that the host's further requests add. */
 static double parts_time(const struct buffer_fit *fit, uint64_t size_bytes)
 {
     return fit->part_time *
@@ -57,7 +61,7 @@ double buffer_expected_log(const struct buffer_fit *fit, uint64_t size_bytes)
                parts_time(fit, size_bytes));
 }
 
-/* Rounds so that a median is known to about 1 %. */
+/* Rounds for a median that is known to about 1 %: from 12 to 128. */
 static uint32_t rounds_for(double spread)
 {
     double need = ceil(pow(1.2533 * spread / 0.012, 2));
@@ -65,7 +69,7 @@ static uint32_t rounds_for(double spread)
     return need < 12 ? 12 : need > 128 ? 128 : (uint32_t)need;
 }
 
-/* The first `rounds` rounds of the small sizes. Returns the spread of one
+/* Measures the small sizes in `rounds` rounds. Returns the spread of one log
  * ratio. */
 static double
 measure_small(struct buffer_probe *state,
@@ -114,7 +118,8 @@ bool buffer_fit_small(struct buffer_probe *state,
     return is_straight(fit);
 }
 
-/* Does a write of this size stay on the line? */
+/* Does a write of this size stay on the line? `*excess`: how far it lies above
+ * (log). */
 static enum buffer_stay stays(struct buffer_probe *state,
                               const struct buffer_fit *fit, uint64_t size_bytes,
                               double *excess, double *median)
@@ -142,7 +147,7 @@ static enum buffer_stay stays(struct buffer_probe *state,
     }
 }
 
-/* Twice as much, but not past the largest one before that was tried. */
+/* Twice the size. But `most_bytes` is tried before anything longer. */
 static uint64_t next_size(uint64_t size_bytes, uint64_t most_bytes)
 {
     return size_bytes < most_bytes && 2 * size_bytes > most_bytes
@@ -160,7 +165,7 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
     most = most < largest_bytes ? most : largest_bytes;
     *low_bytes = fit->largest_small_bytes;
     *high_bytes = most;
-    /* Each of these is dear: is there an edge at all? */
+    /* Writes to random places cost much: is there an edge at all? */
     if (state->second) {
         enum buffer_stay stay = stays(state, fit, most, excess, &median);
         if (stay != BUFFER_SLOW)
@@ -175,7 +180,7 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
         }
         if (stay == BUFFER_FAST) {
             add_fast(fit, size, median);
-            /* One power of two back: the line must not bend into the edge. */
+            /* Half the size: the line must not bend into the edge. */
             *low_bytes = size / 2;
             continue;
         }

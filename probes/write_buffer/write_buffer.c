@@ -3,13 +3,13 @@
  * write-buffer: how many bytes of writes does the drive absorb? (Kim et al.
  * III-F)
  *
- * Idea: a write into an empty buffer costs a fixed overhead and so much a byte;
- * one that does not fit waits for the flash. Flushes between the writes empty
- * the buffer.
+ * Idea: a write into an empty buffer takes a fixed time and a time for each
+ * byte. A write that does not fit waits for the flash. Flushes between the
+ * writes empty the buffer.
  *
- * Assumes: flush writes everything out; it is tested first: after a write it
- * must take longer than after nothing. If it does not, writes go straight
- * through (no buffer), or the flush is not what it says.
+ * Assumes: a flush writes everything out. This is tested first: a flush must
+ * take longer after a write than after nothing. If it does not, there is no
+ * buffer, or the flush does not empty it.
  *
  *   write time
  *        |                    .  '  the excess over the line at small sizes
@@ -17,9 +17,9 @@
  *        |        . - - ' - +
  *        | . - '             size -> buffer
  *
- * The edge is certified by a step between T and T + 1 KiB, no step below it,
- * and a flush that costs no more beyond it: a host that splits requests also
- * makes steps, but not that one.
+ * The edge T is certified by a step between T and T + 1 KiB, no step below, and
+ * a flush that takes no longer beyond T. A host that splits requests also makes
+ * steps, but its flushes go on growing.
  */
 #include "probes/write_buffer/write_buffer.h"
 
@@ -34,19 +34,21 @@
 
 static const uint64_t small_bytes = 4 * KIB;
 
-/* What rests on one sign, and the least that a second page adds. */
+/* Most confidence where one sign decides; and the least (log) that a second
+ * page adds. */
 static const double unclear_confidence = 0.95, split_least = 0.05;
-/* The command of a write may take longer than that of a read, but not four
- * times as long (a logarithm). */
+/* Log 4. The command of a write may take longer than that of a read, but not
+ * four times as long. */
 static const double command_most_log = 1.3863;
-/* What is held already is written again for less by a tenth. */
+/* Log. A write of data that is held already takes less, by a tenth at least. */
 static const double again_less = 0.1;
 
 static const char no_line[] = "the times of writes of neighbouring sizes "
                               "follow no line, so the end of one cannot be "
                               "seen";
 
-/* `first_bytes`: the smallest write that is known to be buffered. */
+/* Concludes for a buffer. `first_bytes`: the smallest write that is known to be
+ * held. */
 static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
                               struct findings *findings)
 {
@@ -54,7 +56,7 @@ static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
                                     10 * KIB, 12 * KIB, 16 * KIB};
     static const uint64_t coarse[] = {4 * KIB,  8 * KIB,  12 * KIB,
                                       16 * KIB, 20 * KIB, 24 * KIB};
-    /* Of a buffer that ends among these: below the reference. */
+    /* For a buffer that ends below the reference. */
     static const uint64_t finest[] = {KIB,     2 * KIB, 3 * KIB,
                                       4 * KIB, 6 * KIB, 8 * KIB};
     bool is_coarse = state->grain_bytes > 2 * KIB;
@@ -71,9 +73,9 @@ static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
 }
 
 /*
- * A flush that is not seen to do anything while writes are fast: it is ignored,
- * or the drive writes out so soon that the flush hides it. The second also
- * fills and overflows, so the line is followed all the same.
+ * For fast writes after which a flush has nothing to do. Either the drive
+ * ignores it, or it writes out so soon that nothing is left. Such a buffer
+ * still fills and overflows, so the line is followed all the same.
  */
 static void conclude_unseen(struct buffer_probe *state, const char *reason,
                             struct findings *findings)
@@ -88,9 +90,10 @@ static void conclude_unseen(struct buffer_probe *state, const char *reason,
 }
 
 /*
- * Where the drive takes long over a command, a write to the flash may take
- * little longer than a read. But if one that ends in the next page takes longer
- * than one that does not, it waits for the flash, and is not held.
+ * Does a write wait for its flash pages? HOLDS: one that ends in the next page
+ * takes longer than one that does not, so nothing is held. On a drive with slow
+ * commands, a write to the flash may take little longer than a read, and that
+ * comparison does not tell.
  */
 static enum claim waits_for_pages(struct buffer_probe *state,
                                   double *confidence)
@@ -136,7 +139,7 @@ static void say_through(struct findings *findings, const char *where,
                 where, ratio);
 }
 
-/* What a write takes as a multiple of a read, in logarithms. */
+/* The log ratio of a write's time to a read's. */
 static struct contrast write_to_read(enum buffer_kind kind)
 {
     return buffer_compare(kind, small_bytes, small_bytes,
@@ -144,10 +147,11 @@ static struct contrast write_to_read(enum buffer_kind kind)
 }
 
 /*
- * What a write near to the last one waits for may be no more than its command.
- * One that goes anywhere makes a drive with logs merge: where it is held, the
- * flush does that, and takes longer; where it is not, it waits itself, as no
- * command does. HOLDS: nothing is held; FALLS: a buffer is.
+ * Are writes to random places held? Near the last one, a write may be slow only
+ * for its command. At random places a drive with log blocks merges. If the
+ * write is held, the flush does that and takes longer. If not, the write itself
+ * waits longer than for any command. HOLDS: nothing is held. FALLS: a buffer
+ * holds it.
  */
 static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
                                    double *confidence)
@@ -169,9 +173,10 @@ static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
 }
 
 /*
- * Where flushes are ignored, a buffer is always full, and what is written waits
- * for room in it as if it were not there. But what it holds already needs no
- * room. HOLDS: a write of the same place takes as long as one of the next.
+ * Where flushes are ignored, a buffer is always full, and writes wait for room
+ * as if there were none. But a place that is held already needs no room. HOLDS:
+ * writing the same place again takes as long as the next one. FALLS: it takes
+ * less.
  */
 static enum claim costs_as_much_again(struct buffer_probe *state)
 {
@@ -184,8 +189,7 @@ static enum claim costs_as_much_again(struct buffer_probe *state)
     return study_claim(&state->study, "again", &contrast, 1, &rule);
 }
 
-/* Nothing shows a buffer so far: what do pages say, and if they say nothing,
- * the rest? */
+/* Concludes from pages where nothing has shown a buffer so far. */
 static void conclude_by_pages(struct buffer_probe *state,
                               struct findings *findings)
 {
@@ -201,8 +205,8 @@ static void conclude_by_pages(struct buffer_probe *state,
 }
 
 /*
- * A flush has nothing to do after a write that takes longer than a read, as in
- * `contrast`, or cannot be told from one (`claim`).
+ * For writes that leave a flush nothing to do. `claim` HOLDS: they take longer
+ * than reads, as in `contrast`. OPEN: they cannot be told from reads.
  */
 static void conclude_slow(struct buffer_probe *state, enum claim claim,
                           const struct contrast *contrast, double confidence,
@@ -239,7 +243,8 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
     }
 }
 
-/* A flush that does nothing: written through, or not what it says? */
+/* For a flush that has nothing to do: are writes unbuffered, or is the flush
+ * ignored? */
 static void conclude_unbuffered(struct buffer_probe *state, bool nothing,
                                 struct findings *findings)
 {
@@ -270,9 +275,9 @@ static void conclude_unbuffered(struct buffer_probe *state, bool nothing,
 }
 
 /*
- * Small writes leave nothing to do for a flush: they pass the buffer by, or
- * what is held of them is soon written out. That takes longer where they go
- * anywhere, so that then the flush is seen to do it.
+ * For a flush that has work only after large writes. Small ones bypass the
+ * buffer, or are soon written out. The latter takes longer at random places,
+ * where a flush then has work.
  */
 static void conclude_large_only(struct buffer_probe *state,
                                 uint64_t first_bytes, struct findings *findings)
