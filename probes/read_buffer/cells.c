@@ -10,7 +10,7 @@
 
 enum { PARTS_FEW = 4 };
 
-/* A second read 5 % faster is a profit. So much may pass for none. */
+/* Log. From 5 % on a second read profits; 6 % may pass for none. */
 static const double profit_low = 0.05, profit_none = 0.06;
 
 static uint64_t parts_in(uint64_t size_bytes, uint64_t part_bytes)
@@ -18,7 +18,6 @@ static uint64_t parts_in(uint64_t size_bytes, uint64_t part_bytes)
     return (size_bytes + part_bytes - 1) / part_bytes;
 }
 
-/* The host's requests that a read becomes. */
 uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes)
 {
     uint64_t limit = setting->request_limit_bytes;
@@ -26,11 +25,12 @@ uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes)
     return limit ? parts_in(size_bytes, limit) : 1;
 }
 
-/* So many requests are held up, and so many reads may be for it. */
+/* The share of requests that are held up; and the share of cells in which no
+ * read may be free of them. */
 static const double held_up = 0.015, unclean = 0.15;
 
-/* A read in many parts is rarely free of one that was held up. Repeats so that
- * one mostly is. */
+/* Repeats of a read in `parts` requests, so that most cells have one that was
+ * not held up. */
 static uint32_t clean_repeats(uint64_t parts)
 {
     double clean = pow(1 - held_up, (double)parts);
@@ -40,7 +40,7 @@ static uint32_t clean_repeats(uint64_t parts)
                                          : READ_REPEATS_USUAL_MAX;
 }
 
-/* The same where each part is known by itself: that each was not held up
+/* The same where each part is timed by itself: each is not held up at least
  * once. */
 static uint32_t clean_repeats_each(uint64_t parts)
 {
@@ -52,8 +52,6 @@ static uint32_t repeats_of(uint64_t size_bytes, uint32_t least)
     return placing_repeats(size_bytes, least, 6, 4 * MIB);
 }
 
-/* Sizes are read in one piece; downwards in parts of up to `other_bytes` where
- * that is set. */
 struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
                            enum side expected)
 {
@@ -70,7 +68,6 @@ struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
     return contrast;
 }
 
-/* No size above this is looked at. */
 uint64_t read_size_limit(const struct setting *setting)
 {
     uint64_t sixteenth = setting->region_length_bytes / 16;
@@ -78,11 +75,10 @@ uint64_t read_size_limit(const struct setting *setting)
     return sixteenth < 16 * MIB ? sixteenth : 16 * MIB;
 }
 
-/* A place for a read of that size: where a page begins, also one of three
- * chips, or the read would touch a page more than it has to. Of so many that it
- * is rarely one whose data is still kept: a buffer holds hundreds of small
- * reads.
- */
+/* A random place for a read of this size. It begins at a page, also on drives
+ * with three chips, so that the read touches no page more than it must. There
+ * are so many places that one is rarely still in the buffer: a buffer holds
+ * hundreds of small reads. */
 static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
                       struct random *random)
 {
@@ -100,7 +96,7 @@ static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
     }
     while (pitch < size_bytes)
         pitch *= 2;
-    /* A page of five chips or seven, on a small drive. */
+    /* For pages of five or seven chips, on a small drive. */
     if (state->page_bytes && pitch % state->page_bytes)
         pitch += state->page_bytes - pitch % state->page_bytes;
     uint64_t low = (first + pitch - 1) / pitch;
@@ -108,10 +104,10 @@ static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
     return (low + random_below(random, high > low ? high - low : 1)) * pitch;
 }
 
-/* Somewhere else, so that nothing of the place is in the buffer or ahead of it;
- * but near enough to lie mostly in the same segment group (Sun & Zhang 4.1):
- * the way back from another one would make the first read slow, and look like a
- * buffer. */
+/* A place elsewhere, so that nothing of the measured place is in the buffer or
+ * read ahead. It is near enough to be mostly in the same segment group (Sun &
+ * Zhang 4.1). The way back from another group would make the first read slow,
+ * which looks like a buffer. */
 static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
 {
     const uint64_t before =
@@ -125,8 +121,8 @@ static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
     return offset_bytes + away + 4 * KIB <= end ? offset_bytes + away : first;
 }
 
-/* There must be three: the first of
- * two would continue the last of the read before. */
+/* Three parts at least: the first of two would continue the last of the read
+ * before. */
 uint64_t read_part_for(uint64_t length_bytes, uint64_t most_bytes)
 {
     if (length_bytes <= most_bytes)
@@ -163,10 +159,10 @@ struct contrast read_as(const struct setting *setting,
     return contrast;
 }
 
-/* One read of a place; all its requests are of the same cell. Parts end at
- * multiples of a part, which pages divide: one that two parts share would be
- * read twice, and kept for longer. Only where the last part would be too short
- * for the buffer (`pitch_bytes`) it begins half a part earlier. */
+/* Asks for one read of a place, with all requests in one cell. Parts end at
+ * multiples of their length, which pages divide. Else a page that two parts
+ * share would be read twice, and kept longer. If the last part would be too
+ * short for the buffer (`pitch_bytes`), it begins half a part earlier. */
 static void ask_read(struct study *study, const char *phase,
                      const struct contrast *contrast, uint32_t round,
                      uint64_t offset_bytes)
@@ -207,10 +203,10 @@ void read_emit(struct study *study, const char *phase,
 }
 
 /*
- * What the reads of a cell took: `rows` holds the parts of each first one and
- * then those of its second. Whatever holds a request up only adds time, so a
- * read in one that the host makes many of is best where none was, and each part
- * of ours where that one was not.
+ * The time of a cell's first reads, or of its second ones. `rows` has the parts
+ * of each first read and then those of its second. Delays only add time. So of
+ * reads in many host requests the quickest counts, and of each part of ours the
+ * quicker half.
  */
 static double cost_of(const struct setting *setting,
                       const struct contrast *contrast,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read-buffer: where reads cease to profit: a search by halves, and a
+/* read-buffer: at which size do reads cease to profit? Bisection, and a
  * certificate on fresh data. */
 #include "probes/read_buffer/read_buffer.h"
 
@@ -8,10 +8,10 @@
 
 #include "lib/infer/statistics/stats.h"
 
-/* Questions of a search should be right in most cases: threshold / spread. */
+/* Threshold / spread of an answer in a search: most are right. */
 static const double answer_clear = 1.2;
 
-/* One search: of the whole bracket, and as far as it was narrowed. */
+/* A search: the bracket at its beginning, and as it is now. */
 struct search {
     struct read_probe *state;
     const struct read_edge *whole;
@@ -23,7 +23,8 @@ static double share_of(const struct read_edge *edge)
     return edge->part_bytes ? read_parts_share : 0.5;
 }
 
-/* What counts as a profit, and how far from it are a whole one and none. */
+/* The threshold of a profit; and how far it is from a whole profit and from
+ * none. */
 static double counting_from(const struct read_edge *edge)
 {
     return share_of(edge) * edge->gain;
@@ -34,8 +35,6 @@ static double clearance_of(const struct read_edge *edge)
     return fmin(share_of(edge), 1 - share_of(edge)) * edge->gain;
 }
 
-/* How many pairs make one answer so clear. The spread is that of few pairs
- * where the size allows no more. */
 uint32_t read_repeats_for(const struct read_edge *edge, double clear)
 {
     double need = pow(clear * edge->spread / clearance_of(edge), 2);
@@ -72,11 +71,13 @@ static double reliability(const void *context)
 
 enum { BESIDE_EDGE, BEYOND_SPLIT };
 
-/* Of a certificate of the smallest read that profits: where that is. */
+/* In a certificate of the smallest read that profits: the contrast of that
+ * read. */
 enum { SMALLEST = 1 };
 
-/* Half of the profit shortly before the edge; a fifth of it is too much where
- * the host sends one request more: that alone makes a profit shrink. */
+/* The threshold is half of the profit shortly before the edge. It is a fifth
+ * where the host sends one more request beyond the edge, since that alone makes
+ * a profit shrink. */
 static void part_of_nearest(struct contrast contrasts[], size_t count)
 {
     double half = contrasts[0].median / 2, fifth = contrasts[0].median / 5;
@@ -88,7 +89,7 @@ static void part_of_nearest(struct contrast contrasts[], size_t count)
             contrasts[i].kind == BEYOND_SPLIT ? fifth : half;
 }
 
-/* Of a read in parts, most of it: see read_parts_share. */
+/* For reads in parts: most of the profit, by read_parts_share. */
 static void most_of_nearest(struct contrast contrasts[], size_t count)
 {
     const double least =
@@ -98,8 +99,8 @@ static void most_of_nearest(struct contrast contrasts[], size_t count)
         contrasts[i].low = contrasts[i].high = least;
 }
 
-/* The smallest read that profits may save but its last part, of those that the
- * host makes of it, and longer ones more: half of what it saves itself. */
+/* For the smallest read that profits: half of its own profit. It may save only
+ * the last of its host's requests, while longer reads save more. */
 static void half_of_smallest(struct contrast contrasts[], size_t count)
 {
     const double half = fmax(contrasts[SMALLEST].median, read_gain_least) / 2;
@@ -121,7 +122,7 @@ static size_t beside(const void *context, uint64_t place_bytes,
     enum side out = edge->profits_below ? SIDE_BELOW : SIDE_ABOVE;
     size_t count = 0;
 
-    /* The profit shrinks as reads get longer: what it is shortly before the
+    /* The profit shrinks as reads get longer. So its value shortly before the
      * edge decides what counts as one. */
     if (edge->profits_below)
         contrasts[count++] =
@@ -154,8 +155,8 @@ static size_t beside(const void *context, uint64_t place_bytes,
     return count;
 }
 
-/* What passed for no profit when the bracket was chosen is one: then the edge
- * is not in it. */
+/* Does a size profit that passed for none when the bracket was chosen? Then the
+ * edge is not in the bracket. */
 static bool is_farther(const struct read_edge *whole,
                        const struct contrast contrasts[], size_t count)
 {
@@ -166,7 +167,7 @@ static bool is_farther(const struct read_edge *whole,
     return false;
 }
 
-/* Narrows the bracket to the side that the failed certificate spoke for. */
+/* Narrows the bracket by the contrasts that fell on the wrong side. */
 static void narrow(const struct search *search, const struct edge *found,
                    struct edge_bracket *bracket)
 {
@@ -210,7 +211,6 @@ static bool reopen(void *context, enum claim claim, const struct edge *found,
     return true;
 }
 
-/* The last size on the near side of the edge, certified. */
 enum claim read_find_edge(struct read_probe *state,
                           const struct read_edge *whole, const char *name,
                           uint64_t *place_bytes, double *confidence)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read-buffer: the host sends a long read in parts. What shows of a buffer that
- * the first of them pass by, or of a drive that reads ahead between them? */
+/* read-buffer: the host sends a long read in parts. How large is the buffer if
+ * the first parts bypass it, or if the drive reads ahead between them? */
 #include "probes/read_buffer/read_buffer.h"
 
 #include <math.h>
@@ -8,15 +8,15 @@
 
 #include "lib/infer/statistics/stats.h"
 
-/* What the parts of a long read do is the drive's to decide, and nobody could
- * look whether something is read ahead. */
+/* Most confidence where the drive decides what its parts do, and nothing showed
+ * whether it reads ahead. */
 static const double parts_confidence = 0.9;
 
-/* The least profit of a part by which a read in parts is looked at. */
+/* The least profit (log) of a part with which a read in parts is tried. */
 static const double part_gain_least = 0.1;
 
-/* What of a read comes before the host's request with which it is as long as
- * the smallest that uses the buffer. */
+/* The bytes before the host's request that makes a read long enough to use the
+ * buffer. */
 static uint64_t lead_of(const struct setting *setting, uint64_t smallest_bytes)
 {
     if (smallest_bytes == 0)
@@ -26,9 +26,9 @@ static uint64_t lead_of(const struct setting *setting, uint64_t smallest_bytes)
 }
 
 /*
- * The host sends a long read in parts, and the first ones passed the buffer by
- * before the drive could know how long it would be: the whole read is longer
- * than the buffer. So the size is searched behind so much that is not kept.
+ * Searches the size behind a lead that is not kept. The first of the host's
+ * requests bypass the buffer, since the drive does not know yet how long the
+ * read will be. So the whole read is longer than the buffer.
  */
 static enum claim find_behind_lead(struct read_probe *state,
                                    const struct read_edge *whole,
@@ -47,7 +47,7 @@ static enum claim find_behind_lead(struct read_probe *state,
 
 enum { NEAR_SIDE, FAR_SIDE, BOTH_SIDES };
 
-/* On the far side a profit must be nearly that on the near side. */
+/* On the far side, a profit must be nearly that of the near side. */
 static void most_of_near(struct contrast contrasts[], size_t count)
 {
     (void)count;
@@ -55,7 +55,8 @@ static void most_of_near(struct contrast contrasts[], size_t count)
         read_parts_share * fmax(contrasts[NEAR_SIDE].median, read_gain_least);
 }
 
-/* How much what a pair of reads in parts saves varies: less in more of them. */
+/* The spread of what one pair of reads in parts saves. Cells of several pairs
+ * spread less. */
 static double spread_of_pair(struct read_probe *state, const char *phase,
                              const struct contrast *near)
 {
@@ -67,13 +68,14 @@ static double spread_of_pair(struct read_probe *state, const char *phase,
            1e-3;
 }
 
-/* On which side of the edge is its high end, by reads downwards? SIDE_OPEN:
- * they do not say. What these save becomes the edge's. */
+/* On which side of the edge is edge->high_bytes, by reads downwards? SIDE_OPEN:
+ * it cannot be told. Sets the edge's gain and spread to those of these
+ * reads. */
 static enum side side_downwards(struct read_probe *state,
                                 struct read_edge *edge, const char *phase)
 {
     const struct setting *setting = &state->study.setting;
-    /* That one side profits decides nothing of the other yet. */
+    /* One side alone decides nothing, so both are decided. */
     const struct claim_rule rule = {.alpha = read_alpha / READ_ATTEMPTS_MAX,
                                     .looks = claim_longest_looks,
                                     .adapt = most_of_near,
@@ -92,13 +94,13 @@ static enum side side_downwards(struct read_probe *state,
     if (contrasts[NEAR_SIDE].side != SIDE_ABOVE)
         return SIDE_OPEN;
     edge->spread = spread_of_pair(state, phase, &contrasts[NEAR_SIDE]);
-    /* What is read ahead makes first reads upwards faster, too. */
+    /* Reading ahead also makes first reads upwards faster. */
     edge->gain = contrasts[NEAR_SIDE].median;
     return contrasts[FAR_SIDE].side;
 }
 
-/* Reads of up to `edge->high_bytes` profit: doubles them until they do not, and
- * finds where that begins. `name`: of the phases. */
+/* Reads of edge->high_bytes profit. Doubles them until they do not, and
+ * searches the edge. Phases begin with `name`. */
 static enum claim gallop_downwards(struct read_probe *state,
                                    struct read_edge *edge, const char *name,
                                    struct read_shown *shown)
@@ -124,10 +126,10 @@ static enum claim gallop_downwards(struct read_probe *state,
 }
 
 /*
- * A read in several parts of the host's, each continuing the last, may bring
- * what is ahead of it as well, and that takes room in the buffer. From the last
- * part to the first nothing is continued: where such reads profit beyond what
- * is shown, the buffer ends where they do.
+ * Searches the buffer's end by reads downwards. If each part continues the
+ * last, the drive may read ahead, which takes room in the buffer. From the last
+ * part to the first, nothing is continued. Where these reads profit beyond what
+ * was found so far, the buffer ends where they cease to.
  */
 static enum claim find_downwards(struct read_probe *state,
                                  const struct read_edge *whole,
@@ -147,8 +149,6 @@ static enum claim find_downwards(struct read_probe *state,
     return gallop_downwards(state, &edge, "downwards", shown);
 }
 
-/* Reads that the host sends in parts show less than all of the buffer: where
- * the drive reads ahead, and where the first parts pass it by. */
 enum claim read_look_again(struct read_probe *state,
                            const struct read_edge *upper,
                            struct read_shown *shown)
@@ -168,16 +168,15 @@ enum claim read_look_again(struct read_probe *state,
         claim = find_behind_lead(state, upper, lead, &shown->bytes,
                                  &shown->confidence);
     shown->upwards_bytes = shown->bytes;
-    /* Downwards, parts would be too short to be kept. */
+    /* Parts downwards would be too short to be kept. */
     shown->confidence = fmin(shown->confidence, parts_confidence);
     return claim;
 }
 
 /*
- * What a second read saves may be the same for a long read as for a short one:
- * the time of one page. Then the profit shrinks as reads get longer, and is
- * lost before the buffer ends. Read in parts, each saves it anew, so that it
- * does not shrink.
+ * A second read may save the same for any length: the time of one page. Then
+ * the profit shrinks as reads get longer, and is lost before the buffer ends.
+ * Read in parts, each part saves it anew, so it does not shrink.
  */
 enum claim read_look_in_parts(struct read_probe *state,
                               const struct read_edge *upper,
@@ -186,7 +185,7 @@ enum claim read_look_in_parts(struct read_probe *state,
 {
     const uint64_t limit_bytes = state->study.setting.request_limit_bytes;
     struct read_edge edge = *upper;
-    size_t part = last > 2 ? last - 2 : 0; /* four or more in each read */
+    size_t part = last > 2 ? last - 2 : 0; /* so that a read has four or more */
 
     while (part > 0 && (sizes[part].median < part_gain_least ||
                         (limit_bytes && sizes[part].size_bytes > limit_bytes)))

@@ -7,8 +7,8 @@
  * buffer as long as it fits: first / second is large up to the buffer's size,
  * and 1 beyond, because a longer read pushes its own beginning out.
  *
- * Assumes: the places read were written; a small read elsewhere comes first, so
- * that nothing of the place is there already.
+ * Assumes: the places were written before; a small read elsewhere comes first,
+ * so that nothing of the place is in the buffer.
  *
  *   first / second
  *      2.0 -------------+
@@ -16,12 +16,12 @@
  *      1.0              +-----------
  *               size -> buffer
  *
- * A profit that begins only at some size gives the smallest request that uses
- * the buffer (Kim's SSD-C: 512 KiB, SSD-D: 16 KiB).
+ * If reads profit only from some size on, that is the smallest request that
+ * uses the buffer (Kim's SSD-C: 512 KiB, SSD-D: 16 KiB).
  *
- * The host sends a long read in parts, each of which continues the one before:
- * a drive that reads ahead keeps more than was asked for, and the step comes
- * too early. Parts from the last to the first continue nothing.
+ * The host sends a long read in parts, each of which continues the one before.
+ * A drive that reads ahead keeps more than was asked for, so the step comes too
+ * early. Read from the last part to the first, no part continues another.
  */
 #include "probes/read_buffer/read_buffer.h"
 
@@ -37,11 +37,11 @@
 enum { SIZES_MAX = 32, PILOT_ROUNDS = 3 };
 
 static const double search_error = 0.004;
-/* One request must not take longer than this, or a slow drive takes hours: but
- * where there is something to see. */
+/* A request may take longer than this only if there is something to see: else a
+ * slow drive takes hours. */
 static const double longest_ns = 250e6;
-/* A buffer that all reads up to this pass by, but not longer ones, would be an
- * odd one: that none shows at first sight will do. */
+/* Sizes up to this are certified to have no profit. A buffer that only longer
+ * reads use would be odd, so for these the survey will do. */
 static const uint64_t certified_most_bytes = 4 * MIB;
 
 static struct finding *add(struct findings *findings)
@@ -49,7 +49,7 @@ static struct finding *add(struct findings *findings)
     return findings_add(findings, "read-buffer", "read_buffer");
 }
 
-/* The largest size to look at first: one that is short enough. */
+/* The largest size of the survey: one that does not take too long. */
 static uint64_t pilot(struct read_probe *state)
 {
     struct contrast contrast =
@@ -66,7 +66,7 @@ static uint64_t pilot(struct read_probe *state)
     return largest_bytes;
 }
 
-/* What the quick look over all sizes saw. */
+/* What the survey, a quick look over all sizes, saw. */
 struct survey {
     struct contrast sizes[SIZES_MAX];
     size_t count;
@@ -98,14 +98,15 @@ static void find_run(struct survey *survey)
     while (survey->after < survey->count &&
            survey->sizes[survey->after].side != SIDE_BELOW) {
         double median = survey->sizes[survey->after++].median;
-        /* Undecided, so it may lie beyond the edge: then it says nothing. */
+        /* An open size may lie beyond the edge; then it says nothing. */
         if (median > read_gain_least && median < survey->least_gain)
             survey->least_gain = median;
     }
 }
 
-/* A small profit: what passed for none at first sight may be a part of it. And
- * of a long read that part is smaller again. */
+/* Repeats the survey with a lower threshold if the profit is small. What passed
+ * for none may be a part of it, and of a long read that part is smaller
+ * still. */
 static void look_closer(struct read_probe *state, struct survey *survey)
 {
     const struct claim_rule rule = {.alpha = search_error * 7 *
@@ -127,9 +128,9 @@ static void look_closer(struct read_probe *state, struct survey *survey)
 }
 
 /*
- * As many pairs of reads in a cell as keep the noise of one below what may pass
- * for no profit: a long read is rarely free of parts that were held up, and
- * rounds that hold none but such say nothing however many they are.
+ * The pairs of reads in a cell that keep its noise below what may pass for no
+ * profit. A long read is rarely free of requests that were held up, and rounds
+ * of such reads alone say nothing, however many they are.
  */
 static uint32_t repeats_in_noise(struct read_probe *state,
                                  const struct contrast *looked)
@@ -146,9 +147,9 @@ static uint32_t repeats_in_noise(struct read_probe *state,
     return repeats;
 }
 
-/* Sizes behind the run that are undecided: the noise may be too large to tell
- * that they do not profit, and yet not to tell that they profit by less than
- * half as much. The nearest one that does ends the run. */
+/* Decides sizes behind the run that the survey left open. Noise may hide that
+ * they do not profit, but not that they profit by less than half as much as the
+ * run. The nearest such size ends the run. */
 static void look_beyond(struct read_probe *state, struct survey *survey)
 {
     const struct claim_rule rule = {.alpha = search_error,
@@ -182,8 +183,7 @@ static void look_over_to(struct read_probe *state, uint64_t largest_bytes,
     study_claim(&state->study, "survey", survey->sizes, survey->count, &rule);
     find_run(survey);
     if (!survey->any && survey->open) {
-        /* Neither a profit nor none: what a clear one is decides nothing
-         * here. */
+        /* None profits clearly, and some are open: lowers the threshold. */
         for (size_t i = 0; i < survey->count; i++)
             survey->sizes[i].low = survey->sizes[i].high = read_gain_least;
         study_claim(&state->study, "survey", survey->sizes, survey->count,
@@ -196,7 +196,7 @@ static void look_over_to(struct read_probe *state, uint64_t largest_bytes,
     look_closer(state, survey);
 }
 
-/* Where the largest size still profits, larger ones are worth their time. */
+/* If the largest size profits, larger ones are worth their time. */
 static void look_over(struct read_probe *state, struct survey *survey)
 {
     uint64_t largest_bytes = pilot(state);
@@ -301,7 +301,7 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
     shown.gain = upper.gain;
     enum claim claim =
         read_find_edge(state, &upper, "size-", &shown.bytes, &shown.confidence);
-    /* Not where the last of the parts may be too short to be kept. */
+    /* Not if the last part may be too short to be kept. */
     const bool in_parts = (claim == CLAIM_FALLS || claim == CLAIM_OPEN) &&
                           survey->sizes[0].side == SIDE_ABOVE;
     if (in_parts)
