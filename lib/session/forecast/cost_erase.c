@@ -8,21 +8,26 @@
 #include "lib/infer/statistics/stats.h"
 
 enum {
-    PAGES_MAX = 1 << 17, /* that the writes used up: older ones do not count */
+    PAGES_MAX = 1 << 17, /* used up by the newest writes: older writes do not
+                            count */
     BLOCK_PAGES_LEAST = 4,
-    BLOCKS_LEAST = 4,  /* of that length fit in what was seen */
-    WRITES_LEAST = 16, /* of a size, to know its slow ones */
-    HITS_LEAST = 6     /* slow ones with another one at the distance */
+    BLOCKS_LEAST = 4,  /* a block length must fit this often in the writes
+                          seen */
+    WRITES_LEAST = 16, /* writes of one size, to tell the slow ones */
+    HITS_LEAST = 6     /* pairs of slow writes at the distance */
 };
 
-/* A write is slow that takes so many times what all but a few of its size take:
- * the slowest pages of a cell are more than these few, those that open blocks
- * are not. */
+/* A write is slow when it takes `slow_least` times the 85th percentile of its
+ * size. The slow pages of multi-level cells are more than 15 % of all pages, so
+ * they lie below that percentile. Writes that open a block are fewer. */
 static const double usual_share = 0.85, slow_least = 1.3;
-/* Of what is slow and had a write at the distance, so much had a slow one, for
- * noise; and so many times as many as are slow anywhere. */
+/* Share of slow writes that are followed by a slow write at the distance, out
+ * of those with a judged write there. Noise hides some, so 0.3 suffices. The
+ * share must also be 4 times the share of slow writes in general. */
 static const double hits_least = 0.3, by_chance_least = 4;
-/* A multiple of the distance has fewer, but for chance. */
+/* A multiple of the block length has fewer pairs than the block length itself,
+ * but noise may reverse that: a count of three quarters of the best
+ * suffices. */
 static const double multiple_least = 0.75;
 
 static struct cost_erase_write *last_of(struct cost_erases *erases)
@@ -48,17 +53,17 @@ void cost_erases_learn(struct cost_erases *erases, const struct sample *sample)
 
 /* ---- which are slow ------------------------------------------------------ */
 
-/* A write of one page with its flush, for which it is judged. */
+/* A flushed write of one page. Only such writes are judged. */
 struct judged {
     const struct cost_erase_write *write;
-    double ns, extra_ns; /* extra: over the middle one; 0: it is not slow */
-    uint32_t at_page;    /* the last that was used up */
+    double ns, extra_ns; /* extra: over the median of its size; 0: not slow */
+    uint32_t at_page;    /* number of pages used up when it ended */
 };
 
 struct look {
     struct judged *judged;
     size_t count, slow_count;
-    uint32_t pages; /* used up in all */
+    uint32_t pages; /* used up by all writes */
 };
 
 static int compare_judged(const void *a, const void *b)
@@ -79,7 +84,7 @@ static uint64_t pages_of(const struct cost_erase_write *write,
            write->offset_bytes / page_bytes;
 }
 
-/* The pages of the last writes, and of these what is judged. */
+/* Counts the pages of the newest writes, and collects those to be judged. */
 static void take_writes(const struct cost_erases *erases, uint64_t page_bytes,
                         struct look *look)
 {
@@ -105,7 +110,7 @@ static void take_writes(const struct cost_erases *erases, uint64_t page_bytes,
     }
 }
 
-/* Of each size for itself. */
+/* Marks the slow writes; sizes are compared separately. */
 static void judge(struct look *look)
 {
     struct judged *all = look->judged;
@@ -130,10 +135,10 @@ static void judge(struct look *look)
 
 /* ---- at which distance --------------------------------------------------- */
 
-/* What ended at each page. */
+/* State of the write that ended at a page. */
 enum place { PLACE_UNKNOWN, PLACE_USUAL, PLACE_SLOW };
 
-/* How many slow ones have anything that was judged at the distance. */
+/* Counts the slow writes with a judged write, slow or not, at the distance. */
 static uint32_t count_tried(const struct look *look, const uint8_t places[],
                             uint32_t distance)
 {
@@ -145,7 +150,7 @@ static uint32_t count_tried(const struct look *look, const uint8_t places[],
     return count;
 }
 
-/* How often slow ones are so far apart, for each distance up to `most`. */
+/* Counts the pairs of slow writes at each distance up to `most` pages. */
 static void count_distances(const struct look *look, const uint8_t places[],
                             uint32_t most, uint32_t counts[])
 {
@@ -159,8 +164,8 @@ static void count_distances(const struct look *look, const uint8_t places[],
         }
 }
 
-/* The shortest distance that comes nearly as often as any, if that is no
- * chance. */
+/* Returns the shortest distance with nearly the most pairs; 0 when chance may
+ * explain them. */
 static uint32_t distance_of(const struct look *look, const uint8_t places[],
                             uint32_t counts[], uint32_t most)
 {
@@ -181,7 +186,8 @@ static uint32_t distance_of(const struct look *look, const uint8_t places[],
                : 0;
 }
 
-/* What the slow ones take longer that are at the distance of another one. */
+/* Stores the median extra time of slow writes that are followed by another slow
+ * write one block later. */
 static void measure(const struct look *look, const uint8_t places[],
                     uint32_t pages, struct cost_erase *erase)
 {

@@ -9,38 +9,43 @@
 #include "lib/infer/sample.h"
 
 /*
- * A drive that maps pages fills one block after the other, wherever writes go,
- * and may erase the next one while the write waits that opens it: writes that
- * take longer come at one distance, counted in pages that are used up.
+ * Detects the erases of a page-mapping drive from the times of its writes.
+ *
+ * Such a drive fills one erase block after the other, wherever the host writes.
+ * It may erase the next block inside the write that opens it. Slow writes then
+ * recur at a fixed distance, the pages of one block. The distance is counted in
+ * flash pages that the writes used up.
  */
 
-/* So many writes are kept, the last ones. */
+/* Number of writes that are remembered; older ones are overwritten. */
 enum { COST_ERASE_WRITES_MAX = 4096 };
 
 struct cost_erase_write {
     uint64_t offset_bytes, length_bytes;
-    float write_ns, flush_ns; /* flush: 0 where none followed at once */
+    float write_ns, flush_ns; /* 0: no flush followed directly */
 };
 
-/* All zeros: nothing was seen. */
+/* State. All zeros: no write was seen yet. */
 struct cost_erases {
     struct cost_erase_write writes[COST_ERASE_WRITES_MAX]; /* a ring */
-    size_t count; /* of all that were seen */
-    bool is_open; /* the last one, for its flush */
+    size_t count; /* writes seen in all, not only those kept */
+    bool is_open; /* the last request was a write: its flush may follow */
 };
 
-/* What shows as a block is opened. */
+/* The periodic slow writes that were found. */
 struct cost_erase {
-    uint64_t pages;  /* of a block; 0: nothing shows */
-    double extra_ns; /* that a write takes longer, with its flush */
-    bool in_flush;   /* most of that is taken by the flush */
+    uint64_t pages;  /* per block; 0: no period was found */
+    double extra_ns; /* extra time of a slow write and its flush */
+    bool in_flush;   /* the flush, not the write, takes most of it */
 };
 
-/* A request that was measured. */
+/* Records a measured request. Only writes and the flush right after one
+ * count. */
 void cost_erases_learn(struct cost_erases *erases, const struct sample *sample);
 
-/* Where pages are of `page_bytes`. `erase` stays as it was where the last
- * writes show nothing, which takes a few blocks. */
+/* Searches the remembered writes for a period. `page_bytes`: size of a flash
+ * page. Leaves `erase` unchanged when no period is found; finding one takes at
+ * least the writes of four blocks. */
 void cost_erases_find(const struct cost_erases *erases, uint64_t page_bytes,
                       struct cost_erase *erase);
 

@@ -11,10 +11,11 @@ enum { LOGS_MAX = 16, WRITES_LEAST = 48, WARM_UP = 16 };
 
 static const uint64_t short_bytes = 16 * KIB;
 static const uint64_t least_bytes = 256 * KIB, most_bytes = 64 * MIB;
-/* A write with a merge takes so many times as long as one without. */
+/* Least ratio of the time of a write with a merge to one without. */
 static const double slow_least = 3;
-/* So many of the writes at least are of either kind; and if more of the rarer
- * one are taken for the other, it is not logs that tells them apart. */
+/* Each kind, slow and quick, must be at least 10 % of the writes. A pair of
+ * block size and log count is rejected if it predicts wrongly at least as many
+ * writes as 25 % of the rarer kind. */
 static const double share_least = 0.1, mistakes_most = 0.25;
 
 size_t cost_reach_count(const struct cost_reach *reach)
@@ -52,7 +53,7 @@ void cost_reach_learn(struct cost_reach *reach, const struct sample *sample)
     reach->is_open = true;
 }
 
-/* What takes longer is slow; 0: all take about the same. */
+/* Threshold between quick and slow writes; 0: all take about the same. */
 static double slow_ns(const struct cost_reach *reach)
 {
     double ns[COST_REACH_MAX];
@@ -68,7 +69,7 @@ static double slow_ns(const struct cost_reach *reach)
     return high > slow_least * low ? sqrt(low * high) : 0;
 }
 
-/* How many are slow, or, if those are fewer, quick. */
+/* Number of writes of the rarer kind, slow or quick. */
 static size_t rarer_count(const struct cost_reach *reach, double least_ns)
 {
     const size_t count = cost_reach_count(reach);
@@ -79,8 +80,8 @@ static size_t rarer_count(const struct cost_reach *reach, double least_ns)
     return slow < count - slow ? slow : count - slow;
 }
 
-/* How many writes are slow though their block would have a log, or quick though
- * it would have none. */
+/* Counts wrong predictions: slow writes to a block that would have a log, and
+ * quick writes to a block that would have none. */
 static size_t mistakes(const struct cost_reach *reach, double least_ns,
                        uint64_t block_bytes, size_t logs)
 {
@@ -113,7 +114,8 @@ bool cost_reach_find(const struct cost_reach *reach, uint64_t *block_bytes,
     static const size_t logs[] = {1, 2, 3, 4, 6, 8, 12, LOGS_MAX};
     const double usual_bytes = (double)*block_bytes;
     const double usual_logs = (double)*logs_count;
-    const double unusual_cost = 0.01; /* only between equals */
+    const double unusual_cost = 0.01; /* small: decides only between equal
+                                         counts */
     const double least_ns = slow_ns(reach);
     bool found = false;
 

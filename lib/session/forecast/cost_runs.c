@@ -7,15 +7,18 @@
 
 enum { APART_MAX = 32, PAIRS_LEAST = 24 };
 
-/* What is farther off may be in another log, and what differs more met a
- * merge. */
+/* Largest log ratio of two times that are compared. A larger one means that one
+ * write met a merge. Writes more than `near_bytes` apart are not compared
+ * either, as they may go to different logs. */
 static const double differ_most = 1.4; /* logarithm */
-/* Less on average is no levels, but noise. */
+/* Smallest mean log ratio of any two writes that shows different page times;
+ * less is noise. */
 static const double levels_least = 0.05;
 static const uint64_t near_bytes = MIB;
 static const double runs_most = 64;
 
-/* How much two of the same size differ, and how many there were of these. */
+/* Sum of the absolute log ratios of pairs of writes, and the number of
+ * pairs. */
 struct differences {
     double sum;
     size_t count;
@@ -46,8 +49,10 @@ static void compare(const struct cost_erase_write *one,
 }
 
 /*
- * Neighbours differ as any two do where a run ends between them, and else
- * hardly: where that is one in so many, a run is as long.
+ * Compares neighbouring writes with any two writes. Neighbours within a run
+ * take about the same time. Neighbours in different runs differ as much as any
+ * two writes do. So if neighbours differ on average by 1/n of what any two do,
+ * one in n pairs crosses the end of a run, and a run is n pages long.
  */
 double cost_runs_find(const struct cost_erases *erases, uint64_t page_bytes)
 {

@@ -5,11 +5,13 @@
 #include "lib/session/forecast/cost_erase.h"
 
 /*
- * Where pages of one cell differ, a row of pages over several chips is all of
- * one kind: what is written in turn takes about the same for some pages, and
- * then another time. `page_bytes`: of a page; the returned value: so many pages
- * are alike on average, 1 where the next one may be any, or where too little
- * was seen.
+ * Estimates how many pages in a row have about the same program time.
+ *
+ * Multi-level cells have slow and fast pages. A drive that stripes a row of
+ * pages over several chips programs pages of one kind in turn, and then pages
+ * of another kind. `page_bytes`: size of a flash page. Returns the mean length
+ * of such a run in pages. Returns 1 when neighbours are unrelated or too few
+ * writes were seen.
  */
 double cost_runs_find(const struct cost_erases *erases, uint64_t page_bytes);
 

@@ -22,7 +22,8 @@ void cost_walks_learn(struct cost_walks *walks, const struct sample *sample,
 {
     struct cost_walk *last = &walks->last;
     const float ns = (float)(sample->complete_ns - sample->submit_ns);
-    const bool flushed = walks->write_ns <= 0; /* what was written before */
+    /* the previous write was flushed */
+    const bool flushed = walks->write_ns <= 0;
 
     if (sample->operation == OPERATION_READ)
         return;
@@ -85,7 +86,9 @@ static size_t level_of(const struct cost_levels *levels, float ns)
     return level;
 }
 
-/* Which of the writes that are kept lay at the same place of another block. */
+/* Chooses a remembered write at the same place of a random block, into `index`.
+ * Returns false when the block is no multiple of the write's length, or when
+ * the sweep holds fewer than two blocks. */
 static bool same_place(const struct cost_walk *walk, uint64_t block_bytes,
                        uint64_t offset_bytes, struct random *random,
                        uint64_t *index)

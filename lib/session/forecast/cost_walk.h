@@ -9,51 +9,57 @@
 #include "lib/infer/sample.h"
 
 /*
- * What writes in order took, one after the other, each with its flush. Pages
- * differ by their place in a block, and do so in the next block as well: what
- * is written in order again will meet the same times at the same places.
+ * Times of sequential writes, each with its flush. The program time of a page
+ * depends on its place in the erase block, and the pattern repeats in each
+ * block. Later sequential writes are therefore predicted from earlier ones at
+ * the same place.
  */
 
-/* Fewer writes show no pattern; of more, the last ones are kept. */
+/* Fewer writes show no pattern. Of more than the maximum, the last are kept. */
 enum { COST_WALK_MIN = 256, COST_WALK_MAX = 32768 };
 
-/* Of one size, from `begin_bytes` on without a gap. */
+/* One sequential sweep: writes of one size, without a gap. */
 struct cost_walk {
     uint64_t begin_bytes, bytes, count;
     float write_ns[COST_WALK_MAX], flush_ns[COST_WALK_MAX]; /* a ring */
 };
 
-/* All zeros: none yet. */
+/* The sweep under way, and the last one that was long enough (COST_WALK_MIN).
+ * All zeros: none yet. */
 struct cost_walks {
     struct cost_walk last, good;
-    float write_ns; /* of a write whose flush is still to come; 0: none */
+    float write_ns; /* last write, while its flush is pending; 0: none */
 };
 
-/* A request that was measured; `in_order`: a write that begins where the one
- * before it ended. */
+/* Records a measured request. `in_order`: it is a write that begins where the
+ * previous write ended. */
 void cost_walks_learn(struct cost_walks *walks, const struct sample *sample,
                       bool in_order);
 
-/* Times of different levels are apart by this factor; neighbours by noise are
- * not. */
+/* Smallest ratio between neighbouring sorted times that separates two levels.
+ * Neighbours within one level differ by less, from noise only. */
 extern const double cost_levels_least;
 
-/* The times of a walk lie on levels; where each but the first begins. */
+/* Levels of program time: clusters of the sorted times. `begin_ns` holds the
+ * lower limit of each level but the lowest. */
 enum { COST_LEVELS_MAX = 16 };
 struct cost_levels {
     float begin_ns[COST_LEVELS_MAX];
-    size_t count; /* of these */
+    size_t count; /* entries of begin_ns: levels - 1 */
 };
 
-/* Of its writes [0], and of their flushes [1]. */
+/* Finds the levels of the writes ([0]) and of the flushes ([1]) of the
+ * sweep. */
 void cost_walks_levels(const struct cost_walks *walks,
                        struct cost_levels levels[2]);
 
 /*
- * What a write in order takes, or its flush: as one at the same place of a
- * block of `block_bytes` (0: not known), or rather as any of its level, for
- * else the same noise would come again at the same place. False: writes of that
- * size have not been seen, or in less than two blocks.
+ * Predicts the time of a sequential write or of its flush into `ns`. It looks
+ * up a remembered write at the same place of a block of `block_bytes` (0: block
+ * size unknown, any write will do). It then draws a random time from the level
+ * of that write, because the noise of one measurement must not repeat at each
+ * visit. `like`: the request. Returns false when no sweep of this size was
+ * seen, or when it covers fewer than two blocks.
  */
 bool cost_walks_get(const struct cost_walks *walks,
                     const struct cost_levels levels[2], uint64_t block_bytes,

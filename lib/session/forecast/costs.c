@@ -6,7 +6,8 @@
 
 #include "lib/base/units.h"
 
-/* Until they are known: logs of most sticks and cards, and a few parts. */
+/* Defaults until they are measured: common log blocks of sticks and cards, and
+ * a few segment groups. */
 enum { LOGS_USUAL = 4, PARTS_USUAL = 4 };
 static const uint64_t block_usual_bytes = MIB;
 
@@ -56,7 +57,8 @@ bool costs_again(const struct cost_place *place, enum operation operation,
            offset_bytes + length_bytes == place->read_end_bytes;
 }
 
-/* Puts the block in front; was it among those that were written last? */
+/* Moves the block to the front of the list of latest blocks. Returns whether it
+ * was in the list. */
 static bool touch(const struct costs *costs, struct cost_place *place,
                   uint64_t block)
 {
@@ -76,8 +78,10 @@ static bool touch(const struct costs *costs, struct cost_place *place,
     return known;
 }
 
-/* A log is filled from its first page on, so that a write to one that was just
- * begun meets the same page as the last time. */
+/* Tracks the fill level of the latest log block. A log is filled from its first
+ * page on, so the first write to a new log always meets the same page. `begun`:
+ * the write begins a new log; `same`: it goes to the block of the previous
+ * write. */
 static void fill_block(const struct costs *costs, struct cost_place *place,
                        bool begun, bool same, uint64_t length_bytes)
 {
@@ -127,7 +131,7 @@ enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
     switch (operation) {
     case OPERATION_READ:
         return read_kind(costs, place, offset_bytes, *bytes);
-    case OPERATION_DISCARD: /* a command without data */
+    case OPERATION_DISCARD: /* a discard transfers no data */
         *bytes = 0;
         return COST_FLUSH_NOTHING;
     case OPERATION_WRITE:
@@ -157,8 +161,8 @@ bool costs_straddles(const struct costs *costs, uint64_t offset_bytes,
     return touched > (length_bytes + page - 1) / page;
 }
 
-/* Since then the spare area may have been used up, and a drive that cleans
- * takes longer for the same. */
+/* Old times lose weight: writes may have used up the spare area since, and a
+ * drive that cleans is slower. */
 double costs_kept(uint64_t written_bytes)
 {
     const double half_bytes = 256 * (double)MIB;
@@ -176,7 +180,7 @@ void costs_pass(struct costs *costs, const struct sample *sample)
                      sample->offset_bytes, &bytes);
 }
 
-/* How much of the last read's time the same one takes. */
+/* Records the time of a repeated read / the time of the first. */
 static void note_again(struct costs *costs, uint64_t bytes, double ratio)
 {
     struct cost_again *again = &costs->again[costs_class((double)bytes)];
@@ -212,7 +216,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
     if (sample->error || sample->operation == OPERATION_IDLE ||
         sample->operation == OPERATION_DISCARD)
         return;
-    /* That waits for what is still to be written, which says nothing of
+    /* A read behind unflushed writes waits for them, which says nothing about
      * reads. */
     if (sample->operation == OPERATION_READ &&
         costs->place.flush != COST_FLUSH_NOTHING) {
@@ -236,7 +240,7 @@ void costs_learn(struct costs *costs, const struct sample *sample)
                      kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER);
     if (sample->operation == OPERATION_WRITE &&
         costs_straddles(costs, sample->offset_bytes, sample->length_bytes))
-        return; /* what it costs more is known apart */
+        return; /* page_extra_ns covers the straddle */
     note(costs, kind, bytes, ns);
 }
 
@@ -248,9 +252,9 @@ static bool is_whole(const struct costs *costs,
     return !costs_straddles(costs, write->offset_bytes, write->length_bytes);
 }
 
-/* Which writes are near was taken to be otherwise until now, and one that
- * waited for a merge may have counted as near. Of short ones it is told
- * anew. */
+/* Sorts the remembered short writes again after the block size or the log count
+ * changed: some recorded as near may have waited for a merge. Other lengths
+ * keep their times. */
 static void learn_kinds_again(struct costs *costs)
 {
     const size_t count = cost_reach_count(&costs->reach);
@@ -288,7 +292,8 @@ void costs_know(struct costs *costs, const struct findings *known)
     const uint64_t parts = findings_integer(known, "segment_groups");
 
     if (page && page != costs->page_bytes)
-        costs->erase.pages = 0; /* they were of another length */
+        costs->erase.pages = 0; /* the period was counted in pages of another
+                                   size */
     costs->page_bytes = page ? page : costs->page_bytes;
     costs->erase_bytes = findings_integer(known, "clustered_block");
     cost_erases_find(&costs->erases, costs->page_bytes, &costs->erase);

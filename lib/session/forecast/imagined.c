@@ -8,24 +8,26 @@
 #include "lib/infer/statistics/stats.h"
 #include "lib/session/forecast/imagined_wait.h"
 
-/* Of the region; and a write that cleans relative to one that does not. */
+/* Spare area as a share of the region; and the time of a write with cleaning /
+ * without. See cleans(). */
 static const double spare_usual = 0.09, cleaning_usual = 5.5;
-/* A drive that cleans already shows it: its writes wait at least so much more
- * than they take. */
+/* A drive counts as cleaning already when its writes wait at least this
+ * multiple of their usual time. */
 static const double cleaning_least = 0.5;
-/* How much of what a flush takes is the flash's. */
+/* Share of a flush's time that the flash takes. */
 static const double flash_share = 0.5;
-/* Where logs are merged, short writes far away cost so many times as much; then
- * there is no spare area to be used up. */
+/* A drive merges log blocks when a distant short write costs at least this
+ * multiple of a near one. Such a drive has no spare area to use up. */
 static const double merge_least = 2;
-/* Pages of a block that is cleaned, until it is found. */
+/* Pages of an erase block, until its size is found. */
 static const uint64_t block_usual_pages = 512;
-/* Where so many pages in turn are alike, that is no chance. */
+/* A mean run of this many similar pages is not chance. */
 static const double runs_least = 1.5;
-/* Few buffers take in more before it is written to flash. */
+/* Few write buffers hold more. */
 static const uint64_t buffer_usual_bytes = 8 * MIB;
 
-/* A byte of the longest writes that were seen with their flush. */
+/* Time per byte of the longest measured writes with their flush; the fastest
+ * kind of write counts. 0: not measured. */
 static double sustained_ns(const struct imagined *drive)
 {
     double least_ns = INFINITY;
@@ -42,7 +44,7 @@ static double sustained_ns(const struct imagined *drive)
     return isfinite(least_ns) ? least_ns : 0;
 }
 
-/* A short write of a kind, with its flush. */
+/* Time of a 4 KiB write of this kind with its flush. */
 static double short_ns(const struct imagined *drive, enum cost_kind kind)
 {
     const double bytes = 4096;
@@ -64,8 +66,8 @@ static size_t ratios_of(const struct cost_again *again,
     return count;
 }
 
-/* How far the ratios of a size spread, as sigma of their logarithm: by how far
- * off the middle one the others are, of all sizes. */
+/* Spread of the repeated-read ratios as the sigma of their logarithm, from the
+ * deviations from the median of all sizes. */
 static double spread_of_again(const struct costs *costs)
 {
     double off[COST_SIZES * COST_AGAINS], ratios[COST_AGAINS];
@@ -78,12 +80,13 @@ static double spread_of_again(const struct costs *costs)
     return imagined_sigma(off, offs);
 }
 
-/* The middle one: either read may have been held up. What chance may make of
- * one that takes as long again, counts as that: a buffer that is none would be
- * sought with many reads. 0: none was seen. */
+/* Median ratio of a repeated read to the first; the median, because either read
+ * may have been delayed. Returns 1 unless the ratio is below 1 by more than 3 %
+ * and more than 3 standard errors: a probe would spend many reads on a buffer
+ * that is not there. Returns 0 when no repeated read was seen. */
 static double middle_again(const struct cost_again *again, double spread)
 {
-    const double least = 0.03; /* what differs by less is the same */
+    const double least = 0.03; /* smaller differences do not count */
     const double errors = 3, median_error = 1.2533;
     double ratios[COST_AGAINS];
     const size_t count = ratios_of(again, ratios);
@@ -95,8 +98,8 @@ static double middle_again(const struct cost_again *again, double spread)
     return -log(ratio) > fmax(least, chance) ? ratio : 1;
 }
 
-/* The same read again, relative to the first, of each size: as that of the
- * nearest one that was seen. */
+/* Sets the repeated-read ratio of each size, from the nearest size that was
+ * measured. */
 static void set_again(struct imagined *drive)
 {
     const double spread = spread_of_again(drive->costs);
@@ -146,15 +149,19 @@ static uint64_t spare_bytes(const struct imagined *drive)
 }
 
 /*
- * What no pilot sees. A drive that maps pages has spare blocks, and when they
- * are used up by writes here and there it must clean one for each that is
- * written: copy what is still valid in it. How many there are is on no data
- * sheet: 7 % in most (GiB sold as GB), 12 or up to 28 % in others. What is
- * assumed (spare_usual) is about right for the most. A block that is cleaned
- * has about twice that share of pages to spare, so a write takes nine times as
- * long, or two: `cleaning_usual` is what goes with it. Once the drive has been
- * written so far, or its writes wait as for cleaning before, what was measured
- * holds it. And where no page was seen there may be no flash.
+ * Has the drive run out of spare blocks, as far as the pilot cannot have seen?
+ * Then it must clean a block for each block that is written: it copies the
+ * valid pages of the block elsewhere.
+ *
+ * The spare area is on no data sheet. It is 7 % on most drives (GiB sold as
+ * GB), and 12 % to 28 % on others; `spare_usual` lies between. A cleaned block
+ * has about twice that share of invalid pages, so a write takes two to nine
+ * times as long; `cleaning_usual` goes with `spare_usual`.
+ *
+ * Returns false once the drive was really written beyond the spare area, or
+ * once its writes wait as for cleaning: the measured times then contain
+ * cleaning. Without a known page size there may be no flash, so it returns
+ * false too.
  */
 static bool cleans(const struct imagined *drive)
 {
@@ -164,7 +171,8 @@ static bool cleans(const struct imagined *drive)
            drive->place.scattered_bytes >= spare_bytes(drive);
 }
 
-/* As it was found, or as it shows; 0: not known. */
+/* Size of an erase block as a probe found it, or from the period of slow
+ * writes; 0: not known. */
 static uint64_t known_block(const struct costs *costs)
 {
     return costs->erase_bytes ? costs->erase_bytes
@@ -177,7 +185,8 @@ static uint64_t used_by(const struct costs *costs, uint64_t bytes)
     return larger_of(bytes, costs->page_bytes);
 }
 
-/* Is a block written full that has to be cleaned? */
+/* Counts written bytes. Returns true when a whole block is full, so that the
+ * drive must clean another. */
 static bool uses_up_block(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
@@ -192,8 +201,9 @@ static bool uses_up_block(struct imagined *drive, uint64_t bytes)
     return true;
 }
 
-/* What the write that opens a block takes longer, where that shows; what it
- * takes on average is in that already. */
+/* Extra time of a write that opens an erase block. The mean cost contains it
+ * already, so only the drawn time gets it. An erase that falls to the flush is
+ * kept for that. */
 static double erase_ns(struct imagined *drive, uint64_t bytes)
 {
     const struct costs *costs = drive->costs;
@@ -207,8 +217,9 @@ static double erase_ns(struct imagined *drive, uint64_t bytes)
     return costs->erase.in_flush ? 0 : costs->erase.extra_ns;
 }
 
-/* By what writes take with the flushes that follow them, for a buffer leaves to
- * these what is to be written. */
+/* Time of a cleaning stall, at the write that fills a block. It is a multiple
+ * of the time of all writes and flushes since the last stall: with a write
+ * buffer, the flushes carry part of the writing. */
 static double cleaning_ns(struct imagined *drive, uint64_t bytes, double ns)
 {
     if (!cleans(drive))
@@ -221,8 +232,8 @@ static double cleaning_ns(struct imagined *drive, uint64_t bytes, double ns)
     return stall_ns;
 }
 
-/* What a write takes more than alone: no buffer takes it in that is full, and
- * blocks must be cleaned. */
+/* Extra time of a write when the buffer is full and when blocks must be
+ * cleaned. */
 static double wait_ns(struct imagined *drive, uint64_t bytes, double ns)
 {
     const double least_ns = drive->sustained_ns * (double)bytes;
@@ -233,9 +244,9 @@ static double wait_ns(struct imagined *drive, uint64_t bytes, double ns)
     return full_ns + cleaning_ns(drive, bytes, ns + full_ns);
 }
 
-/* Pages written in order differ by their place in a block: as those did that
- * were seen at the same place, or else on a level by lot, which is drawn once
- * for each. */
+/* Draws the time of a sequential write or of its flush. The time depends on the
+ * place in the erase block. A recorded sweep supplies it; without one, the
+ * place selects a level at random, always the same one for that place. */
 static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
                                  uint64_t bytes)
 {
@@ -260,9 +271,9 @@ static struct cost draw_in_order(struct imagined *drive, enum cost_kind kind,
                                random_u64(&drive->random));
 }
 
-/* In which run of pages that are alike a write lies, or the flush that follows
- * it; 0: none is known. In a log pages are counted, also where each is for
- * itself. */
+/* Number of the run of similar pages that a write falls into, or its flush; 0:
+ * not known. In a log block pages count from its first page, even where each
+ * page forms its own run. */
 static uint64_t run_of(const struct imagined *drive, enum cost_kind kind,
                        uint64_t bytes)
 {

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* What rises so much faster than before has a step in it. */
+/* A time that exceeds the extrapolated line by this factor is a step: the write
+ * buffer ended. */
 static const double steep = 1.3;
 
 size_t imagined_point_of(const struct imagined_kind *kind, double bytes)
@@ -16,8 +17,9 @@ size_t imagined_point_of(const struct imagined_kind *kind, double bytes)
     return i;
 }
 
-/* On the line from far below the last point through it: of neighbours that were
- * seen but a few times, the line would lead anywhere. */
+/* Extrapolates beyond the largest measured size. The line starts at a size at
+ * least 8 times smaller: a line through two neighbouring sizes, each measured a
+ * few times, would be mostly noise. */
 static double beyond(const struct imagined_point points[], size_t last,
                      double bytes)
 {
@@ -30,7 +32,7 @@ static double beyond(const struct imagined_point points[], size_t last,
     return b->ns + slope * (bytes - b->bytes);
 }
 
-/* What a byte more takes before point `i` > 1 and the one before that. */
+/* Slope, in ns per byte, from point i - 2 to point i - 1; i > 1. */
 static double slope_before(const struct imagined_point points[], size_t i)
 {
     const struct imagined_point *a = &points[i - 1], *z = &points[i - 2];
@@ -53,7 +55,8 @@ static double on_line(double from_bytes, double from_ns, double to_bytes,
            (to_ns - from_ns) / (to_bytes - from_bytes) * (bytes - from_bytes);
 }
 
-/* There the buffer ends before point `w` of the write and `f` of its flush. */
+/* Places the end of the buffer half way between points w - 1 and `w` of the
+ * write and the matching points of its flush. */
 static void end_at(struct imagined_point writes[], size_t w,
                    struct imagined_point *flush_before,
                    struct imagined_point *flush)
@@ -86,8 +89,9 @@ void imagined_curve_end_buffer(struct imagined_kind *write,
 }
 
 /*
- * On straight lines through the points. Where one rises much faster than the
- * line before it, there is a step in it, as at the end of a buffer: half way.
+ * Interpolates linearly. Where a point lies far above the extrapolated line,
+ * the curve has a step half way between the two points, as at the end of a
+ * buffer.
  */
 double imagined_ns(const struct imagined_kind *kind, double bytes)
 {

@@ -4,17 +4,21 @@
 
 #include "lib/session/forecast/imagined_kind.h"
 
-/* What is typical of a kind between the sizes that were seen (see imagined_ns
- * in imagined_kind.h). */
+/* The curve of typical times over request sizes (imagined_kind.h): lookup
+ * between the measured sizes. */
 
-/* The point of the class of a size, or the kind's `count`: there is none. */
+/* Index of the point in the size class of `bytes`; the kind's `count` when
+ * there is none. */
 size_t imagined_point_of(const struct imagined_kind *kind, double bytes);
 
 /*
- * What a buffer takes in is left to the flush, and from its end on the write
- * waits for that itself. So where writes take much longer at once and their
- * flush the less, it ends half way between the sizes, and both together rise as
- * if there were none.
+ * Finds the end of the write buffer in the curves of a write and its flush.
+ *
+ * Data that fits the buffer is written by the flush; beyond the buffer the
+ * write itself waits. So the buffer ends between two sizes where the write's
+ * time jumps and the flush's time drops. The jump is placed half way between
+ * the sizes, such that the sum of write and flush rises as it would without a
+ * buffer.
  */
 void imagined_curve_end_buffer(struct imagined_kind *write,
                                struct imagined_kind *flush);

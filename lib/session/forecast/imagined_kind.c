@@ -8,15 +8,15 @@
 #include "lib/session/forecast/imagined_curve.h"
 #include "lib/session/forecast/imagined_wait.h"
 
-/* Fewer times than this say little; those of two kinds are then alike within a
- * factor, and one or two say next to nothing. */
+/* Below 12 times, a class adopts the time of a similar kind if both agree
+ * within a factor of 1.3 (below 4 times, 2). */
 static const uint32_t few_times = 12, fewest_times = 4;
 static const double alike_most = 1.3, alike_most_of_fewest = 2;
-static const double least_bytes = 512; /* a flush may be of none */
-/* So many show how they vary. */
+static const double least_bytes = 512; /* a flush may carry no data */
+/* Times that a class needs to show how they spread. */
 static const size_t noise_times = 4;
 
-/* The kinds most like each. */
+/* The two most similar kinds, the better one first. */
 static const enum cost_kind others[COST_KINDS][2] = {
     [COST_READ_FAR] = {COST_READ_NEAR, COST_READ_NEAR},
     [COST_READ_NEAR] = {COST_READ_FAR, COST_READ_FAR},
@@ -51,10 +51,10 @@ static size_t held(const struct cost_class *class)
 }
 
 /*
- * What is typical of a class lies in the middle of its last times: so much is
- * left out on each side. What is far or in order has more that is not: the
- * first write to a new log, the page that opens a block. Of a few times it is
- * the lower half, for one of two may be such a write.
+ * Selects the typical times of a class, [begin, end) of its sorted times: all
+ * but the outer eighth on each side. It drops more of distant and sequential
+ * writes, for first writes to a log and pages that open a block. Of fewer than
+ * 12 times it takes the lower half, as one of two may be untypical.
  */
 static void typical(enum cost_kind kind, size_t count, size_t *begin,
                     size_t *end)
@@ -69,8 +69,8 @@ static void typical(enum cost_kind kind, size_t count, size_t *begin,
     *end = count < few_times ? (count + 1) / 2 : count - out;
 }
 
-/* How far times spread, as sigma of their logarithm: by the middle quarter, for
- * half of all may be another mode. Of few it is not known. */
+/* Spread of the times as the sigma of their logarithm, from the middle quarter:
+ * half of the times may belong to another mode. */
 static double spread(const struct cost_class *class)
 {
     const double quarter_sigmas = 0.637;
@@ -84,8 +84,9 @@ static double spread(const struct cost_class *class)
                : 0;
 }
 
-/* What the middle leaves out of that, by which looks decide. Where it is more
- * than of reads, pages differ. */
+/* Spread that the typical times lack because the outer times were dropped. It
+ * is at most `most`, the spread of reads: writes differ by more only because
+ * pages differ. */
 static double cut_off(const struct cost_class *class,
                       const struct imagined_point *point, double most)
 {
@@ -135,14 +136,12 @@ static void set_kind(struct imagined_kind *imagined,
 }
 
 /*
- * Rare requests are held up while the drive, or the machine, does something
- * else, whatever they are: for how much of their time on average, reads show,
- * since none of them waits for blocks to be cleaned. A few that were not held
- * up say little.
+ * Mean delay by other work of the drive or the host, as a share of the time. It
+ * is measured on reads, which never wait for cleaning.
  */
 static double held_up(const struct imagined_kind kinds[COST_KINDS])
 {
-    const double doubt = 100; /* so many reads, as if none was */
+    const double doubt = 100; /* weight of the default, no delay, in reads */
     double shares = 0, weights = doubt;
 
     for (enum cost_kind kind = COST_READ_FAR; kind <= COST_READ_NEAR; kind++)
@@ -184,9 +183,8 @@ static double spread_of_class(const struct cost_class *class)
     return imagined_sigma(off, imagined_off_middle(ns, count, off));
 }
 
-/* The middle one of all classes, or of two the lower: of one it may be places
- * that differ, and what buffers and parts of the drive do to reads only adds to
- * it. */
+/* Median over all classes of reads, the lower of two. One class may mix places,
+ * and buffers or segment groups only add to its spread. */
 double imagined_spread_of_reads(const struct costs *costs)
 {
     const uint32_t least_times = 3;
@@ -202,9 +200,9 @@ double imagined_spread_of_reads(const struct costs *costs)
 }
 
 /*
- * A write that is longer takes longer in proportion, at most, with its flush.
- * One of a few that took far more met a merge: that is no time which its size
- * takes, but something that comes on top of it now and then.
+ * Moves merges from the typical time to the excess. A flushed write takes at
+ * most time in proportion to its length. A class of fewer than 4 times that
+ * took over 3 times that much met a merge.
  */
 static void set_merges_apart(struct imagined_kind *write,
                              struct imagined_kind *flush,
@@ -235,8 +233,8 @@ static void set_merges_apart(struct imagined_kind *write,
     }
 }
 
-/* Are times of the same size, one seen `count` times, the same but for
- * chance? */
+/* Do two times of one size agree within chance? The first was measured `count`
+ * times. */
 static bool alike(double ns, uint32_t count, double other_ns)
 {
     const double most =
@@ -245,8 +243,8 @@ static bool alike(double ns, uint32_t count, double other_ns)
     return ns <= most * other_ns && other_ns <= most * ns;
 }
 
-/* A time that was seen a few times is that of the kinds most like it where they
- * hardly differ: a difference by chance would be found by a probe. */
+/* Replaces a time with few measurements by that of a similar kind if both
+ * agree; a probe would find a difference by chance otherwise. */
 static void lean(struct imagined_point *point, const struct costs *costs,
                  enum cost_kind kind)
 {
@@ -270,8 +268,8 @@ static void lean(struct imagined_point *point, const struct costs *costs,
     }
 }
 
-/* How much of the other's time the kind takes, at most as much: by the longest
- * that was seen, for what is filled in is mostly longer. */
+/* Time of the kind / time of the other kind, at most 1, at the largest measured
+ * size: sizes to be filled in are mostly larger. */
 static double share_of(const struct imagined_kind *kind,
                        const struct imagined_kind *other)
 {
@@ -282,10 +280,9 @@ static double share_of(const struct imagined_kind *kind,
 }
 
 /*
- * What was not seen of a size is as it is of another kind, but for what tells
- * the kinds apart. A write far away, or while others are not flushed, waits
- * besides for what the one before it has left to do, which does not depend on
- * its own size; writes in order are spared a part of what others take.
+ * Fills in sizes that were not measured from another kind. `far`: adds a
+ * constant, as a distant write waits for the work of the write before it. Else
+ * multiplies by share_of(), as sequential writes cost less.
  */
 static void fill(struct imagined_kind *kind, const struct imagined_kind *other,
                  bool far)
@@ -361,9 +358,8 @@ imagined_kind(const struct imagined_kind kinds[COST_KINDS], enum cost_kind kind)
 
 /* ---- what would be ------------------------------------------------------ */
 
-/* How times vary is not seen in a few: then as those of another size do. But
- * short reads vary by what of their page was just read, which says nothing of
- * others. */
+/* The point whose spread stands for `bytes`: the nearest size with enough
+ * times. Short reads vary as no others, so reads take the nearest size. */
 static const struct imagined_point *
 nearest_point(const struct imagined_kind *kind, double bytes)
 {
@@ -408,7 +404,7 @@ struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
     return drawn(kind, point, bytes, (size_t)(chance % point->count), chance);
 }
 
-/* Where the level ends that begins there. */
+/* Index one past the end of the level that starts at `begin`. */
 static size_t level_end(const struct imagined_point *point, size_t begin)
 {
     size_t end = begin + 1;

@@ -5,74 +5,76 @@
 #include "lib/session/forecast/costs.h"
 
 /*
- * What requests of one kind take, by their size: a curve through the sizes that
- * were seen, and how their times vary.
+ * Times of one kind of request over its size: a curve through the measured
+ * sizes, and the spread of the times.
  */
 
-/* A point of the curve of typical times over sizes. */
+/* A point of the curve: one measured size and its typical time. */
 struct imagined_point {
     double bytes, ns;
-    double share[COST_TIMES]; /* of `ns`, in rising order */
+    double share[COST_TIMES]; /* measured times / ns, ascending */
     size_t count;
-    /* How much more times spread, as sigma of their logarithm. */
+    /* Spread to add to `share`, as the sigma of the logarithm of the times. */
     double cut_off;
-    double weight;          /* of what it says of the mean */
-    uint64_t written_bytes; /* in all, when it was seen last */
-    /* Half way from the point before to this one a buffer ends: just before and
-     * behind there. */
+    double weight;          /* weight of `excess_ns` in means, in requests */
+    uint64_t written_bytes; /* bytes written in all when it was last measured */
+    /* The write buffer ends half way between the previous point and this one:
+     * the times just below and just above that size. */
     bool steps;
     double step_low_ns, step_high_ns;
-    double excess_ns; /* on average over what is typical, and held up */
+    double excess_ns; /* mean time minus typical time */
 };
 
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
     size_t count;
-    double held_up;    /* any request, on average, for this share of its time */
-    bool alike;        /* what is known of one size says how others vary */
-    bool each;         /* a request waits as such, not for each of its bytes */
-    double page_bytes; /* that a write uses up at least; 0: not known */
-    double wait_byte_ns; /* what little was seen of is taken to wait; 0: none */
+    double held_up;      /* mean delay by other load, as a share of the time */
+    bool alike;          /* the spread of one size applies to the others */
+    bool each;           /* the wait is per request, not per byte */
+    double page_bytes;   /* smallest use of a write; 0: unknown */
+    double wait_byte_ns; /* assumed wait of a byte where few times were seen;
+                            0: none */
 };
 
-/* What a request would take; 0 where no kind like it was seen. */
+/* Cost of one request; 0 when no similar kind was measured. */
 struct cost {
-    double ns;      /* as it might be */
-    double mean_ns; /* on average, rare slow ones included */
+    double ns;      /* a random draw from the typical times */
+    double mean_ns; /* mean, rare slow requests included */
 };
 
-/* How far off the middle one the others are, as logarithms: into `off`, which
- * has room for `count`. How many these are. */
+/* Stores in `off` the absolute log ratio of each value but the middle one to
+ * the middle one. `sorted` is ascending; `off` has room for `count`. Returns
+ * the number stored. */
 size_t imagined_off_middle(const double sorted[], size_t count, double off[]);
 
-/* The sigma of a normal that would be so far off (see above; sorted here); 0 of
- * none. */
+/* Sigma of the normal distribution with this median of absolute deviations
+ * (from imagined_off_middle(); sorted here). Returns 0 when `count` is 0. */
 double imagined_sigma(double off[], size_t count);
 
-/* How far the times of the same read spread, as sigma of their logarithm; 0:
- * not enough of them were seen. */
+/* Spread of the times of one and the same read, as the sigma of their
+ * logarithm. Returns 0 when too few were seen. */
 double imagined_spread_of_reads(const struct costs *costs);
 
-/* All kinds, as far as they were seen. */
+/* Builds the curves of all kinds from the measured times. */
 void imagined_kinds(const struct costs *costs,
                     struct imagined_kind kinds[COST_KINDS]);
 
-/* The kind itself, or the one most like it that was seen. */
+/* Returns the kind, or the most similar kind that was measured. */
 const struct imagined_kind *
 imagined_kind(const struct imagined_kind kinds[COST_KINDS],
               enum cost_kind kind);
 
-/* What is typical of a size. */
+/* Typical time of a size, interpolated between the measured sizes. */
 double imagined_ns(const struct imagined_kind *kind, double bytes);
 
-/* That, varied as the times of the nearest size do: `chance`, any number, says
- * as which. */
+/* Typical time, varied as the times of the nearest measured size vary.
+ * `chance`: any number; the same number gives the same draw. */
 struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
                           uint64_t chance);
 
-/* The same of a page of one level: where times lie on several that are apart,
- * as those of pages that share cells, each level is that of as many pages.
- * `level`, any number, says which. */
+/* The same for a page of one level. Times of multi-level cells fall into
+ * levels; each level is taken to be equally common. `level`: any number, which
+ * selects the level. */
 struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
                                 uint64_t level, uint64_t chance);
 

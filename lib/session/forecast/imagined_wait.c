@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const double least_bytes = 512; /* a flush may be of none */
+static const double least_bytes = 512; /* a flush may carry no data */
 
 /* A write of less than a page uses up all of it. */
 static double used_up(const struct imagined_kind *kind, double bytes)
@@ -19,8 +19,8 @@ static void forget(struct imagined_kind *kind, uint64_t written_bytes)
     }
 }
 
-/* The kinds from `first` to `last` wait for each byte as they did together:
- * what they are taken to where little was seen of a size. */
+/* Gives the kinds from `first` to `last` their common mean wait per byte, the
+ * default for sizes with few measurements. Returns it in ns per byte. */
 static double wait_together(struct imagined_kind kinds[COST_KINDS],
                             const struct costs *costs, enum cost_kind first,
                             enum cost_kind last)
@@ -31,7 +31,7 @@ static double wait_together(struct imagined_kind kinds[COST_KINDS],
         for (size_t i = 0; i < kinds[kind].count; i++) {
             const struct imagined_point *point = &kinds[kind].points[i];
             if (!costs->classes[kind][costs_class(point->bytes)].count)
-                continue; /* it was filled in */
+                continue; /* not measured, but copied from another kind */
             wait_ns += point->weight * point->excess_ns;
             bytes += point->weight * used_up(&kinds[kind], point->bytes);
         }
@@ -41,7 +41,8 @@ static double wait_together(struct imagined_kind kinds[COST_KINDS],
     return byte_ns;
 }
 
-/* As was seen lately, and far away as near. */
+/* The same from recent measurements, with distant writes waiting per byte as
+ * near ones do. */
 static double wait_alike(struct imagined_kind kinds[COST_KINDS],
                          const struct costs *costs, enum cost_kind first,
                          enum cost_kind last)
@@ -69,14 +70,14 @@ void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
 }
 
 /*
- * As was seen of its size and, the less the farther off, of others. A write far
- * away makes a drive that merges do that once, whatever its length; others wait
- * the more often the longer they are.
+ * Weighted mean of the waits that were measured; sizes near `bytes` weigh most.
+ * A distant write makes a drive with log blocks merge once, whatever its length
+ * (`each`). Other requests wait in proportion to their length.
  */
 double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
                         double usual_ns)
 {
-    const double doubt = 12;    /* so many requests, as if they were as any */
+    const double doubt = 12; /* weight of the default wait, in requests */
     const double own = used_up(kind, bytes);
     double wait_ns = doubt * kind->wait_byte_ns * own, weights = doubt;
 

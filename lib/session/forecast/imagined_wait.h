@@ -5,23 +5,25 @@
 #include "lib/session/forecast/imagined_kind.h"
 
 /*
- * What requests take on average over what is typical of them: they are held up,
- * and wait while blocks are merged or cleaned, which few of them meet.
+ * The mean time of requests beyond their typical time. It has two parts: delay
+ * by other load on the machine, and waits for merges or cleaning, which only a
+ * few requests meet.
  */
 
-/* A drive that maps pages cleans for whatever is written, wherever it goes:
- * from now on `kinds` wait alike, for each of their pages, as those did that
- * were seen lately. What one byte written waits, its flush included. */
+/* Models a page-mapping drive, which cleans for written data wherever it goes.
+ * Makes all kinds of writes wait equally for each page, and all flushes too,
+ * from recent measurements. Returns the wait of one written byte, its flush
+ * included. */
 double imagined_wait_alike(struct imagined_kind kinds[COST_KINDS],
                            const struct costs *costs);
 
-/* On a drive of logs a log is full after so many bytes, whatever their writes
- * were: what little was seen of waits as those of other lengths that go near,
- * or in order. */
+/* Models a drive with log blocks, where a log fills up after a fixed number of
+ * bytes. Sizes with few measurements get the mean wait per byte of sequential
+ * and nearby writes of other sizes. */
 void imagined_wait_logs(struct imagined_kind kinds[COST_KINDS],
                         const struct costs *costs);
 
-/* A request that typically takes `usual_ns`. */
+/* Mean extra time of a request of `bytes` whose typical time is `usual_ns`. */
 double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
                         double usual_ns);
 

@@ -6,8 +6,8 @@
 
 #include "lib/session/run/skip.h"
 
-/* Where a probe goes to and fro between more stages than this, the others would
- * take more processor time than they are worth, and are not expected. */
+/* Most stages of a probe that have a dry run of their own. A probe that
+ * alternates between more stages would cost too much processor time. */
 enum { STAGES_MAX = 64 };
 
 static void add(struct cost_expectation *sum,
@@ -25,7 +25,9 @@ static bool has_stages(const struct session *session)
            learn_knows(session, session->part->probe);
 }
 
-/* All that are still to come; of the one that runs, only what it would find. */
+/* Forecasts all remaining parts. `foreseen`: also the running part, and stores
+ * the results as the run's forecast. Otherwise the running part has a dry run
+ * only for its findings. */
 static void expect_coming(struct session *session, bool foreseen)
 {
     struct costs *costs = malloc(sizeof(*costs));
@@ -90,7 +92,7 @@ void expect_begin(struct session *session)
     add(&part->by_stage, has_stages(session) ? &first->stage : &first->all);
 }
 
-/* What the part may still do. */
+/* Remainder of the part's plan. */
 static struct probe_plan left_of(const struct cost_part *part)
 {
     struct probe_plan left = part->plan;
@@ -121,7 +123,7 @@ void expect_stage(struct session *session, const void *state,
                        &expected))
         return;
     add(&part->by_stage, &expected);
-    /* At least so many requests, for what is told of the progress. */
+    /* Progress needs at least this number of requests. */
     const uint64_t least = part->requests_count + expected.requests;
     stage->requests = stage->requests > least ? stage->requests : least;
 }

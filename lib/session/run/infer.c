@@ -35,8 +35,8 @@ static int take_assumed(const char *text, struct findings *findings,
     return 0;
 }
 
-/* Was the probe part of the run? Its name is in the header's list; without a
- * list, any may have been. */
+/* Was the probe part of the run, by the header's list of names? Without a list,
+ * any probe may have been. */
 static bool asked_for(const struct csv_rows *rows, const char *name)
 {
     const char *at = rows->header.probes;
@@ -106,14 +106,14 @@ static bool is_asked(const struct step *step, const struct sample *row)
            step->fua == row->fua && row->complete_ns >= row->submit_ns;
 }
 
-/* When requests that may still be under way complete. */
+/* Completion times of requests that may still be under way. */
 struct under_way {
     uint64_t complete_ns[SAMPLE_DEPTH_MAX];
     uint32_t count;
-    uint64_t submit_ns; /* of the last one */
+    uint64_t submit_ns; /* submission of the latest request */
 };
 
-/* Could this one be sent then, beside at most depth - 1 others? */
+/* Was the row sent while at most depth - 1 requests were under way? */
 static bool was_in_turn(struct under_way *under_way, const struct sample *row)
 {
     uint32_t left = 0;
@@ -130,9 +130,9 @@ static bool was_in_turn(struct under_way *under_way, const struct sample *row)
 }
 
 /*
- * Feeds a probe its rows. It is asked meanwhile what it would do next, as in
- * the run: *strange is the number of the first row that is something else, from
- * 1 on, 0 when there is none. Nothing follows from rows after that.
+ * Feeds a probe its recorded rows and compares each with the step that the
+ * probe asks for. *strange: number, from 1, of the first row that differs; 0 if
+ * none. Rows from there on are not used.
  */
 static int feed_again(const struct csv_rows *rows, const struct probe *probe,
                       void *state, uint64_t *strange)
@@ -153,7 +153,7 @@ static int feed_again(const struct csv_rows *rows, const struct probe *probe,
             return 0;
         }
         int error = probe->feed(state, row);
-        /* The run ended there, or should have. */
+        /* the run ended at this row, or should have */
         if (error ||
             (row->error && !sample_is_refused(row->operation, row->error)))
             return error;
@@ -229,7 +229,8 @@ static int conclude_again(const struct csv_rows *rows,
     return 0;
 }
 
-/* In the order in which the run asked them; or those that have rows. */
+/* Concludes every probe, in the order of the run; without a recorded order,
+ * those that have rows. */
 static int conclude_all(const struct csv_rows *rows,
                         const struct probe *const all[],
                         struct findings *findings, struct fault *why)

@@ -46,11 +46,12 @@ void learn_state(struct session *session)
 
 /* ---- the pilot ---------------------------------------------------------- */
 
-/* It may write where that is little beside what the probes may. */
+/* The pilot writes only if PILOT_BYTES_MAX is at most 2.5 % of the budget
+ * left. */
 bool learn_writes(const struct session *session,
                   const struct probe *const probes[])
 {
-    const uint64_t share = 40; /* of what is left of the budget, 2.5 % */
+    const uint64_t share = 40; /* 1/40 of the budget left is 2.5 % */
     bool writes = false;
 
     for (; *probes; probes++)
@@ -63,14 +64,14 @@ bool learn_writes(const struct session *session,
                PILOT_BYTES_MAX;
 }
 
-/* What a write costs is not known where the pilot made none. */
+/* A probe that fills needs write costs, which a pilot without writes lacks. */
 bool learn_knows(const struct session *session, const struct probe *probe)
 {
     return session->piloted &&
            (!probe->prepares || session->cost.pilot.bytes_written > 0);
 }
 
-/* What the device lets pass before the first probe. */
+/* Lets the device accept `bytes` of writes before the first probe. */
 static void allow_bytes(struct session *session, uint64_t bytes)
 {
     const struct setting *setting = &session->setting;
@@ -84,9 +85,7 @@ static void allow_bytes(struct session *session, uint64_t bytes)
     device_limit(session->device, &limits);
 }
 
-/* What was sent since then, before the first probe: it all counts as the
- * pilot's.
- */
+/* Adds requests sent before the first probe to the pilot's cost. */
 static void count(struct session *session, uint64_t begin_ns,
                   const struct cost_expectation *sent)
 {

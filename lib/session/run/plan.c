@@ -5,7 +5,8 @@
 
 #include "lib/base/units.h"
 
-/* Before anything was measured: a request of a slow drive, and its rate. */
+/* Duration before anything was measured, from the time per request and the data
+ * rate of a slow drive. */
 static double guess_seconds(const struct probe_plan *plan)
 {
     const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
@@ -14,8 +15,9 @@ static double guess_seconds(const struct probe_plan *plan)
            (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;
 }
 
-/* A search that found nothing in so many turns over the region, or in so much,
- * finds nothing in more: 4 GiB take any drive minutes. */
+/* Limits on what one probe may write: 4 times the region, but at least 4 GiB,
+ * which takes any drive minutes. A search that found nothing by then will not
+ * find it later. */
 static const uint64_t search_turns_most = 4, search_most_bytes = 4 * GIB;
 
 static void limit_search(const struct probe *probe,
@@ -92,9 +94,9 @@ void plan_pass(struct cost_plan *plan, const struct probe *probe)
             plan->parts[i].passed = true;
 }
 
-/* What is kept for a probe that is still to come: what it is to write at least,
- * which it must have to begin at all; and with room, up to twice of that, as
- * much as is expected of it. Nothing where it is known to write nothing. */
+/* Budget that is reserved for a probe to come: the bytes that it needs to
+ * begin. `with_room`: up to twice that, if its forecast asks for more. 0 if its
+ * forecast is to write nothing. */
 static uint64_t kept_for(const struct cost_part *part, bool with_room)
 {
     const uint64_t usual_bytes = part->plan.bytes_written;
@@ -140,13 +142,13 @@ uint64_t plan_allowance(const struct cost_plan *plan,
         left_after(left_bytes, kept_for_others(plan, running, false));
     uint64_t share_bytes =
         left_after(left_bytes, kept_for_others(plan, running, true));
-    /* Rather the room of others than no answer: what it expects, and a quarter
-     * more, since that is no more than expected. */
+    /* The running part may use the others' extra room rather than end without
+     * an answer: its forecast plus a quarter, as a forecast may be too low. */
     const uint64_t wanted_bytes = larger_of(
         running->expected.bytes_written / 4 * 5, running->plan.bytes_written);
     share_bytes = larger_of(share_bytes, smaller_of(wanted_bytes, least_bytes));
-    /* Where a pilot or a repeated probe took of what was kept, it still
-     * begins. */
+    /* The part can begin even if the pilot or a repeated probe used some of the
+     * reserve. */
     if (running->fits)
         share_bytes = larger_of(
             share_bytes, smaller_of(running->plan.bytes_written, left_bytes));

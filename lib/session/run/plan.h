@@ -4,35 +4,37 @@
 
 #include "lib/session/run/session.h"
 
-/* Adds the part of a probe that may run, and at most so many times. It is added
- * to the sums if what it is expected to write is left in the budget. Returns
- * the part. */
+/* Adds the part of a probe to the plan and returns it. Its cost is added to the
+ * sums, `tries` times for the maxima, if its expected writes fit in the budget
+ * that is left. */
 const struct cost_part *plan_add(struct cost_plan *plan,
                                  const struct probe *probe,
                                  const struct setting *setting, uint64_t tries);
 
-/* After the last part: all of them together are stopped at the budget. */
+/* Call it after the last part: limits the total of the maxima to the budget. */
 void plan_end(struct cost_plan *plan);
 
-/* The part of a probe; one that was not expected to run has one from now. */
+/* Returns the part of a probe, and makes one if the plan has none. */
 struct cost_part *plan_find(struct cost_plan *plan, const struct probe *probe,
                             const struct setting *setting);
 
-/* The turn of this probe is over, whether it ran or was skipped: nothing is
- * kept for it any longer. */
+/* Call it when a probe has run or was skipped: no budget is reserved for it any
+ * longer. */
 void plan_pass(struct cost_plan *plan, const struct probe *probe);
 
-/* May what is left of the budget not be enough for all that is still to come,
- * as much as each may write at most? */
+/* Could the remaining probes together write more than the budget that is left?
+ * Assumes that each writes its maximum. */
 bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes);
 
 /*
- * How much of what is left of the budget the running part may write: no more
- * than its plan allows, and what is over when each of those still to come has
- * its share. That is what it is to write, which it needs to begin, and as much
- * again where that is expected of it; of the second the running one takes what
- * it expects itself. So one that meets a hard drive leaves no other without an
- * answer, and what it leaves is the others'.
+ * Bytes that the running part may write, out of the budget that is left.
+ *
+ * The limit is the part's plan, and what remains after the reserves of the
+ * probes to come. Each reserve is the bytes that the probe needs to begin, plus
+ * up to as much again if its forecast asks for it. The running part may use the
+ * second half of the reserves up to its own forecast. So a probe that meets a
+ * difficult drive does not deprive others of an answer, and bytes that it
+ * leaves go to the others.
  */
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes);

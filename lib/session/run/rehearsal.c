@@ -8,11 +8,12 @@
 #include "lib/base/units.h"
 #include "lib/session/forecast/imagined.h"
 
-/* When a probe has seen enough is a matter of chance: the middle one counts. */
+/* Chance decides when a probe has seen enough: the median counts. */
 enum { TRIES = 3 };
 
-/* A probe that finds no end on the imagined drive may find one on the real one,
- * and to wait for it costs more time than the number is worth. */
+/* A dry run ends at ten times the probe's usual number of requests plus 20000.
+ * Beyond that the probe finds no end on the imagined drive, though it may on
+ * the real one, and the processor time is not worth the forecast. */
 static const uint64_t longer_most = 10, requests_least = 20000;
 
 static void imagine(struct imagined *drive, const struct step *step,
@@ -27,8 +28,9 @@ static void imagine(struct imagined *drive, const struct step *step,
                               .submit_ns = *now_ns,
                               .depth = step->depth > 1 ? step->depth : 1,
                               .parts_count = 1};
-    /* How much the drive does at once is what the probe is about to ask; that
-     * it does all at once makes the shortest forecast. */
+    /* The drive's parallelism is unknown yet, and may be what the probe
+     * measures. The forecast assumes full parallelism, which gives the shortest
+     * time. */
     const double share = step->depth > 1 ? 1.0 / step->depth : 1;
     *now_ns += (uint64_t)llround(cost.ns * share);
     *mean_ns += cost.mean_ns * share;
@@ -45,8 +47,8 @@ static void count(const struct step *step, struct cost_expectation *expected)
         expected->bytes_written += step->length_bytes;
 }
 
-/* Goes on from the step that `state` has just asked for until it is done, or
- * has done `most`, or, where no more is wanted, to the end of its stage. */
+/* Continues from `step`, which `state` has just asked for, until the probe is
+ * done or has reached `most`; with `stage_only`, until its stage ends. */
 static int play(const struct probe *probe, void *state, struct step step,
                 const struct costs *costs, const struct probe_plan *most,
                 uint64_t seed, bool stage_only, struct rehearsal *expected)
@@ -140,7 +142,8 @@ int rehearse(const struct probe *probe, const struct setting *setting,
                               seed + (uint64_t)i, &tries[i], NULL);
         if (!error && i == 1 &&
             tries[0].all.requests == tries[1].all.requests) {
-            *expected = tries[0]; /* a third would not change that */
+            *expected = tries[0]; /* a third dry run would not change the
+                                     median */
             return 0;
         }
     }

@@ -6,19 +6,21 @@
 #include "lib/session/forecast/costs.h"
 #include "lib/session/run/session.h"
 
-/* What is expected of a probe, and of its first stage alone: all that it asks
- * for before it comes to another phase. */
+/* Expected cost of a probe, and of its first stage alone. A stage ends where
+ * the probe asks for a step with another phase label. */
 struct rehearsal {
     struct cost_expectation all, stage;
 };
 
 /*
- * Runs the probe on a drive that is imagined from `costs`, without a request to
- * any: what it would ask, and how long that would take, given what is known so
- * far: the middle one of up to three such runs. `most` ends each, as it would
- * end the probe, and so does what is far beyond its usual need: then so much is
- * expected. Where `found` is not NULL (it may be `known`), it runs once, and
- * what it would conclude is added to it. 0 or -ENOMEM.
+ * Dry run: runs the probe on the imagined drive of `costs` and predicts its
+ * requests and their time, given the findings so far. Sends nothing to a
+ * device.
+ *
+ * The result is the median of up to three dry runs. A dry run ends at `most`,
+ * the probe's plan, or far beyond the probe's usual need; the cost up to there
+ * is then the result. If `found` is not NULL, there is one dry run and its
+ * findings are appended to `found`, which may be `known`. Returns 0 or -ENOMEM.
  */
 int rehearse(const struct probe *probe, const struct setting *setting,
              const struct findings *known, const struct costs *costs,
@@ -26,9 +28,10 @@ int rehearse(const struct probe *probe, const struct setting *setting,
              struct findings *found);
 
 /*
- * The stage that a probe begins whose `state`, which stays as it is, has just
- * asked for `next`: once, by chance of `seed`. `most` is what the probe may
- * still do. It must be one that can be copied. 0 or -ENOMEM.
+ * Dry run of one stage, from the middle of a probe. `state` has just asked for
+ * `next` and is not changed; the probe must have a `copy` function. `most` is
+ * what the probe may still do. One dry run, with random numbers from `seed`.
+ * Returns 0 or -ENOMEM.
  */
 int rehearse_stage(const struct probe *probe, const void *state,
                    const struct step *next, const struct costs *costs,

@@ -78,7 +78,7 @@ static uint64_t rows_written(const struct csv_rows *rows)
     return bytes;
 }
 
-/* The rest is measured as that run began. */
+/* Takes over the flush check of the interrupted run. */
 static void take_flushes(struct session *session, const struct csv_rows *rows)
 {
     session->flushes_cause[0] = '\0';

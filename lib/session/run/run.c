@@ -37,8 +37,9 @@ static int sink_fault(int error, struct fault *why)
                      strerror(-error));
 }
 
-/* A row is recorded, learnt from and fed. A time that overlaps others is no
- * cost of one request. */
+/* Records a row, updates the cost model and feeds the probe. The cost model
+ * gets only requests sent alone, because overlapping times are not the cost of
+ * one request. Increments *rows when the probe was fed. */
 static int take_row(struct session *session, void *state,
                     const struct sample *sample, uint64_t *rows,
                     struct fault *why)
@@ -59,8 +60,8 @@ static int take_row(struct session *session, void *state,
     return 0;
 }
 
-/* Takes the rows of requests of some depth that are over, in the order of
- * sending; with `all`, waits for those that are not. */
+/* Takes the rows of completed requests with a depth, in the order of sending.
+ * `all`: first waits for those under way. */
 static int land(struct session *session, void *state, bool all, uint64_t *rows,
                 struct fault *why)
 {
@@ -73,7 +74,7 @@ static int land(struct session *session, void *state, bool all, uint64_t *rows,
             return 0;
         if (error == -EAGAIN) {
             (void)flight_wait(&session->flight, session->device);
-            continue; /* an error is in the rows */
+            continue; /* a device error shows in the rows */
         }
         const int failure = take_row(session, state, &sample, rows, why);
         if (failure || error)
@@ -82,7 +83,8 @@ static int land(struct session *session, void *state, bool all, uint64_t *rows,
     }
 }
 
-/* Nothing may be under way when a probe ends, however it ends. */
+/* Waits for all requests under way and drops their rows. No request may outlast
+ * its probe. */
 static void abandon(struct session *session)
 {
     struct fault ignored;
@@ -93,7 +95,7 @@ static void abandon(struct session *session)
             (void)flight_wait(&session->flight, session->device);
 }
 
-/* A step that is sent alone, once all others are over. */
+/* Performs a step that is sent alone, after all others completed. */
 static int do_alone(struct session *session, void *state,
                     const struct step *step, uint64_t *rows, struct fault *why)
 {
@@ -113,7 +115,7 @@ static int do_alone(struct session *session, void *state,
     return 0;
 }
 
-/* A step of some depth: it waits for room only. */
+/* Sends a step with a depth; waits only until there is room for it. */
 static int do_together(struct session *session, void *state,
                        const struct step *step, uint64_t *rows,
                        struct fault *why)
@@ -127,8 +129,8 @@ static int do_together(struct session *session, void *state,
     return error ? error : step_send(session, step, why);
 }
 
-/* Steps until the probe is done. A request that failed is recorded and fed, so
- * that a recording tells the same story. */
+/* Performs steps until the probe is done. A failed request is recorded and fed
+ * too, so that the recording leads to the same findings. */
 static int measure(struct session *session, void *state, uint64_t *rows,
                    struct fault *why)
 {
@@ -155,7 +157,8 @@ static int measure(struct session *session, void *state, uint64_t *rows,
     return error == -EOVERFLOW ? 0 : error;
 }
 
-/* What the gate of the device lets pass. */
+/* Sets the device's limits for the running part: its region and how much it may
+ * write. */
 static void allow_writes(struct session *session)
 {
     struct device_counters counters;
@@ -212,7 +215,8 @@ static int run_probe(struct session *session, const struct setting *setting,
     return error;
 }
 
-/* What is expected of both tries is twice as much. */
+/* Prepares the second try of a disturbed probe. The forecast becomes that of
+ * both tries. */
 static void begin_again(struct cost_part *part)
 {
     struct cost_expectation *expected = &part->expected;
@@ -236,7 +240,8 @@ static int tell_spoilt(struct session *session, const char *what,
     return error ? sink_fault(error, why) : 0;
 }
 
-/* Before the first probe, so that those who read the rows know it. */
+/* Tells the caller why flushes show nothing, once, before the first probe, so
+ * that the recording states it ahead of the rows. */
 static int tell_flushes(struct session *session, struct fault *why)
 {
     if (session->flushes_told || !session->flushes_cause[0])
@@ -245,7 +250,7 @@ static int tell_flushes(struct session *session, struct fault *why)
     return tell_spoilt(session, flushing_times, session->flushes_cause, why);
 }
 
-/* Runs a probe; one that was disturbed once more. */
+/* Runs a probe, and runs it once more if it was disturbed. */
 static int run_undisturbed(struct session *session,
                            const struct setting *setting, struct fault *why)
 {
@@ -271,7 +276,8 @@ static int run_undisturbed(struct session *session,
     return tell_spoilt(session, session->part->probe->name, cause, why);
 }
 
-/* A probe that measures nothing: whatever disturbs it, once is enough. */
+/* Runs a probe that only prepares, such as a fill; it is not repeated when
+ * disturbed. Measures the drive anew afterwards. */
 static int prepare(struct session *session, const struct setting *setting,
                    struct fault *why)
 {
@@ -282,7 +288,8 @@ static int prepare(struct session *session, const struct setting *setting,
     return error;
 }
 
-/* One probe, or why not. `ended`: the run has, so it is only told why. */
+/* Runs one probe, or adds the reason why it does not run. `ended`: the run has
+ * ended, so it only adds the reason. */
 static int take_turn(struct session *session, const struct probe *probe,
                      bool ended, struct fault *why)
 {
@@ -321,8 +328,8 @@ static int take_turn(struct session *session, const struct probe *probe,
                              probe->name, reason);
 }
 
-/* Findings that do not hold for a drive that drops what is written, is not
- * written all over, or changes its speed. */
+/* Withdraws findings that the state of the drive spoils: the drive drops
+ * writes, has places never written, or does not keep its speed. */
 static int heed_state(struct session *session,
                       const struct probe *const probes[], struct fault *why)
 {
@@ -341,7 +348,8 @@ static int heed_state(struct session *session,
     return error;
 }
 
-/* A part that fits in no plan: of probes that had their turn in another run. */
+/* Probes that were finished before a resume do not run again. Those that did
+ * not fit in the budget then still yield -EDQUOT. */
 int session_run(struct session *session, const struct probe *const probes[],
                 struct fault *why)
 {
@@ -360,7 +368,7 @@ int session_run(struct session *session, const struct probe *const probes[],
         plan_pass(&session->plan, probes[i]);
     }
     for (size_t i = session->turns_before_count; probes[i]; i++) {
-        /* Without a budget, others still run: it is not forgotten. */
+        /* -EDQUOT skips one probe; the others still run */
         const bool ended = error && error != -EDQUOT;
         int own_error = take_turn(session, probes[i], ended, why);
         plan_pass(&session->plan, probes[i]);

@@ -14,8 +14,8 @@
 #include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
 
-/* The drive once. What the probes write does not shrink with it, about 1 to 3
- * GB: so a small drive twice, up to what is usually enough. */
+/* Default write budget: the capacity, as probes need about 1 to 3 GB whatever
+ * the capacity is. So a small drive may be written twice, up to 4 GiB. */
 static uint64_t default_budget(uint64_t capacity_bytes)
 {
     const uint64_t most = 64 * GIB, usual = 4 * GIB;

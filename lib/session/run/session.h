@@ -15,9 +15,9 @@
 #include "lib/session/state/written.h"
 
 /*
- * Carries a run: region, budget, plan, seed, rows, findings so far, progress
- * and interruption live once, here. Probes ask, the session does, rows go to
- * the sink.
+ * Runs probes. A session holds everything that exists once in a run: region,
+ * write budget, plan, seed, findings, progress and interruption. Probes ask for
+ * steps, the session performs them, and each row goes to the caller's sink.
  */
 
 struct session_progress;
@@ -26,42 +26,45 @@ struct session_options {
     uint64_t seed;
     enum probe_method method;
     uint64_t region_offset_bytes;
-    uint64_t region_length_bytes; /* 0: to the end of the device */
-    /* 0: one drive write, but up to 4 GiB two of them, and 64 GiB at most */
+    uint64_t region_length_bytes; /* 0: up to the end of the device */
+    /* Most bytes that the run may write. 0: the capacity; up to 4 GiB twice the
+     * capacity; never more than 64 GiB. */
     uint64_t write_budget_bytes;
-    /* Of a run that is continued, what it wrote in all, with rows or without;
-     * what its rows say counts at the least. */
+    /* Of a resumed run: bytes that it wrote before, with rows or without. The
+     * sum over its rows counts if it is larger. */
     uint64_t written_before_bytes;
     uint64_t time_limit_ns; /* of the device's clock; 0: none */
     bool read_only;
-    /* Measure the baseline (baseline.h) before the pilot and after each probe:
-     * when the drive does not keep its speed, no time is stated, and spoilt()
-     * is told of baseline_times. Look as well whether the drive is written all
-     * over (written.h), which is told as written_places. */
+    /* Measure the baseline (baseline.h) before the pilot and after each probe.
+     * When the drive does not keep its speed, the run states no times, and
+     * spoilt() gets baseline_times as its probe. Also check whether the whole
+     * region was ever written (written.h); if not, spoilt() gets
+     * written_places. */
     bool baseline;
-    /* The caller may fill the region first (session_wants_fill()): the most
-     * that is planned holds that, where it fits. */
+    /* The caller may fill the region first (session_wants_fill()): the plan's
+     * maximum includes the fill, where it fits in the budget. */
     bool fill;
-    /* Every row, as it is measured. 0, or -errno, which ends the run. */
+    /* Called with each row as it is measured. 0, or -errno, which ends the
+     * run. */
     int (*row)(void *context, const char *probe, const struct sample *sample);
-    /* At most every tenth of a second of wall time is for the caller to see to.
-     */
+    /* Called to show progress. The caller limits how often it prints, to ten
+     * times a second. */
     void (*progress)(void *context, const struct session_progress *progress);
-    /* Was the drive disturbed since the last call? Then true, with the cause:
-     * the probe that just ran is repeated once. May be NULL. */
+    /* Was the drive disturbed since the last call? Then true, with the cause,
+     * and the session repeats the probe that just ran, once. May be NULL. */
     bool (*disturbed)(void *context, char *cause, size_t size);
-    /* What the probe's rows say is not to be trusted: the second time was
-     * disturbed as well. 0, or -errno, which ends the run. May be NULL. */
+    /* Called when the rows of a probe cannot be trusted, because its repetition
+     * was disturbed too. 0, or -errno, which ends the run. May be NULL. */
     int (*spoilt)(void *context, const char *probe, const char *cause);
-    /* So many probes, from the first on, have had their turn: their findings
-     * follow from the rows so far. 0, or -errno, which ends the run. May be
-     * NULL. */
+    /* Called when the first `count` probes are finished: their findings follow
+     * from the rows so far. 0, or -errno, which ends the run. May be NULL. */
     int (*turned)(void *context, size_t count);
-    /* A probe begins: remembers where its rows begin; or `back`: takes them
-     * back. 0, or -errno when that cannot be. May be NULL. */
+    /* Called when a probe begins, to remember where its rows begin; or, with
+     * `back`, to drop the rows since then. 0, or -errno when that is
+     * impossible. May be NULL. */
     int (*rewind)(void *context, bool back);
     void *context;
-    /* Looked at before every request; non-zero ends the run cleanly. */
+    /* Read before every request; non-zero ends the run cleanly. */
     const volatile sig_atomic_t *interrupted;
 };
 
@@ -80,56 +83,58 @@ int session_open(struct device *device, const struct session_options *options,
                  struct session **session, struct fault *why);
 
 /*
- * Before session_run(), and before a header is made of the setting: at which
- * multiples the device's completions are seen (clock_step.h), by reads of about
- * 50 ms. Not for a run that is continued, which keeps the step it began with,
- * nor for the papers' procedures. A device that does not answer has no step:
- * what it does not answer, the first probe will say.
+ * Measures the tick at which the device reports completions (clock_step.h),
+ * with reads for about 50 ms. Call it before session_run(), and before a CSV
+ * header is made from the setting. Not for a resumed run, which keeps its step,
+ * nor for the papers' procedures. On a device error there is no step, and the
+ * first probe will report the error.
  */
 void session_learn_clock(struct session *session);
 
 /*
- * Before session_run(), once writing is allowed: what requests of the kinds
- * that probes make cost on this drive (pilot.h), from a few dozen of each. Then
- * all probes are rehearsed, and what that took is what session_parts()
- * foresees; and each is rehearsed again just before its turn, with what is
- * known by then. The most that each may write stays as it was. Not for the
- * papers' procedures, and nothing is written where the budget is small. 0, or
- * -errno with `why` where the device did not do a request: the run may go on,
- * but what is expected is then only what was planned.
+ * Runs the pilot (pilot.h), which measures the cost of the kinds of requests
+ * that probes make, with a few dozen of each. Then every probe has a dry run,
+ * whose cost session_parts() returns as the forecast. Each probe has another
+ * dry run just before its turn. The maximum that a probe may write does not
+ * change.
+ *
+ * Call it before session_run(), once writing is allowed; not for the papers'
+ * procedures. It writes nothing if the write budget is small. Returns 0, or
+ * -errno with `why` when the device failed a request: the run may continue,
+ * with the plan as its forecast.
  */
 int session_pilot(struct session *session, const struct probe *const probes[],
                   struct fault *why);
 
 /*
- * After session_pilot(): did it see places that hold nothing, and may the run
- * write? Then a probe that fills the region (`prepares`) is to be run before
- * the others, where *budget_bytes, which all of them are to write, are allowed.
+ * Should the region be filled first? True when the pilot found places that were
+ * never written and the run may write. Then the caller runs a probe that fills
+ * the region (`prepares`) before the others, if it allows *budget_bytes for the
+ * whole run. Call it after session_pilot().
  */
 bool session_wants_fill(const struct session *session, uint64_t *budget_bytes);
 
 void session_close(struct session *session); /* accepts NULL */
 
-/* The setting that each probe is given. */
+/* The setting that every probe gets. */
 const struct setting *session_setting(const struct session *session);
 
-/* What running `probes` (NULL-terminated, at most COST_PARTS_MAX) would
- * cost. Sends nothing. */
+/* Plans the cost of `probes` (NULL-terminated, at most COST_PARTS_MAX). Sends
+ * nothing. */
 void session_plan(const struct session *session,
                   const struct probe *const probes[], struct cost_plan *plan);
 
 /*
- * Takes a finding as known without measuring ("--assume"). Its probe is
- * "assumed".
+ * Adds a finding without measuring it (--assume). Its probe is "assumed".
  */
 int session_assume(struct session *session, const char *parameter,
                    const char *value, struct fault *why);
 
 /*
- * Takes up an interrupted run where the first `count` of `probes` had had their
- * turn and left `rows`, which stay the caller's and must outlive the session.
- * Instead of session_assume(). 0, or -EINVAL with `why`: the rows are of
- * another setting, or make no sense.
+ * Resumes an interrupted run in which the first `count` of `probes` were
+ * finished. `rows`: the rows of that run; the caller owns them, and they must
+ * outlive the session. Use it instead of session_assume(). Returns 0; or
+ * -EINVAL with `why` when the rows have another setting or are inconsistent.
  */
 struct csv_rows;
 int session_resume(struct session *session, const struct csv_rows *rows,
@@ -137,40 +142,42 @@ int session_resume(struct session *session, const struct csv_rows *rows,
                    struct fault *why);
 
 /*
- * Runs the probes in order, but for those that had their turn before, and
- * appends their findings. 0; -EINTR (interrupted: findings hold what could be
+ * Runs the probes in order, except those finished before a resume, and appends
+ * their findings. Returns 0; -EINTR (interrupted: findings hold what could be
  * concluded); -ETIME (time limit); -EDQUOT (a probe did not fit in the write
- * budget, or used it up; the others ran); or the -errno of
- * the device or of the row sink with `why` (FAULT_IO, FAULT_OPEN). Findings are
- * complete in every case: what could not be measured is inconclusive or skipped
- * with the reason.
+ * budget or used it up; the others ran); or the -errno of the device or of the
+ * row sink with `why` (FAULT_IO, FAULT_OPEN). Every parameter has a finding in
+ * each case: one that could not be measured is inconclusive or skipped, with
+ * the reason.
  */
 int session_run(struct session *session, const struct probe *const probes[],
                 struct fault *why);
 
-/* Was it seen that flushes do not wait for what was written (flushing.h), so
- * that nothing is told by them? Then with a sentence. */
+/* Did the run see that flushes return before the data is on the flash
+ * (flushing.h)? Then times of flushes show nothing. True with a sentence in
+ * `cause`. */
 bool session_flushes_untrue(const struct session *session, char *cause,
                             size_t size);
 
-/* As far as it was measured. */
+/* The baseline, as far as it was measured. */
 const struct baseline *session_baseline(const struct session *session);
 
-/* Is the drive written all over, as far as the run has seen? */
+/* Whether the whole drive was written, as far as the run has seen. */
 const struct written *session_written(const struct session *session);
 
 const struct findings *session_findings(const struct session *session);
 void session_cost(const struct session *session, struct cost_total *cost);
 
-/* What has become of each part of the plan; `plan` as after session_run(). */
+/* The actual cost of each part of the plan; `plan` is as after
+ * session_run(). */
 void session_parts(const struct session *session, struct cost_plan *plan);
 
 /*
- * Concludes again from rows, without a device: the same findings as the run
- * that wrote them. A probe whose rows are not, one after the other, what it
- * would have asked for is inconclusive: some are missing, moved or foreign.
- * `all` is the table of probes; rows of a probe that is not in it are an error.
- * 0 or -EINVAL with `why`.
+ * Concludes from recorded rows, without a device, with the same findings as the
+ * run that recorded them. A probe is inconclusive when its rows differ from
+ * what it would have asked for: rows are missing, moved or foreign. `all`: the
+ * table of probes; rows of a probe outside it are an error. Returns 0, or
+ * -EINVAL with `why`.
  */
 int session_infer(const struct csv_rows *rows, const struct probe *const all[],
                   struct findings *findings, struct fault *why);

@@ -102,8 +102,8 @@ void skip_hope(const struct probe *probe, struct findings *findings)
             VERDICT_FOUND;
 }
 
-/* The value of a parameter of this unit: sizes, times and counts are numbers,
- * what has no unit is a truth value or a word. */
+/* Parses a value of a parameter with this unit. With a unit it is a number;
+ * without one, true, false or a word. 0 or -EINVAL. */
 static int parse_value(const char *unit, const char *text, struct value *value)
 {
     uint64_t number;
@@ -226,7 +226,8 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
     }
 }
 
-/* Is it told by reads, which cost less where nothing was written? */
+/* Does the finding rest on reads alone? Reads are quicker where nothing was
+ * written. */
 static bool only_reads(const struct probe *const probes[],
                        const struct finding *finding)
 {
@@ -241,7 +242,8 @@ static bool only_reads(const struct probe *const probes[],
     return !probe->writes || probe->by_write[0];
 }
 
-/* What does not hold where the flash may hold nothing: see skip.h. */
+/* Does the finding need a drive that was written all over (skip.h)? So do
+ * absences, times and findings from reads. */
 static bool rests_on_pages(const struct probe *const probes[],
                            const struct finding *finding)
 {

@@ -9,66 +9,66 @@
 #include "lib/infer/probe.h"
 
 /*
- * Can this probe run at all? True, with the reason in `text` (when not NULL),
- * if not: it would write on a read-only run, the region is too small, or a
- * finding that it needs is missing.
+ * Returns true when the probe cannot run: it would write in a read-only run,
+ * the region is too small, or a finding that it needs is missing. `text` (may
+ * be NULL) gets the reason.
  */
 bool skip_reason(const struct probe *probe, const struct setting *setting,
                  const struct findings *known, char *text, size_t size);
 
 /*
- * Does it fit in what is left of the write budget, after so much was written?
- * True, with the reason, if not.
+ * Returns true, with the reason, when the probe does not fit in the write
+ * budget that is left after `written_bytes`.
  */
 bool skip_budget(const struct probe *probe, const struct setting *setting,
                  uint64_t written_bytes, char *text, size_t size);
 
-/* Does it conclude from what others have found, without a row of its own? Then
- * no budget is too small. */
+/* Does the probe conclude from other probes' findings, without any request of
+ * its own? Then it needs no budget. */
 bool skip_needs_no_row(const struct probe *probe, const struct setting *setting,
                        const struct findings *known);
 
-/* Why a probe has no rows at all although nothing kept it from running. */
+/* Reason for a probe that could have run but has no rows. */
 extern const char skip_not_begun[];
 
 /* Adds a skipped finding for each parameter that the probe answers. */
 void skip_probe(const struct probe *probe, const char *reason,
                 struct findings *findings);
 
-/* Findings from `first` on are of a probe that was disturbed: they are not
- * known to be the drive's. */
+/* Marks the findings from `first` on, of a disturbed probe, as not trusted. */
 void skip_disturbed(struct findings *findings, size_t first, const char *cause);
 
-/* Times that were found are not known to be those of a drive that did not keep
- * its speed (baseline.h). */
+/* Marks all measured times as not trusted, because the drive did not keep its
+ * speed (baseline.h). */
 void skip_times(struct findings *findings, const char *cause);
 
-/* On a drive that is not written all over (written.h) no time is one of a drive
- * in use, what is absent may only not have come into play, and what probes that
- * only read have found is not of the flash. */
+/* Marks findings that are not trusted on a drive with places that were never
+ * written (written.h): every time, everything found absent, and the findings of
+ * probes that only read, since they may not have reached the flash. */
 void skip_unwritten(struct findings *findings,
                     const struct probe *const probes[], const char *cause);
 
-/* On a drive that drops what is written beyond its real capacity, the same
- * holds for what was measured in a region that goes beyond it. */
+/* Marks what was measured in a region beyond the drive's real capacity in the
+ * same way: such a drive drops what is written there. */
 void skip_unkept(struct findings *findings, const struct probe *const probes[],
                  const struct setting *setting);
 
 /*
- * Where flushes do not wait for what was written (flushing.h): does all that
- * the probe answers rest on them? Then it is not run, and each of its answers
- * is inconclusive, for this cause; without `findings`, nothing is said.
+ * For a drive whose flushes do not wait for the data (flushing.h). Returns true
+ * when every answer of the probe depends on flushes. The probe is then not run,
+ * and each of its answers is added as inconclusive with `cause`. `findings` may
+ * be NULL.
  */
 bool skip_flushed(const struct probe *probe, const char *cause,
                   struct findings *findings);
 
-/* There, of its findings from `first` on, those that rest on flushes are not
- * known to be the drive's. */
+/* For such a drive: marks those of the findings from `first` on that depend on
+ * flushes as not trusted. */
 void skip_flushes(const struct probe *probe, size_t first, const char *cause,
                   struct findings *findings);
 
-/* For a plan: counts on this probe to find what it answers, so that those that
- * need it are planned as well. */
+/* For a plan: assumes that the probe finds its answers, so that probes that
+ * need them are planned too. */
 void skip_hope(const struct probe *probe, struct findings *findings);
 
 /* Adds a finding that the user vouches for. 0 or -EINVAL with `why`. */

@@ -16,8 +16,8 @@ static bool is_write(const struct step *step)
            step->operation == OPERATION_DISCARD;
 }
 
-/* The same of a drive that is emulated: nothing can be unplugged. NULL where it
- * is no other than of a disk. */
+/* Advice on an error of an emulated drive, which cannot be unplugged. NULL
+ * where the advice for a disk applies. */
 static const char *advice_on_emulated(int error)
 {
     switch (error) {
@@ -33,7 +33,7 @@ static const char *advice_on_emulated(int error)
     }
 }
 
-/* What to do about an error; empty where it says enough. */
+/* Advice on an error; "" where the error itself says enough. */
 static const char *advice_on(const struct session *session, int error)
 {
     if (device_info(session->device)->virtual_clock &&
@@ -83,8 +83,9 @@ int step_fault(const struct session *session, const struct step *step,
                      advice_on(session, error));
 }
 
-/* A discard takes contents away as a write does, and counts as one; nothing can
- * be read there afterwards, so that the place does not count as written. */
+/* Counts a write or discard. A discard destroys contents, so it counts as a
+ * write in the cost; but its place does not count as written, because nothing
+ * can be read there afterwards. */
 static void note_write(struct session *session, const struct step *step)
 {
     session->cost.bytes_written += step->length_bytes;
@@ -105,7 +106,7 @@ static int prepare(struct session *session, const struct step *step,
                : 0;
 }
 
-/* It was sent: what it costs, whatever becomes of it. */
+/* Counts a request that was sent, whatever its result. */
 static void count_sent(struct session *session, const struct step *step,
                        const struct io *io)
 {
@@ -117,7 +118,7 @@ static void count_sent(struct session *session, const struct step *step,
     session->cost.split_count += io->parts_count > 1;
 }
 
-/* The row of a request that is over. */
+/* Fills in the row of a completed request. */
 static void fill_row(const struct step *step, const struct io *io,
                      struct sample *sample)
 {
@@ -125,7 +126,7 @@ static void fill_row(const struct step *step, const struct io *io,
     sample->complete_ns = io->complete_ns;
     sample->parts_count = io->parts_count;
     if (sample->complete_ns < sample->submit_ns)
-        sample->complete_ns = sample->submit_ns; /* it never came back */
+        sample->complete_ns = sample->submit_ns; /* it never completed */
     if (step->compare && io->kind == IO_READ && !io->error)
         sample->returned = payload_compare(step, io->data);
 }
@@ -147,7 +148,7 @@ static int do_request(struct session *session, const struct step *step,
     if (error)
         return error;
     error = device_do(session->device, &io);
-    /* What the device layer refused was never sent: no row tells of it. */
+    /* A request that the device layer refused was never sent; it has no row. */
     const bool sent = io.parts_count > 0;
     fill_row(step, &io, sample);
     sample->error = sent ? error : 0;
@@ -170,9 +171,10 @@ static int do_idle(struct session *session, const struct step *step,
 }
 
 /*
- * Completions that are seen at ticks are an even spread late on average, but
- * only if requests begin at any time between two ticks. A flush goes on with
- * what was written before, so it follows at once.
+ * Waits for a random time within a tick of the device's completions. Only then
+ * is the rounding of completion times to ticks even, so that it cancels in
+ * comparisons. A flush follows its write at once, as it continues the same
+ * work.
  */
 static int await_random_time(struct session *session, const struct step *step)
 {
@@ -186,8 +188,8 @@ static int await_random_time(struct session *session, const struct step *step)
                        random_below(&session->pauses, step_ns));
 }
 
-/* What is still expected, of the part that is running at the pace that it
- * keeps: a drive that begins to clean shows that it will take longer. */
+/* Expected remaining requests and seconds of the run. The running part counts
+ * at its own pace, because a drive that starts to clean gets slower. */
 static void expect_rest(const struct session *session, double *requests,
                         double *seconds)
 {
@@ -228,7 +230,8 @@ void step_report(const struct session *session)
     session->options.progress(session->options.context, &progress);
 }
 
-/* A probe that would pass its own plan is stopped: the plan was a promise. */
+/* Is the step within the part's plan? If not, the probe is stopped, because the
+ * plan is a promise to the user. */
 static bool within_plan(const struct cost_part *part, const struct step *step)
 {
     const struct probe_plan *plan = &part->plan;
@@ -241,7 +244,8 @@ static bool within_plan(const struct cost_part *part, const struct step *step)
                                   plan->bytes_written_max;
 }
 
-/* Everything that can end a run between two requests. */
+/* Checks everything that can end a run between two requests. 0, -EINTR, -ETIME
+ * with `why`, or -EOVERFLOW (over the part's plan). */
 static int may_go_on(const struct session *session, const struct step *step,
                      struct fault *why)
 {
