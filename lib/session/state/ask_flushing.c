@@ -3,11 +3,12 @@
 
 #include <errno.h>
 
-/* What the study needs of a probe: its name seeds the chance of places. */
+/* The study takes only the name from the probe, as the seed of random
+ * places. */
 static const struct probe as_probe = {.name = flushing_times};
 
 struct judge {
-    struct study study; /* first */
+    struct study study; /* must be the first member */
     struct flushing flushing;
 };
 

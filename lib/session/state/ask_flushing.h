@@ -10,22 +10,24 @@
 #include "lib/session/forecast/costs.h"
 #include "lib/session/state/payload.h"
 
-/* Before the first probe: asks the drive what flushing.h judges by. */
+/* Measures, before the first probe, whether flushes wait for the data.
+ * lib/infer/flushing.h holds the reasoning. */
 
-/* What it is measured with. */
+/* Input and counters of the measurement. */
 struct flushing_work {
     struct device *device;
     struct payload *payload;
-    struct costs *costs; /* is told what the drive has last done */
+    struct costs *costs; /* follows the drive's position */
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted;     /* or NULL */
     uint64_t bytes_written, bytes_read, requests; /* sent */
-    struct step failed; /* what the device did not do, where that ended it */
+    struct step failed; /* the step that the device failed */
 };
 
-/* Measures; the device must allow the writes. 0; -ERANGE: the region is too
- * small, or its blocks too large; -EINTR; -ENOMEM; or -errno of the device,
- * which has not done `failed`. Unless it is 0, nothing is known. */
+/* Runs the measurement; the device must allow the writes. Returns 0; -ERANGE
+ * (the region is too small or its blocks are too large); -EINTR; -ENOMEM; or
+ * -errno of the device for the step `failed`. On an error `flushing` says
+ * nothing. */
 int flushing_measure(struct flushing *flushing, struct flushing_work *work);
 
 #endif

@@ -11,13 +11,13 @@
 #include "lib/infer/statistics/stats.h"
 
 enum {
-    /* The median of so many lies between these with 99.9 %. */
+    /* Ranks of the 99.9 % confidence interval of the median of 64 values. */
     RANK_LOW = 19,
     RANK_HIGH = 46
 };
 
-/* Beyond this a time does not tell what the drive takes at another time: up to
- * it, none is further than an eighth from the middle of what there is. */
+/* Largest tolerated ratio of the slowest to the quickest measurement. Within
+ * it, every time is within an eighth of the middle of the range. */
 static const double change_most = 1.25;
 
 const char baseline_times[] = "times";
@@ -26,7 +26,7 @@ bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
                     uint64_t region_length_bytes)
 {
     const uint64_t pages = region_length_bytes / BASELINE_READS_COUNT /
-                           BASELINE_READ_BYTES; /* of each place */
+                           BASELINE_READ_BYTES; /* 4 KiB pages per place */
     const uint64_t first =
         (region_offset_bytes + BASELINE_READ_BYTES - 1) / BASELINE_READ_BYTES;
     size_t order[BASELINE_READS_COUNT];
@@ -36,7 +36,7 @@ bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
         return false;
     *baseline = (struct baseline){.count = 0};
     random_seed(&random, random_hash("baseline"));
-    /* What reads ahead finds nothing to continue. */
+    /* Random order, so that read-ahead never helps. */
     random_order(&random, order, BASELINE_READS_COUNT);
     for (int i = 0; i < BASELINE_READS_COUNT; i++)
         baseline->places_bytes[i] =
@@ -88,8 +88,8 @@ int baseline_measure(struct baseline *baseline, struct device *device,
 {
     double times_ns[BASELINE_READS_COUNT];
 
-    /* Twice, for the second time counts: what keeps pages that were read, for
-     * so long that some are left from the last time, then has all of them, or
+    /* Reads all places twice; the second time counts. A read cache that still
+     * holds some places from the last measurement then holds all of them or
      * none. */
     for (int i = 0; i < 2 * BASELINE_READS_COUNT; i++) {
         const int at = i % BASELINE_READS_COUNT;

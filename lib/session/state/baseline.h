@@ -9,59 +9,63 @@
 #include "lib/device/device.h"
 
 /*
- * The same small measurement before all others and after each probe: if two of
- * them differ, something changed in between that no probe is to know of
- * (throttling, another load, a drive that warms up). What a request costs is
- * then no property of the drive; sizes and counts, which probes find by
- * comparing neighbours in time, still are.
+ * Baseline: the same 64 reads, before the first probe and after each one. If
+ * they take longer at one time than at another, the drive's speed changed in
+ * between: throttling, other load, or warming up. Measured times are then not
+ * properties of the drive. Sizes and counts remain valid, as probes find them
+ * by comparing requests that are close in time.
  */
 
 enum { BASELINE_READS_COUNT = 64, BASELINE_READ_BYTES = 4096 };
 
-/* How much longer than at first the reads took: the median of the ratios of the
- * same reads in the same order, which what keeps pages for others does not mix
- * up, with an interval by ranks of 99.9 %. */
+/* Ratio of the read times now to those of the first measurement: the median
+ * over the same reads in the same order, with its 99.9 % rank interval [low,
+ * high]. The fixed order keeps a read cache from mixing the pairs up. */
 struct baseline_change {
     double low, middle, high;
 };
 
-/* All zeros: not measured yet. */
+/* State. All zeros: not measured yet. */
 struct baseline {
-    /* All over the region, in the order in which they are read: most stay as
-     * they are. A place of its own that is written does not: a cache of flash
-     * in front takes it in, and is read faster until it lets it go. */
+    /* Places of the reads, spread over the region, in the order of reading.
+     * Probes leave most of them unchanged. A place reserved for the baseline
+     * would not do if it were written: an SLC cache would answer it faster
+     * until the data moves on. */
     uint64_t places_bytes[BASELINE_READS_COUNT];
-    size_t count; /* times that it was measured; the rest holds from 1 on */
-    double first_ns[BASELINE_READS_COUNT]; /* in the order of the reads */
-    double quick_ns; /* the lower quartile of these: what the host does only
-                        ever adds */
+    size_t count; /* measurements so far; the rest is valid from 1 on */
+    /* first times, in the order of the reads */
+    double first_ns[BASELINE_READS_COUNT];
+    double quick_ns; /* lower quartile of first_ns: load by the host only
+                        adds to times */
     struct baseline_change last;
-    struct baseline_change quickest, slowest; /* by what is certain of them */
+    /* the lowest `high` and the highest `low` so far */
+    struct baseline_change quickest, slowest;
 };
 
-/* False: the region is too small. */
+/* Chooses the places. Returns false when the region is too small. */
 bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
                     uint64_t region_length_bytes);
 
-/* Before it is measured, where writing is allowed: what a probe has left in the
- * drive's write buffer is not read from there. 0 or -errno. */
+/* Flushes the write buffer, which would answer reads of what a probe wrote.
+ * Call it before each measurement where writing is allowed. 0 or -errno. */
 int baseline_flush(struct device *device);
 
-/* Measures once more; `data`: BASELINE_READ_BYTES of the device's buffer. 0 or
+/* Measures once. `data`: BASELINE_READ_BYTES of the device's buffer. 0 or
  * -errno. */
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data);
 
-/* What a read took then, roughly. */
+/* Typical time of a read at that measurement. */
 uint64_t baseline_ns(const struct baseline *baseline,
                      const struct baseline_change *change);
 
-/* Did the drive change its speed, by more than chance? Then with a sentence. */
+/* Did the speed of the drive change by more than chance? If so, `cause` gets a
+ * sentence. */
 bool baseline_unsteady(const struct baseline *baseline, char *cause,
                        size_t size);
 
-/* In place of a probe's name, the name of what an unsteady run spoils: every
- * time, whichever probe found it. */
+/* Stands for a probe's name: what an unsteady drive spoils is every time,
+ * whichever probe measured it. */
 extern const char baseline_times[];
 
 #endif

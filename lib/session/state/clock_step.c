@@ -10,9 +10,9 @@
 
 enum { PAUSE_MOST_NS = 2 * 1000 * 1000, TICKS_MOST = 400, STEP_LEAST_NS = 200 };
 
-/* Is it a multiple of the step, but for a twelfth of that? And for little
- * beside the pauses, which would else explain how times differ that are shorter
- * than twice the step. */
+/* Is the gap a multiple of the step, within a twelfth of the step? The
+ * tolerance is also limited to 1/24 of the longest pause; beyond that, random
+ * gaps would pass as multiples of a long step. */
 static bool is_multiple(double gap_ns, double step_ns)
 {
     const double ticks = round(gap_ns / step_ns);
@@ -21,9 +21,9 @@ static bool is_multiple(double gap_ns, double step_ns)
     return ticks >= 1 && fabs(gap_ns - ticks * step_ns) <= off_most_ns;
 }
 
-/* Are all of them multiples of about `*step_ns`? Sharpens it, the shortest ones
- * first: an error of the step grows with the number of ticks. What it is then
- * must fit all. */
+/* Are all gaps multiples of about `*step_ns`? Refines the step, with short gaps
+ * first, as the error of the step is multiplied by the number of ticks. Then
+ * tests all gaps again with the final step. */
 static bool fits(const double rising_ns[], size_t count, double *step_ns)
 {
     for (size_t i = 0; i < count; i++) {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum { PAGE_BYTES = 4096, SLACK_BYTES = 1 << 20 };
-/* Areas of earlier steps stay as long as all of them take no more than this.
- * Else one step of 256 short requests and one of a long request would ask
- * for 256 long areas. */
+/* The areas only grow while all of them take at most this much. Otherwise a
+ * step of 256 short requests and a step of one long request would together need
+ * 256 long areas. */
 enum { AREAS_KEPT_BYTES = 32 << 20 };
 
 void payload_init(struct payload *payload, struct device *device, uint64_t seed)
@@ -35,7 +35,7 @@ bool payload_has_room(const struct payload *payload, const struct step *step)
                                  areas_of(step) <= payload->areas_count);
 }
 
-/* Room for requests of `length` bytes, at random places of a random pool. */
+/* Makes the buffer large enough for the step. 0 or -ENOMEM. */
 static int make_room(struct payload *payload, const struct step *step)
 {
     size_t area = PAGE_BYTES, areas = areas_of(step);
@@ -99,7 +99,7 @@ static void fill_parts(unsigned char *data, const struct step *step)
     }
 }
 
-/* Whatever is known of the contents by the step alone. */
+/* Fills in contents that follow from the step alone. */
 static void fill(unsigned char *data, const struct step *step)
 {
     switch (step->content) {

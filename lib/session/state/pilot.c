@@ -10,7 +10,7 @@
 enum {
     READS_SMALL = 16,
     READS_AGAIN = 3, /* of each size */
-    WRITES_NEAR = 8, /* of each size, where it fits and where it does not */
+    WRITES_NEAR = 8, /* of each size, aligned and as many shifted */
     WRITES_LONG = 4,
     WRITES_LARGE = 2,
     WRITES_FAR = 24,
@@ -28,23 +28,24 @@ static const uint64_t near_large_bytes = 512 * KIB; /* and of these */
 static const uint64_t window_least_bytes = 256 * KIB, window_bytes = 4 * MIB;
 static const uint64_t spreads_bytes[] = {8 * MIB, 32 * MIB, 128 * MIB};
 static const uint64_t region_least_bytes = 64 * MIB;
-/* A shift that costs less is none, or too little to be seen by a few writes. */
+/* A shift by half a write must make writes take this many times as long; less
+ * is no effect, or too small for a few writes. */
 static const double shift_least = 1.05;
-/* Parts of a page suffer as well, but less; longer writes meet more merges.
- * What is less than this may also be chance, and must be seen twice. */
+/* The effect must also exceed that of other sizes by this factor: writes of
+ * part of a page suffer too, but less, and longer writes meet more merges. A
+ * smaller effect than this may be chance, so it is measured twice. */
 static const double clearer = 1.25;
-/* May be written for sizes that are measured again: all sizes once, and what
- * comes after them, are 18 of the 22 MiB that it may write, and some is
- * left. */
+/* Limit on writes that repeat a size. Measuring all sizes once, and the rest of
+ * the pilot, takes 18 of PILOT_BYTES_MAX = 22 MiB. */
 static const uint64_t again_most_bytes = 3 * MIB;
-/* Of most of its writes; a flush behind one takes so much longer, if it
- * works. */
+/* Length of most writes; and the factor by which a working flush after one
+ * takes longer than a flush with nothing to write. */
 static const uint64_t short_bytes = 4 * KIB;
 static const double flush_longer = 1.25;
-/* A page more costs no more than so many short writes: else it was a merge. */
+/* The extra page costs at most this many short writes; more is a merge. */
 static const double page_writes_most = 3.5;
 
-/* Where writes may go that are near to each other: the region's end. */
+/* Begin of the window for nearby writes, at the end of the region. */
 static uint64_t window_of(const struct pilot *pilot)
 {
     const struct setting *setting = pilot->setting;
@@ -54,7 +55,7 @@ static uint64_t window_of(const struct pilot *pilot)
            MIB * MIB;
 }
 
-/* One request; `ns`: what it took. */
+/* Sends one request. `ns` (may be NULL) gets its time. */
 static int ask(struct pilot *pilot, enum operation operation,
                uint64_t offset_bytes, uint64_t length_bytes, double *ns)
 {
@@ -82,7 +83,8 @@ static int ask(struct pilot *pilot, enum operation operation,
                                   .length_bytes = length_bytes,
                                   .submit_ns = io.submit_ns,
                                   .complete_ns = io.complete_ns};
-    /* What is near was read and written over and over: a buffer may hold it. */
+    /* Nearby places are used over and over, so a buffer may hold them: they are
+     * no sample of written places. */
     if (operation == OPERATION_WRITE && !pilot->passing &&
         offset_bytes < window_of(pilot))
         written_note(pilot->written, offset_bytes, length_bytes);
@@ -95,7 +97,8 @@ static int ask(struct pilot *pilot, enum operation operation,
     return 0;
 }
 
-/* `both_ns`, or NULL: what the write took, and that with its flush. */
+/* A write and its flush. `both_ns` (may be NULL) gets the time of the write,
+ * and of both together. */
 static int ask_flushed(struct pilot *pilot, uint64_t offset_bytes,
                        uint64_t length_bytes, double both_ns[2])
 {
@@ -114,7 +117,8 @@ static int ask_flushed(struct pilot *pilot, uint64_t offset_bytes,
     return error;
 }
 
-/* A place anywhere in the region, at a multiple of 1 MiB, or of 4 KiB. */
+/* A random place in the region, at a multiple of 1 MiB for requests of 1 MiB or
+ * more, else of 4 KiB. */
 static uint64_t anywhere(struct pilot *pilot, uint64_t length_bytes)
 {
     const uint64_t grain = length_bytes < MIB ? 4 * KIB : MIB;
@@ -127,9 +131,9 @@ static uint64_t anywhere(struct pilot *pilot, uint64_t length_bytes)
 }
 
 /*
- * Twice the same, for what the drive has kept of it; and before that what lies
- * near to it: what it takes to come from another part of the drive is spared
- * the second time as well, and is no buffer.
+ * Reads the same place twice, to see whether a read buffer has it. A nearby
+ * read comes first, so that neither of the two pays for a switch of segment
+ * groups: the saved switch would look like a buffer.
  */
 static int read_again(struct pilot *pilot, uint64_t size_bytes)
 {
@@ -158,8 +162,8 @@ static int read_all(struct pilot *pilot)
     return error;
 }
 
-/* One of a size anywhere in a few places that are written over and over, as a
- * probe's are: what is written there for the first time may take longer. */
+/* Writes one of a few slots of the window, as probes reuse their places. A
+ * first write to a place may take longer. */
 static int write_near(struct pilot *pilot, uint64_t size_bytes,
                       uint64_t shift_bytes, double both_ns[2])
 {
@@ -180,12 +184,14 @@ static size_t near_count(uint64_t size_bytes)
 }
 
 struct shift {
-    double usual_ns, extra_ns; /* medians: of a write, and what it costs more */
-    double flush_extra_ns; /* so much of that a buffer leaves to the flush */
-    double effect;         /* over a write that is not shifted */
+    double usual_ns, extra_ns; /* median time of an aligned write; extra time
+                                  of a shifted one */
+    double flush_extra_ns;     /* part of extra_ns that falls to the flush */
+    double effect;             /* time of a shifted write / time of an aligned
+                              one */
 };
 
-/* Writes, and what they took with their flush. */
+/* Times of writes, without and with the flush. */
 struct timed {
     double write_ns[WRITES_NEAR], both_ns[WRITES_NEAR];
     size_t count;
@@ -216,8 +222,8 @@ static struct shift shift_of(struct timed *usual, struct timed *shifted)
     const double write_extra_ns =
         stats_median(shifted->write_ns, shifted->count) -
         stats_median(usual->write_ns, usual->count);
-    /* Of both the two quickest: the others may have met a merge, or slow
-     * pages. */
+    /* Compares the two quickest of each kind: others may have met a merge or
+     * slow pages. */
     return (struct shift){
         .usual_ns = usual_ns,
         .extra_ns = extra_ns,
@@ -227,8 +233,9 @@ static struct shift shift_of(struct timed *usual, struct timed *shifted)
 }
 
 /*
- * Writes of one size at its multiples, and as many shifted by a half. By lot:
- * in turn, the one might get all the slow pages of a block.
+ * Measures aligned writes of one size, and as many shifted by half of it, in
+ * random order. Strict alternation could give one kind all slow pages of a
+ * block.
  */
 static int measure_shift(struct pilot *pilot, uint64_t size_bytes,
                          struct shift *shift)
@@ -238,7 +245,7 @@ static int measure_shift(struct pilot *pilot, uint64_t size_bytes,
     int error = 0;
 
     while (!error && (usual.count < count || shifted.count < count)) {
-        /* What is shifted is learnt apart, or it would blur what is not. */
+        /* shifted writes must not mix with the aligned ones */
         pilot->passing =
             usual.count == count ||
             (shifted.count < count && random_below(&pilot->random, 2));
@@ -252,8 +259,8 @@ static int measure_shift(struct pilot *pilot, uint64_t size_bytes,
     return error;
 }
 
-/* The size that clearly suffers most from a shift is the page, as far as a few
- * writes show. */
+/* Takes the size for the page if it clearly suffers most from a shift so
+ * far. */
 static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
                       double *short_ns)
 {
@@ -281,8 +288,9 @@ static int write_size(struct pilot *pilot, uint64_t size_bytes, double *least,
     return 0;
 }
 
-/* Most pages are powers of two; where cells hold three bits, some are three
- * times that, and then none of the others comes near. */
+/* Tries powers of two, then three times powers of two: with three bits a cell
+ * some pages have such sizes, and then no power of two comes near their
+ * effect. */
 static int write_sizes(struct pilot *pilot)
 {
     const uint64_t block = pilot->setting->logical_block_bytes;
@@ -301,9 +309,9 @@ static int write_sizes(struct pilot *pilot)
 }
 
 /*
- * Short writes to more and more places in turn, far from each other, and spread
- * over more and more of the drive: until then it is not known which are near,
- * so only that is learnt from them.
+ * Short writes to 2, 4 and 8 distant places in turn, and then spread over
+ * larger parts of the drive. Until their times are known it is unknown which of
+ * them count as near, so only cost_reach.h learns from them.
  */
 static int write_spread(struct pilot *pilot)
 {
@@ -355,7 +363,7 @@ static int write_all(struct pilot *pilot)
         for (int i = 0; !error && i < WRITES_LARGE; i++)
             error = ask_flushed(pilot, anywhere(pilot, far_sizes[s]),
                                 far_sizes[s], NULL);
-    /* Of nothing, now that nothing is pending. */
+    /* flushes with nothing to write */
     for (int i = 0; !error && i < WRITES_LARGE; i++) {
         double ns = 0;
         error = ask(pilot, OPERATION_FLUSH, 0, 0, &ns);

@@ -10,37 +10,37 @@
 #include "lib/session/state/written.h"
 
 /*
- * A short run before the first probe: a few requests of each kind that probes
- * make, so that what the probes will cost is known for this drive. Its writes
- * go to the last few MiB of the region, and some anywhere in it, as a probe's.
+ * Pilot: a few requests of each kind that probes make, sent before the first
+ * probe to measure their costs on this drive. Most writes go to the last few
+ * MiB of the region, and some anywhere in it.
  */
 struct pilot {
     struct device *device;
     struct payload *payload;
-    struct costs *costs;     /* learns */
-    struct written *written; /* so does this */
+    struct costs *costs;     /* learns the costs */
+    struct written *written; /* learns which places were written */
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted; /* or NULL */
     struct random random;
-    bool passing;         /* what is sent now is not learnt */
-    uint64_t again_bytes; /* written for what might be chance */
+    bool passing;         /* requests sent now only move the position */
+    uint64_t again_bytes; /* bytes written to repeat doubtful sizes */
     uint64_t bytes_written, bytes_read, requests; /* sent */
-    double
-        quickest_flush_ns; /* behind a short write; infinite: there was none */
-    double idle_flush_ns;  /* the slowest of those with nothing to do */
-    struct step failed;    /* what the device did not do, where that ended it */
+    double quickest_flush_ns; /* quickest flush after a short write; infinite:
+                              none */
+    double idle_flush_ns;     /* slowest flush with nothing to write */
+    struct step failed;       /* the step that the device failed */
 };
 
 /* The most that it writes. */
 #define PILOT_BYTES_MAX (UINT64_C(22) << 20)
 
-/* Reads, and where `writes` then writes, which the device must allow. 0;
- * -ERANGE: the region is too small for it; -EINTR; -ENOMEM; or -errno of the
- * device, which has not done `failed`. */
+/* Runs the pilot: reads, and if `writes` also writes, which the device must
+ * allow. Returns 0; -ERANGE (the region is too small); -EINTR; -ENOMEM; or
+ * -errno of the device for the step `failed`. */
 int pilot_run(struct pilot *pilot, bool writes);
 
-/* After pilot_run(): did every flush behind a short write take longer than any
- * that had nothing to do? Then flushes wait for what was written. */
+/* After pilot_run(): did every flush after a short write clearly take longer
+ * than every flush with nothing to write? Then flushes wait for the data. */
 bool pilot_saw_flushes_work(const struct pilot *pilot);
 
 #endif

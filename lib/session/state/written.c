@@ -7,12 +7,14 @@
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 
-/* Quick is what takes clearly less than all but an eighth of the run's own
- * places: some of these may be kept in a buffer. */
+/* A read is quick when it takes less than 95 % of the time at the first eighth
+ * of the run's own places (ascending). A buffer may hold some own places; the
+ * eighth allows for them. */
 enum { OWN_EIGHTH = 8 };
 
 static const double quick_share = 0.95;
-/* A look that sees what is not there: 32 others of 64 where 64 are own. */
+/* Error rate of one measurement. With 64 own places, this takes 32 quick ones
+ * of the 64 random places. */
 static const double false_alarm = 1.2e-6;
 
 const char written_places[] = "places";
@@ -25,7 +27,7 @@ void written_begin(struct written *written, uint64_t region_offset_bytes,
     random_seed(&written->random, seed ^ random_hash("written"));
 }
 
-/* A multiple of what is read, of those that lie in so much. */
+/* A random page (multiple of WRITTEN_READ_BYTES) within the range. */
 static uint64_t draw_place(struct random *random, uint64_t offset_bytes,
                            uint64_t length_bytes)
 {
@@ -72,9 +74,9 @@ static double log_choose(unsigned n, unsigned k)
     return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
 }
 
-/* How often so many others come before that rank of the own ones, where all
- * cost alike: of the first of both, all but rank - 1 are others (a
- * hypergeometric tail). */
+/* Probability, when all places take equally long, that at least `quick` random
+ * places come before the own place of this rank: fewer than `rank` of the first
+ * quick + rank - 1 places are own ones (hypergeometric tail). */
 static double chance_of(unsigned quick, unsigned rank, unsigned own_count)
 {
     const unsigned first = quick + rank - 1;

@@ -10,50 +10,54 @@
 #include "lib/device/device.h"
 
 /*
- * Is the drive written all over? A place that was never written, or was
- * discarded, has no page in the flash: a read of it returns early, a write of
- * it merges and moves nothing. Most probes assume that it is not so (Kim et al.
- * fill the drive before each experiment).
+ * Was the whole drive written? A place that was never written, or was
+ * discarded, has no page in the flash: reads return early, and writes merge and
+ * move nothing. Most probes assume a written drive (Kim et al. fill it before
+ * each experiment).
  *
- * Idea: read places that this run has written and as many anywhere, by turns.
- * On a drive that is written all over they cost alike. What keeps pages can
- * only make the run's own ones faster, and hide the difference for a time.
+ * Idea: reads places that this run wrote and random places in turn. On a
+ * written drive both take equally long. Buffers can only make the run's own
+ * places faster, which hides a difference but never feigns one.
  */
 
 enum {
     WRITTEN_PLACES_COUNT = 64,
-    WRITTEN_PLACES_LEAST = 24, /* of its own, before it looks */
+    WRITTEN_PLACES_LEAST = 24, /* own places needed before it looks */
     WRITTEN_READ_BYTES = 4096
 };
 
 struct written {
     uint64_t region_offset_bytes, region_length_bytes;
     struct random random;
-    uint64_t places_bytes[WRITTEN_PLACES_COUNT]; /* a fair draw of all writes */
-    uint64_t writes_count;                       /* that it was drawn from */
+    /* random sample of all writes */
+    uint64_t places_bytes[WRITTEN_PLACES_COUNT];
+    /* number of writes sampled from */
+    uint64_t writes_count;
 
-    bool misses; /* some places hold nothing; then, at that time */
+    bool misses; /* Some places hold nothing. The values below are of the
+                    measurement that found it. */
     unsigned
-        quick_count; /* of WRITTEN_PLACES_COUNT that no write was seen to */
-    double own_ns, other_ns; /* what a read of each kind took: medians */
+        quick_count; /* quick ones of the WRITTEN_PLACES_COUNT random places */
+    double own_ns, other_ns; /* median read times: own places, random places */
 };
 
-/* The region must hold WRITTEN_READ_BYTES. */
+/* Begins with an empty sample. The region must hold WRITTEN_READ_BYTES. */
 void written_begin(struct written *written, uint64_t region_offset_bytes,
                    uint64_t region_length_bytes, uint64_t seed);
 
-/* A write of this run that succeeded. */
+/* Records a successful write of this run. */
 void written_note(struct written *written, uint64_t offset_bytes,
                   uint64_t length_bytes);
 
-/* Looks once more, when enough was written; `data`: WRITTEN_READ_BYTES of the
- * device's buffer. 0 or -errno. */
+/* Measures once, if enough was written and nothing was found yet. `data`:
+ * WRITTEN_READ_BYTES of the device's buffer. 0 or -errno. */
 int written_measure(struct written *written, struct device *device, void *data);
 
-/* Are there places that hold nothing? Then with a sentence. */
+/* Did a measurement find places that hold nothing? If so, `cause` gets a
+ * sentence. */
 bool written_misses(const struct written *written, char *cause, size_t size);
 
-/* In place of a probe's name, the name of what such a drive spoils. */
+/* Stands for a probe's name: what such a drive spoils. */
 extern const char written_places[];
 
 #endif
