@@ -10,16 +10,17 @@
 #include "lib/device/host/sysfs.h"
 #include "lib/session/keep/journal.h"
 
-/* Blocks looked at for each place until one is not blank: most of a disk that
- * is little used is. */
+/* Blocks tried at each place until one is not blank: most blocks of a little
+ * used disk are blank. */
 enum { TRIES = 4 };
 
-/* Two disks of one make can share a partition table and a boot sector, as they
- * left the factory. A third block that is alike comes from use. */
+/* Unchanged blocks that prove the disk. Two disks of one model can share
+ * partition table and boot sector from the factory; a third equal block comes
+ * from use. */
 enum { TELLING_MIN = 3 };
 
-/* A disk in use changes in places; another disk differs nearly everywhere that
- * is not blank. So up to a quarter may differ: one for three that are alike. */
+/* Least ratio of equal to changed blocks, so up to a quarter may differ. A disk
+ * in use changes in places; another disk differs nearly everywhere. */
 enum { ALIKE_PER_DIFFERENCE = 3 };
 
 static bool is_blank(const unsigned char *data)
@@ -47,8 +48,8 @@ static bool read_block(struct device *device, uint64_t offset_bytes,
 
 /* ---- taking ------------------------------------------------------------- */
 
-/* Blocks of the disk that are wholly outside the region, by number: those
- * before it, then those behind it. */
+/* Numbers of whole blocks outside the region: those before it, then those
+ * behind it. */
 struct outside {
     uint64_t before_count, behind_count;
     uint64_t behind_offset_bytes;
@@ -77,8 +78,9 @@ static uint64_t offset_of(const struct outside *outside, uint64_t number)
                      (number - outside->before_count) * FINGERPRINT_BLOCK_BYTES;
 }
 
-/* The part's first block first: there are tables. The last part looks from the
- * disk's end, where another one may be. */
+/* Takes a block of one of the FINGERPRINT_PLACES parts, with the part's first
+ * block tried first, as tables lie there. In the last part it searches
+ * backwards from the disk's end, where a second table may be. */
 static void take_place(struct device *device, const struct outside *outside,
                        size_t place, struct fingerprint *fingerprint)
 {
@@ -113,8 +115,8 @@ static bool has_block(const struct fingerprint *fingerprint,
     return false;
 }
 
-/* Partitions, and so the names of file systems, begin at powers of two; a disk
- * that is little used is blank elsewhere. Only what is there can tell. */
+/* Takes blocks at powers of two, where partitions and the names of file systems
+ * begin. A little used disk is blank elsewhere. */
 static void take_powers(struct device *device,
                         const struct fingerprint_region *region,
                         struct fingerprint *fingerprint)
@@ -151,7 +153,7 @@ void fingerprint_take(struct device *device,
     read_boot(fingerprint->boot, sizeof(fingerprint->boot));
     snprintf(fingerprint->sequence, sizeof(fingerprint->sequence), "%s",
              info->sequence);
-    /* Blocks that are larger than ours cannot be read one by one. */
+    /* Larger logical blocks cannot be read one by one. */
     if (info->logical_block_bytes > FINGERPRINT_BLOCK_BYTES)
         return;
     for (size_t i = 0; i < FINGERPRINT_PLACES; i++)

@@ -23,10 +23,10 @@ enum {
     PAGE_TEXT_BYTES = HEADER_BYTES - CHECK_BYTES
 };
 
-/* Where things are in the file. One machine writes and reads it: its byte order
- * will do. */
+/* Offsets in the file. Integers have the machine's byte order, as one machine
+ * writes and reads it. */
 struct layout {
-    uint64_t index_bytes; /* of each of the two */
+    uint64_t index_bytes; /* size of each index */
     uint64_t data_place, second_index_place, second_page_place;
 };
 
@@ -153,7 +153,7 @@ static bool is_zeros(const unsigned char *data, size_t length)
     return data[0] == 0 && memcmp(data, data + 1, length - 1) == 0;
 }
 
-/* Without its digests. */
+/* Sets where an extent lies, but not its digests. */
 static void place_extent(const struct journal *journal, uint64_t number,
                          struct journal_extent *extent)
 {
@@ -175,12 +175,12 @@ size_t journal_unit_bytes(const struct journal_extent *extent, size_t unit)
     return left < JOURNAL_UNIT_BYTES ? left : JOURNAL_UNIT_BYTES;
 }
 
-/* Units without their zeros, neighbours at once. */
+/* Writes the units that are not all zeros; adjacent ones in one request. */
 static int put_units(const struct journal *journal, uint64_t place,
                      const struct journal_extent *extent,
                      const unsigned char *data, struct fault *why)
 {
-    size_t begin = 0, end = 0; /* of what is to be written, in bytes */
+    size_t begin = 0, end = 0; /* byte range to write next */
     int error = 0;
 
     for (size_t i = 0; i < extent->units_count && !error; i++) {
@@ -342,7 +342,7 @@ static bool read_second_header(struct journal *journal)
            read_header(journal, (uint64_t)status.st_size - HEADER_BYTES);
 }
 
-/* Nothing of it can be used. */
+/* Reports that nothing of the journal is usable. */
 static int refuse(const struct journal *journal, const struct run_dir *dir,
                   struct fault *why)
 {
@@ -388,15 +388,15 @@ void journal_extent(const struct journal *journal, uint64_t number,
     const uint64_t places[] = {HEADER_BYTES, layout.second_index_place};
 
     place_extent(journal, number, extent);
-    /* What cannot be read stays zero, as no digest of anything is. */
+    /* An unreadable digest stays zero, which no contents have. */
     for (size_t i = 0; i < 2; i++)
         (void)read_whole(journal->file, extent->digests[i],
                          extent->units_count * DIGEST_BYTES,
                          places[i] + number * JOURNAL_UNITS * DIGEST_BYTES);
 }
 
-/* A digest that one index has wrong is right in the other one: bytes that have
- * either are the unit's. */
+/* Bytes that match either of a unit's two digests are the unit's, so damage to
+ * one index does no harm. */
 bool journal_is(const struct journal_extent *extent, size_t unit,
                 const void *data)
 {
@@ -415,7 +415,8 @@ void journal_read(const struct journal *journal, uint64_t number,
         layout_of(journal->header.region_length_bytes).data_place +
         number * JOURNAL_EXTENT_BYTES;
 
-    /* One by one: what one cannot be read of does not take others along. */
+    /* Reads units one by one, so that an unreadable one does not lose
+     * others. */
     for (size_t i = 0; i < extent->units_count; i++) {
         const size_t at = i * JOURNAL_UNIT_BYTES;
         intact[i] = read_whole(journal->file, data + at,

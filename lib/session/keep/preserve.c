@@ -12,7 +12,7 @@
 #include "lib/device/identity/disk.h"
 #include "lib/session/keep/journal.h"
 
-/* Besides the journal: what others write in the meantime. */
+/* Free space to leave beside the journal, for other programs. */
 static const uint64_t SPARE_BYTES = 16777216;
 
 static void tell(const struct preserve_watch *watch, const char *what,
@@ -22,7 +22,7 @@ static void tell(const struct preserve_watch *watch, const char *what,
         watch->progress(watch->context, what, share);
 }
 
-/* Reads or writes an extent in requests that the device takes whole. */
+/* Reads or writes an extent, split into requests that the device accepts. */
 static int transfer(struct device *device, enum io_kind kind,
                     uint64_t offset_bytes, uint64_t length_bytes,
                     unsigned char *data)
@@ -133,18 +133,17 @@ int preserve_save(struct device *device, const struct preserve_region *region,
 
 /* ---- putting back ------------------------------------------------------- */
 
-/* A drive, or the way to it, that fails a request now and then does better the
- * next time. */
+/* Attempts to restore: a failing drive or cable may succeed the next time. */
 enum { ROUNDS = 4 };
 
 enum state {
     UNSEEN,
-    WRITTEN, /* it differed, and may not have arrived yet */
-    DAMAGED, /* back but for what the journal has lost */
+    WRITTEN, /* it was written, but is not verified yet */
+    DAMAGED, /* restored except for what the journal lost */
     BACK
 };
 
-/* What did not come back. */
+/* Bytes that were not restored, and the offset of the first. */
 struct missing {
     uint64_t bytes, offset_bytes; /* of the first */
 };
@@ -154,11 +153,11 @@ struct putting {
     const struct journal *journal;
     const struct preserve_watch *watch;
     unsigned char *data;
-    enum state *states; /* of each extent */
+    enum state *states; /* state of each extent */
     uint64_t changed_bytes;
-    struct missing lost; /* in the journal */
-    struct missing bad;  /* in the last round */
-    int error;           /* the first of them */
+    struct missing lost; /* lost by damage to the journal */
+    struct missing bad;  /* failed in the last round */
+    int error;           /* first error of that round */
 };
 
 static void miss(struct missing *missing, uint64_t offset_bytes, uint64_t bytes)
@@ -176,7 +175,8 @@ static void bad(struct putting *putting, uint64_t offset_bytes, uint64_t bytes,
     miss(&putting->bad, offset_bytes, bytes);
 }
 
-/* Is on the device what was there before? Of each unit; whether of all. */
+/* Compares an extent on the device with the journal's digests: same[] for each
+ * unit, *all_same for all. Returns 0 or -errno. */
 static int look(const struct putting *putting,
                 const struct journal_extent *extent, bool same[JOURNAL_UNITS],
                 bool *all_same)
@@ -193,8 +193,8 @@ static int look(const struct putting *putting,
     return error;
 }
 
-/* Writes what the journal has intact, neighbours at once: what it has lost is
- * left as it is. */
+/* Writes the units that are intact in the journal, adjacent ones in one
+ * request. Units that the journal lost stay as they are. */
 static void write_intact(struct putting *putting, uint64_t number,
                          const struct journal_extent *extent)
 {
@@ -219,8 +219,9 @@ static void write_intact(struct putting *putting, uint64_t number,
     }
 }
 
-/* An extent that cannot be read any more may still take a write. One that was
- * written before may be back in a cache alone: it is written again. */
+/* Restores one extent. An unreadable extent is written too, since a write may
+ * still succeed. An extent written in an earlier round is written again, since
+ * only a cache may hold it. */
 static void put_extent(struct putting *putting, uint64_t number)
 {
     const uint64_t bad_bytes = putting->bad.bytes;
@@ -271,7 +272,7 @@ static bool is_lost(const struct putting *putting)
            putting->error == -ETIMEDOUT || putting->error == -EINTR;
 }
 
-/* Puts back what is not back yet. */
+/* One round over all extents that are not restored yet. */
 static void put_round(struct putting *putting)
 {
     const uint64_t count = putting->journal->extents_count;

@@ -11,28 +11,29 @@
 #include "lib/session/keep/run_dir.h"
 
 /*
- * Keeps what is in a region and puts it back. What comes back is the contents,
- * not the state inside the drive: mapping, wear and trimmed blocks are changed
- * by any write. What could not be put back is told, and stays in the journal.
+ * Saves the contents of a region and restores them. The state inside the drive
+ * is not restored: any write changes mapping, wear and trimmed blocks. What
+ * could not be restored is reported and stays in the journal.
  */
 
 struct preserve_region {
     uint64_t offset_bytes, length_bytes;
 };
 
-/* Told now and then how far it is. */
+/* Called now and then with the share that is done. */
 struct preserve_watch {
     void (*progress)(void *context, const char *what, double share);
     void *context;
-    const volatile sig_atomic_t *interrupted; /* NULL, or ends a copy */
+    /* may be NULL; non-zero ends a copy */
+    const volatile sig_atomic_t *interrupted;
 };
 
 /*
- * Copies the region to the journal in `dir`, with the `fingerprint` of what is
- * outside of it (NULL: none was taken). Only reads the device. 0; -EINTR;
- * or -errno with `why`, also when the journal would lie on the device itself
- * (-EXDEV) or does not fit beside it (-ENOSPC), both FAULT_REFUSED. After an
- * error there is no journal.
+ * Copies the region to the journal in `dir`, with the `fingerprint` of the rest
+ * of the disk (NULL: none was taken). Only reads the device. Returns 0; -EINTR;
+ * or -errno with `why`. -EXDEV: the journal would lie on the device itself;
+ * -ENOSPC: it does not fit; both are FAULT_REFUSED. After an error there is no
+ * journal.
  */
 int preserve_save(struct device *device, const struct preserve_region *region,
                   const struct fingerprint *fingerprint,
@@ -40,13 +41,14 @@ int preserve_save(struct device *device, const struct preserve_region *region,
                   struct fault *why);
 
 /*
- * Puts back from the journal what differs from it, and looks whether it
- * arrived; what did not is tried some times more, for a drive that fails a
- * request now and then. What the journal has lost by damage is left as it is on
- * the device, and told (-EBADMSG). Not to be interrupted. 0, and then the
- * journal is gone; or -errno with `why` (FAULT_RESTORE), and then it is still
- * there. Writes beyond any budget, in its region alone. `changed_bytes`: what
- * had to be written.
+ * Restores from the journal every unit that differs, and verifies it. Failed
+ * units are retried a few times, as a drive may fail a request now and then.
+ * Units that the journal lost by damage stay as they are on the device, and are
+ * reported (-EBADMSG). Must not be interrupted.
+ *
+ * Returns 0 and removes the journal; or -errno with `why` (FAULT_RESTORE) and
+ * keeps it. Writes only in the region, without regard to the write budget.
+ * `changed_bytes`: bytes that had to be written.
  */
 int preserve_put_back(struct device *device, const struct run_dir *dir,
                       const struct preserve_watch *watch,

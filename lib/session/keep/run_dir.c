@@ -11,10 +11,10 @@
 
 #include "lib/device/interlocks/lock.h"
 
-/* A run that was killed lets go of it a moment later. */
+/* Time to wait for the lock: a killed run releases it a moment later. */
 static const uint64_t LOCK_WAIT_NS = 1000000000;
 
-/* These hold a disk's contents, or digests of them: its owner's alone. */
+/* Files for the owner only: they hold a disk's contents or digests of them. */
 static const char *const private_names[] = {RUN_DIR_JOURNAL, RUN_DIR_UNFINISHED,
                                             RUN_DIR_STATE, NULL};
 
@@ -69,7 +69,7 @@ static int cannot(const char *path, int error, struct fault *why)
                      path, strerror(-error));
 }
 
-/* The directory and its lock, but not yet its log. */
+/* Opens the directory and locks it; does not open the log. */
 static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
 {
     run_dir_none(dir);
@@ -88,7 +88,7 @@ static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
                      path);
 }
 
-/* Closes what is no regular file. Returns the descriptor, or -errno. */
+/* Closes a file that is not regular. Returns the descriptor, or -errno. */
 static int only_regular(int file)
 {
     struct stat status;
@@ -106,8 +106,8 @@ static int only_regular(int file)
     return error;
 }
 
-/* O_NONBLOCK: to open a FIFO would wait for its other end. Regular files do
- * not heed it. */
+/* O_NONBLOCK: opening a FIFO would wait for its other end. It has no effect on
+ * regular files. */
 static int open_regular(int folder, const char *name, int flags)
 {
     return only_regular(openat(folder, name,
@@ -146,8 +146,7 @@ int run_dir_create(const char *path, struct run_dir *dir, struct fault *why)
     return error;
 }
 
-/* What a run leaves to be put back makes a run directory, even without the
- * log. */
+/* Is it a run directory? A log, a journal or saved settings make it one. */
 static bool is_run(const struct run_dir *dir)
 {
     return run_dir_has(dir, RUN_DIR_LOG) || run_dir_has(dir, RUN_DIR_JOURNAL) ||
@@ -229,7 +228,7 @@ int run_dir_close_to_others(const struct run_dir *dir, struct fault *why)
     if (fchmod(dir->folder, 0700) == 0)
         return 0;
     const int error = -errno;
-    /* File systems without modes have those of their mount. */
+    /* file systems without modes use those of their mount */
     if (fstat(dir->folder, &status) == 0 && (status.st_mode & 077) == 0)
         return 0;
     return fault_set(why, FAULT_OPEN, error,
@@ -248,7 +247,7 @@ int run_dir_new_file(const struct run_dir *dir, const char *name,
 
     if (file < 0)
         return unwritable(dir, name, -errno, why);
-    /* Its name, too, must outlive a crash. */
+    /* makes the name durable too */
     (void)fsync(dir->folder);
     return file;
 }
@@ -279,7 +278,7 @@ int run_dir_replace(const struct run_dir *dir, const char *name,
         mode_of(name)));
     if (file < 0)
         return unwritable(dir, name, file, why);
-    /* One that was there, from a crash or of an older version, has its mode. */
+    /* an existing file, from a crash or an older version, has its own mode */
     int error = fchmod(file, mode_of(name)) == 0 || errno == EPERM ? 0 : -errno;
     if (!error)
         error = write_all(file, text, length);

@@ -10,17 +10,18 @@
 #include "lib/base/fault.h"
 
 /*
- * A run directory: everything that one run leaves behind. It belongs to one run
- * alone: it is made anew, and each file in it is made once. What must survive a
- * crash is on the disk before the function that says so returns.
+ * A run directory holds everything that one run leaves behind. It belongs to
+ * one run only: the run creates it, and each file in it once. A function that
+ * promises durability returns only when the data is on the disk.
  */
 
-/* What lies in it. */
+/* Files in it. */
 #define RUN_DIR_SAMPLES "samples.csv" /* every request, as --csv writes it */
 #define RUN_DIR_REPORT "report.json"  /* the document, as --json writes it */
 #define RUN_DIR_STATE "state.json"    /* what is finished, for --resume */
 #define RUN_DIR_JOURNAL "journal"     /* contents to put back, --preserve */
-#define RUN_DIR_UNFINISHED "journal.unfinished" /* nothing was written yet */
+/* the drive is still unchanged */
+#define RUN_DIR_UNFINISHED "journal.unfinished"
 #define RUN_DIR_SETTINGS "settings" /* settings to put back, --tune */
 #define RUN_DIR_LOG "log"           /* what happened, a line each */
 
@@ -30,25 +31,25 @@ struct run_dir {
     int log;
 };
 
-/* Nothing to close. */
+/* Sets `dir` to "no directory". */
 void run_dir_none(struct run_dir *dir);
 
-/* Makes it: `path` must not exist, or be an empty directory. 0, or -errno with
- * a sentence in `why` (FAULT_OPEN). */
+/* Creates a run directory. `path` must not exist or be an empty directory.
+ * Returns 0, or -errno with `why` (FAULT_OPEN). */
 int run_dir_create(const char *path, struct run_dir *dir, struct fault *why);
 
-/* Opens one that is there, and locks it against a second run. One that has lost
- * its log gets a new one where there is something to put back. 0, or -errno
- * with a sentence in `why` (FAULT_OPEN; -EBUSY when a run still has it). */
+/* Opens an existing run directory and locks it against a second run. If its log
+ * is lost but there is something to restore, it gets a new log. Returns 0, or
+ * -errno with `why` (FAULT_OPEN; -EBUSY: a run is using it). */
 int run_dir_open(const char *path, struct run_dir *dir, struct fault *why);
 
 void run_dir_close(struct run_dir *dir);
 
 bool run_dir_is_open(const struct run_dir *dir);
 
-/* A folder in it, which is made where it is missing; no link is followed, as
- * the directory may be somebody else's. The caller closes it before `dir`. 0,
- * or -errno with a sentence in `why` (FAULT_OPEN). */
+/* Opens a folder in it, and creates it if it is missing. Follows no links, as
+ * another user may own the directory. The caller closes `folder` before `dir`.
+ * Returns 0, or -errno with `why` (FAULT_OPEN). */
 int run_dir_folder(const struct run_dir *dir, const char *name,
                    struct run_dir *folder, struct fault *why);
 
@@ -58,33 +59,33 @@ char *run_dir_path(const struct run_dir *dir, const char *name,
 
 bool run_dir_has(const struct run_dir *dir, const char *name);
 
-/* Opens a file in it (`flags` as of open(), without O_CREAT). Never waits, and
- * takes neither a link nor anything but a regular file. Returns a descriptor,
- * which the caller closes; or -errno, -EINVAL for a FIFO and the like. */
+/* Opens a file in it (`flags` as for open(), without O_CREAT). Never blocks,
+ * and accepts only regular files. Returns a descriptor, which the caller
+ * closes; or -errno, -EINVAL for a FIFO and the like. */
 int run_dir_open_file(const struct run_dir *dir, const char *name, int flags);
 
-/* From now on only its owner may look into it: before a copy of a disk's
- * contents goes there. 0, or -errno with `why` (FAULT_OPEN). */
+/* Makes the directory accessible to its owner only, before a copy of a disk's
+ * contents goes there. Returns 0, or -errno with `why` (FAULT_OPEN). */
 int run_dir_close_to_others(const struct run_dir *dir, struct fault *why);
 
-/* A new file, which must not be there yet: a descriptor for reading and
+/* Creates a file that must not exist. Returns a descriptor for reading and
  * writing, or -errno with `why` (FAULT_OPEN). */
 int run_dir_new_file(const struct run_dir *dir, const char *name,
                      struct fault *why);
 
-/* Replaces a file in one step: after a crash it is the old one or the new one.
- * 0, or -errno with `why` (FAULT_OPEN). */
+/* Replaces a file atomically: after a crash it is the old or the new one.
+ * Returns 0, or -errno with `why` (FAULT_OPEN). */
 int run_dir_replace(const struct run_dir *dir, const char *name,
                     const char *text, size_t length, struct fault *why);
 
-/* Gives a file its final name, for good. 0, or -errno with `why`. */
+/* Renames a file durably. Returns 0, or -errno with `why`. */
 int run_dir_rename(const struct run_dir *dir, const char *from, const char *to,
                    struct fault *why);
 
-/* Takes a file away for good. 0 (also when there was none) or -errno. */
+/* Removes a file durably. Returns 0 (also when there was none) or -errno. */
 int run_dir_remove(const struct run_dir *dir, const char *name);
 
-/* A line for the log. Errors are not told: the log is for reading only. */
+/* Appends a line to the log. Ignores errors, as the log only informs. */
 void run_dir_log(const struct run_dir *dir, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -12,17 +12,18 @@
 #include "lib/base/apart.h"
 #include "lib/device/identity/disk.h"
 
-/* A change of scheduler waits for requests under way: not for ever. */
+/* Longest wait for a change of scheduler, which waits for requests under
+ * way. */
 enum { RESTORE_WAIT_MS = 10000 };
 
 enum { VALUE_MAX = 128, LINE_BYTES = PATH_MAX + 2 * VALUE_MAX + 8 };
 
-/* In the order in which they are set; they are put back in the reverse, so the
- * number of requests, which a change of scheduler resets, comes back last. */
+/* Settings in the order in which they are set. They are restored in reverse
+ * order: a change of scheduler resets nr_requests, so that must come last. */
 static const struct row {
     enum tune_level level;
-    const char *pattern; /* %s: the disk's own folder */
-    const char *value;   /* NULL: only kept and put back */
+    const char *pattern; /* %s: the disk's folder in sysfs */
+    const char *value;   /* NULL: only saved and restored */
 } rows[] = {
     {TUNE_SAFE, "%s/queue/nr_requests", NULL},
     {TUNE_SAFE, "%s/queue/wbt_lat_usec", NULL},
@@ -51,7 +52,7 @@ void tune_close(struct tune *tune)
     tune_none(tune);
 }
 
-/* The value of an attribute as one would write it: of "none [bfq]", "bfq". */
+/* Reads a setting in the form that one would write: "bfq" of "none [bfq]". */
 static int get(const char *path, char value[VALUE_MAX])
 {
     char *begin, *end;
@@ -85,7 +86,7 @@ static int set(const char *path, const char *value)
     return error;
 }
 
-/* "PATH\tOLD\n", on the disk before the setting is touched. */
+/* Saves the line "PATH\tOLD\n" durably, before the setting is changed. */
 static int keep(int file, const char *path, const char *old)
 {
     char line[LINE_BYTES];
@@ -105,18 +106,18 @@ static int change(int file, const char *path, const char *value,
     int error = get(path, old);
 
     if (error || (value && strcmp(old, value) == 0))
-        return 0; /* it is not there, or right already */
+        return 0; /* missing, or already as wanted */
     error = keep(file, path, old);
     if (error || !value)
         return error;
     error = set(path, value);
     run_dir_log(dir, "tune: %s: %s -> %s%s%s", path, old, value,
                 error ? ": " : "", error ? strerror(-error) : "");
-    return 0; /* what the kernel refuses stays as it was */
+    return 0; /* a refused setting keeps its old value */
 }
 
-/* What is there of a row, of the disk of this folder. 0 or -errno; then nothing
- * is to be freed. */
+/* Finds the existing files of a row for the disk with this folder. Returns 0,
+ * and then `found` must be freed; or -errno. */
 static int row_paths(const struct row *row, const char *folder, glob_t *found)
 {
     char pattern[PATH_MAX + 80];
@@ -185,7 +186,8 @@ int tune_apply(struct tune *tune, enum tune_level level,
     return 0;
 }
 
-/* A line of the file, split; false for what we would not have written. */
+/* Splits a line in place. Returns false for a line that ssdprobe never
+ * writes. */
 static bool split(char *line, const char **path, const char **old)
 {
     char *tab = strchr(line, '\t');
@@ -216,8 +218,8 @@ static bool is_of_row(const char *path, const struct row *row,
     return found_it;
 }
 
-/* Could we have changed it, on some disk? A run folder may be anybody's work,
- * and root would write whatever it names. */
+/* Is it a setting that ssdprobe changes, on some disk? Anybody may have made
+ * the run directory, and root would write whatever it names. */
 static bool is_ours(const char *path)
 {
     char folder[PATH_MAX];
@@ -234,7 +236,7 @@ static bool is_ours(const char *path)
     return ours;
 }
 
-/* What is not there any more needs nothing. */
+/* Restores one setting; does nothing if it no longer exists. */
 static int put_back(const char *path, const char *old)
 {
     char now[VALUE_MAX];
@@ -268,8 +270,9 @@ static size_t read_lines(FILE *file, char *lines[LINES_MAX])
     return count;
 }
 
-/* The first old value of a path counts, and the last line may be cut: then it
- * was not acted upon. */
+/* Restores the settings of these lines. Of several old values of a path the
+ * first counts. The last line may be incomplete; its setting was not
+ * changed. */
 static int restore_lines(char *lines[], size_t count, const struct run_dir *dir,
                          struct fault *why)
 {
