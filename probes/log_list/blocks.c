@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log-list: how long is a block that has a log, and where does one begin? Two
- * places share a log as long as they are in one block.
+ * log-list: the length and the phase of a log block. Two places share a log as
+ * long as they are in the same block.
  */
 #include "probes/log_list/log_list.h"
 
@@ -13,14 +13,14 @@
 
 enum { ATTEMPTS_MAX = 4 };
 
-/* Each two writes of a turn are a vote. */
+/* Looks in votes; each two writes in turn are one vote. */
 static const uint32_t vote_looks[] = {LOG_VOTES_FIRST, 32, 64, 128, 200, 0};
-/* Of the trials of what is so, noise turns fewer than this. */
+/* Share of opposite trials that noise alone does not reach. */
 static const double contrary_most = 0.25;
 
-/* Where the drive's blocks are, as far as is known. */
+/* Length and phase of the drive's log blocks. */
 struct blocks {
-    uint64_t bytes, phase_bytes; /* one begins at the phase */
+    uint64_t bytes, phase_bytes; /* a block begins at phase_bytes */
 };
 
 /* ---- where a block ends ------------------------------------------------ */
@@ -43,8 +43,8 @@ static bool is_inside(void *context, const char *phase, uint32_t index,
     return log_is_fast(query->state, phase, &contrast);
 }
 
-/* The last doubled distance that stays in the block, and the first that leaves
- * it; 0: none does. */
+/* Doubles the distance of the pair until it leaves the block. *last_bytes: last
+ * distance inside; *distance_bytes: first one outside, 0 if none is. */
 static void gallop(const struct end_query *query, const char *phase,
                    uint64_t *last_bytes, uint64_t *distance_bytes)
 {
@@ -65,7 +65,7 @@ static void gallop(const struct end_query *query, const char *phase,
     *distance_bytes = 0;
 }
 
-/* Does the block end where the erase unit does? */
+/* Does the log block have the length of the known erase unit? */
 static bool ends_as_likely(const struct end_query *query, const char *phase)
 {
     struct log_probe *state = query->state;
@@ -83,7 +83,8 @@ static bool ends_as_likely(const struct end_query *query, const char *phase)
            !log_is_fast(state, phase, &beyond);
 }
 
-/* How far from the offset does its block end? 0: not within a pitch. */
+/* Returns the distance from the offset to the end of its block; 0: beyond the
+ * slots' pitch. */
 static uint64_t find_end(const struct end_query *query, const char *phase)
 {
     struct log_probe *state = query->state;
@@ -95,7 +96,7 @@ static uint64_t find_end(const struct end_query *query, const char *phase)
     gallop(query, phase, &low, &high);
     if (high == 0)
         return 0;
-    /* A power of two is likely, and asked for at once. */
+    /* A power of two is likely, so it is tested first. */
     struct contrast contrast = log_pair_of(query->logs, query->offset_bytes,
                                            high - page, query->middle);
     if (log_is_fast(state, phase, &contrast))
@@ -106,15 +107,15 @@ static uint64_t find_end(const struct end_query *query, const char *phase)
                                           .holds = is_inside,
                                           .context = (void *)query};
     snprintf(name, sizeof(name), "%s-bisect", phase);
-    /* The first beyond the last inside. */
+    /* one page beyond the last distance inside */
     return edge_bisect(name, &search) + page;
 }
 
 /* ---- certifying -------------------------------------------------------- */
 
-/* What share of a certificate's trials says the opposite. By most of their
- * votes: wherever it is written, a log that is full is merged, and that of a
- * short block soon is. */
+/* Share of a certificate's trials whose majority of votes contradicts it. The
+ * majority counts because single slow votes are normal: a full log is merged
+ * wherever it is, and a short block has a short log. */
 static double contrary(const struct log_probe *state, const char *phase,
                        const struct contrast *contrast)
 {
@@ -136,9 +137,9 @@ static double contrary(const struct log_probe *state, const char *phase,
     return trials ? (double)contraries / trials : 1;
 }
 
-/* A block that is another length passes at some places and not at others, at
- * two of three if it is half as long again: most of all votes are not
- * enough. */
+/* Do at most 25 % of the trials contradict each certificate? A wrong length
+ * passes at some places and fails at others; if the true block is 1.5 times as
+ * long, it passes at two of three. So a majority of all votes is not enough. */
 static bool most_agree(const struct log_probe *state, const char *phase,
                        const struct contrast contrasts[LOG_CERTIFICATES])
 {
@@ -180,8 +181,10 @@ static void conclude(const struct blocks *blocks, uint32_t logs,
                       value_integer(phase_bytes));
 }
 
-/* Where the block around the middle of the region ends; then its length: from
- * there (attempt 0: the place is where one begins), or to the next end. */
+/* Finds a block near the middle of the region. Even attempts assume that a
+ * block begins at the place and measure to its end. Odd attempts start from
+ * that end and measure to the next one. Each pair of attempts uses another
+ * place. */
 static struct blocks find_blocks(struct log_probe *state,
                                  const struct end_query *start, int pass,
                                  int attempt)
@@ -209,7 +212,8 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
     struct log_slots slots = log_slots_for(state, logs + 1);
     uint64_t aligned = log_smallest_bytes;
 
-    /* Where a block of a power of two begins. */
+    /* Largest power of two within the pitch: a block of that length begins
+     * there. */
     while (2 * aligned <= slots.pitch_bytes)
         aligned *= 2;
     const struct end_query query = {

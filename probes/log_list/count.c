@@ -7,22 +7,21 @@
 
 #include "lib/infer/statistics/stats.h"
 
-/* A write that waits for a merge takes so many times as long, as a logarithm,
- * as one that may wait for something less: for one log, which is what it looks
- * like where it takes time to go from one log to another; and for more. */
+/* Least log ratio of a merge to a lesser wait. With one log the lesser wait is
+ * a switch between logs (0.1); with more logs, another kind of merge (0.4). */
 static const double above_one_least = 0.1, above_more_least = 0.4;
-/* Writes to many places in turn that take less than this longer than those to
- * few wait for the same: half of the least that is looked for. */
+/* Writes to many places and to few wait for the same thing if they differ by
+ * less than this log ratio, half of the smallest step looked for. */
 static const double step_least = 0.05;
-/* Of either kind, that say where fast ends. */
+/* Votes of each kind, fast and slow, for the threshold between them. */
 enum { SPLIT_VOTES = 24, STEP_LOOKS = 8 };
 static const char *const count_phases[] = {"count", "wide-count"};
 static const char *const above_phases[] = {"above", "wide-above"};
 
 /*
- * The largest number of places that stay fast. 0: none is slow. By short steps:
- * at a place too many all writes wait for merges, while those to some places
- * too few cost little, as all but the new ones have their logs.
+ * Returns the largest number of places that stay fast in turn; 0: none was
+ * slow. It grows in steps of a quarter: beyond the limit every write waits for
+ * a merge, while below it only the new places do.
  */
 static uint32_t count_fast(struct log_probe *state, const char *phase,
                            double middle)
@@ -53,8 +52,9 @@ uint32_t log_count(struct log_probe *state, double middle)
 }
 
 /*
- * Do writes to as many places in turn as there may be logs take longer than
- * those to so few that they were called slow? `higher`: between the two.
+ * Do writes to places_max places in turn take longer than `slow`, which were
+ * called slow at fewer places? *higher: the threshold between the two, as a
+ * logarithm.
  */
 static enum claim claim_step(struct log_probe *state,
                              const struct contrast *slow, double *higher)
@@ -109,8 +109,7 @@ enum claim log_count_above(struct log_probe *state, double cost_of_new,
     return claim;
 }
 
-/* Of the ratios of two kinds, the boundary that has fewest on the wrong
- * side. */
+/* Returns the threshold with the fewest values on the wrong side. */
 static double best_boundary(const double fast[], const double slow[],
                             uint32_t count)
 {

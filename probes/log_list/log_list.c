@@ -32,39 +32,37 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-/* Places of a round: more where fewer were not enough. */
+/* Places per round, increased while the result stays open. */
 static const uint32_t closer_looks[] = {1, 5, 15, 0};
 
-/* Of the first look, which is for drives that merge from the start. */
+/* Rounds of the first look, for drives that merge from the start. */
 static const uint32_t early_looks[] = {18, 28, 0};
 
-/* A write to a place far off must cost 1.3 times a rewrite for a merge to be
- * seen, and less than 1.25 times for there to be none. */
+/* A merge is seen when a write to a new place takes 1.3 times as long as a
+ * rewrite (log ratio 0.2624). It is excluded below 1.25 times (0.2231). */
 static const double merge_least = 0.2624, merge_none = 0.2231;
-/* Writes to new places that are enough for that, after all logs were used
- * up. */
+/* New places that suffice for the cost of one, once all logs are in use. */
 enum { NEW_PLACES = 12 };
-/* An answer is looked for by what a new place costs; by what writes in turn
- * cost; and by places that are further apart. */
+/* Passes: the threshold between fast and slow comes from the cost of a new
+ * place; then from writes in turn; then places are farther apart. */
 enum { FIRST_PASS, REFINED_PASS, WIDE_PASS, PASSES };
-/* Work that the drive does shows if it makes a request so much longer, as a
- * logarithm. */
+/* Least log ratio that shows extra work of the drive. */
 static const double work_least = 0.05;
-/* Writes of 1 MiB: more than a buffer holds. */
+/* Number of writes of 1 MiB: more than a write buffer holds. */
 enum { MEMORY_WRITES = 64 };
 static const uint32_t memory_looks[] = {MEMORY_WRITES, 0};
-/* A merge erases a block, which alone takes 0.7 ms or more, and copies at least
- * 32 pages, each of which takes 0.1 ms or more. */
+/* Shortest merge. It erases a block, in 0.7 ms or more, and copies at least 32
+ * pages, each in 0.1 ms or more; 2 ms is about half of that sum. */
 static const double merge_shortest_ns = 2e6;
-/* To program a page takes 10 ms or less of any flash, with four bits a cell;
- * what takes longer than two of them copies or erases more than that. */
+/* Longest write without a merge: two programs of a page, which take at most 10
+ * ms each, with four bits a cell. */
 static const double program_longest_ns = 20e6;
-/* As much as those, in short writes; often enough looked at to stop early. */
+/* The same 64 MiB in short writes, in rounds so that it can stop early. */
 enum {
     STEADY_ROUNDS = 16,
     STEADY_WRITES = MEMORY_WRITES * MIB / LOG_STEADY_BYTES / STEADY_ROUNDS
 };
-/* So many of the rewrites are as fast as any. */
+/* Share of rewrites that count as fast; the rest met slow pages. */
 static const double fast_share = 0.8;
 
 /* ---- what is said ------------------------------------------------------ */
@@ -74,10 +72,9 @@ static struct finding *add(struct findings *findings, const char *parameter)
     return findings_add(findings, "log-list", parameter);
 }
 
-/* A cache of flash in front (a part of it with one bit a cell) takes the writes
- * of this probe without a merge, and how much it holds nobody knows. Half of
- * the random drives with logs behind 8 such blocks looked as if they had
- * none. */
+/* Says that there are no logs, with limited confidence: an SLC cache takes this
+ * probe's writes without a merge. Half of the random test drives with log
+ * blocks behind 8 such cache blocks looked as if they had none. */
 static void say_none(const struct log_probe *state, double confidence,
                      struct findings *findings)
 {
@@ -96,7 +93,8 @@ static void say_none(const struct log_probe *state, double confidence,
 
 /* ---- the two costs ----------------------------------------------------- */
 
-/* The costs of all writes of one kind in these rounds, sorted. */
+/* Collects the times of all new writes ('a') or rewrites ('b') of a contrast,
+ * ascending. Returns their number. */
 static uint32_t all_costs(struct log_probe *state,
                           const struct contrast *contrast, char suffix,
                           double costs[STATS_MAX])
@@ -115,8 +113,8 @@ static uint32_t all_costs(struct log_probe *state,
     return count;
 }
 
-/* The logarithm of the time between the fast and the slow writes. Pages differ
- * in time, so all but the slowest rewrites count as fast. */
+/* Threshold between fast and slow writes, as a logarithm. Page times differ, so
+ * all but the slowest fifth of the rewrites count as fast. */
 static double middle_of(struct log_probe *state,
                         const struct contrast *contrast)
 {
@@ -156,9 +154,9 @@ static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
     return claim;
 }
 
-/* Do single writes to new places cost more, whether or not as much as a merge?
- * The least of a few would be one that waits for nothing, as where other banks
- * merge. */
+/* Do single writes to new places cost more at all, by a sign test? The quickest
+ * of several could meet no merge, for example while another bank merges, so
+ * more places per round would not help. */
 static bool new_places_cost_more(struct log_probe *state,
                                  const struct contrast *contrast)
 {
@@ -172,10 +170,10 @@ static bool new_places_cost_more(struct log_probe *state,
     return stats_sign_test(more, contrast->rounds_count) < log_alpha;
 }
 
-/* A merge is so dear that single writes show it. That there is none takes more:
- * pages differ, but the best of a few seldom do; and all logs that there may be
- * must be used up before, which on a drive that merges takes longer than all
- * the rest of it. */
+/* Decides whether writes to new places wait for merges. A single write shows a
+ * merge. To exclude merges takes more places per round, as page times differ
+ * but the quickest of several seldom do, and all possible logs used up first,
+ * which takes long on a drive that merges; so the short look comes first. */
 static enum claim look_at_costs(struct log_probe *state,
                                 struct contrast *contrast)
 {
@@ -194,15 +192,14 @@ static enum claim look_at_costs(struct log_probe *state,
     return claim;
 }
 
-/* What a write to a new place costs once all logs that there may be are used
- * up, as a logarithm. */
+/* Cost of a write to a new place once all logs are used up, as a logarithm. */
 static double new_costs(struct log_probe *state, const struct contrast *first,
                         uint32_t logs)
 {
     struct contrast fresh = *first;
     double costs[STATS_MAX], ratios[CONTRAST_ROUNDS_MAX];
 
-    /* The first look was shorter than that. */
+    /* The first look may have ended before all logs were used up. */
     if (first->kind == LOG_EARLY && logs == 1) {
         fresh = fresh_costs(LOG_FRESH, 1);
         fresh.rounds_count = NEW_PLACES;
@@ -212,9 +209,8 @@ static double new_costs(struct log_probe *state, const struct contrast *first,
 }
 
 /*
- * Would it show if each write to a new place made the drive merge a block? So
- * many come one behind the other that no buffer takes them, and they must take
- * less than a merge.
+ * Would merges show, if every write to a new place caused one? Writes more than
+ * any buffer holds; the mean write must be quicker than the shortest merge.
  */
 static bool merges_would_show(struct log_probe *state)
 {
@@ -233,12 +229,12 @@ static bool merges_would_show(struct log_probe *state)
 }
 
 /*
- * Do these writes get to flash? A buffer that no flush empties takes them for
- * no more than their transfer. Where a flush has more to do after a write than
- * after nothing, it empties what there is; where none has, there is no buffer
- * if the write itself takes longer than a read, nor any flash if as much as no
- * buffer holds is written as fast as it is read. If that takes longer, merges
- * would show among as many writes.
+ * Do the writes reach the flash? A buffer that flushes do not empty would take
+ * them at the speed of the interface. They reach it if any of these holds:
+ * - a flush takes longer after a write than after nothing
+ * - a write alone takes longer than a read
+ * - 64 writes of 1 MiB, more than a buffer holds, are slower than reads (then
+ *   only if merges_would_show())
  */
 static bool writes_arrive(struct log_probe *state)
 {
@@ -265,10 +261,10 @@ static bool writes_arrive(struct log_probe *state)
 }
 
 /*
- * Do all writes wait for a merge, to the same place again as to others? Then
- * all cost the same, and too much for a page: all but the quickest tenth of
- * what was written again takes longer than programs do, besides a flush with
- * nothing to do. Asked after writes_arrive(), which has measured that.
+ * Does every write wait for a merge, rewrites too? Then all cost the same, and
+ * too much for a page: all but the quickest tenth of the rewrites take longer
+ * than program_longest_ns beyond a flush with nothing to do. writes_arrive()
+ * has measured that flush. *again_ns: median of the rewrites.
  */
 static bool all_merge(struct log_probe *state, const struct contrast *contrast,
                       double *again_ns)
@@ -307,9 +303,9 @@ static void say_all_merge(double again_ns, struct findings *findings)
 /* ---- merges ------------------------------------------------------------ */
 
 /*
- * So many logs there seem to be: by the step above where there is one, or else
- * by this one, unless it is at one log and may be what it takes to go to
- * another one. What was tried first is left in `middle` and `logs`.
+ * Concludes with the higher step of log_count_above() if there is one, else
+ * with the first count. A first count of one log does not count if a higher
+ * step is certain: it may be the cost of switching between logs.
  */
 static bool conclude_count(struct log_probe *state,
                            const struct contrast *fresh, int pass,
@@ -331,7 +327,8 @@ static bool conclude_count(struct log_probe *state,
                         fresh->median, findings);
 }
 
-/* Writes wait for merges: finds how many logs there are, and their blocks. */
+/* Concludes when writes wait for merges: counts logs, then finds their
+ * blocks. */
 static void conclude_merges(struct log_probe *state,
                             const struct contrast *fresh,
                             struct findings *findings)
@@ -360,7 +357,8 @@ static void conclude_merges(struct log_probe *state,
                     "replaced in order, or the noise is too large");
 }
 
-/* Nothing waits for a merge, or all does. */
+/* Concludes when rewrites cost as much as writes to new places: no write
+ * merges, or all do. */
 static void conclude_no_merges(struct log_probe *state,
                                const struct contrast *fresh,
                                struct findings *findings)

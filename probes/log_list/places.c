@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log-list: which places are written. New ones are to have no log, though logs
- * may be for half of all blocks.
+ * log-list: choice of places. New places must have no log, even if half of all
+ * blocks could have one.
  */
 #include "probes/log_list/log_list.h"
 
@@ -10,21 +10,21 @@
 #include "probes/placing.h"
 
 enum {
-    ROOM = 3,        /* so many times the places must fit, and a few; */
-    ROOM_LEAST = 2,  /* and where a block is known, or seems, to be long */
-    RECENT_MORE = 3, /* of one trial, than places far off */
+    ROOM = 3,        /* the region holds the places this many times, */
+    ROOM_LEAST = 2,  /* or this, if a block is known or seems to be long */
+    RECENT_MORE = 3, /* writes of a trial beside those to distant places */
     TRIES_MAX = 400,
-    /* Of a slot: a place is near its beginning, but anywhere there, for a log
-     * that holds no more than the beginning of its block may be merged for
-     * less. */
+    /* Places lie in the first 1/16 of a slot, but at a random page there: a log
+     * that holds only the first pages of its block may be merged for less. */
     SLOT_PARTS = 16,
-    REMAINDERS = 12 /* of a place, in blocks: one trial after the other */
+    REMAINDERS = 12 /* remainders of a place's block number that trials go
+                       through */
 };
 
-/* That is to be kept away from: none. */
+/* Stands for "no place to avoid". */
 static const uint64_t nowhere = UINT64_MAX / 2;
 static const uint64_t widest_pitch_bytes = 128 * MIB;
-/* Enough choice; a huge drive need not be crossed from end to end. */
+/* Enough choice; more slots would only spread a huge drive. */
 static const uint64_t slots_most = 4096;
 
 struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
@@ -34,7 +34,7 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
     uint64_t end = setting->region_offset_bytes + region;
     const uint64_t room = state->is_wide ? ROOM_LEAST : ROOM;
     struct log_slots slots = {.pitch_bytes = region / (room * (places + 2))};
-    /* Two neighbours are never in one block, wherever it begins. */
+    /* With this pitch two neighbours are never in one block. */
     uint64_t known = state->likely_bytes / SLOT_PARTS * (SLOT_PARTS + 2);
 
     if (slots.pitch_bytes < known && known * ROOM_LEAST * (places + 2) < region)
@@ -53,9 +53,8 @@ struct log_slots log_slots_for(const struct log_probe *state, uint32_t places)
     return slots;
 }
 
-/* No block is longer than this, so that places of slots as far apart as that
- * are in blocks of their own, and those that are new have no log from
- * before. */
+/* Longest log block that is assumed. Slots this far apart are in different
+ * blocks. */
 static const uint64_t longest_block_bytes = 64 * MIB;
 
 bool log_has_choice(const struct log_probe *state)
@@ -65,7 +64,8 @@ bool log_has_choice(const struct log_probe *state)
                longest_block_bytes;
 }
 
-/* Not the first page: an update in the block's own order is merged for less. */
+/* A random page, but not the first: an update in page order is merged for
+ * less. */
 static uint64_t some_page(const struct log_probe *state, uint64_t span_bytes,
                           struct random *random)
 {
@@ -85,7 +85,7 @@ static bool is_recent(const struct log_probe *state, uint64_t begin,
 {
     for (uint64_t i = 0; i < count && i < state->recent_count; i++) {
         uint64_t at = (state->recent_count - 1 - i) % LOG_RECENT_MAX;
-        /* Before the start of the drive, it wraps around. */
+        /* An underflow of the difference wraps around to a large value. */
         if (state->recent[at] - begin < length_bytes)
             return true;
     }
@@ -97,14 +97,14 @@ void log_remember(struct log_probe *state, uint64_t place)
     state->recent[state->recent_count++ % LOG_RECENT_MAX] = place;
 }
 
-/* Distinct slots, away from `avoid_bytes` and from what was written last. So
- * many are there. */
+/* Adds distant places in distinct slots, away from `avoid_bytes` and from
+ * recent writes, up to `count`. places[0, there) are kept. */
 static void far_places(struct log_probe *state, struct random *random,
                        uint64_t avoid_bytes, uint64_t places[], uint32_t there,
                        uint32_t count)
 {
     const struct log_slots slots = log_slots_for(state, count);
-    /* Of the slots of fewer places, too. */
+    /* smaller than the pitch, as slots of fewer places differ */
     uint64_t apart = slots.pitch_bytes - slots.pitch_bytes / SLOT_PARTS * 2;
 
     for (uint32_t i = there; i < count; i++) {
@@ -112,7 +112,7 @@ static void far_places(struct log_probe *state, struct random *random,
         for (int tries = 0; !good && tries < TRIES_MAX; tries++) {
             places[i] = slots.first_bytes +
                         random_below(random, slots.count) * slots.pitch_bytes;
-            /* Where there is little choice, what was written last is. */
+            /* Accepts a recently written slot if there is little choice. */
             good = !is_near(places[i], avoid_bytes, 2 * slots.pitch_bytes) &&
                    (tries > TRIES_MAX / 2 ||
                     !is_recent(state, places[i] - apart, 2 * apart,
@@ -126,10 +126,10 @@ static void far_places(struct log_probe *state, struct random *random,
 }
 
 /*
- * The beginning of a block at random, with room for `count` more, none of which
- * was written last. Blocks that are half as long again as they are taken for
- * would pass at two of three places: so trials go through the remainders of the
- * number of blocks between the place and the one that was found.
+ * Returns the beginning of a random block that is followed by `count` - 1 more,
+ * none of them recently written. Successive trials go through the remainders,
+ * modulo REMAINDERS, of the distance in blocks from the block that was found.
+ * Otherwise a length of 2/3 of the true one would pass at two of three places.
  */
 static uint64_t some_block(struct log_probe *state,
                            const struct contrast *contrast, uint32_t trial,
@@ -170,7 +170,8 @@ uint64_t log_next_place(struct log_probe *state, struct random *random)
            some_page(state, log_smallest_bytes, random);
 }
 
-/* Two places in one block, as far as is known how long one is. */
+/* Are two places in one block? By the contrast's block, or closer than
+ * `around_bytes` if that is unknown. */
 static bool is_together(const struct contrast *contrast, uint64_t around_bytes,
                         uint64_t a, uint64_t b)
 {
@@ -182,8 +183,8 @@ static bool is_together(const struct contrast *contrast, uint64_t around_bytes,
     return (a + before) / block == (b + before) / block;
 }
 
-/* When was last written in the block of this place, as far as is remembered?
- * Never is later than all. */
+/* When was the block of this place last written? Returns the index of that
+ * write; UINT64_MAX if none is remembered. */
 static uint64_t turn_of(const struct log_probe *state,
                         const struct contrast *contrast, uint64_t place)
 {
@@ -200,10 +201,10 @@ static uint64_t turn_of(const struct log_probe *state,
 }
 
 /*
- * Where there is little choice, some blocks still have their logs from before.
- * Where the oldest log goes first, these outlive others unless they come in the
- * order in which they were opened, before all that have none: then each opens
- * its log in turn, and one place more than there are logs waits every time.
+ * Orders places by the age of their logs, oldest first, and places without a
+ * log last. With little choice of places some blocks still have logs. If the
+ * drive replaces the oldest log first, this order makes each place open its log
+ * in turn, so that one place more than there are logs waits every time.
  */
 static void order_by_age(const struct log_probe *state,
                          const struct contrast *contrast, uint64_t places[])
@@ -219,10 +220,10 @@ static void order_by_age(const struct log_probe *state,
 }
 
 /*
- * A search asks for the same places and some more, or for another distance at
- * the same place: those that have logs find them again, where new ones would
- * wait for a merge each. Later trials are to differ, and where there is little
- * choice the order of places is another matter. Returns how many there are.
+ * Takes over the places of the previous search step, which have logs; new
+ * places would each wait for a merge. Only for the first trial, since others
+ * must differ, and only if the order of logs is known. Returns how many were
+ * taken.
  */
 static uint32_t take_held(const struct log_probe *state, uint64_t for_bytes,
                           uint32_t trial, uint64_t places[], uint32_t most)
@@ -244,7 +245,8 @@ static void hold(struct log_probe *state, uint64_t for_bytes,
     state->holds = true;
 }
 
-/* The pair, and one more far off, behind the places that are. */
+/* Moves the pair behind the other places, and one distant place behind the
+ * pair. */
 static void put_pair(const struct contrast *contrast, uint64_t base,
                      uint64_t places[])
 {
@@ -255,8 +257,9 @@ static void put_pair(const struct contrast *contrast, uint64_t base,
     places[count - 1] = base + contrast->shift_bytes;
 }
 
-/* The first of a pair moves within its block, whose own order the log does not
- * keep, and the second to the block before. */
+/* Moves the pair across a block boundary: the first place to the middle of its
+ * block, so that its log is not in page order, and the second to the last page
+ * of the block before. */
 static void put_across(const struct log_probe *state,
                        const struct contrast *contrast, uint64_t places[])
 {
@@ -267,7 +270,7 @@ static void put_across(const struct log_probe *state,
     pair[0] += contrast->pitch_bytes / 2 / page * page;
 }
 
-/* Of a certificate, which is asked for anywhere. */
+/* Chooses the places of a certificate, at random blocks. */
 static void choose_blocks(struct log_probe *state,
                           const struct contrast *contrast, uint32_t trial,
                           struct random *random, uint64_t places[])
@@ -281,7 +284,7 @@ static void choose_blocks(struct log_probe *state,
     uint64_t base =
         some_block(state, contrast, trial, is_pair ? 2 : count, random);
     if (is_pair) {
-        base += block; /* there is one before */
+        base += block; /* leaves room for the block before */
         far_places(state, random, base, places, 0, count - 1);
         put_pair(contrast, base, places);
         if (contrast->expected == SIDE_ABOVE)
@@ -293,7 +296,8 @@ static void choose_blocks(struct log_probe *state,
         places[i] = base + i * block;
 }
 
-/* Of a search. Returns how many were written in turn last. */
+/* Chooses the places of a search step. Returns how many were written in turn
+ * last. */
 static uint32_t choose_near_held(struct log_probe *state,
                                  const struct contrast *contrast,
                                  uint32_t trial, struct random *random,

@@ -14,8 +14,8 @@
 enum {
     EARLY_PLACES = 8, /* most drives have no more logs */
     REWRITES_MAX = 3,
-    VOTES_LEAST = 4, /* of one trial */
-    /* Where a drive merges in two banks at once, every other write waits. */
+    VOTES_LEAST = 4, /* votes of one trial */
+    /* A drive that merges in two banks at once makes every other write wait. */
     VOTE_WRITES = 2,
     TRIALS_MAX = 5
 };
@@ -74,7 +74,7 @@ uint32_t log_votes_of(const struct contrast *contrast)
     return votes < VOTES_LEAST ? VOTES_LEAST : votes;
 }
 
-/* A write and the flush behind it. */
+/* Asks for a write and its flush. */
 static void ask_write(struct study *study, uint64_t offset_bytes,
                       const struct step *like)
 {
@@ -86,8 +86,8 @@ static void ask_write(struct study *study, uint64_t offset_bytes,
     placing_ask_flushed(study, &step);
 }
 
-/* Uses up so many logs, if there are no more of them, with those that were used
- * before, so that the next place must wait. */
+/* Writes to new places until `places` were visited in all, so that all logs are
+ * in use and the next new place must wait for a merge. */
 static void ask_warm_up(struct study *study, const char *phase, uint32_t places,
                         struct random *random)
 {
@@ -98,8 +98,9 @@ static void ask_warm_up(struct study *study, const char *phase, uint32_t places,
         ask_write(study, log_next_place(state, random), &step);
 }
 
-/* Each place once, then again; one or two of the writes between are not
- * measured, so that neither kind keeps meeting the same kind of page. */
+/* Writes each new place once ('a') and again ('b'). A random number of
+ * unmeasured rewrites comes between, so that neither kind always meets the same
+ * kind of page. */
 static void emit_fresh(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random)
@@ -128,8 +129,7 @@ static void emit_fresh(struct study *study, const char *phase,
     }
 }
 
-/* Lets a request begin anywhere, however long, such that it ends in the
- * region. */
+/* Places a request anywhere in the region, such that it ends inside. */
 static void put_anywhere(struct log_probe *state, uint64_t length_bytes,
                          struct random *random, struct step *step)
 {
@@ -142,7 +142,8 @@ static void put_anywhere(struct log_probe *state, uint64_t length_bytes,
     step->length_bytes = length_bytes;
 }
 
-/* A write, and what the time of it or of its flush is compared with. */
+/* A write with its flush ('a'), and the read or the idle flush to compare with
+ * ('b'). */
 static void emit_reach(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random)
@@ -161,7 +162,7 @@ static void emit_reach(struct study *study, const char *phase,
     study_ask(study, &step);
 }
 
-/* Writes one behind the other, each to a place of its own. */
+/* Unflushed writes one after the other, each to a new place. */
 static void emit_steady(struct study *study, const char *phase,
                         const struct contrast *contrast, uint32_t round,
                         struct random *random)
@@ -176,7 +177,7 @@ static void emit_steady(struct study *study, const char *phase,
     }
 }
 
-/* What one of them costs on average. */
+/* Mean time of one write. */
 static double steady_cost(const struct timing rows[], uint32_t count)
 {
     double sum = 0;
@@ -203,8 +204,9 @@ static void ask_new(struct study *study, uint64_t place,
     log_remember((struct log_probe *)study, place);
 }
 
-/* Writes to these places in turn: once, so that all have their logs if they
- * may, and then the votes. So many were written in turn before. */
+/* Writes to the places in turn: each once, so that its block gets a log, and
+ * then the writes that count as votes. The first `there` places were in turn
+ * before. */
 static void ask_in_turn(struct study *study, const char *phase,
                         const struct contrast *contrast, uint32_t round,
                         const uint64_t places[], uint32_t there)
@@ -213,12 +215,12 @@ static void ask_in_turn(struct study *study, const char *phase,
     const bool is_less =
         contrast->kind == LOG_STRIDE && contrast->expected == SIDE_BELOW;
     const uint32_t count = contrast->repeats - (is_less ? 1 : 0);
-    /* A search goes up from what was fast: those places need not be written
-     * again, which would fill their logs. */
+    /* A search adds places to those that were fast, which have logs already;
+     * writing them again would only fill their logs. */
     const bool is_growing = contrast->kind == LOG_SPREAD && there < count;
 
-    /* With one more, as many places as there are logs come before the pair: no
-     * log of it is left from before, which would outlive its turn. */
+    /* An extra place first: with it, as many places as there are logs precede
+     * the pair. So no old log of the pair's block is left out of order. */
     if (contrast->kind == LOG_PAIR && there == 0)
         ask_new(study, places[contrast->repeats], &step);
     for (uint32_t i = 0; !is_growing && i < there; i++)
@@ -233,8 +235,9 @@ static void ask_in_turn(struct study *study, const char *phase,
     }
 }
 
-/* Rounds are votes: the first of a trial asks for all of it. The one block more
- * is all that a certificate has to wait for after as many as there are logs. */
+/* Asks for one trial; its rounds are votes. A fast certificate is followed at
+ * once by the slow one with one block more, which then waits for one merge
+ * only. */
 static void emit_trial(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct random *random)
@@ -278,8 +281,7 @@ double log_cost(const struct timing rows[], uint32_t index)
     return (double)rows[2 * index].ns + (double)rows[2 * index + 1].ns;
 }
 
-/* The least of the round's writes of either kind: what a write costs where
- * nothing else is in its way. */
+/* Shortest time of the round's writes of one kind: the cost without delays. */
 static bool least_cost(const struct study *study, const char *phase,
                        const struct contrast *contrast, char suffix,
                        uint32_t round, double *least)
