@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * content: blocks are filled and written to, so that the drive must move them;
- * and what that costs.
+ * content: fills blocks, writes to them so that the drive must move them, and
+ * measures what that costs.
  */
 #include "probes/content/content.h"
 
@@ -14,19 +14,19 @@
 #include "probes/placing.h"
 
 enum {
-    NEAR_PAGES = 8, /* of a block, that are written */
-    PAGES = 4,      /* of a cell of the first look */
-    FAR_OUT = 32,   /* of so many costs one on each side may lie far out */
-    SIDES = 2,      /* of a contrast */
-    /* The cells of writes to a place that was just written, for which nothing
-     * is moved: one each, numbered through the first turn of the first
+    NEAR_PAGES = 8, /* pages of a block that are written */
+    PAGES = 4,      /* pages in a cell of the first look */
+    FAR_OUT = 32,   /* 1/32 of the costs on each side count as outliers */
+    SIDES = 2,      /* sides of a contrast */
+    /* Cell label of writes to a place that was just written, which move
+     * nothing. One request each, numbered through the first turn of the first
      * trial. */
     STAYED = 'z'
 };
 
 struct filling {
     enum step_content content;
-    uint64_t part_bytes, part_shift_bytes; /* of parts */
+    uint64_t part_bytes, part_shift_bytes; /* for CONTENT_PARTS */
 };
 
 struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
@@ -98,13 +98,13 @@ static struct filling filling_of(const struct contrast *contrast, size_t index)
     return (struct filling){.content = bits[index]};
 }
 
-/* Rounds with which a trial begins. Those who must look so often have a noisy
- * drive: one filling serves twice as many votes, and then again. Each number of
- * votes that is looked at (content.c, unit.c) is one of these. */
+/* First rounds of the trials. Later trials have more votes per filling, as a
+ * probe that looks that often has a noisy drive. Each number of votes in the
+ * looks of content.c and unit.c must be one of these. */
 static const uint32_t trials[] = {0,   CONTENT_VOTES,    64, 96, 128,
                                   256, CONTENT_VOTES_MAX};
 
-/* The votes of the trial that begins with this round; 0: none does. */
+/* Number of votes of the trial that begins with this round; 0: none does. */
 static uint32_t votes_from(uint32_t round)
 {
     for (const uint32_t *trial = trials; *trial < CONTENT_VOTES_MAX; trial++)
@@ -118,16 +118,17 @@ static size_t turns_count(const struct contrast *contrast)
     return contrast->repeats ? contrast->repeats : contents_count(contrast);
 }
 
-/* More than there are logs, and as many of each content. */
+/* Number of blocks: more than there are logs, with equally many of each
+ * content. */
 static uint64_t blocks_count(const struct content_probe *state, size_t contents)
 {
     return (state->logs_count + contents) / contents * contents;
 }
 
 /*
- * So many of them are filled with the contents. Large ones take too long to
- * fill, and would wear the drive: then the rest are written to all the same, so
- * that merges come in their turn, but what those cost is not looked at.
+ * Number of blocks that are filled. Large blocks take long to fill and wear the
+ * drive. The others are still written to, so that merges come in order, but
+ * their cost is ignored.
  */
 static uint64_t filled_count(const struct content_probe *state,
                              const struct contrast *contrast)
@@ -143,8 +144,8 @@ static uint64_t filled_count(const struct content_probe *state,
     return blocks < most ? blocks : most;
 }
 
-/* Where the first block begins: the same for all contents, since others may be
- * slower for reasons of their own. */
+/* Begin of the first block. It is the same for all contents, as other blocks
+ * may be slower for other reasons. */
 static uint64_t blocks_base(const struct content_probe *state)
 {
     uint64_t block = state->block_bytes, phase = state->phase_bytes % block;
@@ -156,9 +157,9 @@ static uint64_t blocks_base(const struct content_probe *state)
     return past ? base + block - past : base;
 }
 
-/* One turn of a trial: fills blocks, the contents moved on by `turn`, and makes
- * small writes to all. What each makes the drive merge is the block whose turn
- * was as many writes ago as there are logs. */
+/* Asks for one turn of a trial: fills blocks with the contents rotated by
+ * `turn`, then makes small writes to all blocks in order. Each write makes the
+ * drive merge the block written logs_count writes before. */
 static void ask_turn(struct study *study, const char *phase,
                      const struct contrast *contrast, size_t turn,
                      uint32_t round, struct random random)
@@ -183,7 +184,7 @@ static void ask_turn(struct study *study, const char *phase,
                                                   : state->request_bytes);
     }
     for (uint64_t i = 0; measured < wanted; i++) {
-        uint64_t in = i % blocks; /* of the blocks, one after the other */
+        uint64_t in = i % blocks; /* block written now */
         uint64_t merged = (i + blocks - state->logs_count) % blocks;
         struct filling filling =
             filling_of(contrast, (size_t)(in + turn) % contents);
@@ -196,7 +197,7 @@ static void ask_turn(struct study *study, const char *phase,
                                 round + (uint32_t)(measured++ / contents));
         }
         ask_flushed(study, &filling, &step, place, state->page_bytes);
-        /* Pages in a row differ in time: not always the same for a content. */
+        /* A random extra write, as neighbouring pages differ in time. */
         step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
         if (random_below(&random, 2)) {
             if (round == 0 && turn == 0)
@@ -208,7 +209,8 @@ static void ask_turn(struct study *study, const char *phase,
     }
 }
 
-/* Pages in order, after one that may have to wait; and pages far apart. */
+/* Asks for pages in order ('a'), after an unmeasured one that may wait, and for
+ * pages far apart ('b'). */
 static void ask_pages(struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round,
                       struct random *random)
@@ -233,9 +235,9 @@ static void ask_pages(struct study *study, const char *phase,
                     (first + random_below(random, count)) * page, page);
 }
 
-/* First and last pages of blocks anywhere: what lies before a last page is
- * moved. Of each block the last page is written before the next one's, so that
- * the drive has nothing to finish. */
+/* Asks for first ('a') and last ('b') pages of random blocks. A write to a last
+ * page makes the drive move the pages before it. The last page of each block is
+ * written before the next block, so that the drive has no unfinished block. */
 static void ask_ends(struct study *study, const char *phase,
                      const struct contrast *contrast, uint32_t round,
                      struct random *random)
@@ -276,8 +278,8 @@ void content_emit(struct study *study, const char *phase,
             ask_turn(study, phase, contrast, turn, round, *random);
 }
 
-/* The least of a cell's writes, each with its flush: of pages in order some are
- * what they should be, even where the drive's pages are others. */
+/* Shortest time of a cell's writes with their flush. Even if the drive's pages
+ * are longer than the writes, some writes in order do not move anything. */
 static bool cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round, double *ns)
@@ -324,8 +326,8 @@ double content_waited(const struct content_probe *state, const char *phase)
     return content_longer(moving, moved, staying, stayed);
 }
 
-/* The logarithm of what it costs to merge one content in a turn: of so many
- * votes the lower half, that what was held up counts little. */
+/* Log cost of merging one content in one turn, from the lower half of `votes`
+ * votes, so that delayed ones count little. False: rows are missing. */
 static bool log_cost(const struct study *study, const char *phase,
                      const struct contrast *contrast, size_t content,
                      size_t turn, uint32_t round, uint32_t votes,
@@ -343,8 +345,8 @@ static bool log_cost(const struct study *study, const char *phase,
     return true;
 }
 
-/* In each turn, of both contents that are compared: `costs` of one after those
- * of the other. */
+/* Log costs of both contents in each turn: costs[0, turns) of the first one,
+ * then those of the other. */
 static bool log_costs(const struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round,
                       uint32_t votes, double costs[SIDES * CONTENT_KINDS_MAX])
@@ -359,7 +361,8 @@ static bool log_costs(const struct study *study, const char *phase,
     return true;
 }
 
-/* Over the blocks, of which some may be slower than others. */
+/* Mean log ratio over the turns, because some blocks may be slower than
+ * others. */
 static double ratio_of(const double costs[], size_t turns)
 {
     double ratio = 0;

@@ -3,13 +3,15 @@
  * content: does it matter to the drive what is written? (Sun & Zhang 4.2)
  *
  * Idea: fill a few blocks with zeros, ones and random data in turn, and make
- * small writes to one after the other: one block more than the drive has logs,
- * so that each write makes it merge the block whose turn was so many writes
- * ago. Where pages of zeros are moved for less, every third write is done
- * sooner. Thrice, so that each block has held each of them.
- * Then parts: of each two one of zeros and one of ones, in either order, so
- * that halves, quarters and banks of the block hold as many of each. As long as
- * a part of zeros fills no whole unit, they cost as much as ones.
+ * small writes to one after the other. With one block more than the drive has
+ * logs, each write makes the drive merge the block that was written so many
+ * writes ago. If the drive moves pages of zeros faster, every third write is
+ * faster. Three turns let each block hold each content once.
+ *
+ * Then search the unit: fill blocks with one part of zeros out of each two
+ * parts, in random order, so that all halves, quarters and banks of the block
+ * hold equally many. A part smaller than the unit fills no unit with zeros, so
+ * it saves nothing.
  *
  *   ones / parts                      A unit of 2 KiB: parts of 2 KiB save half
  *     half |         +---------       of what zeros save; of 1 KiB, or shifted
@@ -17,11 +19,10 @@
  *     none +---------+
  *        0.5   1     2    4 KiB
  *
- * How many logs there are is taken from log-list. Where it says that there are
- * none and contents make no difference, a page at random must cost more than
- * one in order: if nothing is moved, that contents do not matter proves
- * nothing. A drive that maps pages moves them only to clean, once all of its
- * spare area was written over: too much for this probe.
+ * The number of logs comes from log-list. If there are none and contents make
+ * no difference, the probe must show that its writes make the drive move pages:
+ * a page at random must cost more than one in order. A page-mapping drive moves
+ * pages only when it cleans, which takes more writes than this probe makes.
  */
 #include "probes/content/content.h"
 
@@ -35,22 +36,22 @@
 
 enum { VOTE_LOOKS = 7, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
 
-/* Error rate of the claim that there is no difference. */
+/* Error rate for stating that there is no difference. */
 static const double alpha_same = 1e-3;
-/* Contents matter from 5 % on; less than that is no difference. */
+/* Least log ratio that counts as a difference: 5 %. */
 static const double effect_least = 0.05;
-/* A page at random costs half as much again as one in order: then more than it
- * is moved. */
+/* A page at random that costs 1.5 times one in order (log ratio) shows that
+ * more than the page itself is moved; below 0.2 it is not. */
 static const double moved_least = 0.4055, moved_none = 0.2;
-/* What a write waits for that has a block moved is seen beside what others
- * take. */
+/* Least log ratio by which writes that move a block must be slower than
+ * others. */
 static const double waited_least = 0.1823; /* log 1.2 */
-/* Logs whose merges are too cheap for log-list may keep the few blocks of a
- * trial from being moved. */
+/* Highest confidence without known logs: cheap merges may hide logs, which keep
+ * the blocks of a trial from being moved. */
 static const double without_logs_confidence = 0.9;
-/* Each comparison is a vote; where many did not tell, those of the same turns
- * that follow each other count as one. On most drives the first look is enough:
- * a large part of the error rate is its own. */
+/* Looks: number of votes, votes averaged into one, share of the error rate.
+ * Averages count where many single votes did not decide. The first look has a
+ * large share because it suffices on most drives. */
 static const struct {
     uint32_t votes, group, shares;
 } vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, 4},
@@ -60,11 +61,11 @@ static const struct {
                             {128, CONTENT_GROUP, 1},
                             {256, CONTENT_GROUP, 1},
                             {CONTENT_VOTES_MAX, CONTENT_GROUP, 1}};
-/* What remains to be seen may be so many times as near as it seems. */
+/* The true difference may be this many times nearer to the threshold. */
 static const double hopeful = 2;
-/* Where neither a log nor an erase unit is known; and where writes make such a
- * drive move others: whatever block of up to half of that is around the middle
- * of a stretch lies within it. */
+/* Block size assumed if neither logs nor an erase unit is known; and the length
+ * of a stretch used in place of a block if such a drive moves pages. A block of
+ * up to half the stretch that contains its middle lies within it. */
 static const uint64_t usual_block_bytes = 4 * MIB, widest_bytes = 64 * MIB;
 
 /* ---- what is said ------------------------------------------------------ */
@@ -98,13 +99,14 @@ static void say_same(double confidence, struct findings *findings)
 /* ---- the same cost, or another? ---------------------------------------- */
 
 enum answer {
-    ANSWER_SAME, /* within 5 % */
+    ANSWER_SAME, /* equal within 5 % */
     ANSWER_DEARER,
     ANSWER_CHEAPER,
     ANSWER_UNCLEAR
 };
 
-/* The chance that the ratios lie so far above the threshold, or below. */
+/* Error rate (signed-rank test) of stating that the ratios lie above the
+ * threshold, or below it. */
 static double error_of(const double ratios[], uint32_t count, double threshold,
                        bool above)
 {
@@ -115,7 +117,7 @@ static double error_of(const double ratios[], uint32_t count, double threshold,
     return stats_signed_rank_test(beyond, count);
 }
 
-/* With `share` of the error rates, which both sides share. */
+/* Decides with `share` of the error rates, half of it for each side. */
 static enum answer judge(const double ratios[], uint32_t count, double share,
                          double *error)
 {
@@ -136,9 +138,9 @@ static enum answer judge(const double ratios[], uint32_t count, double share,
 }
 
 /*
- * May it still be decided by so many votes in all? The interval shrinks with
- * the root of their number: then it must no longer reach the nearer threshold,
- * or each further filling of the blocks is for nothing.
+ * Could CONTENT_VOTES_MAX votes still decide? The interval shrinks with the
+ * root of the number of votes, and must then exclude the nearer threshold. If
+ * not, filling more blocks is useless.
  */
 static bool is_worthwhile(const struct interval *interval, double median,
                           uint32_t votes)
@@ -149,9 +151,9 @@ static bool is_worthwhile(const struct interval *interval, double median,
     return half * sqrt((double)votes / CONTENT_VOTES_MAX) < hopeful * away;
 }
 
-static const char compared[] = "compare"; /* the phase */
+static const char compared[] = "compare"; /* phase label */
 
-/* Decides by sequential looks, to both sides; fills in the median. */
+/* Compares by sequential two-sided looks; stores the median in `contrast`. */
 static enum answer compare(struct content_probe *state,
                            struct contrast *contrast, double *confidence)
 {
@@ -187,7 +189,7 @@ static void conclude_unit(struct content_probe *state,
     double unit_confidence = 0;
     uint64_t unit = 0;
 
-    /* Whatever comes of the unit, which takes many times what this did. */
+    /* Stated before the unit, whose search takes many times longer. */
     finding_why(say_dependence(findings, true, confidence),
                 "moving blocks of ones costs %.2f times as much as moving "
                 "blocks of zeros",
@@ -201,7 +203,7 @@ static void conclude_unit(struct content_probe *state,
                     "1 KiB to 32 KiB stands up to fresh data");
 }
 
-/* Does the drive move pages for such writes? ABOVE: it does. */
+/* Does the drive move pages for such writes? SIDE_ABOVE: yes. */
 static enum side look_at_moving(struct content_probe *state,
                                 enum content_kind kind)
 {
@@ -216,9 +218,10 @@ static enum side look_at_moving(struct content_probe *state,
     return contrast.side;
 }
 
-/* Without logs: does a page at random cost more than one in order? Where pages
- * are longer than what is written each such write may be moved, in order as
- * well: then the last page of a block must cost more than its first. */
+/* Does a drive without logs move pages? A page at random must cost more than
+ * one in order. If the drive's pages are longer than the writes, even writes in
+ * order may move them; then the last page of a block must cost more than the
+ * first. */
 static bool is_moved(struct content_probe *state)
 {
     return look_at_moving(state, CONTENT_MOVED) == SIDE_ABOVE ||
@@ -226,7 +229,7 @@ static bool is_moved(struct content_probe *state)
             look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE);
 }
 
-/* Why that contents cost the same says nothing; NULL: it does. */
+/* Returns why equal costs of contents prove nothing; NULL: they do. */
 static const char *doubt_of_same(struct content_probe *state)
 {
     if (state->logs_absent && !state->block_known &&
@@ -239,7 +242,7 @@ static const char *doubt_of_same(struct content_probe *state)
         return "pages at random cost no more than pages in order, so nothing "
                "makes the drive move others, which is where contents would "
                "matter; when it cleans is beyond what this probe writes";
-    /* A drive may move blocks while others are written, and let those wait. */
+    /* a drive may delay a move and slow down other writes */
     if (state->logs_found && content_waited(state, compared) < waited_least)
         return "zeros, ones and random data cost the same to write, but so "
                "does a write for which no block is to be moved: the drive may "
@@ -313,8 +316,9 @@ static void compare_bits(struct content_probe *state, struct findings *findings)
     }
 }
 
-/* Without logs and an erase unit: if writes make the drive move others, blocks
- * are wherever they are in a stretch that is longer than any. */
+/* Without logs and a known erase unit: if writes make the drive move pages,
+ * uses a stretch longer than any block, which contains a block wherever it
+ * begins. */
 static void choose_stretch(struct content_probe *state)
 {
     if (!state->logs_absent || state->block_known ||
@@ -350,8 +354,8 @@ static void think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    /* A few blocks some times; most of the region where those are large, and
-     * all of it some times where it is small as well. */
+    /* Usually a few blocks; most of the region if blocks are large, and a small
+     * region several times. */
     const uint64_t usual = 96 * MIB, large_blocks_bytes = 12 * GIB;
     uint64_t most = setting->region_length_bytes / 4 * 3;
 
@@ -361,8 +365,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max = 400000;
 }
 
-/* Without logs: the erase unit and the page, as far as they are known. A block
- * is finished when the next one is written. */
+/* Without logs: takes the erase unit and the page as far as known. A block is
+ * finished when the next one is written. */
 static void take_usual(struct content_probe *state,
                        const struct findings *known)
 {
@@ -379,8 +383,8 @@ static void take_usual(struct content_probe *state,
         state->probed_bytes = page;
 }
 
-/* Does each write merge, as log-list saw it? Then no log keeps a write from
- * being moved, as where there is none. */
+/* Did log-list find that every write merges? Then no log delays a move, as on a
+ * drive without logs. */
 static bool every_write_merges(const struct finding *list)
 {
     for (size_t i = 0; i < list->extras_count; i++)
@@ -389,7 +393,7 @@ static bool every_write_merges(const struct finding *list)
     return false;
 }
 
-/* The logs that log-list found, and where their blocks begin. */
+/* Takes the number of logs, their block size and phase from log-list. */
 static void take_logs(struct content_probe *state, const struct findings *known)
 {
     const struct finding *list = findings_get(known, "log_list");

@@ -10,78 +10,84 @@
 #include "lib/infer/study.h"
 
 /*
- * What the files of the content probe share: the blocks that it fills and what
- * it costs to move them (blocks), and the smallest part that matters (unit).
+ * Shared by the files of the content probe: the blocks that it fills and the
+ * cost of moving them (blocks), and the search for the smallest part of a block
+ * that matters (unit).
  */
 
 enum {
-    CONTENT_VOTES = 32, /* comparisons in the first trial */
+    CONTENT_VOTES = 32, /* comparisons (votes) of the first look */
     CONTENT_VOTES_MAX = 512,
-    CONTENT_GROUP = 4, /* of these count as one where noise is large */
+    CONTENT_GROUP = 4, /* votes averaged into one when noise is large */
     CONTENT_KINDS_MAX = 3
 };
 
-/* Error rate of a difference. */
+/* Error rate for stating a difference. */
 static const double content_alpha = 1e-4;
 
 enum content_kind {
-    CONTENT_MOVED,       /* pages in order : pages at random */
-    CONTENT_MOVED_FRONT, /* first pages of blocks : last pages */
-    CONTENT_ONES_ZEROS,  /* zeros : ones; and the same for random data, */
-    CONTENT_RANDOM_ONES, /* ones : random; these two share their rows */
-    CONTENT_ONES_PARTS   /* parts of shift_bytes, pitch_bytes shifted : ones */
+    CONTENT_MOVED,       /* pages in order, against pages at random */
+    CONTENT_MOVED_FRONT, /* first pages of blocks, against last pages */
+    CONTENT_ONES_ZEROS,  /* zeros against ones, with random data also
+                            measured */
+    CONTENT_RANDOM_ONES, /* ones against random data; shares rows with the
+                            above */
+    CONTENT_ONES_PARTS   /* parts of shift_bytes, shifted by pitch_bytes, :
+                            ones */
 };
 
 struct content_probe {
     struct study study;
     uint64_t page_bytes, request_bytes;
-    uint64_t block_bytes, phase_bytes; /* a block begins at the phase */
-    uint64_t written_from_bytes;       /* of a block, by the small writes */
-    uint64_t probed_bytes;             /* of a write of the first look */
-    uint32_t logs_count; /* writes until a block's turn is merged */
+    uint64_t block_bytes, phase_bytes; /* a block begins at phase_bytes */
+    uint64_t written_from_bytes;       /* offset in a block where small
+                                          writes begin */
+    uint64_t probed_bytes;             /* length of a write of the first look */
+    uint32_t logs_count; /* log blocks: a block is merged this many writes
+                            later */
     bool logs_found, logs_absent, block_known;
 };
 
 /* ---- blocks ------------------------------------------------------------- */
 
-/* The parts: of CONTENT_ONES_PARTS only. */
+/* Contrast of a kind. The part arguments count for CONTENT_ONES_PARTS only. */
 struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
                            uint64_t shift_bytes);
 
-/* Is it one of the two that tell whether writes make the drive move
- * anything? */
+/* Is it CONTENT_MOVED or CONTENT_MOVED_FRONT, which show whether the drive
+ * moves anything? */
 bool content_is_of_moving(const struct contrast *contrast);
 
-/* Rounds are votes, but of those of moving: the first of a trial asks for all
- * of it. `repeats` of the contrast: turns of a trial, in which the contents of
- * the blocks move on; 0: as many as contents, so that each block has held
- * each. */
+/* Functions of struct study_ops. A round is a vote, except for contrasts of
+ * moving; the first round of a trial asks for the whole trial. `repeats` of the
+ * contrast: turns of a trial, between which the contents of the blocks rotate.
+ * 0: as many turns as contents, so that each block has held each content. */
 void content_emit(struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random);
 bool content_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio);
-/* The ratios of so many votes, all of them measured and not of moving: one
- * of each `group`, at most CONTENT_GROUP. Costs that lie far out are taken as
- * the next ones that do not. At most STATS_RANKED_MAX of them. */
+/* The log ratios of the first `votes` votes, averaged in groups of `group`, at
+ * most CONTENT_GROUP. All must be measured, and not of moving. Outliers are
+ * clipped to the nearest usual value. votes / group <= STATS_RANKED_MAX. */
 void content_group_values(const struct study *study, const char *phase,
                           const struct contrast *contrast, uint32_t votes,
                           uint32_t group, double ratios[]);
 
-/* How much longer writes take, with their flush, for which a block is to be
- * moved than those for which none is, as a logarithm: three quarters of them at
- * least. Sorts both. 0: there are none of one kind. */
+/* Log ratio of writes that make the drive move a block to writes that do not.
+ * Takes the lower quartile of the former, so at least three quarters of them
+ * are that much slower. Sorts both. Returns 0 if either is empty. */
 double content_longer(double moving[], size_t moved, double staying[],
                       size_t stayed);
-/* The same of the comparison of contents in `phase`. */
+/* content_longer() of the rows of the comparison in `phase`. */
 double content_waited(const struct content_probe *state, const char *phase);
 
 /* ---- unit --------------------------------------------------------------- */
 
-/* The smallest parts that save anything and stand up to fresh data; a search
- * that was led astray is made again, and closer. `ones_to_zeros`: the log ratio
- * of what it costs to move them. */
+/* Searches for the smallest parts whose zeros save time, and certifies them on
+ * fresh data; a search that fails is repeated once with a finer threshold.
+ * `ones_to_zeros`: log ratio of moving ones to moving zeros. */
 enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
                              uint64_t *unit_bytes, double *confidence);
 void content_say_unit(uint64_t unit_bytes, double confidence,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * content: the smallest part of a block whose zeroing changes what it costs to
- * move.
+ * content: the smallest part of a block that is moved faster when it is zero.
  */
 #include "probes/content/content.h"
 
@@ -12,53 +11,54 @@
 
 enum {
     PARTS_COUNT = 11, /* from 1 KiB to 32 KiB */
-    LARGER = 3,       /* the contrast of the next larger parts */
-    FRACTIONS = 4     /* the first of the contrasts that must save nothing */
+    LARGER = 3,       /* index of the contrast of the next larger parts */
+    FRACTIONS = 4     /* index of the first contrast that must save nothing */
 };
 
 static const uint32_t unit_looks[] = {CONTENT_VOTES,     64, 128, 256,
                                       CONTENT_VOTES_MAX, 0};
-/* What all votes leave open may still be said, but not so surely: with a larger
- * error rate, and where parts that save a little more pass for none. But not
- * where parts that are a unit would save more: some whole units lie in parts of
- * any size, where two of them meet. */
+/* If all votes leave the claim open, it is tried once more with this larger
+ * error rate and confidence at most 0.95, where small savings of half units
+ * pass as none. It stays open if the parts save less than a unit should: parts
+ * of any size contain some whole units where two parts of zeros meet. */
 static const double unit_alpha_most = 0.02, unit_confidence_less = 0.95;
 static const uint64_t smallest_part_bytes = KIB;
-/* Half of the units are zeros where parts are units: half of that is looked
- * for. Of two banks that move pages side by side both must be, which a quarter
- * is, and of more fewer: a second search also takes less, where it is no noise.
- * Of what it comes to, other parts save less than half. */
+/* Least savings, as shares of what zeros save. If a part is a unit, half of all
+ * units are zeros; a quarter is looked for. If two banks move pages in
+ * parallel, only pairs of zero units save, a quarter of all, and fewer with
+ * more banks; so a second search accepts a tenth. Certified parts must save 60
+ * % of the measured saving, others less than half. */
 static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
                     part_most = 0.5;
-/* The next larger parts than units save two thirds of what units do, but four
- * times as much if they are the units. */
+/* Parts of twice the size save two thirds as much again if the unit is right;
+ * if the larger parts are the unit, they save four times as much. */
 static const double larger_least = 1.5, larger_most = 1.25;
-/* A half or a third of a unit saves nothing at all. Where banks move pages side
- * by side and wait for the slowest, it is only a row of pages, all of them
- * zeros, that saves what programs take; but single ones save their way over the
- * bus. */
+/* Most that a half or a third of a unit may save, as a share of the unit's
+ * saving. It should be nothing. With parallel banks only a row of zero pages
+ * saves program time, but a single one saves a little bus time; so the second,
+ * less certain, test allows more. */
 static const double fraction_most = 0.1, fraction_less_sure = 0.2;
-/* So little is nothing, whatever it is a share of: more looks would not
+/* A saving (log ratio) this small counts as nothing; more looks would not
  * tell. */
 static const double saving_none = 0.015;
-/* So many standard errors are no noise. */
+/* Standard errors above zero that are no noise. */
 static const double clear_errors = 5;
 
-/* What parts save when `share` of the units of a block are zeros. */
+/* Log ratio saved if `share` of the units of a block are zeros. */
 static double saving(double ones_to_zeros, double share)
 {
     return -log(1 - share * (1 - exp(-ones_to_zeros)));
 }
 
-/* Parts that may be units: a power of two, or three times that. */
+/* Size of candidate `index`: a power of two, or three times one. */
 static uint64_t part_of(size_t index)
 {
     return index % 2 ? (smallest_part_bytes << (index / 2)) / 2 * 3
                      : smallest_part_bytes << (index / 2);
 }
 
-/* More than this is a saving: by what whole blocks of zeros save, and of a
- * second search by how well the median of these is known. */
+/* Threshold of a saving, from what whole blocks of zeros save. The second
+ * search (`again`) also uses the standard error of the median. */
 static double saving_least(double ones_to_zeros, bool again,
                            const double ratios[])
 {
@@ -71,10 +71,9 @@ static double saving_least(double ones_to_zeros, bool again,
                  : usual;
 }
 
-/* The smallest parts that save anything: those below hold no whole unit. As
- * many as there are: none do. One after the other: larger parts may save less
- * again, where they leave out some of the banks that move pages side by
- * side. */
+/* Returns the index of the smallest parts that save anything; PARTS_COUNT: none
+ * do. Tests sizes in ascending order: larger parts may save less, if they cover
+ * only some of the parallel banks. */
 static size_t search_unit(struct content_probe *state, const char *phase,
                           uint32_t turns, double ones_to_zeros)
 {
@@ -91,8 +90,8 @@ static size_t search_unit(struct content_probe *state, const char *phase,
     return PARTS_COUNT;
 }
 
-/* What parts of a unit save is taken from the fresh data, since of the sizes
- * that are searched those pass that save more by chance. */
+/* Sets thresholds relative to the saving of the unit in the fresh data: the
+ * search prefers sizes that save more by chance. */
 static void set_thresholds(struct contrast contrasts[], size_t count,
                            double fraction)
 {
@@ -121,9 +120,9 @@ static void adapt_less_sure(struct contrast contrasts[], size_t count)
     set_thresholds(contrasts, count, fraction_less_sure);
 }
 
-/* Where parts of this size are no unit: those that were seen to save as well
- * may be one, and if shifted ones save as much, or larger ones more, a larger
- * one. PARTS_COUNT: none. */
+/* Returns the likelier unit after `index` failed: a smaller size that saves
+ * too; else the next larger one, if shifted parts save as much or larger ones
+ * save more. PARTS_COUNT: none. */
 static size_t likelier(const struct contrast contrasts[], size_t count,
                        size_t index)
 {
@@ -138,13 +137,18 @@ static size_t likelier(const struct contrast contrasts[], size_t count,
                : PARTS_COUNT;
 }
 
-/* Parts of a unit save something; those shifted by half of it save less than
- * half of that, and so do those that are next to it in size: where a unit is 12
- * KiB, parts of 16 KiB hold some whole ones, and would pass but for that. The
- * next larger ones do not save more: where a unit is 48 KiB, parts of 32 KiB
- * hold some as well, where two of zeros meet. Those of half of it and, where
- * that is one of the parts, of a third of it save nothing. If it falls, `index`
- * becomes what is likelier. */
+/*
+ * Certifies a unit with these contrasts:
+ * - parts of the unit's size save time
+ * - shifted by half a unit they save less than half of that
+ * - so do parts of the next smaller size: with a unit of 12 KiB, parts of 16
+ *   KiB hold some whole units and would pass otherwise
+ * - parts of the next larger size do not save more: with a unit of 48 KiB,
+ *   parts of 32 KiB hold some, where two of zeros meet
+ * - parts of a half and, if possible, a third of the unit save nothing
+ *
+ * If it falls, `index` becomes the likelier candidate.
+ */
 static enum claim certify_unit(struct content_probe *state,
                                double ones_to_zeros, size_t *index,
                                double *confidence)
