@@ -11,42 +11,43 @@
 
 enum {
     LEVELS_MAX = 8,
-    PLACES_FEW = 16 /* these say little of which level has how many */
+    PLACES_FEW = 16 /* too few to tell how many places each level has */
 };
 
-/* Levels are apart by so much (the logarithm of 1.067), and by so many standard
- * errors of a place. */
+/* Neighbouring levels differ at least by this log ratio (a factor of 1.067) and
+ * by this many standard errors of a place. */
 static const double apart_least = 0.065, apart_errors = 6;
-/* Pages that share cells take turns, so each level holds its fair share of
- * places, about; two levels that look like one hold twice as much. At most one
- * place in eight lies on none: first pages pay for the erase. So does a level
- * of one place, or of one in twenty. */
+/* Pages that share cells alternate, so all levels hold about equally many
+ * places: a quarter more or less is tolerated. Two levels that look like one
+ * hold twice as many. At most one place in eight lies on no level, such as
+ * first pages, which pay for the erase. A level of less than 5 % of the places,
+ * or of one, counts as stray. */
 static const double unfair_least = 0.25, strays_most = 0.125,
                     level_least = 0.05;
-/* Places of one level go together in both halves of the blocks only by chance:
- * this many standard errors of their correlation are none. */
+/* Correlation of the halves of the blocks within one level, in standard errors,
+ * beyond which it is no chance. */
 static const double agreement_most = 4;
-/* What is nearer than this is one level. */
+/* Levels nearer than this log ratio are one level. */
 static const double hidden_least = 0.01; /* log 1.01 */
-/* Both halves of the blocks show one profile. */
+/* Least correlation of the profiles of both halves of the blocks. */
 static const double correlation_least = 0.7;
-/* A place is known well enough to count levels, and to say that there is one.
- */
+/* Standard errors of a place (log ratio) that suffice to count levels, and to
+ * state a single level. */
 static const double error_levels = 0.02, error_one = 0.01;
-/* Of two modes of a page's cost: the smaller one's share, and the error
- * rate. */
+/* Test for two modes of a page's time: least share of the smaller one, and the
+ * error rate. */
 static const double side_least = 0.2, restless_error = 0.0001;
-/* One level is one bit a cell, or pages of all levels that are programmed
- * together, and nothing seen from outside tells which. No page of a chip is
- * longer than this: what is, is made of several. Of random drives with one
- * level and pages so short, 94 of 123 had one bit a cell. */
+/* One level means one bit a cell, or pages of all levels that are programmed
+ * together; seen from outside both look alike. A page of a chip has at most 16
+ * KiB; a longer one consists of several. Among random test drives with one
+ * level and such pages, 94 of 123 had one bit a cell. */
 static const double one_level_confidence = 0.75;
 static const uint64_t chip_page_most_bytes = 16 * KIB;
-/* Two levels may be four, of which two each are too near to be told apart, or
- * are in one page that is longer than a chip's; or three. Three are seldom
- * others, and four seldom those of two, where a write waits for parts of pages.
- * Of random drives with two times, 271 of 329 had two bits a cell; with three,
- * 187 of 189 had three; with four, 113 of 114 had four. */
+/* Two levels may be three or four of which some are too near to tell apart, or
+ * are in one page longer than a chip's. Three are seldom others. Four are
+ * seldom two, of which writes wait for parts of pages. Among random test
+ * drives, 271 of 329 with two levels had two bits a cell, 187 of 189 with three
+ * had three, and 113 of 114 with four had four. */
 static const double two_levels_confidence = 0.8, more_levels_confidence = 0.97;
 
 /* ---- levels ------------------------------------------------------------ */
@@ -54,10 +55,11 @@ static const double two_levels_confidence = 0.8, more_levels_confidence = 0.97;
 struct levels {
     size_t count;
     double middles[LEVELS_MAX], widths[LEVELS_MAX];
-    size_t places[LEVELS_MAX], strays; /* these are on no level */
+    size_t places[LEVELS_MAX], strays; /* places on no level */
 };
 
-/* Sorted places, split wherever a gap is wide. Small groups are strays. */
+/* Splits sorted times into levels at gaps larger than `gap`. Small groups count
+ * as strays. */
 static void split(const double sorted[], size_t count, double gap,
                   struct levels *levels)
 {
@@ -99,7 +101,8 @@ static double widest(const struct levels *levels)
     return most;
 }
 
-/* What a level lacks may be strays, which could be of any. */
+/* Do all levels hold about equally many places? Strays may belong to any level,
+ * so they can make up for missing places. */
 static bool shares_are_fair(const struct levels *levels, size_t count)
 {
     double fair = (double)count / (double)levels->count;
@@ -115,7 +118,7 @@ static bool shares_are_fair(const struct levels *levels, size_t count)
     return lacking <= (double)levels->strays;
 }
 
-/* The level that a place is on; `count` for none. */
+/* Returns the level of a time; `count` for none. */
 static size_t level_of(const struct levels *levels, double cost)
 {
     size_t best = 0;
@@ -131,12 +134,14 @@ static size_t level_of(const struct levels *levels, double cost)
 }
 
 /*
- * Is a level more than one? Then its places differ a little, always the same
- * ones: what they cost in one half of the blocks goes with what they cost in
- * the other, more than by chance. And by as much as levels do: a kernel's timer
- * or a drive's own tables cost some places a little as well. The halves have no
- * noise in common, so their covariance is that of the places themselves: for
- * two levels with half of the places each, the square of half their distance.
+ * Does one level contain several close ones? Then its places differ a little,
+ * in the same way in both halves of the blocks: the halves correlate more than
+ * chance allows. The difference must also have the size of levels, as a kernel
+ * timer or the drive's tables slow some places a little too.
+ *
+ * The noise of the halves is independent, so their covariance is the variance
+ * of the places themselves. For two equally large levels it is the square of
+ * half their distance.
  */
 static bool levels_hide_more(const struct nand_profile *profile,
                              const struct levels *levels)
@@ -181,7 +186,7 @@ static void say_levels(const struct nand_profile *profile,
                        struct findings *findings)
 {
     struct finding *finding = nand_finding(findings);
-    /* By how many standard errors the nearest levels are apart, halved. */
+    /* error of telling the two nearest levels apart */
     double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
     double confidence = 1 - error * (double)profile->count;
 
@@ -229,14 +234,14 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
 
 /* ---- reasoning --------------------------------------------------------- */
 
-/* Do the costs of each place have two modes, wherever it lies? Then a level is
- * not what a page costs, and that there is one says nothing. */
+/* Does each place have two modes of time? Then a page's time does not depend on
+ * its place, and a single level says nothing. */
 static bool restless(const double costs[], size_t blocks,
                      const struct nand_profile *profile)
 {
     double rests[DIP_MAX], sample[NAND_BLOCKS_MAX];
     size_t places = profile->count, count = 0;
-    size_t step = blocks * places / DIP_MAX + 1; /* rests fit */
+    size_t step = blocks * places / DIP_MAX + 1; /* so that `rests` has room */
     struct modes modes;
 
     for (size_t place = 0; place < places; place++) {
@@ -258,7 +263,7 @@ enum nand_answer nand_judge(uint64_t page_bytes, double most,
                             struct findings *findings)
 {
     struct levels levels;
-    double *sorted = profile->residuals; /* no longer needed */
+    double *sorted = profile->residuals; /* residuals are free to use */
     double gap = fmax(apart_least, apart_errors * profile->error);
 
     if (profile->error > error_levels)
@@ -266,7 +271,7 @@ enum nand_answer nand_judge(uint64_t page_bytes, double most,
     for (size_t i = 0; i < profile->count; i++)
         sorted[i] = profile->places[i];
     stats_sort(sorted, profile->count);
-    /* Gaps inside a level are a fraction of the distance between levels. */
+    /* gaps within a level are smaller than the distance of levels */
     split(sorted, profile->count, 0.6 * gap, &levels);
     if (levels.count == 0 ||
         (double)levels.strays > strays_most * (double)profile->count ||

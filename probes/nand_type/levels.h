@@ -8,28 +8,28 @@
 #include "lib/infer/finding.h"
 #include "probes/nand_type/profile.h"
 
-/* nand-type: how many levels the places of a block make, and what that says of
- * its cells. */
+/* nand-type: counts the levels of program time among the places of a block, and
+ * infers the bits per cell. */
 
 enum nand_answer {
     NAND_SAID,    /* a finding was added */
-    NAND_MORE,    /* it is not known well enough yet */
-    NAND_BLURRED, /* the times are no levels that are tied to places */
-    NAND_HIDDEN   /* a level seems to be several, too near to be counted */
+    NAND_MORE,    /* more blocks are needed */
+    NAND_BLURRED, /* no clear levels tied to places */
+    NAND_HIDDEN   /* a level may contain several close ones */
 };
 
 /*
- * Counts the levels of the places of a block (Kim et al. III-D) and says what
- * they mean. `page_bytes` is the clustered page; `costs` are as they were
- * folded. No more is stated than a confidence of `most`, in [0, 1]. The
- * profile's residuals are used up.
+ * Counts the levels of the places of a block (Kim et al. III-D) and adds a
+ * finding if the answer is NAND_SAID. `page_bytes`: clustered page. `costs`: as
+ * nand_profile_make() left them. The confidence stated is at most `most`, in
+ * [0, 1]. Overwrites the profile's residuals.
  */
 enum nand_answer nand_judge(uint64_t page_bytes, double most,
                             const double costs[], size_t blocks,
                             const struct nand_profile *profile,
                             struct findings *findings);
 
-/* Adds a finding of this probe, inconclusive until more is said of it. */
+/* Adds an inconclusive finding of nand_type. */
 struct finding *nand_finding(struct findings *findings);
 
 #endif

@@ -2,13 +2,14 @@
 /*
  * nand-type: how many bits does a cell hold? (Kim et al. III-D)
  *
- * Idea: the pages that share cells take different times to program, and which
- * of them a page is follows from its place in the block. So write whole blocks
- * page by page, fold the costs at the block's length, and count the levels on
- * which places lie: one SLC, two MLC, three TLC, four QLC.
+ * Idea: the pages that share cells take different times to program, and the
+ * place of a page in its block tells which kind it is. So write whole blocks
+ * page by page, average the times by the place in the block, and count the
+ * levels: one is SLC, two MLC, three TLC, four QLC.
  *
- * Assumes: page and block as found, flush works. Pages that are programmed
- * together hide the levels: one level is then no proof of SLC, and said so.
+ * Assumes: page and block are as found; a flush waits for the write. Pages that
+ * are programmed together hide the levels: a single level is then no proof of
+ * SLC, and the finding says so.
  *
  *   cost of a page
  *    |  -- --  -- --  -- --     slow pages
@@ -28,8 +29,9 @@
 #include "probes/probes.h"
 
 enum {
-    BLOCKS_FIRST = 12, /* blocks of the first look; then twice as many */
-    PLACES_MIN = 8     /* of a block: fewer say nothing of a pattern */
+    BLOCKS_FIRST = 12, /* blocks of the first look; doubled for each further
+                          look */
+    PLACES_MIN = 8     /* pages of a block: fewer show no pattern */
 };
 
 static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
@@ -38,7 +40,7 @@ struct state {
     struct study study;
     uint64_t page_bytes, block_bytes, base_bytes;
     size_t places; /* pages of a block */
-    double sure;   /* confidence of the page and of the block, the lesser */
+    double sure;   /* lesser confidence of page and block */
 };
 
 /* ---- measuring --------------------------------------------------------- */
@@ -57,9 +59,9 @@ static void ask_block(struct state *state, uint32_t block)
     }
 }
 
-/* The first `blocks` of them, row by row, of study_alloc(). Before them is one
- * that is not looked at: what was open takes its first pages, so that its
- * places are others. */
+/* Log costs of the first `blocks` blocks, row by row, from study_alloc().
+ * Leaves until they are measured. An extra block before them is not used: the
+ * drive's open block takes its first pages, which shifts its places. */
 static double *take_blocks(struct state *state, uint32_t blocks)
 {
     size_t places = state->places;
@@ -90,7 +92,7 @@ static double *take_blocks(struct state *state, uint32_t blocks)
 
 /* ---- reasoning --------------------------------------------------------- */
 
-/* What so many blocks say. */
+/* Judges the first `blocks` blocks. */
 static enum nand_answer look_at(struct state *state, uint32_t blocks,
                                 struct findings *findings)
 {

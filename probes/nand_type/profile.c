@@ -9,7 +9,8 @@
 
 enum { POLISHES = 2 };
 
-/* Of any number of them, which it sorts: stats_median() takes STATS_MAX. */
+/* Median of any number of values, which it sorts; stats_median() takes only
+ * STATS_MAX. */
 static double median_of(double values[], size_t count)
 {
     stats_sort(values, count);
@@ -17,7 +18,8 @@ static double median_of(double values[], size_t count)
                      : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Takes what all pages of a block have in common out: drift is not a level. */
+/* Removes from each page the median deviation of its block, which is drift
+ * (median polish). */
 static void polish(double costs[], size_t blocks, size_t places,
                    double middle[], double scratch[])
 {
@@ -38,8 +40,9 @@ static void polish(double costs[], size_t blocks, size_t places,
     }
 }
 
-/* Of the lower half, as noise only adds; but not of the lowest quarter: a block
- * that is not where it should be has fast pages where others have slow ones. */
+/* Mean of the second quarter of the values. Noise only adds time, so the lower
+ * half counts. The lowest quarter does not: a block out of alignment has fast
+ * pages where others have slow ones. */
 static double second_quarter_mean(double values[], size_t count)
 {
     size_t begin = count / 4, end = (count + 1) / 2;
@@ -51,7 +54,7 @@ static double second_quarter_mean(double values[], size_t count)
     return sum / (double)(end - begin);
 }
 
-/* That mean by place, over every `step`-th block from `first`. */
+/* second_quarter_mean() by place, over every `step`-th block from `first`. */
 static void lower_by_place(const double costs[], size_t blocks, size_t places,
                            size_t first, size_t step, double out[])
 {
@@ -111,7 +114,7 @@ int nand_profile_make(double costs[], size_t blocks, size_t places,
     for (size_t i = 0; i < places; i++)
         profile->residuals[i] =
             fabs(profile->halves[0][i] - profile->halves[1][i]);
-    /* The whole is twice as sure as the difference of its halves. */
+    /* The whole has half the error of the difference of its halves. */
     profile->error =
         1.482602218505602 * median_of(profile->residuals, places) / 2;
     return 0;

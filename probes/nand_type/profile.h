@@ -4,25 +4,29 @@
 
 #include <stddef.h>
 
-/* nand-type: the costs of the pages of blocks, folded at the blocks' length. */
+/* nand-type: the profile of a block, which is the typical cost of each page by
+ * its place in the block, over many blocks. */
 
 enum {
-    NAND_BLOCKS_MAX = 96 /* of a profile */
+    NAND_BLOCKS_MAX = 96 /* most blocks of a profile */
 };
 
-/* What the blocks show once they are folded. */
+/* Profile of the blocks. */
 struct nand_profile {
-    double *places;            /* log cost by place, slow changes taken out */
-    double *halves[2];         /* of the even and of the odd blocks */
-    double *residuals;         /* of single pages, sorted: scratch as well */
+    double *places;            /* log cost by place, without drift */
+    double *halves[2];         /* the same from even and from odd blocks */
+    double *residuals;         /* absolute differences of the halves, sorted;
+                                  also scratch space */
     size_t count;              /* places */
-    double error, correlation; /* of a place; between the halves */
+    double error, correlation; /* standard error of a place; correlation of
+                                  the halves */
 };
 
 /*
- * Folds `costs`, logarithms of what pages cost, row by row: a row is a block of
- * `places` pages, in order. What a block's pages have in common is taken out of
- * `costs`. 0, or -ENOMEM; the profile is the caller's, to free in either case.
+ * Makes the profile from `costs`, the logarithms of page times: row by row,
+ * where a row is a block of `places` pages in order. Removes the common level
+ * of each block from `costs`. Returns 0 or -ENOMEM; the caller frees the
+ * profile in either case.
  */
 int nand_profile_make(double costs[], size_t blocks, size_t places,
                       struct nand_profile *profile);
