@@ -65,7 +65,8 @@ static bool touch(const struct costs *costs, struct cost_place *place,
     size_t at = 0;
 
     if (place->blocks_count > costs->logs_count)
-        place->blocks_count = costs->logs_count; /* fewer were found */
+        /* a finding lowered the number of logs */
+        place->blocks_count = costs->logs_count;
     while (at < place->blocks_count && place->blocks[at] != block)
         at++;
     const bool known = at < place->blocks_count;

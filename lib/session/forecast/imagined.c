@@ -179,7 +179,7 @@ static uint64_t known_block(const struct costs *costs)
                               : costs->erase.pages * costs->page_bytes;
 }
 
-/* A write of less than a page uses up all of it. */
+/* A write shorter than a page uses up a whole page. */
 static uint64_t used_by(const struct costs *costs, uint64_t bytes)
 {
     return larger_of(bytes, costs->page_bytes);

@@ -84,9 +84,8 @@ static double spread(const struct cost_class *class)
                : 0;
 }
 
-/* Spread that the typical times lack because the outer times were dropped. It
- * is at most `most`, the spread of reads: writes differ by more only because
- * pages differ. */
+/* Spread that the typical times lack, as the outer ones were dropped; at most
+ * `most`, the spread of reads. Writes differ by more because pages do. */
 static double cut_off(const struct cost_class *class,
                       const struct imagined_point *point, double most)
 {
@@ -136,8 +135,8 @@ static void set_kind(struct imagined_kind *imagined,
 }
 
 /*
- * Mean delay by other work of the drive or the host, as a share of the time. It
- * is measured on reads, which never wait for cleaning.
+ * Mean delay by other work, as a share of the time. It is measured on reads,
+ * which never wait for cleaning.
  */
 static double held_up(const struct imagined_kind kinds[COST_KINDS])
 {
@@ -183,8 +182,7 @@ static double spread_of_class(const struct cost_class *class)
     return imagined_sigma(off, imagined_off_middle(ns, count, off));
 }
 
-/* Median over all classes of reads, the lower of two. One class may mix places,
- * and buffers or segment groups only add to its spread. */
+/* Median over the classes of reads. A single class may mix places. */
 double imagined_spread_of_reads(const struct costs *costs)
 {
     const uint32_t least_times = 3;
@@ -233,8 +231,7 @@ static void set_merges_apart(struct imagined_kind *write,
     }
 }
 
-/* Do two times of one size agree within chance? The first was measured `count`
- * times. */
+/* Do two times of one size, one seen `count` times, agree within chance? */
 static bool alike(double ns, uint32_t count, double other_ns)
 {
     const double most =
@@ -243,8 +240,7 @@ static bool alike(double ns, uint32_t count, double other_ns)
     return ns <= most * other_ns && other_ns <= most * ns;
 }
 
-/* Replaces a time with few measurements by that of a similar kind if both
- * agree; a probe would find a difference by chance otherwise. */
+/* Replaces a time with few measurements by a similar kind's if both agree. */
 static void lean(struct imagined_point *point, const struct costs *costs,
                  enum cost_kind kind)
 {
@@ -268,8 +264,8 @@ static void lean(struct imagined_point *point, const struct costs *costs,
     }
 }
 
-/* Time of the kind / time of the other kind, at most 1, at the largest measured
- * size: sizes to be filled in are mostly larger. */
+/* Ratio to the other kind, at most 1, at the largest measured size: sizes to be
+ * filled in are mostly larger. */
 static double share_of(const struct imagined_kind *kind,
                        const struct imagined_kind *other)
 {

@@ -5,7 +5,7 @@
 
 static const double least_bytes = 512; /* a flush may carry no data */
 
-/* A write of less than a page uses up all of it. */
+/* A write shorter than a page uses up a whole page. */
 static double used_up(const struct imagined_kind *kind, double bytes)
 {
     return fmax(fmax(bytes, least_bytes), kind->page_bytes);
@@ -84,7 +84,7 @@ double imagined_wait_ns(const struct imagined_kind *kind, double bytes,
     for (size_t i = 0; i < kind->count; i++) {
         const struct imagined_point *point = &kind->points[i];
         const double shorter = used_up(kind, point->bytes) / own;
-        /* A size twice as large, or half as large, counts for half. */
+        /* A size twice as large, or half as large, has half the weight. */
         const double weight = point->weight * fmin(shorter, 1 / shorter);
         wait_ns += weight * point->excess_ns;
         weights += weight * (kind->each ? 1 : shorter);

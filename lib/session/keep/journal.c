@@ -175,7 +175,7 @@ size_t journal_unit_bytes(const struct journal_extent *extent, size_t unit)
     return left < JOURNAL_UNIT_BYTES ? left : JOURNAL_UNIT_BYTES;
 }
 
-/* Writes the units that are not all zeros; adjacent ones in one request. */
+/* Writes the units that are not all zeros, adjacent ones at once. */
 static int put_units(const struct journal *journal, uint64_t place,
                      const struct journal_extent *extent,
                      const unsigned char *data, struct fault *why)
@@ -278,7 +278,7 @@ static int damaged(const struct run_dir *dir, struct fault *why)
                      dir->path);
 }
 
-/* The value of "name=value" in the page; empty where there is none. */
+/* Copies the value of the line "name=value"; "" if there is none. */
 static void take(const char *page, const char *name, char *value, size_t size)
 {
     char line[40];
@@ -332,7 +332,7 @@ static bool read_header(struct journal *journal, uint64_t place)
                header->capacity_bytes - header->region_length_bytes;
 }
 
-/* The second page is the end of the file. */
+/* The second page is at the end of the file. */
 static bool read_second_header(struct journal *journal)
 {
     struct stat status;
@@ -388,7 +388,7 @@ void journal_extent(const struct journal *journal, uint64_t number,
     const uint64_t places[] = {HEADER_BYTES, layout.second_index_place};
 
     place_extent(journal, number, extent);
-    /* An unreadable digest stays zero, which no contents have. */
+    /* an unreadable digest stays zero, which no contents have */
     for (size_t i = 0; i < 2; i++)
         (void)read_whole(journal->file, extent->digests[i],
                          extent->units_count * DIGEST_BYTES,
@@ -415,8 +415,7 @@ void journal_read(const struct journal *journal, uint64_t number,
         layout_of(journal->header.region_length_bytes).data_place +
         number * JOURNAL_EXTENT_BYTES;
 
-    /* Reads units one by one, so that an unreadable one does not lose
-     * others. */
+    /* One by one, so that an unreadable unit does not lose others. */
     for (size_t i = 0; i < extent->units_count; i++) {
         const size_t at = i * JOURNAL_UNIT_BYTES;
         intact[i] = read_whole(journal->file, data + at,

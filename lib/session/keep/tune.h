@@ -39,7 +39,7 @@ int tune_apply(struct tune *tune, enum tune_level level,
  * old values. */
 int tune_restore(const struct run_dir *dir, struct fault *why);
 
-/* Lets the processors sleep again. */
+/* Lets the processors sleep again, by closing `awake`. */
 void tune_close(struct tune *tune);
 
 #endif

@@ -73,7 +73,7 @@ int flight_wait(struct flight *flight, struct device *device)
         if (entry->done)
             continue;
         entry->io.error = error;
-        entry->io.complete_ns = entry->io.submit_ns; /* it never came back */
+        entry->io.complete_ns = entry->io.submit_ns; /* it never completed */
         end(flight, entry);
     }
     return error;

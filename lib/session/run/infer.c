@@ -93,7 +93,7 @@ static uint64_t written_by(const struct csv_rows *rows, const char *name)
     return written_bytes;
 }
 
-/* Is this row what the probe asked for next? */
+/* Is the row the answer to this step? */
 static bool is_asked(const struct step *step, const struct sample *row)
 {
     return step->operation == row->operation &&

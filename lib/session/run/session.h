@@ -77,8 +77,9 @@ struct session_progress {
 
 struct session;
 
-/* `device` stays the caller's and must outlive the session. 0; -EINVAL with
- * `why` for a region that does not fit or is not aligned; -ENOMEM. */
+/* Opens a session. The caller owns `device`, which must outlive the session.
+ * Returns 0; -EINVAL with `why` for a region that does not fit or is not
+ * aligned; or -ENOMEM. */
 int session_open(struct device *device, const struct session_options *options,
                  struct session **session, struct fault *why);
 

@@ -71,7 +71,8 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
  * need them are planned too. */
 void skip_hope(const struct probe *probe, struct findings *findings);
 
-/* Adds a finding that the user vouches for. 0 or -EINVAL with `why`. */
+/* Adds a finding that the user supplies (--assume). Returns 0, or -EINVAL with
+ * `why`. */
 int skip_assume(struct findings *findings, const char *parameter,
                 const char *text, struct fault *why);
 

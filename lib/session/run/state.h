@@ -131,7 +131,7 @@ int step_take(struct session *session, struct sample *sample,
 int step_fault(const struct session *session, const struct step *step,
                int error, struct fault *why);
 
-/* step.c: tells the caller how far the run is. */
+/* step.c: reports the progress of the run to the caller. */
 void step_report(const struct session *session);
 
 /* resume.c: counts the cost of the interrupted run's rows, part by part. */

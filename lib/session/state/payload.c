@@ -143,8 +143,8 @@ int payload_prepare(struct payload *payload, const struct step *step,
     return 0;
 }
 
-/* One logical block at a time, so that no second buffer of the request's length
- * is needed. */
+/* Compares 512 bytes at a time, so that no second buffer of the request's
+ * length is needed. */
 enum returned payload_compare(const struct step *step, const void *data)
 {
     enum { PIECE_BYTES = 512 };

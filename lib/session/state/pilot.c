@@ -23,8 +23,10 @@ enum {
 static const uint64_t read_least_bytes = 4 * KIB, read_most_bytes = 2 * MIB;
 static const uint64_t far_sizes[] = {64 * KIB, MIB};
 static const uint64_t near_least_bytes = KIB, near_most_bytes = MIB;
-static const uint64_t near_long_bytes = 128 * KIB;  /* fewer of these */
-static const uint64_t near_large_bytes = 512 * KIB; /* and of these */
+/* WRITES_LONG of these and longer */
+static const uint64_t near_long_bytes = 128 * KIB;
+/* WRITES_LARGE of these and longer */
+static const uint64_t near_large_bytes = 512 * KIB;
 static const uint64_t window_least_bytes = 256 * KIB, window_bytes = 4 * MIB;
 static const uint64_t spreads_bytes[] = {8 * MIB, 32 * MIB, 128 * MIB};
 static const uint64_t region_least_bytes = 64 * MIB;

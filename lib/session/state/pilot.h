@@ -31,7 +31,7 @@ struct pilot {
     struct step failed;       /* the step that the device failed */
 };
 
-/* The most that it writes. */
+/* Most bytes that the pilot writes. */
 #define PILOT_BYTES_MAX (UINT64_C(22) << 20)
 
 /* Runs the pilot: reads, and if `writes` also writes, which the device must
