@@ -40,8 +40,8 @@ enum { VOTE_LOOKS = 7, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
 static const double alpha_same = 1e-3;
 /* Least log ratio that counts as a difference: 5 %. */
 static const double effect_least = 0.05;
-/* A page at random that costs 1.5 times one in order (log ratio) shows that
- * more than the page itself is moved; below 0.2 it is not. */
+/* Least log ratio (1.5 times) of a page at random to one in order that shows
+ * that more than the page is moved; below 0.2 nothing is. */
 static const double moved_least = 0.4055, moved_none = 0.2;
 /* Least log ratio by which writes that move a block must be slower than
  * others. */
@@ -50,8 +50,7 @@ static const double waited_least = 0.1823; /* log 1.2 */
  * the blocks of a trial from being moved. */
 static const double without_logs_confidence = 0.9;
 /* Looks: number of votes, votes averaged into one, share of the error rate.
- * Averages count where many single votes did not decide. The first look has a
- * large share because it suffices on most drives. */
+ * Most drives need only the first look, which has a large share. */
 static const struct {
     uint32_t votes, group, shares;
 } vote_looks[VOTE_LOOKS] = {{CONTENT_VOTES, 1, 4},
@@ -63,9 +62,9 @@ static const struct {
                             {CONTENT_VOTES_MAX, CONTENT_GROUP, 1}};
 /* The true difference may be this many times nearer to the threshold. */
 static const double hopeful = 2;
-/* Block size assumed if neither logs nor an erase unit is known; and the length
- * of a stretch used in place of a block if such a drive moves pages. A block of
- * up to half the stretch that contains its middle lies within it. */
+/* Block size if neither logs nor an erase unit is known; and the length of a
+ * stretch used as a block if such a drive moves pages. A block of up to half of
+ * it that contains its middle lies within it. */
 static const uint64_t usual_block_bytes = 4 * MIB, widest_bytes = 64 * MIB;
 
 /* ---- what is said ------------------------------------------------------ */
@@ -139,8 +138,7 @@ static enum answer judge(const double ratios[], uint32_t count, double share,
 
 /*
  * Could CONTENT_VOTES_MAX votes still decide? The interval shrinks with the
- * root of the number of votes, and must then exclude the nearer threshold. If
- * not, filling more blocks is useless.
+ * root of the number of votes, and must exclude the nearer threshold.
  */
 static bool is_worthwhile(const struct interval *interval, double median,
                           uint32_t votes)
@@ -316,9 +314,8 @@ static void compare_bits(struct content_probe *state, struct findings *findings)
     }
 }
 
-/* Without logs and a known erase unit: if writes make the drive move pages,
- * uses a stretch longer than any block, which contains a block wherever it
- * begins. */
+/* Without logs and an erase unit: if writes make the drive move pages, uses a
+ * stretch that contains a block wherever blocks begin. */
 static void choose_stretch(struct content_probe *state)
 {
     if (!state->logs_absent || state->block_known ||
@@ -354,8 +351,7 @@ static void think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    /* Usually a few blocks; most of the region if blocks are large, and a small
-     * region several times. */
+    /* Usually a few blocks; most of the region if blocks are large. */
     const uint64_t usual = 96 * MIB, large_blocks_bytes = 12 * GIB;
     uint64_t most = setting->region_length_bytes / 4 * 3;
 

@@ -30,8 +30,9 @@ static const uint64_t smallest_part_bytes = KIB;
  * % of the measured saving, others less than half. */
 static const double share_least = 0.25, share_of_banks = 0.1, whole_least = 0.6,
                     part_most = 0.5;
-/* Parts of twice the size save two thirds as much again if the unit is right;
- * if the larger parts are the unit, they save four times as much. */
+/* Thresholds for parts of the next larger size, as multiples of the unit's
+ * saving. They save about two thirds of what the unit saves; if they are the
+ * unit themselves, they save four times as much as the parts tested. */
 static const double larger_least = 1.5, larger_most = 1.25;
 /* Most that a half or a third of a unit may save, as a share of the unit's
  * saving. It should be nothing. With parallel banks only a row of zero pages

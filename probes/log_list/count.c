@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log-list: how many places stay fast when they are written in turn, and what
- * counts as fast.
+ * log-list: the number of places that stay fast when written in turn, and the
+ * threshold between fast and slow.
  */
 #include "probes/log_list/log_list.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log-list: how many blocks can be updated side by side before the drive must
- * merge? (Sun & Zhang 4.3) And how large is such a log block?
+ * merge (Sun & Zhang 4.3), and how long is such a block?
  *
- * Idea: updates of a block go to its log block, and there are few of those.
- * Write to m blocks in turn, over and over: as long as each has its log, writes
- * are fast; with one block more each write waits for a merge.
+ * Idea: a block that is updated gets a log block, and a drive has few of those.
+ * Write to m blocks in turn, over and over. While each block has its log,
+ * writes are fast. With one block more, each write waits for a merge.
  *
- *   slow writes        The block: L - 1 distant places and two that are d
- *    all |     +----   apart are fast as long as the two share a block, so the
- *        |     |       ends of a block show to the page.
+ *   slow writes        The block: L - 1 distant places and two at distance d
+ *    all |     +----   stay fast while the two share a block. So the ends of
+ *        |     |       a block are found to the page.
  *   none +-----+
  *         m =  L  L+1
  *
- * Assumes: the drive is written, a flush waits for the write, the log that goes
- * first is the oldest or the one not used for longest. A log block is shorter
+ * Assumes: the drive is written; a flush waits for the write; the log merged
+ * first is the oldest or the least recently used one. A log block is shorter
  * than the distance of the places, or its end is not found.
  */
 #include "probes/log_list/log_list.h"
@@ -154,9 +154,8 @@ static enum claim claim_fresh(struct log_probe *state, enum log_kind kind,
     return claim;
 }
 
-/* Do single writes to new places cost more at all, by a sign test? The quickest
- * of several could meet no merge, for example while another bank merges, so
- * more places per round would not help. */
+/* Do single writes to new places cost more at all (sign test)? The quickest of
+ * several may meet no merge, so more places would not help. */
 static bool new_places_cost_more(struct log_probe *state,
                                  const struct contrast *contrast)
 {
@@ -209,8 +208,8 @@ static double new_costs(struct log_probe *state, const struct contrast *first,
 }
 
 /*
- * Would merges show, if every write to a new place caused one? Writes more than
- * any buffer holds; the mean write must be quicker than the shortest merge.
+ * Would merges show? Writes more than any buffer holds; if each write made a
+ * merge, the mean would not be below the shortest merge.
  */
 static bool merges_would_show(struct log_probe *state)
 {

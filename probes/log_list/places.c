@@ -104,7 +104,8 @@ static void far_places(struct log_probe *state, struct random *random,
                        uint32_t count)
 {
     const struct log_slots slots = log_slots_for(state, count);
-    /* smaller than the pitch, as slots of fewer places differ */
+    /* Least distance: below the pitch, so that it also holds for places kept
+     * from a search with fewer places, whose slots are others. */
     uint64_t apart = slots.pitch_bytes - slots.pitch_bytes / SLOT_PARTS * 2;
 
     for (uint32_t i = there; i < count; i++) {

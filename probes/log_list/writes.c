@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log-list: which places are written, in which turn, and what the writes cost.
+ * log-list: the sequence of writes of each contrast, and their cost.
  */
 #include "probes/log_list/log_list.h"
 

@@ -186,7 +186,8 @@ static void say_levels(const struct nand_profile *profile,
                        struct findings *findings)
 {
     struct finding *finding = nand_finding(findings);
-    /* error of telling the two nearest levels apart */
+    /* Probability that a place lands on the wrong one of the two nearest
+     * levels, from their distance in standard errors. */
     double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
     double confidence = 1 - error * (double)profile->count;
 
