@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inter-request-distance: pairs of reads, nearby and far away, and what they
- * cost.
+ * inter-request-distance: pairs of reads, nearby and distant, and their times.
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
@@ -60,7 +59,7 @@ static void choose_places(const struct distance_probe *state,
     *to = state->first_bytes + start / state->slot_bytes * state->slot_bytes;
 }
 
-/* Two reads, of which the second is measured. */
+/* Asks for two reads; the second one is measured. */
 static void ask_pair(struct study *study, const char *phase,
                      const struct contrast *contrast, char suffix,
                      uint32_t round, uint64_t first, uint64_t second)
@@ -74,7 +73,7 @@ static void ask_pair(struct study *study, const char *phase,
     study_ask(study, &step);
 }
 
-/* A page of a slot at random, so that what is kept of it is not met again. */
+/* A random page of a slot, so that a cached one is seldom read again. */
 static uint64_t in_slot(const struct distance_probe *state, size_t slot,
                         struct random *random)
 {
@@ -83,8 +82,8 @@ static uint64_t in_slot(const struct distance_probe *state, size_t slot,
            random_below(random, pages) * distance_read_bytes;
 }
 
-/* Nearby is a few slots back: what was read ahead is not met. After all slots
- * they come once more, in another order. */
+/* Next slot with room for the nearby read, which lies a few slots back, where
+ * read-ahead does not reach. After all slots a new random order begins. */
 static uint32_t next_with_room(size_t slots[DISTANCE_SLOTS], uint32_t at,
                                struct random *random)
 {
@@ -150,8 +149,8 @@ bool distance_value(const struct study *study, const char *phase,
     if (!distance_costs(study, phase, contrast, round, 'a', near) ||
         !distance_costs(study, phase, contrast, round, 'b', far))
         return false;
-    /* Not the lower half: from anywhere to anywhere some do not switch, and
-     * between two places the drive still holds some of the pages. */
+    /* The median, not the mean of the lower half: some pairs of random places
+     * do not switch groups, and some pages are still in the drive's cache. */
     *ratio = log(stats_median(far, contrast->repeats) /
                  stats_median(near, contrast->repeats));
     return true;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inter-request-distance: into how many groups is the drive divided, and what
- * does a read in another group than the last one cost? (Sun & Zhang 4.1)
+ * inter-request-distance: into how many segment groups is the drive divided,
+ * and what does a switch of groups add to a read? (Sun & Zhang 4.1)
  *
- * Idea: read here, then there, and time the second read: against one that
- * follows a read nearby. If it takes longer, the two places are in different
- * groups. A walk over the drive finds the runs of places that belong together.
+ * Idea: read two places and time the second read; compare it with a read after
+ * a nearby one. If it takes longer, the two places are in different groups. A
+ * walk over the drive finds the address ranges of the groups.
  *
  *   second read                  places  0 . . . . . . . . . . . . region
  *    slow |        +------       group   0 0 0 0 | 1 1 1 1 | 2 2 2 2 | 3 ...
  *    fast +--------+             each border is certified from both sides
  *         distance
  *
- * Assumes: nearby is farther than what the drive keeps or reads ahead; a group
- * is one run of addresses. Groups that alternate are noticed, not counted.
+ * Assumes: "nearby" is farther than read-ahead or a cache reaches; a group is
+ * one range of addresses. Interleaved groups are noticed, but not counted.
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
@@ -30,8 +30,8 @@ enum { LOOKS = 3, DISTANCES = 3, EFFECT_ROUNDS = 64 };
 
 static const double alpha = 1e-4;
 
-/* Where reads take one of a few times, or the noise is great, a few pairs of
- * them in a cell do not tell: then more. */
+/* Looks with more and more pairs per cell: a few pairs do not tell where read
+ * times have several modes or much noise. */
 static const struct look {
     const char *phase;
     uint32_t repeats;
@@ -40,15 +40,17 @@ static const struct look {
     {"distance", 4, claim_long_looks},
     {"distance-closer", 16, claim_long_looks},
     {"distance-closest", DISTANCE_REPEATS_MAX, claim_longest_looks}};
-/* A switch of 5 % of a read matters; from 3 % on it is looked for. */
+/* A switch must add 5 % to a read to count; its detection begins at 3 %. */
 static const double switch_low = 0.03, switch_none = 0.05;
-/* So many times the spread makes one cell tell a switch nearly always. */
+/* Ratio of the gap to the spread at which one cell nearly always tells a
+ * switch. */
 static const double gap_wanted = 3;
-/* With fewer, one of the many places of the walk is left undecided. */
+/* Least ratio of the gap to the spread; below it, some of the many places of
+ * the walk stay undecided. */
 static const double gap_least = 1.2;
-/* The wider a slot, the fewer of its pages does the drive still hold when the
- * window is read again: so a window is up to half of the way from one place of
- * the walk to the next. */
+/* Widest slot. The wider a slot is, the fewer of its pages are still cached
+ * when the window is read again. A window covers at most half of the distance
+ * between two places of the walk. */
 static const uint64_t widest_slot_bytes = MIB;
 
 /* ---- what is said ------------------------------------------------------ */
@@ -75,10 +77,10 @@ static void say_none(double confidence, struct findings *findings)
 /* ---- is there a switch? ------------------------------------------------ */
 
 /*
- * What a switch adds, and how much cells differ. The dearest distance of a few
- * rounds was dear by chance as well, and half of a switch, which says on which
- * side of it a place is, would be too much for the hundreds of questions that
- * follow: so it is what later rounds say.
+ * Measures the gap and the spread for the distance with the largest gap, on
+ * fresh rounds: that distance was chosen for its gap, which is therefore
+ * overestimated. Half of the gap is the threshold of the hundreds of questions
+ * that follow, so a wrong gap would bias them all.
  */
 static void measure_effect(struct distance_probe *state, const char *phase,
                            const struct contrast contrasts[],
@@ -107,9 +109,9 @@ static void measure_effect(struct distance_probe *state, const char *phase,
 enum switching { SWITCHING_SEEN, SWITCHING_NONE, SWITCHING_UNCLEAR };
 
 /*
- * Dearer nearby than far away? Then nearby is not what it seems. Few rounds, by
- * which it is settled that far away costs no more, may say so by chance: then
- * it is looked at in many.
+ * Is a nearby read slower than a distant one? Then "nearby" is not what it
+ * seems. A few rounds may show that by chance, so it is confirmed with more
+ * rounds.
  */
 static bool is_dearer_nearby(struct distance_probe *state, const char *phase,
                              const struct contrast contrasts[])
@@ -179,9 +181,10 @@ static enum switching look_for_switch(struct distance_probe *state,
 
 /* ---- certifying -------------------------------------------------------- */
 
-/* On both sides of each border, two windows off: reads from anywhere in the
- * group are fast, and those across are slow, in both directions. 0: a run is
- * too narrow for that, so it is no group but a place that was misjudged. */
+/* Builds four contrasts for each border, two windows away from it on either
+ * side: reads within each group must be fast, and reads across the border slow,
+ * in both directions. Returns their number; 0 if a run is too narrow, which
+ * means that a place was misjudged. */
 static size_t certificates(const struct distance_probe *state,
                            const struct distance_effect *effect,
                            const struct distance_walk *walk,
@@ -268,8 +271,8 @@ static void conclude_groups(struct distance_probe *state,
     distance_say_switch(&cost, confidence, findings);
 }
 
-/* Finds the runs of addresses that belong together. Why they are not to be
- * counted; NULL: each is a group. */
+/* Finds the address ranges of the groups. Returns NULL if each range is one
+ * group; else why they must not be counted. */
 static const char *find_runs(struct distance_probe *state,
                              const struct distance_effect *effect,
                              struct distance_walk *walk)

@@ -10,17 +10,18 @@
 #include "lib/infer/study.h"
 
 /*
- * What the files of the inter-request-distance probe share: the reads that it
- * compares (cells), the walk over the drive that finds the runs of addresses
- * which belong together (walk), and what it costs to leave one (switch).
+ * Shared by the files of the inter-request-distance probe: the reads that it
+ * compares (cells), the walk over the drive that finds the address ranges of
+ * the groups (walk), and the cost of switching groups (switch).
  */
 
 enum {
-    DISTANCE_SLOTS = 32,       /* of a window: what counts as one place */
-    DISTANCE_REPEATS_MAX = 64, /* pairs of reads in one cell */
-    DISTANCE_WALK = 80,        /* places of the walk */
+    DISTANCE_SLOTS = 32,       /* slots of a window; a window counts as one
+                                  place */
+    DISTANCE_REPEATS_MAX = 64, /* most pairs of reads in one cell */
+    DISTANCE_WALK = 80,        /* places that the walk visits */
     DISTANCE_GROUPS_MAX = 20,
-    DISTANCE_ANSWERED_MAX = 1024, /* a power of two, and half of them asked */
+    DISTANCE_ANSWERED_MAX = 1024, /* a power of two; about half are used */
     DISTANCE_BORDER_CONTRASTS = 4,
     DISTANCE_CONTRASTS_MAX = DISTANCE_BORDER_CONTRASTS * DISTANCE_GROUPS_MAX
 };
@@ -28,48 +29,49 @@ enum {
 static const uint64_t distance_read_bytes = 4 * KIB;
 
 enum distance_kind {
-    DISTANCE_DISTANT, /* anywhere, and shift_bytes further */
-    DISTANCE_BETWEEN  /* from somewhere in [size, size + shift) to a place
-                        `other` */
+    DISTANCE_DISTANT, /* random place, and one shift_bytes farther */
+    DISTANCE_BETWEEN  /* from anywhere in [size, size + shift) to the place
+                         `other` */
 };
 
 enum distance_answer {
-    DISTANCE_MEASURING, /* asked for; others may be asked for as well */
+    DISTANCE_MEASURING, /* rows are missing; other questions may be asked too */
     DISTANCE_SAME,
     DISTANCE_OTHER,
     DISTANCE_UNSURE
 };
 
-/* Questions whose rows have answered them: there are hundreds, and to weigh all
- * of their rows again for each next one takes long. */
+/* Cache of answered questions. There are hundreds, and evaluating all their
+ * rows again for each next one takes long. */
 struct distance_answered {
-    uint64_t key; /* 0: free */
+    uint64_t key; /* hash of the question; 0: free entry */
     enum distance_answer answer;
 };
 
 struct distance_probe {
     struct study study;
     struct distance_answered answered[DISTANCE_ANSWERED_MAX];
-    uint64_t first_bytes, length_bytes; /* where windows may begin */
+    uint64_t first_bytes, length_bytes; /* range in which windows may begin */
     uint64_t slot_bytes;
     uint64_t window_bytes;
 };
 
-/* What the first look found. */
+/* Size of the effect, from the first look. */
 struct distance_effect {
-    double gap, spread; /* log ratio of a switch, and of one cell's noise */
-    uint32_t repeats;   /* that cells need from then on */
+    double gap, spread; /* log ratio of a switch; spread of one cell's log
+                           ratio */
+    uint32_t repeats;   /* pairs per cell from then on */
 };
 
 /* ---- cells -------------------------------------------------------------- */
 
-/* A read at a place after one nearby, against one after a read somewhere in the
- * span. */
+/* Contrast of two reads at `to_bytes`: after a read nearby, and after a read at
+ * a random place of the span. */
 struct contrast distance_between(const struct distance_probe *state,
                                  const struct distance_effect *effect,
                                  uint64_t from_bytes, uint64_t span_bytes,
                                  uint64_t to_bytes);
-/* The beginning of a slot of the span, at random. */
+/* Offset of a random slot in the span. */
 uint64_t distance_within(const struct distance_probe *state,
                          uint64_t span_bytes, struct random *random);
 
@@ -79,14 +81,16 @@ void distance_emit(struct study *study, const char *phase,
 bool distance_value(const struct study *study, const char *phase,
                     const struct contrast *contrast, uint32_t round,
                     struct random *random, double *ratio);
-/* The times of one cell: 'a' for nearby, 'b' for far away. */
+/* Times of one cell: 'a' after a nearby read, 'b' after a distant one. False:
+ * rows are missing. */
 bool distance_costs(const struct study *study, const char *phase,
                     const struct contrast *contrast, uint32_t round,
                     char suffix, double ns[DISTANCE_REPEATS_MAX]);
 
 /* ---- walk --------------------------------------------------------------- */
 
-/* Runs of places that belong together: run i begins at places[first[i]]. */
+/* Runs of consecutive places in the same group: run i begins at
+ * places[first[i]]. */
 struct distance_walk {
     uint64_t places[DISTANCE_WALK];
     int first[DISTANCE_GROUPS_MAX + 1];
@@ -94,19 +98,22 @@ struct distance_walk {
 };
 
 struct distance_border {
-    uint64_t low_bytes, high_bytes; /* the last place before, the first after */
+    uint64_t low_bytes, high_bytes; /* last place of one run, first place of
+                                       the next */
 };
 
-/* From place to place: still in the group of the run so far? OTHER: the walk is
- * whole, and each run is another group than the one before. */
+/* Walks from place to place and asks whether each is in the group of the
+ * current run. Returns DISTANCE_OTHER when the walk is complete; neighbouring
+ * runs are then different groups. */
 enum distance_answer distance_take_walk(struct distance_probe *state,
                                         const struct distance_effect *effect,
                                         struct distance_walk *walk);
-/* Is each run a group of its own? SAME: two of them are one group. */
+/* Are all runs different groups? Returns DISTANCE_OTHER if so; DISTANCE_SAME if
+ * two runs are one group. */
 enum distance_answer distance_tell_apart(struct distance_probe *state,
                                          const struct distance_effect *effect,
                                          const struct distance_walk *walk);
-/* Narrows the border between two runs to two windows. */
+/* Bisects the border between `run` and the next one down to two windows. */
 enum distance_answer distance_find_border(struct distance_probe *state,
                                           const struct distance_effect *effect,
                                           const struct distance_walk *walk,
@@ -115,19 +122,21 @@ enum distance_answer distance_find_border(struct distance_probe *state,
 
 /* ---- switch ------------------------------------------------------------- */
 
-/* What a switch adds to a read. */
+/* Extra time of a read after a switch of groups. */
 struct distance_cost {
     double ns;
     struct interval interval;
-    double confidence; /* 0: nothing can be said */
+    double confidence; /* 0: unknown */
 };
 
-/* What the rounds that certified the borders say of a switch; where it is a
- * small part of a read, these are too few. */
+/* Cost of a switch from the rounds that certified the borders. Measures more
+ * rounds where the cost is a small part of a read. `contrasts`: the
+ * certificate; their rounds_count is updated. */
 void distance_find_switch(struct distance_probe *state,
                           struct contrast contrasts[], size_t count,
                           struct distance_cost *cost);
-/* No more surely than the groups are. */
+/* Adds the finding, with a confidence of at most `confidence`, which is that of
+ * the groups. */
 void distance_say_switch(const struct distance_cost *cost, double confidence,
                          struct findings *findings);
 

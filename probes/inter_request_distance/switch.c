@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inter-request-distance: what a read in another group costs more.
+ * inter-request-distance: the cost of a switch of groups.
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
@@ -11,20 +11,22 @@
 
 enum { ROUNDS_LEAST = 12 };
 
-/* Enough, and the most to be stated: either side of the cost of a switch. */
+/* Relative width of the cost's interval, on either side: enough to stop, and
+ * the most that may be stated. */
 static const double width_wanted = 0.07, width_most = 0.10;
 static const uint32_t switch_looks[] = {64, 128, 256, 512, 0};
-/* Pairs of reads, nearby and across, that may be spent on it. */
+/* Most pairs of reads to spend on the cost of a switch. */
 static const uint64_t crossings_most = 150000;
 
-/* So many times as far below the median as the slower reads are above: what is
- * quicker is of what a buffer holds. */
+/* A read is taken for a cache hit if its time is below the median by 3.5
+ * spreads; the spread is that of the slower reads, above the median. */
 static const double held_spreads = 3.5;
-static const double one_spread = 0.84; /* of a normal distribution */
+static const double one_spread = 0.84; /* quantile of a normal distribution
+                                          at one sigma */
 
-/* What reads of flash take. Those nearby fall on what was read lately more
- * often than those across, and where times vary, the quick ones would make a
- * cost of going across. Sorts `ns`. */
+/* Median time of reads from flash, without cache hits. Nearby reads hit the
+ * cache more often than distant ones, which would look like a cost of
+ * switching. Sorts `ns`. */
 static double median_of_flash(double ns[], size_t count, double held_share)
 {
     size_t held = 0;
@@ -36,8 +38,8 @@ static double median_of_flash(double ns[], size_t count, double held_share)
     return stats_median(ns + held, count - held);
 }
 
-/* What the cells that cross a border say of one round: what a switch adds, and
- * what a read nearby costs. False: nothing. */
+/* Evaluates the cells of one round that cross a border: extra time of a switch,
+ * and time of a nearby read, both as medians over the cells. False: no rows. */
 static bool round_costs(const struct distance_probe *state,
                         const struct contrast contrasts[], size_t count,
                         uint32_t round, double held_share, double *added_ns,
@@ -70,7 +72,7 @@ static bool round_costs(const struct distance_probe *state,
 
 enum { SINGLES_MAX = CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX };
 
-/* Single reads nearby. Returns how many. */
+/* Collects times of single nearby reads. Returns how many. */
 static size_t gather_nearby(const struct distance_probe *state,
                             const struct contrast contrasts[], size_t count,
                             double singles[SINGLES_MAX])
@@ -90,7 +92,7 @@ static size_t gather_nearby(const struct distance_probe *state,
     return n;
 }
 
-/* How much single reads nearby vary, as a share. */
+/* Spread of single nearby reads, relative to their median. */
 static double spread_nearby(const struct distance_probe *state,
                             const struct contrast contrasts[], size_t count)
 {
@@ -100,7 +102,7 @@ static double spread_nearby(const struct distance_probe *state,
     return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
 }
 
-/* The share of the median below which a read is of what a buffer holds. */
+/* Threshold for cache hits, as a share of the median. */
 static double share_held(const struct distance_probe *state,
                          const struct contrast contrasts[], size_t count)
 {
@@ -115,8 +117,8 @@ static double share_held(const struct distance_probe *state,
                held_spreads);
 }
 
-/* The reads of the cells that cross a border, and those before them, took so
- * long. */
+/* Estimated duration of the certificate, from its measured reads and as many
+ * reads before them. */
 static double lasted_ns(const struct distance_probe *state,
                         const struct contrast contrasts[], size_t count)
 {
@@ -136,14 +138,14 @@ static double lasted_ns(const struct distance_probe *state,
 }
 
 /*
- * How far off what reads nearby cost may be, as a share of it, by drift: from
- * all that is seen of it; or once it has come and gone, by what its parts leave
- * open of their mean.
+ * Relative error of the time of a nearby read by drift. Uses the full range of
+ * the drift; or, if the rounds lasted long enough for drift to come and go
+ * (`long_enough`), twice the standard error of the mean of parts.
  */
 static double drift_of(const double near[], size_t rounds, bool long_enough)
 {
-    /* Rounds over which drift is averaged: the more parts, the further apart
-     * are their extremes by noise alone. */
+    /* Parts over which drift is averaged. With more parts, noise alone would
+     * widen the range. */
     enum { PARTS = 8, PARTS_LONG = 16, PART_LEAST = 6 };
     const double errors = 2;
     double least = INFINITY, most = 0, sum = 0, squares = 0;
@@ -164,9 +166,8 @@ static double drift_of(const double near[], size_t rounds, bool long_enough)
     return errors * sqrt(fmax(variance, 0) / (double)parts) / mean;
 }
 
-/* What a switch adds to a read nearby, as a share of it: what slows the drive
- * down for a while slows both. All costs drift together, slowly: the interval
- * is widened by what those of reads nearby have drifted meanwhile. */
+/* Measures the cost of a switch relative to a nearby read, since slow phases of
+ * the drive affect both. Widens the interval by the drift of nearby reads. */
 static void measure_switch(const struct distance_probe *state,
                            const struct contrast contrasts[], size_t count,
                            struct distance_cost *cost)
@@ -199,7 +200,7 @@ static bool is_narrow(const struct distance_cost *cost, double share)
     return cost->ns > 0 && times_narrow(&cost->interval, cost->ns, share);
 }
 
-/* Reads on across the borders, as long as that is not too much. */
+/* Measures more rounds across the borders, within crossings_most. */
 static void cross_more(struct distance_probe *state,
                        struct contrast contrasts[], size_t count,
                        uint32_t rounds)
@@ -207,7 +208,7 @@ static void cross_more(struct distance_probe *state,
     double ratios[CONTRAST_ROUNDS_MAX];
     bool measured = true;
 
-    /* Half of them cross a border. */
+    /* half of the contrasts cross a border */
     for (size_t i = 0; i < count; i++) {
         if (contrasts[i].expected != SIDE_ABOVE ||
             contrasts[i].rounds_count >= rounds ||

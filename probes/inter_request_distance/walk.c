@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inter-request-distance: a walk over the drive, from run to run of addresses
- * that belong together.
+ * inter-request-distance: walks over the drive and finds the address ranges of
+ * the segment groups.
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
@@ -11,19 +11,19 @@
 
 enum { ASK_BATCH = 4, ASK_MAX = 128, LONG_RUN = 3 };
 
-/* Odds at which two places are taken for the same or for different: there are
- * hundreds of pairs to ask about on a drive of many groups. */
+/* Log odds needed to decide whether two places are in one group: a million to
+ * one, as there are hundreds of pairs to ask about. */
 static const double ask_odds = 13.8; /* log 1e6 */
 
 /* ---- same group or another? -------------------------------------------- */
 
-/* Places known to be in one group: reads that begin anywhere in them seldom
- * meet what the drive still holds. */
+/* A range of addresses in one group. Reads that begin anywhere in it seldom hit
+ * a cache. */
 struct places {
     uint64_t first_bytes, span_bytes;
 };
 
-/* All of a run, up to the place before `end`. */
+/* The range of a run up to the place before `end`. */
 static struct places places_of(const struct distance_walk *walk, int run,
                                int end)
 {
@@ -32,8 +32,8 @@ static struct places places_of(const struct distance_walk *walk, int run,
     return (struct places){first, walk->places[end - 1] - first};
 }
 
-/* The place of that question's answer, free where it has none; NULL: all are
- * taken. */
+/* Returns the cache entry of a question: its own or a free one. NULL: the cache
+ * is full. */
 static struct distance_answered *answer_to(struct distance_probe *state,
                                            const char *phase,
                                            const struct contrast *contrast,
@@ -52,8 +52,9 @@ static struct distance_answered *answer_to(struct distance_probe *state,
     return NULL;
 }
 
-/* A sequential test: each cell is right with the chance that the gap and the
- * spread leave it. */
+/* Sequential test whether the two places of a contrast are in one group. Each
+ * cell votes; the weight of a vote follows from its error probability, given
+ * the gap and the spread. */
 static enum distance_answer weigh(struct distance_probe *state,
                                   const char *phase,
                                   const struct distance_effect *effect,
@@ -110,10 +111,10 @@ static void choose_walk(const struct distance_probe *state,
     }
 }
 
-/* Is the last run, which ends at place `i`, one place behind a long run? Then a
- * border goes through it, and it tells of neither side: it is left to the run
- * before it. (Were it a group of its own, the certificate of the border would
- * fail.) */
+/* Does the last run consist of one place, behind a long run? Then a border
+ * crosses the place's window, so the place tells nothing; it is added to the
+ * run before. (If it were a group of its own, the certificate of the border
+ * would fail.) */
 static bool lies_across(const struct distance_walk *walk, int i)
 {
     const int run = walk->count - 1;
@@ -139,9 +140,8 @@ enum distance_answer distance_take_walk(struct distance_probe *state,
             study_leave(&state->study);
         if (answer == DISTANCE_SAME)
             continue;
-        /* As much of this run as of another: a border goes through it, so it is
-         * left to the run before. Two in a row tell that no border is the
-         * cause. */
+        /* Undecided: a border crosses this place's window, so it is added to
+         * the run before. Two such places in a row have another cause. */
         if (answer == DISTANCE_UNSURE && across != i - 1) {
             across = i;
             continue;
@@ -209,7 +209,7 @@ enum distance_answer distance_find_border(struct distance_probe *state,
             border->low_bytes = middle;
         else if (answer == DISTANCE_OTHER)
             border->high_bytes = middle;
-        else /* it lies across the border */
+        else /* the border crosses this window */
             break;
     }
     return DISTANCE_OTHER;
