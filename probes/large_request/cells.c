@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* large-request: reads and writes of each size in turn, and what they took. */
+/* large-request: reads and writes of each size in turn, and their times. */
 #include "probes/large_request/large_request.h"
 
 #include <stdio.h>
 
 #include "probes/placing.h"
 
-/* Sizes have 'a' to 'f', reads of 4 KiB 'g'. */
+/* Cell label of a write's opening. Sizes have 'a' to 'f', reads of 4 KiB
+ * 'g'. */
 static const char opening_cell = 'o';
 
 struct contrast request_contrast(enum request_kind kind)
@@ -23,7 +24,7 @@ size_t request_sizes_count(enum request_kind kind)
     return kind == REQUEST_READS ? REQUEST_SIZES : LINE_SIZES;
 }
 
-/* A read nearby, then the one that is measured. */
+/* Asks for an unmeasured read nearby, then for the measured one. */
 static void ask_read(struct study *study, uint64_t nearby_bytes,
                      const struct step *as)
 {
@@ -34,8 +35,8 @@ static void ask_read(struct study *study, uint64_t nearby_bytes,
     study_ask(study, as);
 }
 
-/* A small write that opens the log, then the one that is measured: not always
- * from the same page of the log on, for pages differ. */
+/* Asks for a small write that opens the log, then for the measured one. Its
+ * length is random, as the pages of a log differ in time. */
 static void ask_write(struct study *study, uint64_t place,
                       const struct contrast *contrast, const struct step *as,
                       struct random *random)
@@ -56,7 +57,7 @@ static void ask_write(struct study *study, uint64_t place,
     study_ask(study, &flush);
 }
 
-/* A round: each size once, in random order, each in a cell of its own. */
+/* Asks for a round: each size once, in random order, each in its own cell. */
 void request_emit(struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random)
@@ -90,7 +91,7 @@ void request_emit(struct study *study, const char *phase,
     }
 }
 
-/* The time of one size in one round, with its flush. */
+/* Time of one size in one round, of a write with its flush. */
 bool request_ns(const struct study *study, const char *phase,
                 const struct contrast *contrast, size_t size, uint32_t round,
                 double *ns)
@@ -105,7 +106,7 @@ bool request_ns(const struct study *study, const char *phase,
     return *ns > 0;
 }
 
-/* Is the round whole? The value itself is of no use. */
+/* Is the round complete? The value itself is not used. */
 bool request_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio)

@@ -3,21 +3,21 @@
  * large-request: what does a request cost, and what does each 4 KiB of it add?
  * (Sun & Zhang 4.4)
  *
- * Idea: read and write several sizes up to the device's limit. Times lie on a
- * line: where it begins is the cost of a request, its slope that of the data.
- * Reads of 4 KiB tell whether it goes on down to them.
+ * Idea: read and write several sizes up to the device's limit. The times lie on
+ * a line: its intercept is the overhead of a request, its slope the cost of the
+ * data. Reads of 4 KiB tell whether the line extends down to them.
  *
  *   time |                 .  '
- *        |           .  '         slope: so much for each 4 KiB
+ *        |           .  '         slope: cost of each 4 KiB
  *        |     .  '
  *        |  '
- *        +--------------------    where it begins: the overhead
+ *        +--------------------    intercept: the overhead
  *                size
  *
- * Reads follow one nearby, so that no switch of groups is in them; a write
- * follows a small one to the same place, which has opened its log: what exactly
- * is measured stands in lib/base/line.h. Points that are not on a line make it
- * inconclusive.
+ * Each read follows a nearby one, so that it includes no switch of groups. Each
+ * write follows a small one to the same place, which opened its log.
+ * lib/base/line.h defines exactly what is measured. The answer is inconclusive
+ * if the points lie on no line.
  */
 #include "probes/large_request/large_request.h"
 
@@ -32,34 +32,32 @@
 
 enum { ROUNDS_MAX = 480 };
 
-/* A write may cost a merge first, so there are fewer of them: a few tell
- * whether more would be for nothing. */
+/* Looks of writes only: a few rounds tell whether more are useless. */
 enum { LOOKS_OF_WRITES_ONLY = 3 };
 static const uint32_t looks[] = {6,  8,   11,  16,  24,  36,         54,
                                  80, 120, 180, 240, 360, ROUNDS_MAX, 0};
 _Static_assert(sizeof(looks) / sizeof(looks[0]) <= REQUEST_LOOKS,
                "each look has its line");
-/* Enough, and the most to be stated: either side of slope and beginning. */
+/* Relative width of the intervals of slope and overhead, on either side: enough
+ * to stop, and the most that may be stated. */
 static const double width_wanted = 0.04, width_most = 0.07;
-/* Writes take no longer than this, whatever is known by then. */
+/* Longest total time of writes, whatever is known by then. */
 static const double longest_writes_ns = 150e9;
-/* A forecast from a few rounds is worth a factor. */
+/* A forecast from a few rounds may be wrong by this factor. */
 static const double forecast_error = 2;
-/* Less of the smallest request's time, or of the largest one's, is lost beside
- * the rest. */
+/* Smallest share of a request's time that is stated: of the overhead in a read
+ * of 4 KiB, or of the data in the largest request. */
 static const double part_least = 0.20;
-/* Some writes take another time because of where they are: of kinds that one in
- * ten belongs to, fewer rounds of writes may meet none. */
+/* Fewer rounds of writes could miss kinds of places of one in ten writes. */
 static const uint32_t least_rounds_of_writes = 54;
-/* A standard error, as a share of the slope, of what is stated as certain, and
- * of what varies and is stated as likely. */
+/* Largest relative standard error of the slope: for times that are steady, and
+ * for times that vary, which are stated as likely. */
 static const double batch_error_most = 0.03, vary_batch_error_most = 0.045;
-/* Of writes that vary where reads do not. */
+/* Confidence for writes that vary although reads do not. */
 static const double of_pages_confidence = 0.8;
-/* Of what rests on points that lie on no line: another size may be off as well,
- * which no interval of those that were measured knows. */
+/* Confidence for points off the line: another size may be off as well. */
 static const double off_line_confidence = 0.8;
-/* Of the writes, those that merge: fewer may as well be the host's. */
+/* Least share of merged writes that the finding mentions. */
 static const double told_share = 0.05;
 
 /* ---- is it known? ------------------------------------------------------- */
@@ -69,7 +67,7 @@ static bool is_line(const struct request_line *result)
     return result->off < request_off_most;
 }
 
-/* Shares of what is not data in a read of 4 KiB, and of data in the largest. */
+/* Share of the overhead in a read of 4 KiB. */
 static double overhead_share(const struct request_line *result)
 {
     return result->overhead_ns / result->small_ns;
@@ -112,8 +110,8 @@ static bool is_one_number(const struct request_probe *state,
                (state->vary ? vary_batch_error_most : batch_error_most);
 }
 
-/* Is all known that is stated of it, or that nothing can be? That times depend
- * on the place may be chance after a few rounds; more reads cost little. */
+/* Is everything known that can be stated? More reads may show that a dependence
+ * on the place was chance. */
 static bool is_done(const struct request_probe *state, enum request_kind kind,
                     const struct request_line *result)
 {
@@ -129,7 +127,7 @@ static bool is_done(const struct request_probe *state, enum request_kind kind,
             times_narrow(&result->overhead, result->overhead_ns, width_wanted));
 }
 
-/* Spreads what is left of the rounds over the time of a drift. */
+/* Pause per round in ns that stretches the rounds over a typical drift. */
 static uint64_t pause_after(double rounds_ns, uint32_t rounds_count)
 {
     double round_ns = rounds_ns / rounds_count;
@@ -137,12 +135,12 @@ static uint64_t pause_after(double rounds_ns, uint32_t rounds_count)
     return (uint64_t)fmax(times_drift_ns / ROUNDS_MAX - round_ns, 0);
 }
 
-/* The times of so many rounds. */
+/* Collects the times of the first `rounds` rounds. */
 static void take_times(struct request_probe *state,
                        const struct contrast *contrast, uint32_t rounds,
                        struct request_times *times)
 {
-    /* What is seen at ticks only is half of one late on average. */
+    /* completions seen at ticks are half a tick late on average */
     const double late_ns = (double)state->study.setting.clock_step_ns / 2;
     double whole[CONTRAST_ROUNDS_MAX];
 
@@ -157,7 +155,7 @@ static void take_times(struct request_probe *state,
         }
 }
 
-/* Is time up, or will it be before there are enough rounds? */
+/* Is the time for writes used up, or too short for enough rounds? */
 static bool takes_too_long(double rounds_ns, uint32_t rounds)
 {
     return rounds_ns > longest_writes_ns ||
@@ -165,8 +163,7 @@ static bool takes_too_long(double rounds_ns, uint32_t rounds)
                forecast_error * longest_writes_ns;
 }
 
-/* The line by the rounds of a look. It is fitted once: this is done again after
- * each answer of the drive, and drawing times anew takes long. */
+/* The fit for the rounds of a look, cached, because think() runs often. */
 static const struct request_line *fit_of(struct request_probe *state,
                                          enum request_kind kind,
                                          const uint32_t *look)
@@ -183,7 +180,7 @@ static const struct request_line *fit_of(struct request_probe *state,
     return fit;
 }
 
-/* Measures until the line is known well. */
+/* Measures rounds until the line is known well enough. */
 static void find_line(struct request_probe *state, enum request_kind kind,
                       struct request_line *result)
 {
@@ -268,12 +265,12 @@ static void say_overhead(const struct request_line *result,
                     LINE_SIZES, small, result->rounds_count);
 }
 
-/* From which size on nine tenths of the time are spent on data. */
+/* States from which size on nine tenths of the time go to data. */
 static void say_enough(struct finding *finding, const char *what,
                        const char *size, const struct line *line,
                        const char *left_out)
 {
-    const double times = 9; /* the overhead */
+    const double times = 9; /* data takes 9 times the overhead */
     const uint64_t most =
         (uint64_t)ceil(times * line->intercept / line->slope) *
         request_unit_bytes;
@@ -352,9 +349,8 @@ static void say_slope(const struct request_probe *state,
 }
 
 /*
- * Pages that take several times to program make writes vary however quiet the
- * host is. That it is, reads show; and how well the middle of the writes is
- * known, their interval.
+ * Pages with different program times make writes vary even on a quiet host.
+ * Then reads tell whether the host is quiet.
  */
 static double confidence_of_writes(const struct request_line *writes,
                                    const struct request_line *reads)
@@ -389,10 +385,10 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     line_sizes(setting->request_limit_bytes, sizes);
     for (int i = 0; i < LINE_SIZES; i++)
         round += sizes[i] + 4 * request_unit_bytes;
-    /* Two for each read, four for each write. */
+    /* two requests for each read, four for each write */
     const uint64_t requests = 2 * REQUEST_SIZES + 4 * LINE_SIZES;
     plan->requests = requests * 42;
-    /* With a pause before each round. */
+    /* plus a pause before each round */
     plan->requests_max = (requests + 2) * ROUNDS_MAX;
     plan->bytes_read = plan->bytes_written = 42 * round;
     plan->bytes_read_max = plan->bytes_written_max = ROUNDS_MAX * round;

@@ -10,13 +10,13 @@
 #include "lib/infer/study.h"
 
 /*
- * What the files of the large-request probe share: reads and writes of each
- * size in turn (cells), and the line through what they took (line).
+ * Shared by the files of the large-request probe: reads and writes of each size
+ * in turn (cells), and the line through their times (line).
  */
 
 static const uint64_t request_unit_bytes = 4 * KIB;
 
-/* Reads of 4 KiB stand behind the sizes of the line. */
+/* Index of the reads of 4 KiB, which come after the sizes of the line. */
 enum { REQUEST_SMALL = LINE_SIZES, REQUEST_SIZES = LINE_SIZES + 1 };
 
 enum request_kind { REQUEST_READS, REQUEST_WRITES };
@@ -25,14 +25,14 @@ struct request_probe;
 
 /* ---- cells -------------------------------------------------------------- */
 
-/* Its rounds hold each size once. */
+/* Contrast whose rounds contain each size once. */
 struct contrast request_contrast(enum request_kind kind);
 
-/* How many sizes a round has: reads also the small one. */
+/* Number of sizes in a round; reads also include 4 KiB. */
 size_t request_sizes_count(enum request_kind kind);
 
-/* What struct study_ops asks for; a value says no more than that its round is
- * whole. */
+/* Functions of struct study_ops. request_value() only tells whether the round
+ * is complete; its ratio means nothing. */
 void request_emit(struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random);
@@ -40,47 +40,51 @@ bool request_value(const struct study *study, const char *phase,
                    const struct contrast *contrast, uint32_t round,
                    struct random *random, double *ratio);
 
-/* The time of one size in one round, a write's with its flush. False when it is
- * not there. */
+/* Time of one size in one round, for a write with its flush. Returns false when
+ * rows are missing. */
 bool request_ns(const struct study *study, const char *phase,
                 const struct contrast *contrast, size_t size, uint32_t round,
                 double *ns);
 
-/* Times of `rounds_count` rounds, by size. */
+/* Times of `rounds_count` rounds by size. */
 struct request_times {
     double ns[REQUEST_SIZES][CONTRAST_ROUNDS_MAX];
-    size_t sizes_count; /* of one kind */
+    size_t sizes_count; /* sizes of the kind: reads or writes */
     uint32_t rounds_count;
 };
 
-/* How long the requests of these rounds took: of writes most of it may be what
- * came before those that are measured. */
+/* Total duration of these rounds. Of writes it includes the small writes that
+ * precede the measured ones, which may take most of the time. */
 double request_rounds_ns(const struct request_probe *state,
                          const struct request_times *times,
                          const struct contrast *contrast);
 
 /* ---- line --------------------------------------------------------------- */
 
-/* The line, with what resampling the rounds leaves open. */
+/* The line through the times, with its uncertainty from resampling the
+ * rounds. */
 struct request_line {
     struct line line;
-    size_t
-        sizes_count; /* the first ones, that are on it; all, if they are not */
-    struct interval slope; /* by chance */
+    size_t sizes_count; /* sizes on the line, from the smallest; all, if they do
+                        not lie on a line */
+    struct interval slope; /* interval by chance alone */
     struct interval
-        stated; /* also by which points there are, if some are off */
-    double off; /* of the point farthest from the line, beyond its error */
-    /* Of reads, what a request costs before its data, from those of 4 KiB. */
+        stated; /* also covers the choice of points, if some lie off the line */
+    double off; /* log distance of the farthest point, beyond its error */
+    /* Reads: time of a request without its data, and time of a read of 4
+     * KiB. */
     double overhead_ns, small_ns;
     struct interval overhead;
-    bool begins_elsewhere; /* 4 KiB lie off the line */
-    double left_out_share; /* of the writes, for they merged */
-    double spread;         /* of the times of one size, as a share of them */
-    bool depends;          /* on the place */
-    double batch_error;    /* of the slope, as a share */
-    double confidence;     /* that times are the drive's; 0: they say nothing */
+    bool begins_elsewhere; /* reads of 4 KiB lie off the line */
+    double left_out_share; /* share of writes left out because they merged */
+    double spread;         /* relative spread of the times of one size */
+    bool depends;          /* the slope depends on the place */
+    double batch_error;    /* relative standard error of the slope, from
+                              batches */
+    double confidence;     /* that times are the drive's own; 0: times tell
+                              nothing */
     uint32_t rounds_count;
-    double rounds_ns; /* how long they took */
+    double rounds_ns; /* duration of the rounds */
 };
 
 enum { REQUEST_KINDS = 2, REQUEST_LOOKS = 16 };
@@ -88,17 +92,18 @@ enum { REQUEST_KINDS = 2, REQUEST_LOOKS = 16 };
 struct request_probe {
     struct study study;
     uint64_t sizes[REQUEST_SIZES];
-    bool vary;         /* reads, so much that drift is to be expected */
+    bool vary;         /* reads vary so much that drift is likely */
     uint64_t pause_ns; /* before each round */
-    /* What is known after each look: its rows stay as they are. rounds_count is
-     * 0 before it. */
+    /* Fit after each look, as the rows of a look do not change. rounds_count is
+     * 0 before the fit. */
     struct request_line known[REQUEST_KINDS][REQUEST_LOOKS];
 };
 
-/* A point may lie so far off the line, besides its own error. */
+/* A point may lie off the line by this log distance, beyond its own error. */
 static const double request_off_most = 0.10;
 
-/* All of it but the confidence. times->rounds_count >= 1. */
+/* Fits the line; sets everything but the confidence and rounds_ns.
+ * times->rounds_count >= 1. */
 void request_fit(const struct request_probe *state,
                  const struct request_times *times,
                  struct request_line *result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* large-request: the line through the times of some rounds, and how well it is
- * known. */
+/* large-request: fits the line through the times of some rounds, and estimates
+ * its error. */
 #include "probes/large_request/large_request.h"
 
 #include <math.h>
@@ -10,13 +10,14 @@
 
 enum { RESAMPLES = 200, BATCH_ROUNDS_LEAST = 9, BATCHES_MAX = 16 };
 
-/* A slope may depend by so much on what is left out, see line.h. */
+/* Most that the slope may depend on the share of extreme times left out, see
+ * line_depends_on_place(). */
 static const double depends_most = 0.08;
-/* Of the interval, on each side. */
+/* Error rate of the interval on each side. */
 static const double error_rate = 0.005;
 
-/* The times of some rounds by size, in rising order, without writes that merge:
- * see line_longest(). */
+/* Times of some rounds by size, ascending, without writes that merge (see
+ * line_longest()). */
 struct sorted {
     double ns[REQUEST_SIZES][CONTRAST_ROUNDS_MAX];
     size_t counts[REQUEST_SIZES];
@@ -34,7 +35,7 @@ static void sort_rounds(const struct request_times *times, uint32_t first,
     }
 }
 
-/* What is longer merged: of writes only. */
+/* Finds the longest time of each size that is no merge; for writes only. */
 static void find_longest(const struct request_times *times,
                          double longest_ns[REQUEST_SIZES])
 {
@@ -58,16 +59,17 @@ static void find_middles(const struct sorted *sorted, size_t sizes_count,
         middles[i] = line_middle_mean(sorted->ns[i], sorted->counts[i]);
 }
 
-/* The standard error of a size's middle, as a share of it. */
+/* Relative standard error of the middle mean of a size. */
 static double error_of(const struct sorted *sorted, size_t size, double middle)
 {
-    const double of_median = 1.2533; /* times that of a mean */
+    const double of_median = 1.2533; /* error of a median / error of a mean */
 
     return of_median * stats_spread(sorted->ns[size], sorted->counts[size]) /
            (middle * sqrt((double)sorted->counts[size]));
 }
 
-/* How far the worst point lies off the line, beyond three of its errors. */
+/* Largest log distance of a point from the line, beyond three of its standard
+ * errors; 0 if none. */
 static double worst_off(const struct request_probe *state,
                         const struct sorted *sorted, const double middles[],
                         size_t sizes_count, const struct line *line)
@@ -92,8 +94,8 @@ static struct interval middle_part(double values[], size_t count)
     return (struct interval){values[out], values[count - 1 - out]};
 }
 
-/* The middle of as many times drawn from them, which need not be sorted
- * again. */
+/* Middle mean of a bootstrap sample. Counts how often each value is drawn, so
+ * that the sample comes out sorted. */
 static double drawn_middle(const double sorted[], size_t count,
                            struct random *random)
 {
@@ -109,7 +111,7 @@ static double drawn_middle(const double sorted[], size_t count,
     return line_middle_mean(drawn, count);
 }
 
-/* Where the line begins, by what 4 KiB take. */
+/* Overhead by the line and by the reads of 4 KiB. */
 static struct line_begin begin_of(const struct request_probe *state,
                                   const struct line *line,
                                   const double middles[REQUEST_SIZES])
@@ -118,7 +120,8 @@ static struct line_begin begin_of(const struct request_probe *state,
                       middles[0]);
 }
 
-/* Lines through the times of rounds drawn again: what chance leaves open. */
+/* Bootstrap: fits lines to resampled rounds for the intervals of slope and
+ * overhead. */
 static void resample(const struct request_probe *state,
                      const struct request_times *times,
                      const struct sorted *sorted, struct request_line *result)
@@ -150,8 +153,8 @@ static void resample(const struct request_probe *state,
                               middle_part(highs, RESAMPLES).high};
 }
 
-/* Where a point is off the line, what the slope would be without any of
- * them. */
+/* If a point is off the line, widens the interval to the slopes without any one
+ * point. */
 static void widen(const struct request_probe *state, const double middles[],
                   struct request_line *result)
 {
@@ -190,17 +193,17 @@ static double slope_of(const struct request_probe *state,
     return line_of_sizes(state->sizes, y, sizes_count, &off).slope;
 }
 
-/* The error of the slope, as a share, by how much it differs from batch to
- * batch of the rounds: resampling knows neither of change in time, nor of a
- * kind of places that is nearly a quarter, where the middle half begins to see
- * it. */
+/* Relative standard error of the slope, from the differences between batches of
+ * rounds. Unlike resampling, it includes changes over time, and kinds of places
+ * that are nearly a quarter of all, which the middle half only begins to
+ * see. */
 static double batch_error(const struct request_probe *state,
                           const struct request_times *times,
                           const double longest_ns[],
                           const struct request_line *result)
 {
-    /* Of more rounds, fewer batches have more outliers than a middle half
-     * leaves out. */
+    /* At most 16 batches: larger batches seldom have more outliers than the
+     * middle mean leaves out. */
     uint32_t rounds = times->rounds_count / BATCHES_MAX;
     rounds = rounds > BATCH_ROUNDS_LEAST ? rounds : BATCH_ROUNDS_LEAST;
     uint32_t batches = times->rounds_count / rounds;
@@ -228,7 +231,7 @@ static double typical_spread(const struct sorted *sorted)
     return stats_median(spreads, LINE_SIZES);
 }
 
-/* What a read costs before its data: see line_begin(). */
+/* Overhead of a read; see line_begin(). */
 static void find_overhead(const struct request_probe *state,
                           const struct sorted *sorted, const double middles[],
                           struct request_line *result)
@@ -255,7 +258,8 @@ static double share_left_out(const struct request_times *times,
            (double)kept / (double)(times->sizes_count * times->rounds_count);
 }
 
-/* Through all sizes; of writes also through fewer, if those lie on one. */
+/* Fits the line through all sizes. For writes it drops the largest sizes, one
+ * by one, until the rest lie on a line. */
 static void find_line(const struct request_probe *state,
                       const struct sorted *sorted, const double middles[],
                       bool writes, struct request_line *result)
