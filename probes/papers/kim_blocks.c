@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Kim et al. read from runs over many blocks: procedures 2 and 3. */
+/* Procedures 2 and 3 of Kim et al.: runs of writes over many blocks. */
 #include "probes/papers/papers.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 /* The parameters that the paper gives with its procedures. */
 enum {
     BLOCK_FIRST_PAGES = 2,
-    BLOCK_FIRST_PAGES_AGAIN = 10, /* SSD-C: nothing was seen with 2 */
+    BLOCK_FIRST_PAGES_AGAIN = 10, /* for SSD-C of the paper, 2 showed nothing */
     BLOCK_MOST_PAGES = 1024,
     NAND_BLOCKS = 16,
     BLOCK_SIZES_MAX = 16
 };
 
-/* What both procedures take from earlier ones. */
+/* State of both procedures: what earlier ones found. */
 struct paper_blocks {
     struct study study;
     uint64_t page_bytes, block_bytes; /* 0: not known */
@@ -40,7 +40,7 @@ static int start_with(const struct probe *probe, const struct study_ops *ops,
 }
 
 static const uint64_t block_total_bytes = 8 * GIB;
-/* What a reader calls a gap. */
+/* Least relative gap that a reader of the figure sees. */
 static const double gap_least = 0.10;
 
 /* ---- procedure 2 ------------------------------------------------------- */
@@ -73,7 +73,7 @@ static uint64_t iterations_of(const struct setting *setting,
     return (total < block_total_bytes ? total : block_total_bytes) / size_bytes;
 }
 
-/* A run of one size in order or at random, after a fill. */
+/* Writes of one size, in order or at random, after a fill. */
 static const struct timing *run_of(struct study *study, uint64_t size_bytes,
                                    bool at_random, uint64_t *iterations)
 {
@@ -113,7 +113,8 @@ static double elapsed(const struct timing found[], uint64_t iterations,
     return sum;
 }
 
-/* From which size on random is as fast as sequential? 0: never, or always. */
+/* Smallest size from which random writes are as fast as sequential ones. 0:
+ * they never are, or always are. */
 static uint64_t read_closing(const struct ladder *ladder, double gaps[])
 {
     size_t first = ladder->count;
@@ -123,7 +124,7 @@ static uint64_t read_closing(const struct ladder *ladder, double gaps[])
     return first > 0 && first < ladder->count ? ladder->sizes[first] : 0;
 }
 
-/* 0 when no size closes a gap. */
+/* The block size by procedure 2; 0 when no size closes the gap. */
 static uint64_t block_from(struct study *study, uint64_t page_bytes,
                            uint32_t first_pages, bool *agree)
 {
@@ -179,8 +180,8 @@ static void plan_clustered_block(const struct setting *setting,
 
     plan->bytes_written = runs * (setting->region_length_bytes + total);
     plan->bytes_written_max = 2 * plan->bytes_written;
-    /* The page is not known yet: expected for one of 16 KiB, and at most for
-     * one of 4 KiB. */
+    /* The page is unknown when planning: 16 KiB is expected, and 4 KiB gives
+     * the maximum. */
     plan->requests =
         runs * (setting->region_length_bytes / MIB) + 4 * total / (32 * KIB);
     plan->requests_max =
@@ -206,8 +207,8 @@ const struct probe paper_clustered_block = {
 
 /* ---- procedure 3 ------------------------------------------------------- */
 
-/* How many clusters a reader sees among log costs: peaks of a histogram that
- * hold a tenth each, with a valley between them. */
+/* Number of clusters that a reader sees among log costs: peaks of a histogram
+ * that hold a tenth each, separated by valleys. */
 static size_t read_clusters(const double sorted[], size_t count)
 {
     enum { BINS = 400 };
@@ -225,7 +226,7 @@ static size_t read_clusters(const double sorted[], size_t count)
         if (here < valley)
             valley = here;
         if (peak && here * 4 < peak && mass * 10 >= count) {
-            clusters++; /* the peak is behind us */
+            clusters++; /* a peak has just ended */
             peak = mass = 0;
             valley = here;
         } else if (here > peak) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Kim et al. read from two curves over the sizes of requests: buffers. */
+/* Procedures 4 to 7 of Kim et al.: buffer sizes, read from two curves over the
+ * sizes of requests. */
 #include <math.h>
 #include <string.h>
 
@@ -19,22 +20,24 @@ enum {
 static const uint64_t garbage_bytes = 16 * MIB;
 static const uint64_t far_bytes = GIB;
 
-/* What a reader calls a much shorter time. */
+/* Least relative gain that a reader of the figure sees. */
 static const double gain_least = 0.10;
-/* A small write that takes three times a small read was not buffered. */
+/* Log ratio of a small write to a small read from which the write was not
+ * buffered: 3 times. */
 static const double bypass_least = 1.0986; /* log 3 */
 
 /* ---- one curve against another ----------------------------------------- */
 
-/* The run of sizes at which one curve lies clearly below the other. */
+/* Range of sizes, as indexes first to last, in which one curve lies clearly
+ * below the other. */
 struct run {
     bool any;
     uint32_t first, last;
-    double agreement; /* share of sizes that fall on their side */
+    double agreement; /* share of all sizes that fit this range */
 };
 
-/* A reader's eye follows the middle of neighbouring points; it leaves edges
- * where they are. */
+/* Running median of the gains, as a reader's eye smooths a curve. It keeps
+ * edges in place. */
 static double smooth(const double gains[], uint32_t count, uint32_t i)
 {
     enum { REACH = 3 };
@@ -56,7 +59,7 @@ static struct run read_run(const double gains[], uint32_t count)
         if (smooth(gains, count, i) > gain_least)
             sample[n++] = gains[i];
     typical = n ? stats_median(sample, n) : 0;
-    /* The stretch with the largest excess of fast sizes over slow ones. */
+    /* The range with the largest excess of fast sizes over slow ones. */
     for (uint32_t i = 0; i < count; i++) {
         bool is_fast = n && smooth(gains, count, i) > typical / 2;
         fast += is_fast;
@@ -74,7 +77,7 @@ static struct run read_run(const double gains[], uint32_t count)
         inside += smooth(gains, count, i) > typical / 2;
     uint32_t length = run.any ? run.last - run.first + 1 : 0;
     run.agreement = 1 - (double)(length - inside + fast - inside) / count;
-    /* Not a handful of outliers. */
+    /* At least 4 sizes and 2 % of all, so no few outliers. */
     run.any = run.any && length >= 4 && length * 50 >= count;
     return run;
 }
@@ -103,7 +106,7 @@ static void emit_read(struct study *study, const struct paper_sweep *sweep,
     paper_ask(study, step, sweep->phase, cell);
 }
 
-/* The gain of a second read for each size, of study_alloc(). */
+/* Relative gain of a second read for each size, from study_alloc(). */
 static const double *read_gains(struct study *study, uint32_t count)
 {
     struct paper_sweep sweep = {.phase = "procedure-4",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Kim et al. read from a sweep over the sizes of writes: the page. */
+/* Procedure 1 of Kim et al.: the page size, from a sweep over the sizes of
+ * writes. */
 #include <math.h>
 
 #include "lib/base/units.h"
@@ -9,7 +10,7 @@
 /* The parameters that the paper gives with its procedures. */
 enum { PAGE_STEP_KIB = 2, PAGE_MOST_KIB = 1024, PAGE_ITERATIONS = 64 };
 
-/* What a reader calls a drop. */
+/* Least relative drop that a reader of the figure sees. */
 static const double drop_least = 0.03;
 
 static void emit_page(struct study *study, const struct paper_sweep *sweep,
@@ -34,13 +35,13 @@ static const struct paper_sweep page_sweep = {.phase = "procedure-1",
                                               .rows_each = 2,
                                               .emit = emit_page};
 
-/* By how much the cost drops at a size, against its neighbours. */
+/* Relative drop of the cost at a size, against its neighbours. */
 static double drop_at(const double means[], uint32_t i)
 {
     return 1 - 2 * means[i] / (means[i - 1] + means[i + 1]);
 }
 
-/* The period of the drops in steps of the sweep; 0: none that a reader sees. */
+/* Period of the drops, in steps of the sweep; 0: a reader sees none. */
 static uint32_t read_drops(const double costs[], enum paper_half half)
 {
     enum { COUNT = PAGE_MOST_KIB / PAGE_STEP_KIB };

@@ -19,9 +19,10 @@ enum {
 
 const uint64_t paper_block_bytes = 4 * KIB;
 
-/* What a reader calls two modes, and one line. */
+/* What a reader of the figures sees: least ratio of two modes; largest
+ * deviation from a line. */
 static const double mode_apart = 1.1, off_most = 0.1;
-/* Reads in one group: nearly all of them take the shorter time. */
+/* Share of reads that must take the shorter time within one group. */
 static const double nearly_all = 0.9;
 
 /* ---- what all of its benchmarks ask for -------------------------------- */
@@ -128,14 +129,15 @@ const struct probe paper_basic = {
 
 /* ---- 4.1 --------------------------------------------------------------- */
 
-/* The time between the two modes that a reader sees; 0: there is one mode. */
+/* Threshold between the two modes that a reader sees, in ms; 0: there is one
+ * mode. */
 static double between_modes(const double ms[], size_t count)
 {
     double sorted[REQUESTS], low = 0, sum = 0, best = 0, split = 0;
 
     memcpy(sorted, ms, count * sizeof(*ms));
     stats_sort(sorted, count);
-    count -= count / 20; /* stray ones are no mode */
+    count -= count / 20; /* the slowest 5 % are no mode */
     for (size_t i = 0; i < count; i++)
         sum += sorted[i];
     for (size_t i = 0; i + 1 < count; i++) {
@@ -153,8 +155,9 @@ static double between_modes(const double ms[], size_t count)
     return split;
 }
 
-/* How well slow reads are told by k groups: the share of pairs that take the
- * time that they should. `places[0]` is where the read before the first was. */
+/* Share of reads whose time fits a division into `groups` groups: slow after a
+ * read in another group, fast otherwise. places[0]: place of the read before
+ * the first. */
 static double agreement(const struct study *study, const uint64_t places[],
                         const double ms[], double split, uint64_t groups)
 {
@@ -169,7 +172,8 @@ static double agreement(const struct study *study, const uint64_t places[],
     return (double)right / (REQUESTS - 1);
 }
 
-/* Random reads all over the region, or in its first group. */
+/* Random reads in the first of `groups` groups; with one group, in the whole
+ * region. */
 static const struct timing *read_at_random(struct study *study,
                                            const char *cell, uint64_t groups,
                                            uint64_t places[REQUESTS])
@@ -251,7 +255,8 @@ static void think_distance(struct study *study, struct findings *findings)
             groups = k;
         }
     }
-    /* "To testify our assumption": each read falls into one group. */
+    /* "To testify our assumption" (the paper): reads within one group are
+     * fast. */
     rows = read_at_random(study, "in-group", groups, inside);
     paper_take_ms(rows, REQUESTS, within);
     for (int i = 1; i < REQUESTS; i++)
@@ -285,7 +290,7 @@ const struct probe paper_distance = {
 
 /* ---- 4.4 --------------------------------------------------------------- */
 
-/* The mean times of each size. */
+/* Mean times of each size, from even and from odd trials. */
 static void run_sizes(struct study *study, enum operation operation,
                       uint32_t sizes, double means[2][SIZES])
 {
@@ -322,7 +327,8 @@ static void run_sizes(struct study *study, enum operation operation,
         study_leave(study);
 }
 
-/* One line through both halves' means, or none. */
+/* Fits one line to the means of both halves. Returns false unless it rises and
+ * the slopes of both halves agree. */
 static bool read_line(double means[2][SIZES], uint32_t sizes, struct line *line)
 {
     double x[SIZES], y[SIZES];

@@ -4,14 +4,15 @@
 
 #include "probes/papers/papers.h"
 
-/* What the benchmarks of Sun & Zhang have in common: requests of one block of
- * 4 KiB, and times in milliseconds. */
+/* Common to the benchmarks of Sun & Zhang: requests of one block of 4 KiB, and
+ * times in milliseconds. */
 extern const uint64_t paper_block_bytes;
 
-/* Where in the region a random one goes. */
+/* A random block of the region. */
 uint64_t paper_random_block(const struct study *study, struct random *random);
 
-/* Asks for one, with that content in it (part_bytes: of CONTENT_STRIPES). */
+/* Asks for a request of one block with that content. part_bytes: for
+ * CONTENT_STRIPES only. */
 void paper_ask_block(struct study *study, enum operation operation,
                      uint64_t place, enum step_content content,
                      uint64_t part_bytes, const char *phase, const char *cell);

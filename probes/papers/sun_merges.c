@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sun & Zhang 3.4, 4.2 and 4.3: what shows in the writes that wait for a
- * merge. */
+/* Sun & Zhang 3.4, 4.2 and 4.3: results from writes that wait for a merge. */
 #include "probes/papers/sun.h"
 
 #include <math.h>
@@ -12,22 +11,25 @@
 
 /* The parameters that the paper gives with its benchmarks. */
 enum {
-    USUAL = 1000,        /* of these the usual cost of a write is read */
+    USUAL = 1000,        /* writes whose median is the usual cost */
     MERGE_WRITES = 4096, /* "or more": 16 merges of blocks of 256 writes */
     PLACES_MOST = 64,    /* 4.3: m starts from 1 */
     DISTANCE_LEAST = 8,
     RUNS = 7
 };
 
-/* What a reader calls dear, a merge, and another cost of merges. */
+/* What a reader of the figures sees, as a factor: a slow write over the usual
+ * one; a merge over the usual write; one cost of merges over another. */
 static const double dear_least = 1.25, merge_least = 5, dearer_least = 1.2;
-/* Of the dear writes, a tenth or more form a comb. */
+/* Least share of slow writes that recur at one distance, like the teeth of a
+ * comb. */
 static const double comb_least = 0.1;
 
 /* ---- merges ------------------------------------------------------------ */
 
-/* Which writes stand out: a drive that only exchanges blocks for writes in
- * order has low ones, but they form a comb. */
+/* Marks slow writes; returns how many. The threshold is low: a drive that only
+ * exchanges blocks for sequential writes has low peaks, though at regular
+ * distances. */
 static size_t find_dear(const double ms[], bool dear[MERGE_WRITES])
 {
     double sample[USUAL];
@@ -42,7 +44,7 @@ static size_t find_dear(const double ms[], bool dear[MERGE_WRITES])
     return count;
 }
 
-/* Of the dear writes, the share that another one follows at this distance. */
+/* Share of the slow writes that are followed by a slow one at this distance. */
 static double followed_share(const bool dear[MERGE_WRITES], size_t distance)
 {
     size_t followed = 0, count = 0;
@@ -54,8 +56,9 @@ static double followed_share(const bool dear[MERGE_WRITES], size_t distance)
     return count ? (double)followed / (double)count : 0;
 }
 
-/* 3.4: the distance of dear writes in order, as an eye finds it among strays;
- * 0: a reader sees none. */
+/* 3.4: the distance, in writes, at which slow writes recur, as a reader would
+ * see it; 0: no clear one. It takes the shortest one that is nearly as frequent
+ * as the most frequent one. */
 static size_t merge_distance(const double ms[])
 {
     bool dear[MERGE_WRITES];
@@ -70,8 +73,8 @@ static size_t merge_distance(const double ms[])
     return 0;
 }
 
-/* The middle of the dear writes that others precede or follow at the distance:
- * what a reader takes for the cost of a merge. 0: there are none. */
+/* Median of the slow writes that have another one at that distance, in ms,
+ * which a reader takes for the cost of a merge; 0: there are none. */
 static double merge_cost(const double ms[])
 {
     size_t distance = merge_distance(ms), found = 0;
@@ -103,7 +106,7 @@ static const struct overwrite {
     {"both-halves-to-0", CONTENT_ZEROS, CONTENT_STRIPES, KIB},
 };
 
-/* What a merge costs, in ms; 0: there are none. */
+/* Cost of a merge in ms; 0: no merges were seen. */
 static double run_overwrite(struct study *study,
                             const struct overwrite *overwrite)
 {
@@ -123,7 +126,8 @@ static double run_overwrite(struct study *study,
     return merge_cost(ms);
 }
 
-/* 2 KiB where one half costs half of both; nothing else was tried. */
+/* States a unit of 2 KiB if ones in one half of each 4 KiB add about half of
+ * what all ones add to a merge; the paper tries no other size. */
 static void say_half(struct study *study, struct findings *findings,
                      const double merge_ms[RUNS])
 {
@@ -199,8 +203,8 @@ const struct probe paper_content = {
 
 /* ---- 4.3 --------------------------------------------------------------- */
 
-/* The distance of merges in writes in order, in bytes; 0: there is none.
- * `*between_ms`: a write that takes longer is one. */
+/* Distance between merges of sequential writes, in bytes; 0: none. *between_ms:
+ * threshold above which a write is a merge. */
 static uint64_t write_in_order(struct study *study, double *between_ms)
 {
     const char phase[] = "section-3-4";
@@ -219,7 +223,7 @@ static uint64_t write_in_order(struct study *study, double *between_ms)
     return merge_distance(ms) * paper_block_bytes;
 }
 
-/* The second round of m writes: how many of them wait for a merge. */
+/* Writes m places twice. Returns how many writes of the second round merged. */
 static uint64_t second_round(struct study *study, uint64_t places,
                              uint64_t log_bytes, double between_ms)
 {

@@ -5,10 +5,11 @@
 #include "probes/papers/papers.h"
 
 /*
- * Sweeps over sizes, as Kim et al. make most of theirs.
+ * Sweeps over request sizes, as in most procedures of Kim et al.
  */
 
-/* For each size: so many iterations of so many measured requests. */
+/* A sweep: for each size, `iterations` iterations of `rows_each` measured
+ * requests. */
 struct paper_sweep {
     const char *phase;
     uint32_t first_kib, step_kib, count, iterations, rows_each;
@@ -16,11 +17,12 @@ struct paper_sweep {
                  uint64_t size_bytes, const char *cell);
 };
 
-/* costs[size * iterations + i] in ns, of study_alloc(). Leaves until all are
- * measured. */
+/* Returns costs[size * iterations + i] in ns, from study_alloc(). Leaves until
+ * all are measured. */
 double *paper_sweep_costs(struct study *study, const struct paper_sweep *sweep);
 
-/* Of the values that belong to `half`, of at least one. */
+/* Mean and median of the values that belong to `half`, which must not be
+ * empty. */
 double paper_mean(const double costs[], uint32_t count, enum paper_half half);
 double paper_median(const double costs[], uint32_t count, enum paper_half half);
 
