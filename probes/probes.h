@@ -8,7 +8,7 @@
  * asks them: what costs little first. Reads tell less once pages were written
  * all over, so large_request comes before the other writers; the block of
  * log_list is what clustered_block begins with, read_buffer looks at pages, and
- * write_buffer, which may write most, is last. */
+ * write_buffer and sustained_write, which may write most, are last. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -27,7 +27,8 @@
     ROW(trim)                                                                  \
     ROW(nand_type)                                                             \
     ROW(content)                                                               \
-    ROW(write_buffer)
+    ROW(write_buffer)                                                          \
+    ROW(sustained_write)
 
 /* Before them what makes the drive ready, where that is needed. */
 #define PROBES_ALL(ROW)                                                        \

@@ -148,6 +148,19 @@ import json
 rows = {r["topic"]: r["text"] for r in json.load(open("lies.json"))["advice"]}
 assert "returns before" in rows["databases"], rows
 assert "may still be read" in rows["discard"], rows'
+"$build_dir/ssdprobe" run sustained-write sim:usb-tlc --quiet \
+    --json=cache.json </dev/null >said 2>&1
+check "a cache of flash is not to be overrun, and is given time" python3 -c '
+import json
+document = json.load(open("cache.json"))
+row = next(r for r in document["advice"] if r["topic"] == "long writes")
+value = {f["parameter"]: f["value"] for f in document["findings"]}
+assert "%d MiB" % (value["fast_cache"] >> 20) in row["text"], row
+assert row["from"][2] == "fast_cache_recovery" and "pause" in row["text"], row'
+check "and nothing is said of one where there is none" python3 -c '
+import json
+assert "long writes" not in {
+    r["topic"] for r in json.load(open("report.json"))["advice"]}'
 check "a drive with pages is not" python3 -c '
 import json
 rows = json.load(open("report.json"))["advice"]

@@ -14,7 +14,8 @@ set(longest test_quality test_random test_budget test_experiments test_rows
 # Under the sanitizers these only repeat, on more drives, what test_session,
 # test_study and the suites of the model run there already: with the long tests.
 set(repeat test_budget test_experiments test_probes_kim test_probes_stick
-    test_probes_reads test_probes_trust test_random test_rows test_throughput
+    test_probes_reads test_probes_trust test_random test_rows test_sustained_write
+    test_throughput
     test_twin)
 
 function(suite name label)

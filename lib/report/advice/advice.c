@@ -163,6 +163,32 @@ static void advise_burst(const struct findings *findings,
              text);
 }
 
+static void advise_long_writes(const struct findings *findings,
+                               struct advice_list *list)
+{
+    const uint64_t cache = advice_value(findings, "fast_cache");
+    const uint64_t rate = advice_value(findings, "sustained_write_rate");
+    const struct finding *rest = findings_get(findings, "fast_cache_recovery");
+    char size[32], slow[32], time[32];
+
+    if (cache == 0 || rate == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "long writes", "fast_cache", "sustained_write_rate");
+    format_bytes(cache, size, sizeof(size));
+    format_quantity(rate, "bytes_per_second", slow, sizeof(slow));
+    const int used = snprintf(advice->text, sizeof(advice->text),
+                              "Keep what must be written fast below %s; beyond "
+                              "that it is written at %s.",
+                              size, slow);
+    if (!rest || rest->verdict != VERDICT_FOUND)
+        return;
+    advice->from[2] = "fast_cache_recovery";
+    format_ns((uint64_t)rest->high.integer, time, sizeof(time));
+    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+             " A pause of %s makes room for as much again.", time);
+}
+
 void advice_make(const struct findings *findings,
                  const struct device_info *device, struct advice_list *list)
 {
@@ -177,5 +203,6 @@ void advice_make(const struct findings *findings,
     advise_logs(findings, list);
     advise_open_units(findings, list);
     advise_burst(findings, list);
+    advise_long_writes(findings, list);
     advise_trust(findings, list);
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sustained-write: is it a cache of flash that was full when the rate fell, and
+ * when is it empty again? */
+#include "probes/sustained_write/sustained_write.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probes/times.h"
+
+/* Both falls come at one place within this share; reads take no longer behind
+ * the fall, but for this much. */
+static const double same_most = 0.15, hot_least = 1.25;
+/* Fewer quick blocks are chance, or the requests under way. */
+static const size_t blocks_least = 16;
+/* A rest is long enough where it brings back nearly all. */
+static const double back_least = 0.9;
+/* Rests that are tried lie between this and the longest: five halve the
+ * logarithm of a span of 600 to a fifth. */
+static const uint64_t rest_least_ns = 50000000;
+static const double cache_confidence = 0.95, recovery_confidence = 0.9;
+
+struct fall {
+    size_t at; /* blocks until it falls */
+    struct sustained_scale scale;
+    size_t second_at; /* after a rest */
+};
+
+static char *size_text(size_t blocks, char text[24])
+{
+    return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
+}
+
+/* Is the rate, behind a flush without a rest, that from before the fall? */
+static bool comes_back_at_once(struct sustained_probe *state,
+                               const struct sustained_pass *pass,
+                               const struct fall *fall, size_t blocks)
+{
+    const double *ns = sustained_blocks(state, pass, blocks);
+
+    return sustained_mean(ns, smaller_of(fall->at, blocks),
+                          fall->scale.most_ns) < fall->scale.middle_ns;
+}
+
+static bool is_hot(const struct sustained_probe *state,
+                   const struct sustained_pass *again)
+{
+    return sustained_read_ns(state, again) >
+           hot_least * sustained_read_ns(state, &sustained_first);
+}
+
+/* ---- how long it takes to come back ------------------------------------- */
+
+static void say_recovery(double low_ns, double high_ns, int tried,
+                         double confidence, struct findings *findings)
+{
+    struct finding *finding = sustained_add(findings, "fast_cache_recovery");
+    char low[24], high[24];
+
+    format_ns((uint64_t)low_ns, low, sizeof(low));
+    format_ns((uint64_t)high_ns, high, sizeof(high));
+    if (tried < SUSTAINED_RESTS) {
+        finding_why(finding,
+                    "a rest of %s brings it back; the write budget leaves no "
+                    "room for more of others",
+                    high);
+        return;
+    }
+    if (low_ns <= (double)rest_least_ns) {
+        finding_why(finding, "the shortest rest of %s already brings it back",
+                    high);
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)sqrt(low_ns * high_ns)),
+                  fmin(recovery_confidence, confidence));
+    finding->low = value_integer((uint64_t)low_ns);
+    finding->high = value_integer((uint64_t)high_ns);
+    finding_why(finding,
+                "a rest of %s brings back nearly all of it, and one of %s does "
+                "not",
+                high, low);
+}
+
+/* Each pass leaves the cache full for the next. */
+static void find_recovery(struct sustained_probe *state,
+                          const struct fall *fall, uint32_t first_chunk,
+                          size_t written, double confidence,
+                          struct findings *findings)
+{
+    const size_t blocks = fall->at + fall->at / 5 + 2 * SUSTAINED_CHUNK_BLOCKS;
+    double low_ns = (double)rest_least_ns, high_ns = (double)sustained_rest_ns;
+    int tried = 0;
+
+    for (; tried < SUSTAINED_RESTS && written + blocks <= state->blocks_most;
+         tried++) {
+        /* Whole milliseconds, as in the name of the phase. */
+        const double middle_ns = floor(sqrt(low_ns * high_ns) / 1e6) * 1e6;
+        char phase[LABEL_PHASE_MAX];
+        snprintf(phase, sizeof(phase), "rest-%.0f", middle_ns / 1e6);
+        const struct sustained_pass pass = {phase, (uint64_t)middle_ns, false,
+                                            first_chunk};
+        const double *ns = sustained_blocks(state, &pass, blocks);
+        const size_t back = sustained_quick(ns, blocks, &fall->scale);
+        if ((double)back >= back_least * (double)fall->second_at)
+            high_ns = middle_ns;
+        else
+            low_ns = middle_ns;
+        first_chunk = sustained_next_chunk(&pass, blocks);
+        written += blocks;
+    }
+    say_recovery(low_ns, high_ns, tried, confidence, findings);
+}
+
+/* ---- what it is --------------------------------------------------------- */
+
+static void say_size(const struct sustained_probe *state,
+                     const struct sustained_change *change,
+                     const struct fall *fall, double confidence,
+                     struct findings *findings)
+{
+    struct finding *finding = sustained_add(findings, "fast_cache");
+    const uint64_t in_flight =
+        state->depth * state->piece_bytes / SUSTAINED_BLOCK_BYTES;
+    const uint64_t least = smaller_of(fall->at, fall->second_at);
+    const uint64_t most = larger_of(fall->at, fall->second_at);
+    char first[24], second[24];
+
+    size_text(fall->at, first);
+    size_text(fall->second_at, second);
+    finding_found(finding,
+                  value_integer(fall->second_at * SUSTAINED_BLOCK_BYTES),
+                  confidence);
+    finding->low = value_integer((least > in_flight ? least - in_flight : 1) *
+                                 SUSTAINED_BLOCK_BYTES);
+    finding->high = value_integer((most + in_flight) * SUSTAINED_BLOCK_BYTES);
+    finding_why(finding,
+                "writes in order are %.1f times as fast for %s, and again for "
+                "%s after a rest, but not after a flush alone",
+                change->slow.ns / change->fast.ns, first, second);
+}
+
+/* Where it is quick again without a rest. */
+static void conclude_memory(const struct sustained_probe *state,
+                            const double ns[], size_t count,
+                            const struct sustained_change *change,
+                            struct findings *findings)
+{
+    if (change->at > state->memory_blocks)
+        sustained_say_open(findings,
+                           "the rate falls, and a flush and more writes in "
+                           "order bring it back: that is no cache of flash, "
+                           "but memory or cleaning");
+    else
+        sustained_say_none(
+            state, &change->slow,
+            sustained_spread(&ns[change->at], count - change->at), count,
+            findings);
+}
+
+static bool is_same_place(const struct fall *fall)
+{
+    const double at = (double)fall->at;
+
+    return fabs((double)fall->second_at - at) <= fmax(same_most * at, 2);
+}
+
+static void say_other_place(const struct fall *fall, struct findings *findings)
+{
+    char what[160], first[24], second[24];
+
+    snprintf(what, sizeof(what),
+             "the rate falls after %s, and after a rest not there again, as "
+             "that of a cache would, but after %s",
+             size_text(fall->at, first), size_text(fall->second_at, second));
+    sustained_say_open(findings, what);
+}
+
+void sustained_conclude_fall(struct sustained_probe *state,
+                             const double block_ns[], size_t count,
+                             const struct sustained_change *change,
+                             struct findings *findings)
+{
+    struct fall fall = {.scale = sustained_scale(block_ns, count, change,
+                                                 state->held_up_share)};
+
+    fall.at = sustained_quick(block_ns, count, &fall.scale);
+    const size_t again_blocks = larger_of(fall.at / 2, 16);
+    const size_t rested_blocks = fall.at + fall.at / 3 + 16;
+    const struct sustained_pass again = {
+        "again", 0, true, sustained_next_chunk(&sustained_first, count)};
+    const struct sustained_pass rested = {
+        "rested", sustained_rest_ns, false,
+        sustained_next_chunk(&again, again_blocks)};
+
+    if (comes_back_at_once(state, &again, &fall, again_blocks)) {
+        conclude_memory(state, block_ns, count, change, findings);
+        return;
+    }
+    if (is_hot(state, &again)) {
+        sustained_say_open(findings,
+                           "the rate falls, but reads are slower then as well: "
+                           "the drive may be hot, or at work on something "
+                           "else");
+        return;
+    }
+    const double *after = sustained_blocks(state, &rested, rested_blocks);
+    fall.second_at = sustained_quick(after, rested_blocks, &fall.scale);
+    if (!is_same_place(&fall)) {
+        say_other_place(&fall, findings);
+        return;
+    }
+    const double spread = sustained_spread(block_ns, change->at);
+    if (fall.at < blocks_least || !sustained_narrow(&change->slow) ||
+        times_confidence(spread) <= 0) {
+        sustained_say_open(findings,
+                           "the first writes are faster, but there are too few "
+                           "of them, or single writes vary too much, to tell "
+                           "what is behind it");
+        return;
+    }
+    if (fall.at <= state->memory_blocks && !state->flush_empties) {
+        sustained_say_open(findings,
+                           "the first writes are faster, and again after a "
+                           "rest: that may be a small cache of flash, or "
+                           "memory that a flush does not empty");
+        return;
+    }
+    say_size(state, change, &fall,
+             fmin(cache_confidence, times_confidence(spread)), findings);
+    sustained_say_rate(findings, "fast_write_rate", &change->fast, spread,
+                       "writes in order until the fast cache is full");
+    sustained_say_rate(findings, "sustained_write_rate", &change->slow, spread,
+                       "writes in order once the fast cache is full");
+    find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
+                  count + again_blocks + rested_blocks,
+                  times_confidence(spread), findings);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sustained-write: how long does it write fast, and how fast then?
+ *
+ * Idea: write in order from a rest on, until the rate has fallen and stays. A
+ * cache of flash that is written with one bit a cell is full then, and a rest
+ * brings it back, because the drive copies it out when it has nothing to do:
+ *
+ *   rate |-----------.            rest  ----------.
+ *        |           |                            |
+ *        |           '---------                   '-------
+ *        +-------------------------------------------------> written
+ *                    ^ fast_cache
+ *
+ * Others fall as well, so more is asked before a cache is stated:
+ *  - memory in the drive is emptied by a flush, and a drive that ran out of
+ *    clean blocks is quick again where it writes again in order what it has
+ *    just written: so is no cache of flash, behind a flush and without a rest;
+ *  - a drive that is hot is slow to read, too: reads are made before and after;
+ *  - the second fall, after the rest, comes where the first one came.
+ * Where a flush may not empty the memory, what is as small as that is left
+ * open. Shorter and longer rests tell how long the cache takes to come back.
+ *
+ * Assumes: the drive has been written, so that its cache is the spare part of
+ * its flash only; see cache_parts.
+ */
+#include "probes/sustained_write/sustained_write.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probes/placing.h"
+#include "probes/probes.h"
+#include "probes/times.h"
+
+/* Long enough for most caches to be copied out. */
+const uint64_t sustained_rest_ns = UINT64_C(30000000000);
+/* Something else may hold up so many blocks, and for each request of a block
+ * one in a hundred more. */
+static const double held_up_least = 0.04, held_up_request = 0.01;
+/* Memory of drives for writes that wait: more than in most. */
+static const uint64_t memory_most_blocks = 64;
+/* Blocks of the first look, each look at twice as many; and behind a change,
+ * where copying out is to be evened out. */
+enum { FIRST_BLOCKS = 64, BEHIND_BLOCKS = 256 };
+/* Passes take this part of the write budget at most, and all together that. */
+static const uint64_t pass_parts = 16, all_parts = 4, region_parts = 4;
+/* A full drive has no cache beyond this part of its capacity: a tenth of its
+ * flash would be spare and used for nothing else, with two bits a cell; with
+ * three, more. */
+static const uint64_t cache_parts = 20;
+static const uint64_t in_flight_bytes = 4 * MIB;
+/* No look at twice as many blocks that would take longer. */
+static const double longest_ns = 120e9;
+static const double absent_confidence = 0.95;
+
+const struct sustained_pass sustained_first = {"first", sustained_rest_ns, true,
+                                               0};
+
+struct finding *sustained_add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, probe_sustained_write.name, parameter);
+}
+
+void sustained_say_open(struct findings *findings, const char *reason)
+{
+    study_say_open(&probe_sustained_write, findings, reason);
+}
+
+/* ---- the first pass ----------------------------------------------------- */
+
+/* Writes until the rate has fallen beyond what memory takes in, and then as
+ * long again; or to the end of its share. */
+static const double *write_on(struct sustained_probe *state, size_t *count)
+{
+    const size_t most = state->first_blocks_most;
+
+    for (size_t blocks = FIRST_BLOCKS < most ? FIRST_BLOCKS : most;;) {
+        const double *ns = sustained_blocks(state, &sustained_first, blocks);
+        const struct sustained_change change = sustained_change(
+            ns, state->memory_blocks, blocks, state->held_up_share);
+        const size_t behind = blocks - change.at;
+        *count = blocks;
+        if (blocks == most ||
+            2 * sustained_mean(ns, blocks, INFINITY) * (double)blocks >
+                longest_ns)
+            return ns;
+        if (change.found && behind >= BEHIND_BLOCKS && behind >= change.at &&
+            sustained_narrow(&change.slow))
+            return ns;
+        blocks = 2 * blocks < most ? 2 * blocks : most;
+    }
+}
+
+/* The fall beyond what memory takes in; without one, any. */
+static struct sustained_change change_of(const struct sustained_probe *state,
+                                         const double ns[], size_t count)
+{
+    const struct sustained_change change =
+        sustained_change(ns, state->memory_blocks, count, state->held_up_share);
+
+    return change.found ? change
+                        : sustained_change(ns, 0, count, state->held_up_share);
+}
+
+/* ---- what is said ------------------------------------------------------- */
+
+double sustained_spread(const double ns[], size_t count)
+{
+    double some[STATS_MAX];
+    const size_t taken = count < STATS_MAX ? count : STATS_MAX;
+
+    memcpy(some, ns, taken * sizeof(*some));
+    return stats_spread(some, taken) / stats_median(some, taken);
+}
+
+void sustained_say_rate(struct findings *findings, const char *parameter,
+                        const struct sustained_level *level, double spread,
+                        const char *what)
+{
+    struct finding *finding = sustained_add(findings, parameter);
+    const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
+    const double confidence = times_confidence(spread);
+
+    if (confidence <= 0) {
+        finding_why(finding,
+                    "single writes vary by %.0f %%, too much for a rate that "
+                    "is the drive's",
+                    100 * spread);
+        return;
+    }
+    if (!sustained_narrow(level) || times_confidence(spread) <= 0) {
+        finding_why(finding, "the rate differs too much from one part of the "
+                             "writes to the next");
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)(units / level->ns)),
+                  confidence);
+    finding->low = value_integer((uint64_t)(units / level->interval.high));
+    finding->high = value_integer((uint64_t)(units / level->interval.low));
+    finding_why(finding, "%s", what);
+}
+
+static char *size_text(size_t blocks, char text[24])
+{
+    return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
+}
+
+/* One rate from the beginning on, or from where memory is full. */
+void sustained_say_none(const struct sustained_probe *state,
+                        const struct sustained_level *level, double spread,
+                        size_t count, struct findings *findings)
+{
+    static const char *const absent[] = {"fast_cache", "fast_write_rate",
+                                         "fast_cache_recovery"};
+    const struct setting *setting = &state->study.setting;
+    char what[200], size[24];
+
+    size_text(count, size);
+    if (count * SUSTAINED_BLOCK_BYTES <
+        setting->capacity_bytes / cache_parts / MIB * MIB) {
+        snprintf(what, sizeof(what),
+                 "the rate of writes in order stays for %s, but a fast cache "
+                 "may be larger; --write-budget allows more",
+                 size);
+        sustained_say_open(findings, what);
+        return;
+    }
+    if (!sustained_narrow(level) || times_confidence(spread) <= 0) {
+        sustained_say_open(findings,
+                           "the rate of writes in order differs too much from "
+                           "one part of them to the next");
+        return;
+    }
+    snprintf(what, sizeof(what),
+             "after a rest, writes in order keep one rate for %s", size);
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        struct finding *finding = sustained_add(findings, absent[i]);
+        finding_absent(finding,
+                       fmin(absent_confidence, times_confidence(spread)));
+        finding_why(finding, "%s", what);
+    }
+    sustained_say_rate(findings, "sustained_write_rate", level, spread, what);
+}
+
+/* ---- the reasoning ------------------------------------------------------ */
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct sustained_probe *state = (struct sustained_probe *)study;
+    size_t count;
+
+    if (state->first_blocks_most < FIRST_BLOCKS / 2) {
+        sustained_say_open(findings,
+                           "region or write budget are too small for it");
+        return;
+    }
+    const double *ns = write_on(state, &count);
+    const struct sustained_change change = change_of(state, ns, count);
+    if (change.flat) {
+        const struct sustained_level level =
+            sustained_level(ns, count, state->held_up_share);
+        sustained_say_none(state, &level, sustained_spread(ns, count), count,
+                           findings);
+    } else if (!change.found)
+        sustained_say_open(findings,
+                           "the rate of writes in order changes, but by too "
+                           "little, or too near the end of what was written, "
+                           "to tell it from chance");
+    else
+        sustained_conclude_fall(state, ns, count, &change, findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static uint64_t first_blocks_of(const struct setting *setting)
+{
+    const uint64_t chunk_bytes = SUSTAINED_CHUNK_BLOCKS * SUSTAINED_BLOCK_BYTES;
+    const uint64_t bytes =
+        smaller_of(setting->write_budget_bytes / pass_parts,
+                   setting->region_length_bytes / region_parts);
+
+    return bytes / chunk_bytes * SUSTAINED_CHUNK_BLOCKS;
+}
+
+static uint64_t piece_bytes_of(const struct setting *setting)
+{
+    uint64_t bytes = SUSTAINED_BLOCK_BYTES;
+
+    while (setting->request_limit_bytes &&
+           bytes > setting->request_limit_bytes &&
+           bytes > setting->logical_block_bytes)
+        bytes /= 2;
+    return bytes;
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t first = first_blocks_of(setting);
+    const uint64_t all = larger_of(
+        first, setting->write_budget_bytes / all_parts / SUSTAINED_BLOCK_BYTES);
+    const uint64_t pieces = SUSTAINED_BLOCK_BYTES / piece_bytes_of(setting);
+    const uint64_t others =
+        2 * SUSTAINED_READS +
+        2 * (SUSTAINED_RESTS + 3); /* reads, flushes and rests */
+
+    plan->bytes_written = first * SUSTAINED_BLOCK_BYTES;
+    plan->bytes_written_max = all * SUSTAINED_BLOCK_BYTES;
+    plan->bytes_read =
+        SUSTAINED_READS * larger_of(4 * KIB, setting->logical_block_bytes);
+    plan->bytes_read_max = 2 * plan->bytes_read;
+    plan->requests = first * pieces + others;
+    plan->requests_max = all * pieces + others;
+}
+
+static bool flush_empties(const struct findings *known)
+{
+    const struct finding *honesty = findings_get(known, "flush_honesty");
+
+    return honesty && honesty->verdict == VERDICT_FOUND &&
+           strcmp(honesty->value.text, "free") != 0;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+    struct sustained_probe *state =
+        study_create(sizeof(*state), &probe_sustained_write, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->piece_bytes = piece_bytes_of(setting);
+    state->depth = (uint32_t)smaller_of(in_flight_bytes / state->piece_bytes,
+                                        SAMPLE_DEPTH_MAX);
+    state->first_blocks_most = first_blocks_of(setting);
+    state->blocks_most =
+        setting->write_budget_bytes / all_parts / SUSTAINED_BLOCK_BYTES;
+    state->memory_blocks =
+        smaller_of(memory_most_blocks, state->first_blocks_most / 4);
+    state->window_chunks =
+        (uint32_t)(state->first_blocks_most / SUSTAINED_CHUNK_BLOCKS);
+    state->window_first_bytes =
+        placing_base(setting, state->study.seed,
+                     state->first_blocks_most * SUSTAINED_BLOCK_BYTES);
+    state->held_up_share =
+        held_up_least +
+        held_up_request * (double)(SUSTAINED_BLOCK_BYTES / state->piece_bytes);
+    state->flush_empties = flush_empties(known);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_sustained_write = {
+    .name = "sustained-write",
+    .question = "How long does it write fast, how fast then, and when is it "
+                "fast again?",
+    .idea = "Writes in order until the rate falls and stays, and again after a "
+            "rest: a cache of flash comes back when the drive has copied it "
+            "out.",
+    .writes = true,
+    .region_min_bytes = 256 * MIB,
+    .answers = {"fast_cache", "fast_write_rate", "sustained_write_rate",
+                "fast_cache_recovery"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_SUSTAINED_WRITE_H
+#define SSDPROBE_PROBES_SUSTAINED_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/units.h"
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the probe share: writes in order from a rest on (passes),
+ * the change of their rate (change), and what follows (sustained_write).
+ */
+
+/* Times are summed up by blocks; blocks are asked for by the chunk. */
+#define SUSTAINED_BLOCK_BYTES MIB
+enum { SUSTAINED_CHUNK_BLOCKS = 4, SUSTAINED_READS = 48 };
+
+/* How many rests are tried, and the longest: enough for most caches to be
+ * copied out. */
+enum { SUSTAINED_RESTS = 5 };
+extern const uint64_t sustained_rest_ns;
+
+struct sustained_probe {
+    struct study study;
+    uint64_t piece_bytes; /* of a write */
+    uint32_t depth;       /* writes under way */
+    uint64_t window_first_bytes;
+    uint32_t window_chunks;     /* passes go on at its beginning */
+    uint64_t first_blocks_most; /* of the first pass */
+    uint64_t blocks_most;       /* of all */
+    uint64_t memory_blocks;     /* more than memory in the drive takes in */
+    double held_up_share;       /* of blocks, by something else */
+    bool flush_empties;         /* its memory, as far as is known */
+};
+
+/* ---- change ------------------------------------------------------------- */
+
+/* What a block takes: the median of groups of blocks, and the mean of all, of
+ * which those that are held up count as the rest. */
+struct sustained_level {
+    double ns, mean_ns;
+    struct interval interval;
+};
+
+/* A rate that falls at one block, and stays. */
+struct sustained_change {
+    size_t at; /* so many blocks are quick */
+    struct sustained_level fast, slow;
+    bool found; /* the slow part takes longer than chance and noise explain */
+    bool flat;  /* there is none anywhere */
+};
+
+/* Of blocks `held_up_share` may be held up by something else; more are pauses
+ * of the drive's own, and belong to its rate. */
+struct sustained_level sustained_level(const double block_ns[], size_t count,
+                                       double held_up_share);
+/* What takes longer than `most_ns` counts as that. */
+double sustained_mean(const double block_ns[], size_t count, double most_ns);
+
+/* Where the blocks from `first` on fall apart in two levels. */
+struct sustained_change sustained_change(const double block_ns[], size_t first,
+                                         size_t count, double held_up_share);
+
+/* Tells quick blocks from slow ones where both levels are known. */
+struct sustained_scale {
+    double middle_ns, most_ns; /* what takes longer counts as that */
+};
+
+struct sustained_scale sustained_scale(const double block_ns[], size_t count,
+                                       const struct sustained_change *change,
+                                       double held_up_share);
+
+/* How many of these blocks are quick, at the beginning. */
+size_t sustained_quick(const double block_ns[], size_t count,
+                       const struct sustained_scale *scale);
+
+/* Is it known within a share that makes it a number? */
+bool sustained_narrow(const struct sustained_level *level);
+
+/* ---- passes ------------------------------------------------------------- */
+
+/* Writes in order: behind a flush and a pause. */
+struct sustained_pass {
+    const char *phase;
+    uint64_t pause_ns; /* 0: none */
+    bool reads;        /* are made before it, away from the window */
+    uint32_t first_chunk;
+};
+
+/* What each of the first blocks of a pass takes; leaves until they are all
+ * measured. `blocks` is rounded up to whole chunks. */
+const double *sustained_blocks(struct sustained_probe *state,
+                               const struct sustained_pass *pass,
+                               size_t blocks);
+
+/* The median of the reads before a pass that was measured. */
+double sustained_read_ns(const struct sustained_probe *state,
+                         const struct sustained_pass *pass);
+
+/* Where the next pass goes on. */
+uint32_t sustained_next_chunk(const struct sustained_pass *pass, size_t blocks);
+
+/* ---- what follows ------------------------------------------------------- */
+
+/* Behind the longest rest, with reads. */
+extern const struct sustained_pass sustained_first;
+
+struct finding *sustained_add(struct findings *findings, const char *parameter);
+/* All of it, for this reason. */
+void sustained_say_open(struct findings *findings, const char *reason);
+/* How much single blocks vary: a share of what they take. */
+double sustained_spread(const double block_ns[], size_t count);
+void sustained_say_rate(struct findings *findings, const char *parameter,
+                        const struct sustained_level *level, double spread,
+                        const char *what);
+/* One rate through all of these blocks, but for what memory takes in. */
+void sustained_say_none(const struct sustained_probe *state,
+                        const struct sustained_level *level, double spread,
+                        size_t count, struct findings *findings);
+
+/* What is behind a rate that falls once in the first pass? */
+void sustained_conclude_fall(struct sustained_probe *state,
+                             const double block_ns[], size_t count,
+                             const struct sustained_change *change,
+                             struct findings *findings);
+
+#endif
