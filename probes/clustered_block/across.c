@@ -23,15 +23,15 @@ enum {
      * across. */
     COUNTED_NUMBER = 39,
     ACROSS_NUMBER = 40,
-    INSIDE_NUMBER = 60, /* and up, one for each prime part of the page */
+    INSIDE_NUMBER = 60, /* this and up, one for each prime part of the page */
     COUNTED_CHUNKS = 8,
-    /* A sweep is long enough for so many periods. */
+    /* periods in a sweep */
     WALK_PERIODS = 32,
     WALK_WRITES_MAX = 65536
 };
 
 static const uint64_t page_most_bytes = 4 * MIB;
-/* A page that is tried is so many times the longest known part of a page. */
+/* Candidates for the page, in multiples of the longest known part of a page. */
 static const uint64_t page_parts[] = {1,  2,  3,  4,  5,  6, 8,
                                       10, 12, 16, 20, 24, 32};
 /* Slow pieces beyond those within a page, as a share of these. All pieces
@@ -118,7 +118,7 @@ enum claim block_judge_counts(const struct block_counted *within,
                               size_t length)
 {
     const double within_count = (double)within->slow_count;
-    /* Block changes explain so many slow pieces within pages; others are
+    /* The slow pieces within pages that are due to block changes; others are
      * noise. */
     const double due = fmin(within_count, (double)count / (double)length);
     const double more = ((double)across->slow_count - within_count) / due;

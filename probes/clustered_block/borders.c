@@ -233,11 +233,11 @@ bool block_borders_alike(const double ratios[], const uint64_t indexes[],
 }
 
 /*
- * Does each boundary save as much? In a block that spans several banks, a write
+ * Do all boundaries save the same? In a block that spans several banks, a write
  * to the last bank waits for the moves of all of them, and a write to the first
  * bank of the next row for fewer. So each row of pages looks like a block. But
  * a true block boundary saves more, and comes every few rows. HOLDS: all save
- * as much.
+ * the same.
  */
 static enum claim check_alike(struct block_probe *state, const char *phase,
                               const struct contrast *whole)

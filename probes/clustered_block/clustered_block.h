@@ -26,7 +26,7 @@ enum block_kind {
 /* The result of one search for a period. think() runs again after each answer,
  * a search takes long, and the rows that it reads stay the same. */
 struct block_search {
-    uint64_t key; /* hash of the sweep and of the range */
+    uint64_t key; /* hash of the sweep and of the range searched */
     int error;    /* what period_search() returned */
     struct period_rule rule;
     struct period period;
@@ -126,11 +126,11 @@ static const uint64_t block_pause_ns = UINT64_C(10000000000);
 
 /* Do the slow writes at one distance still come after idle time? */
 enum block_pauses {
-    BLOCK_PAUSES_MORE,   /* one pause does not decide it */
+    BLOCK_PAUSES_MORE,   /* undecided after one pause */
     BLOCK_PAUSES_UNTOLD, /* no regular slow writes */
-    BLOCK_PAUSES_SAME,   /* they come after a pause as before */
-    BLOCK_PAUSES_PASSED, /* none for a while, and all writes are faster */
-    BLOCK_PAUSES_ROOM    /* none for a while, others cost the same */
+    BLOCK_PAUSES_SAME,   /* slow writes come after a pause as before */
+    BLOCK_PAUSES_PASSED, /* no slow ones for a while; all are faster */
+    BLOCK_PAUSES_ROOM    /* no slow ones for a while; others as before */
 };
 
 /* Judges a sweep of `legs_count` legs (2, or BLOCK_PAUSES_COUNT + 1) with a
@@ -146,9 +146,9 @@ enum block_pauses block_judge_pauses(const double values[],
 /* Slow writes at one distance, and the block that they imply. */
 struct block_distance {
     const struct block_spikes *spikes;
-    uint64_t pitch_bytes; /* between writes that share no page */
-    uint64_t block_bytes; /* if each of them begins a block */
-    double confidence;    /* at most, by what it rests on */
+    uint64_t pitch_bytes; /* distance of writes that share no page */
+    uint64_t block_bytes; /* the block, if each of them begins one */
+    double confidence;    /* upper limit for the finding's confidence */
 };
 
 /* ---- folds ------------------------------------------------------------- */
@@ -156,7 +156,7 @@ struct block_distance {
 /* The slow writes of a sweep: residuals[first + i * length], i < count. Each is
  * taken for one copy-out of an SLC cache. */
 struct block_copies {
-    const double *residuals; /* of the whole sweep; log cost */
+    const double *residuals; /* of all writes of the sweep; log cost */
     size_t first, length, count;
 };
 
@@ -171,10 +171,11 @@ struct block_copies block_copies_of(const double residuals[], size_t count,
 enum { BLOCK_COPIES_MAX = 8 };
 
 struct block_folds {
-    size_t units;        /* length of a block; a unit is a write of the sweep */
-    size_t hits, trials; /* slower ones, of copies that begin a block */
-    size_t elsewhere;    /* slower copies that begin no block */
-    double excess;       /* of the slower copies above the others; log cost */
+    size_t units; /* length of a block; a unit is a write of the sweep */
+    /* trials: copies that begin a block; hits: slower ones */
+    size_t hits, trials;
+    size_t elsewhere; /* slower copies that begin no block */
+    double excess;    /* of the slower copies above the others; log cost */
 };
 
 /* Which block length explains the slower copy-outs? Copies come `length` writes
@@ -202,9 +203,9 @@ bool block_find_folds_anywhere(struct block_probe *state,
  * full. */
 struct block_cache {
     enum claim claim;
-    uint64_t quiet_bytes; /* after a pause, without a slow write */
+    uint64_t quiet_bytes; /* bytes after a pause without a slow write */
     bool may_hide_logs;
-    bool is_seen_through; /* `folds` has the block behind it */
+    bool is_seen_through; /* true: `folds` tells the block behind it */
     struct block_folds folds;
 };
 
@@ -237,8 +238,7 @@ bool block_merges_for_sure(const struct block_costs *costs,
 bool block_judge_hidden(const struct block_copying *in_order,
                         const struct block_copying *anywhere, size_t length);
 
-/* May log blocks sit behind the cache that makes these writes slow? True as
- * well where the sweeps cannot tell. */
+/* May log blocks sit behind this cache? True if the sweeps cannot tell. */
 bool block_may_hide_logs(struct block_probe *state,
                          const struct block_spikes *spikes);
 
@@ -264,7 +264,7 @@ struct block_guess {
  * block boundary on. */
 struct contrast block_gap(uint64_t size_bytes, const struct block_guess *guess,
                           enum side expected);
-/* Of struct study_ops, for contrasts of kind BLOCK_GAP. */
+/* The emit and value of struct study_ops, for BLOCK_GAP. */
 void block_emit_gap(struct study *study, const char *phase,
                     const struct contrast *contrast, uint32_t round,
                     struct random *random);
@@ -310,8 +310,7 @@ struct block_pieces {
 };
 
 /* For an unknown page. HOLDS with `*pieces`: one block explains the distances
- * for all lengths of pieces. `page_bytes` is 0 if all of them were whole
- * pages. */
+ * for all lengths. `page_bytes` is 0 if all pieces were whole pages. */
 enum claim block_compare_pieces(struct block_probe *state,
                                 struct block_pieces *pieces);
 /* The same in pieces that divide a known page. A piece that the drive writes at
@@ -360,10 +359,10 @@ enum claim block_find_page(struct block_probe *state,
 
 struct block_borders {
     uint64_t block_bytes, phase_bytes; /* phase: of a boundary */
-    double effect, confidence;         /* cost before it / behind it */
+    double effect, confidence;         /* effect: cost before / behind */
 };
 
-/* Does each boundary save as much? `ratios` are log costs before over behind
+/* Do all boundaries save the same? `ratios` are log costs before over behind
  * the boundaries with the numbers `indexes`. False: one in every n saves more
  * than the others, so only those are block boundaries. */
 bool block_borders_alike(const double ratios[], const uint64_t indexes[],

@@ -12,15 +12,16 @@
 enum {
     CANDIDATES_MAX = 3,
     WALK_NUMBER = 34,
-    SEEN_PERIODS = 16 /* in so many a distance shows */
+    SEEN_PERIODS = 16 /* periods of a sweep that surely show a distance */
 };
 
 static const double search_error = 0.004;
-/* The ladder of block_conclude_ladder() begins here. */
+/* The shortest candidate that block_conclude_ladder() tries. */
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
-/* Where the slow writes may be those of a part of a block, or where a split
- * page may use up several. Both were often so. */
+/* The most confidence if the slow writes may be those of a part of a block, or
+ * if a split page may use up several pages. In such cases both were often
+ * so. */
 static const double doubtful_confidence = 0.6;
 
 static const uint32_t quick_looks[] = {9, 12, 18, 0};

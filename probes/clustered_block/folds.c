@@ -33,7 +33,7 @@ enum {
     ANYWHERE_NUMBER = 40,
     FIRST_CHUNKS = 4,
     CHUNKS_MAX = 256,
-    COPIES_LEAST = 2, /* copies for one block */
+    COPIES_LEAST = 2, /* copies for one block, at least */
     TRIALS_LEAST = 16,
     /* classes: most copies, those on one chip, those that begin a block */
     KINDS_MAX = 3
@@ -44,8 +44,9 @@ enum {
  * did not show, a length and its double could not be told apart. Another length
  * is ruled out below 0.4. */
 static const double hits_least = 0.55, other_hits_least = 0.4;
-/* Noise makes some copies slower that begin no block: at most so many of those
- * that do. Another length is ruled out above 0.2. */
+/* Noise makes some copies slower that begin no block. Per slower copy that
+ * begins one, there are at most so many; above 0.2 another length is ruled
+ * out. */
 static const double elsewhere_most = 0.125, other_elsewhere_most = 0.2;
 /* Log costs. Copies within one chip take longer too, in several ways. The class
  * that begins blocks must be slower than the next class by 0.2 and by twice
@@ -134,10 +135,10 @@ static bool split(struct copies *copies, size_t kinds, double *excess)
 /* ---- what explains them -------------------------------------------------- */
 
 /*
- * What does a block of `units` explain, where a copy has `copied` of them? A
- * block begins within each copy that lies in one window of `copied` places.
- * Where that window is in a block is not known: the one with most slower copies
- * is taken. `counts`: slower copies, and all, for each place of a block.
+ * Counts what a block of `units` explains, where a copy takes `copied` units. A
+ * block begins within each copy whose place in the block lies in one window of
+ * `copied` places. The offset of that window is not known: the one with most
+ * slower copies is taken. `counts`: slower copies, and all, for each place.
  */
 static struct block_folds explain(const struct copies *copies, size_t copied,
                                   size_t units, uint32_t counts[][2])
@@ -205,7 +206,8 @@ enum claim block_judge_folds(const double residuals[], size_t count,
     const size_t blocks_least = copied > TRIALS_LEAST ? copied : TRIALS_LEAST;
     enum claim claim = CLAIM_OPEN;
 
-    /* With fewer copies, a length of one unit more or less explains as much. */
+    /* With fewer copies, a length one unit longer or shorter explains the
+     * same. */
     if (copies.all.count < COPIES_LEAST * blocks_least)
         return CLAIM_OPEN;
     for (size_t kinds = 2; claim == CLAIM_OPEN && kinds <= KINDS_MAX; kinds++) {

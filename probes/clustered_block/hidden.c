@@ -24,7 +24,7 @@
 enum {
     WALK_NUMBER = 39,
     CHUNKS_MAX = 256,
-    COPIES_LEAST = 16 /* for a median */
+    COPIES_LEAST = 16 /* copies for a median, at least */
 };
 
 /* Copy-outs this many times as long show merges. A copy-out has eight pages or

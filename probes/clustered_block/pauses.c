@@ -26,7 +26,7 @@ enum {
     WALK_NUMBER = 36,
     PAUSES = BLOCK_PAUSES_COUNT,
     LEG_PERIODS = 3,   /* periods between pauses, at least */
-    PLACES_A_PAUSE = 2 /* first places behind each; should be slow */
+    PLACES_A_PAUSE = 2 /* places right behind a pause that should be slow */
 };
 
 /* A place is slow from half of the excess of slow ones on. */
@@ -87,10 +87,10 @@ static double slowest_place(const double residuals[], size_t count,
     return most;
 }
 
-/* What a leg behind a pause shows. */
+/* The slow writes of one leg. */
 struct leg {
-    uint32_t slow_count; /* slow ones of the first PLACES_A_PAUSE */
-    size_t quiet_writes; /* before the first slow one */
+    uint32_t slow_count; /* of the first PLACES_A_PAUSE places */
+    size_t quiet_writes; /* writes before the first slow one */
     /* Places after these and after a slow one; how many of them are slow. */
     size_t busy_count, busy_slow_count;
 };
@@ -126,9 +126,10 @@ static bool is_faster(const double values[], size_t leg_writes,
     return true;
 }
 
-/* Do slow writes stay away on a busy drive as well? The share of slow places
- * right behind pauses is then more than half of the share further on. What is
- * cleaned may have nothing left to copy. */
+/* Do slow writes come and go without pauses as well? True: they are more than
+ * half as frequent right behind pauses as further on. So their absence after a
+ * pause proves no cache; the drive may clean blocks that have nothing left to
+ * copy. */
 static bool come_and_go(size_t slow_count, size_t busy_count,
                         size_t busy_slow_count)
 {

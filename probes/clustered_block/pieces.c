@@ -18,7 +18,7 @@
 
 enum {
     AGREED_LEAST = 3,
-    FIRST_NUMBER = 3, /* of the sweeps; those of whole pages are lower */
+    FIRST_NUMBER = 3, /* number of the first sweep in pieces */
     FAILED_HALVES_MAX = 2
 };
 
@@ -175,8 +175,9 @@ enum claim block_compare_pieces(struct block_probe *state,
 
 /* ---- where the page is known -------------------------------------------- */
 
-/* The flash that a piece uses up on average. In a page, sequential pieces begin
- * at all multiples of the common divisor, equally often. */
+/* The bytes of all pages that a piece touches, on average. In a page,
+ * sequential pieces begin at all multiples of the greatest common divisor,
+ * equally often. */
 static uint64_t used_up_bytes(uint64_t piece_bytes, uint64_t page_bytes)
 {
     return piece_bytes + page_bytes - common_divisor(piece_bytes, page_bytes);
@@ -213,7 +214,8 @@ enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
             continue;
         const bool is_slow = add_walk(
             state, pieces, piece, FIRST_NUMBER + (int)i, block_piece_writes);
-        /* Not so the shortest: the drive may gather them before it writes. */
+        /* Shorter pieces than the first slow ones do not count as missed: the
+         * drive may gather them before it writes. */
         pieces->missed = pieces->missed || (!is_slow && pieces->count > 0);
         agreed = pieces->count == AGREED_LEAST ||
                  (pieces->count == 1 &&

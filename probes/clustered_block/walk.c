@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* clustered-block, route (a): sequential writes of a page each. Every new block
- * brings an erase or a merge, so slow writes come at one distance. On a
- * page-mapped drive they begin once its spare area is used up, and then come in
- * random writes as well. */
+ * brings an erase or a merge, so slow writes come at one distance. Page-mapped
+ * drives show this, in random writes too, once their spare area is used up. */
 #include "probes/clustered_block/clustered_block.h"
 
 #include <errno.h>
@@ -15,10 +14,10 @@
 
 enum {
     CHUNK_WRITES = BLOCK_CHUNK_WRITES,
-    FIRST_CHUNKS = 4,     /* of the first search in a sweep */
-    CERTIFY_PERIODS = 16, /* periods of fresh data */
+    FIRST_CHUNKS = 4,     /* chunks of the first search in a sweep */
+    CERTIFY_PERIODS = 16, /* periods of fresh data for a certificate */
     TRIES_A_LENGTH = 2,
-    PARTS_MAX = 4, /* a refuted period is divided by 2 to this */
+    PARTS_MAX = 4, /* a refuted period is divided by up to this */
     FILL_ROUND_WRITES = 64,
     FILL_PARTS = 64, /* the fill is checked after each of these */
     SLOW_PARTS = 3,  /* slow checks that end the fill */
@@ -170,8 +169,8 @@ static void refute(struct period_dead *dead, size_t failed[],
         dead->lengths[dead->count++] = length;
 }
 
-/* Certifies the period on values[first .. end), or a half, third or quarter of
- * it if more places are slow than one a period. Returns 0 or -ENOMEM. */
+/* Certifies the period on values[first .. end). Where more places are slow, it
+ * may be a half, third or quarter as long. Returns 0 or -ENOMEM. */
 static int certify_on(struct walk *walk, size_t first, size_t end,
                       const struct period_rule *rule, struct period *period,
                       bool *certified)
@@ -192,8 +191,7 @@ static int certify_on(struct walk *walk, size_t first, size_t end,
     return 0;
 }
 
-/* Searches values[from .. count) for a period. Keeps the result, because a
- * probe thinks again after each answer. */
+/* Searches values[from .. count) for a period. Repeats of think() reuse it. */
 static int search(struct block_probe *state, const struct walk *walk,
                   size_t from, size_t count, const struct period_dead *dead,
                   struct period_rule *rule, struct period *period)
@@ -216,8 +214,7 @@ static int search(struct block_probe *state, const struct walk *walk,
     return error;
 }
 
-/* Searches values[from .. count) and certifies the result on the writes behind
- * them. FALLS: not certified. OPEN: no period was found. */
+/* Searches a period and certifies it on later writes. OPEN: none was found. */
 static enum claim look_from(struct block_probe *state, struct walk *walk,
                             size_t from, size_t count, struct period_dead *dead,
                             struct period_rule *rule, struct period *period)
@@ -377,9 +374,8 @@ static bool ask_fill(struct block_probe *state, uint64_t length, uint32_t round)
     return true;
 }
 
-/* The mean time of `count` rounds from `first` on. The slowest are left out: a
- * drive that stalls now and then does not clean. They are few, since a drive
- * with long blocks may clean in only one of many rounds. */
+/* The mean time of `count` rounds from `first` on, without the slowest: a drive
+ * may stall. Only few are left out: with long blocks, few rounds clean. */
 static double rounds_ns(const struct block_probe *state, uint32_t first,
                         uint32_t count)
 {
