@@ -21,12 +21,12 @@ static const double effect_least = 0.025;
 /* Log. If a shift by the page saves more than this, unshifted writes do not fit
  * the page either. */
 static const double gain_most = 0.06;
-/* The effect of a shift by any part, as a share of the first one's, is at least
- * this. It varies so much where some pages take four times as long as
+/* The least effect of a shift by any part of a page, as a share of the first
+ * one's. Effects vary that much where some pages take four times as long as
  * others. */
 static const double least_share = 1.0 / 3;
-/* Log. A shift by the page may cost so much in writes of three pages and
- * more. */
+/* Log. The threshold for a shift by the page is at least this in writes of
+ * three pages and more. */
 static const double long_none = 0.06;
 /* Looks at cells of a few writes, in rounds. Long cells come after them. */
 static const uint32_t cell_looks[] = {18, 22, 28, 36, 48, 64, 90, 0};
@@ -68,9 +68,9 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
 }
 
 /*
- * May each open contrast still fall on its expected side? What is not free
- * costs at least twice the threshold, and what is dear at least twice its own.
- * So halfway between, both are as likely.
+ * May each open contrast still fall on its expected side? A shift that is not
+ * free costs at least twice the threshold, and a dear one at least twice its
+ * own threshold. Halfway between, both sides are equally likely.
  */
 static bool leans_right(const struct contrast contrasts[], size_t count)
 {
@@ -123,9 +123,9 @@ static enum claim decide(struct page_probe *state, const char *phase,
 
 /*
  * Is the effect of a shift as large as a page explains? A page shifted by any
- * part lies in two pages, which costs about as much. If it costs far less, the
- * cause is another one, as where writes meet fewer slow pages. If it costs more
- * than page_effect_most, it is a merge, which only sequential writes should
+ * part lies in two pages, so all such shifts cost about the same. A much
+ * smaller effect has another cause, as where writes meet fewer slow pages. An
+ * effect above page_effect_most is a merge, which only sequential writes should
  * show.
  */
 static enum claim judge_shift(const struct contrast *of_page,
@@ -277,8 +277,8 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
     if (claim != CLAIM_HOLDS || state->in_order ||
         4 * page_bytes > 2 * page_largest_bytes)
         return claim;
-    /* These cost much to write, so they come only if the rest holds.
-     * contrasts[0] stays, for it sets the thresholds. */
+    /* Longer multiples cost much to write, so they are tried only if the others
+     * hold. contrasts[0] stays, for it sets the thresholds. */
     count = 1;
     for (size_t i = 3; i < MULTIPLES; i++) {
         uint64_t size = multiples[i] * page_bytes;

@@ -86,7 +86,7 @@ static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
         if (block_bytes % page_bytes ||
             page_settle(state, &page_bytes, &page) != CLAIM_HOLDS)
             continue;
-        /* It may be a chip's page after all, in a page whose rest is not
+        /* It may also be a chip's page inside a larger page whose rest is not
          * read. */
         page.confidence = fmin(page.confidence, page_small_confidence);
         page_weigh_whole(state, page_bytes, &page);
@@ -157,7 +157,7 @@ static void add_candidate(struct candidates *candidates,
 }
 
 /*
- * The first search takes few looks: a cost half as much again shows at once.
+ * The first search takes few looks, since an effect of 1.5 times shows at once.
  * Sizes much larger than the page have small effects, hard to tell from none,
  * and would cost most of what the probe writes. They are searched to the end
  * only if no size with an effect is the page.

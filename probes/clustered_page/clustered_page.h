@@ -33,7 +33,7 @@ enum page_kind {
     PAGE_WHOLE, /* as PAGE_LONGER, summed up by PAGE_MOST */
     PAGE_PART,
     PAGE_IN_ORDER,
-    PAGE_LARGER, /* much longer, where both may merge a block */
+    PAGE_LARGER, /* a 16 times longer write; both may merge a block */
     PAGE_ORDER   /* in a sequential run, against random places */
 };
 
@@ -92,7 +92,7 @@ bool page_value(const struct study *study, const char *phase,
                 const struct contrast *contrast, uint32_t round,
                 struct random *random, double *ratio);
 
-/* What a shift costs more, in ns: its median effect on the quickest round of
+/* The extra time of a shift, in ns: its median effect on the quickest round of
  * unshifted writes. */
 double page_extra_ns(const struct page_probe *state, const char *phase,
                      const struct contrast *contrast);

@@ -60,8 +60,8 @@ static struct contrast reaching_beyond(const struct page_probe *state,
     return contrast;
 }
 
-/* One block more than a part of a page, at the beginning of a page: elsewhere
- * the last part of one would reach into the next. */
+/* A write of a part of a page, against one a logical block longer. Both begin
+ * with a page: elsewhere the longer one might reach into the next page. */
 static struct contrast longer_part(const struct page_probe *state,
                                    uint64_t page_bytes, uint64_t part_bytes)
 {
@@ -213,7 +213,7 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     char size[24];
 
     /* Where several banks work at once, one more page costs nothing until all
-     * banks work. So the step may be that of several pages. */
+     * are busy. So the step may be that of several pages. */
     finding_found(page, value_integer(page_bytes),
                   fmin(verdict->confidence, page_small_confidence));
     finding_why(page,
