@@ -105,9 +105,10 @@ static uint64_t requests_of(const struct buffer_probe *state,
 }
 
 /*
- * Asks for a write, in several requests if need be. They are those that the
- * host would make, with pauses, or else parts of about equal length. So no part
- * is so small that it bypasses the buffer where the whole would not.
+ * Asks for a write, in several requests if need be. A slow write has the
+ * requests that the host would make, with pauses between them. Other writes
+ * have parts of about equal length. So no part is so small that it bypasses the
+ * buffer where the whole would not.
  */
 static void ask_write(struct study *study, const struct step *step,
                       enum buffer_kind kind, const char *phase, uint32_t round)

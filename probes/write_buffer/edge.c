@@ -27,7 +27,7 @@ static const double more_later = 0.1;
 struct search {
     struct buffer_probe *state;
     const struct buffer_fit *fit;
-    double excess; /* log of what the long end takes beyond the line */
+    double excess; /* log of how far the high end lies above the line */
     uint32_t repeats;
 };
 
@@ -175,7 +175,7 @@ enum claim buffer_find_edge(struct buffer_probe *state,
                             const struct edge_bracket *whole, double excess,
                             struct buffer_edge *edge)
 {
-    /* Long writes are dear to repeat. */
+    /* Long writes cost much to repeat, so they get fewer looks. */
     const struct claim_rule rule = {
         .alpha = buffer_alpha / ATTEMPTS_MAX,
         .looks = whole->low_bytes < MIB ? claim_long_looks : claim_looks,
@@ -223,8 +223,8 @@ static struct contrast growth_from(uint64_t from_bytes)
 
 static const char growth_phase[] = "growth";
 
-/* Median log growth of the writes of which the flushes were compared. All
- * rounds that were measured count. */
+/* The median log ratio of the times of the writes whose flushes were compared.
+ * It takes all rounds that were measured. */
 static double median_growth_of_write(const struct buffer_probe *state,
                                      const struct contrast *growth)
 {

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One more request of the host costs at most as much as two small writes. */
+/* One more request of the host costs at most as much as two writes of a
+ * grain. */
 static const double split_most = 2;
 /* A step of this ratio is not the host's: one more request, of a grain, never
  * takes as long as all before it. */
@@ -199,8 +200,9 @@ static bool conclude_edge(struct buffer_probe *state,
     }
     enum claim stops = buffer_flush_stops_growing(state, edge->bytes);
     enum claim waits = buffer_waits_for_flush(state, edge->bytes);
-    /* Much of a write that just fits was written out meanwhile. So the flush is
-     * looked at again for twice as much, which fills the buffer. */
+    /* Much of a write at the edge was already written out when its flush came.
+     * A write twice as long fills the buffer, so its flush is compared
+     * instead. */
     if (waits == CLAIM_FALLS && stops != CLAIM_HOLDS)
         stops = buffer_flush_stops_growing(state, 2 * edge->bytes);
     if (buffer_is_page_begun(state, edge)) {

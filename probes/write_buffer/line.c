@@ -180,7 +180,8 @@ enum buffer_stay buffer_gallop(struct buffer_probe *state,
         }
         if (stay == BUFFER_FAST) {
             add_fast(fit, size, median);
-            /* Half the size: the line must not bend into the edge. */
+            /* The low end is the size before this one. The line was fitted to
+             * this size too, so it may hide an edge just below. */
             *low_bytes = size / 2;
             continue;
         }

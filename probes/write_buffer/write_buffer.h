@@ -27,14 +27,14 @@ static const uint64_t buffer_reserved_bytes = 32 * MIB;
 
 enum buffer_kind {
     BUFFER_FLUSH_AFTER,  /* flush after nothing : flush after a write of size */
-    BUFFER_FLUSH_FAR,    /* the same, at random places */
+    BUFFER_FLUSH_FAR,    /* as BUFFER_FLUSH_AFTER, at random places */
     BUFFER_WRITE_TIME,   /* write of other : write of size */
-    BUFFER_WRITE_SLOWLY, /* the same, pauses between the host's requests */
+    BUFFER_WRITE_SLOWLY, /* as BUFFER_WRITE_TIME, pauses between requests */
     BUFFER_FLUSH_TIME,   /* flush after a write of other : after one of size */
     BUFFER_FLUSH_LATE,   /* flush after a write of size : the same after a
                           pause */
     BUFFER_WRITE_READ,   /* read of size : write of size */
-    BUFFER_WRITE_READ_FAR, /* the same, both at random places */
+    BUFFER_WRITE_READ_FAR, /* as BUFFER_WRITE_READ, at random places */
     BUFFER_WRITE_SPLIT,    /* write at a page : one from `shift` before it */
     BUFFER_WRITE_AGAIN     /* writes in order : writes of one place */
 };
@@ -44,7 +44,7 @@ struct buffer_probe {
     uint64_t base_bytes, grain_bytes;
     uint64_t pause_ns;   /* before a late flush, or between requests */
     bool flush_unseen;   /* nothing shows that a flush empties the buffer */
-    bool unwaiting;      /* the drive writes out before a flush asks */
+    bool unwaiting;      /* the drive writes out before a flush asks for it */
     bool everywhere;     /* writes go to random places */
     bool second;         /* second pass: near places showed nothing */
     uint64_t part_bytes; /* longest part of a write; 0: no parts */
@@ -56,13 +56,13 @@ struct buffer_probe {
 /* The times of writes that fit, in times of a write of reference_bytes. */
 struct buffer_fit {
     double sizes[BUFFER_FAST_MAX], times[BUFFER_FAST_MAX];
-    size_t count, small_count; /* small_count: of buffer_fit_small() */
-    struct line line;          /* of one request */
+    size_t count, small_count; /* small_count: those of buffer_fit_small() */
+    struct line line;          /* time over size of one request */
     uint64_t largest_small_bytes;
     bool bypass;         /* smaller writes bypass the buffer */
     uint64_t part_bytes; /* length of a host's request; 0: not seen */
     double part_time;    /* what each further request costs */
-    double spread;       /* of one log ratio */
+    double spread;       /* spread of one log ratio */
     uint32_t rounds_count;
 };
 
@@ -165,16 +165,18 @@ enum claim buffer_find_edge(struct buffer_probe *state,
 enum claim buffer_flush_stops_growing(struct buffer_probe *state,
                                       uint64_t from_bytes);
 /*
- * Does the step only show a read? One grain more begins a page, whose rest may
- * have to be read. Then shorter writes, which begin a page as well, take longer
- * than the edge. And several times as much takes no more than its share, while
- * a full buffer would make it wait. Needs the rows of
+ * Does the step at the edge come from a read, not from a full buffer? A write
+ * one grain longer begins a page, and the drive may have to read the rest of
+ * that page. Then two things hold. Shorter writes, which begin a page as well,
+ * take longer than the edge. Several times as much takes no more than its
+ * share, while a full buffer would make it wait. Needs the rows of
  * buffer_flush_stops_growing().
  */
 bool buffer_is_page_begun(const struct buffer_probe *state,
                           const struct buffer_edge *edge);
-/* A flush takes `flush_ns` right after a write. Does it have as much to do
- * after a pause of twice that? FALLS: the drive wrote out in the pause. */
+/* Does a flush after a pause still have all its work to do? The pause is twice
+ * `flush_ns`, the time of a flush without a pause. FALLS: the drive wrote out
+ * in the pause. */
 enum claim buffer_as_long_later(struct buffer_probe *state, const char *phase,
                                 uint64_t size_bytes, uint32_t repeats,
                                 double flush_ns);
