@@ -111,8 +111,10 @@ static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
 static uint64_t elsewhere(const struct setting *setting, uint64_t offset_bytes)
 {
     const uint64_t before =
-        8 * MIB + MIB / 2;                    /* and no place of another read */
-    const uint64_t away = 32 * MIB + MIB / 2; /* behind any read */
+        /* before the place; no multiple of a pitch */
+        8 * MIB + MIB / 2;
+    /* behind the place, beyond any read */
+    const uint64_t away = 32 * MIB + MIB / 2;
     uint64_t first = setting->region_offset_bytes;
     uint64_t end = first + setting->region_length_bytes;
 

@@ -11,7 +11,8 @@
 /* Threshold / spread of an answer in a search: most are right. */
 static const double answer_clear = 1.2;
 
-/* A search: the bracket at its beginning, and as it is now. */
+/* A search for an edge: `whole` is the bracket it began with, `edge` the
+ * bracket now. */
 struct search {
     struct read_probe *state;
     const struct read_edge *whole;

@@ -66,15 +66,16 @@ static uint64_t pilot(struct read_probe *state)
     return largest_bytes;
 }
 
-/* What the survey, a quick look over all sizes, saw. */
+/* The result of the survey: a quick comparison of all sizes. */
 struct survey {
     struct contrast sizes[SIZES_MAX];
     size_t count;
     size_t first, last; /* the run of sizes that profit */
-    size_t after;       /* the first beyond it that does not; count: none */
-    double least_gain;  /* of the sizes from `last` up to there */
-    bool any, open;     /* some profit; some undecided */
-    bool broken;        /* a size inside the run does not */
+    /* first size behind the run without profit; else count */
+    size_t after;
+    double least_gain; /* least gain of the sizes from `last` to `after` */
+    bool any, open;    /* any: some size profits; open: some are undecided */
+    bool broken;       /* a size inside the run does not profit */
 };
 
 static void find_run(struct survey *survey)
@@ -301,7 +302,8 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
     shown.gain = upper.gain;
     enum claim claim =
         read_find_edge(state, &upper, "size-", &shown.bytes, &shown.confidence);
-    /* Not if the last part may be too short to be kept. */
+    /* Reads in parts need a buffer that small reads use too: the last part may
+     * be short. */
     const bool in_parts = (claim == CLAIM_FALLS || claim == CLAIM_OPEN) &&
                           survey->sizes[0].side == SIDE_ABOVE;
     if (in_parts)

@@ -80,10 +80,12 @@ static const double read_parts_share = 0.75;
 struct read_edge {
     uint64_t low_bytes, high_bytes; /* between them lies the edge */
     uint64_t lead_bytes;            /* read before each size, and not kept */
-    uint64_t part_bytes;            /* of parts, read downwards; 0: no parts */
-    uint64_t part_least_bytes;      /* of the shortest part */
-    bool profits_below;             /* the upper edge: the buffer's size */
-    double gain;                    /* log ratio of a size that profits */
+    /* of a part in a read downwards; 0: no parts */
+    uint64_t part_bytes;
+    /* of the shortest part in a read downwards */
+    uint64_t part_least_bytes;
+    bool profits_below; /* the upper edge: the buffer's size */
+    double gain;        /* log ratio of a size that profits */
     double spread;
 };
 
@@ -110,10 +112,10 @@ enum claim read_find_edge(struct read_probe *state,
 
 /* ---- parts -------------------------------------------------------------- */
 
-/* What is seen of the buffer. */
+/* What was found of the buffer. */
 struct read_shown {
     uint64_t bytes;
-    uint64_t upwards_bytes;  /* the same, of reads upwards */
+    uint64_t upwards_bytes;  /* the size that reads upwards show */
     uint64_t smallest_bytes; /* the smallest read that uses it; 0: all do */
     double gain, confidence;
 };
