@@ -46,6 +46,7 @@ ROWS = [
     ("ssdprobe", INTERRUPT, "sim:ssd-a,noise=heavy --output-dir=cut"),
     ("ssdprobe", 0, "report first"),
     ("ssdprobe", 0, "report first", EMPTY),
+    ("ssdprobe", 0, "report first --markdown"),
     ("ssdprobe", 5, "report open"),
     ("ssdprobe", 2, "report nowhere"),
     ("ssdprobe", 0, "plot first --output-dir=figures"),

@@ -127,6 +127,15 @@ expect "report makes it again" 0 "d['findings'][0]['verdict'] == 'found'" \
 check "to the byte" diff -r kept again
 expect "report of no directory" 2 -- report --json nowhere
 expect "report of another directory" 2 -- report --json /tmp
+"$ssdprobe" report --markdown again >shown.md 2>err
+check "report for an issue" test $? -eq 0
+check "has a heading" bash -c 'head -n 1 shown.md | grep -qx "## ssd-a"'
+check "and a table" grep -qE '^\| log_list \| [^|]+ \| 8 \| .*%.* found \| $' \
+    shown.md
+check "and not the path" bash -c '! grep -q sim: shown.md'
+"$ssdprobe" infer --markdown kept/samples.csv s.csv >shown.md 2>err
+check "so do several recordings" bash -c \
+    'grep -c "^# .*samples.csv$" shown.md | grep -qx 1'
 mkdir broken
 head -n 300 kept/samples.csv >broken/samples.csv
 cp kept/report.json broken

@@ -13,6 +13,7 @@
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/infer/flashbench/flashbench.h"
 #include "lib/infer/csv/sample_csv.h"
+#include "lib/report/markdown.h"
 #include "lib/session/run/session.h"
 
 /* What a recording says of the device that it was taken from. */
@@ -135,6 +136,22 @@ struct recording {
     int status; /* the worst of its parts */
 };
 
+/* Of a part, where there are several. */
+static void put_heading(FILE *out, const struct origin *origin)
+{
+    if (!origin->file && !origin->card)
+        return;
+    fputs("# ", out);
+    markdown_text(out, origin->file ? origin->file : "");
+    if (origin->card) {
+        fputs(origin->file ? ", card " : "card ", out);
+        markdown_text(out, origin->card);
+        fputs(", run ", out);
+        markdown_text(out, origin->run);
+    }
+    fputs("\n\n", out);
+}
+
 /* The report of one file or of one run in it, and its part of the document. */
 static void put_report(struct output *output, const struct report *report,
                        const struct origin *origin)
@@ -142,6 +159,12 @@ static void put_report(struct output *output, const struct report *report,
     FILE *text = output->text;
     char file[PATH_MAX], card[256], run[256];
 
+    if (text && output->style.markdown)
+        put_heading(text, origin);
+    if (text && output->style.markdown) {
+        report_markdown(text, report, &output->style);
+        text = NULL;
+    }
     if (text && origin->file)
         fprintf(text, "%s%s", report_utf8(origin->file, file, sizeof(file)),
                 origin->card ? ", " : ":\n");

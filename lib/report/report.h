@@ -54,11 +54,17 @@ struct report_style {
     unsigned columns_count; /* 0: 80 */
     bool colour;            /* never carries meaning alone */
     bool plain_bytes;       /* "16384 B" in place of "16 KiB" */
+    bool markdown;          /* as report_markdown() */
 };
 
-/* 0 or -errno (a full disk). */
+/* In the form that `style` asks for. 0 or -errno (a full disk). */
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style);
+
+/* The same for an issue or a wiki, without the path and the serial number of
+ * the device: it is to be shared. 0 or -errno. */
+int report_markdown(FILE *out, const struct report *report,
+                    const struct report_style *style);
 
 /* What each interlock said, for `ssdprobe check`. */
 void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,

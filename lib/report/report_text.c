@@ -379,6 +379,8 @@ int report_text(FILE *out, const struct report *report,
 {
     struct page page = {.out = out, .style = *style};
 
+    if (style->markdown)
+        return report_markdown(out, report, style);
     if (page.style.columns_count == 0)
         page.style.columns_count = COLUMNS_NORMAL;
     if (page.style.columns_count < COLUMNS_LEAST)

@@ -79,6 +79,12 @@ const struct option_row ssdprobe_options[] = {
              "(auto elsewhere), an object a line, or none",
      .commands = MEASURING | COMMAND_RESTORE,
      .group = output_group},
+    {.id = OPTION_MARKDOWN,
+     .name = "markdown",
+     .help = "the report as Markdown, for an issue or a wiki: without the "
+             "path and the serial number of the device",
+     .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT,
+     .group = output_group},
     {.id = OPTION_BYTES,
      .name = "bytes",
      .help = "sizes in plain bytes in the text report",

@@ -151,7 +151,8 @@ int output_open(struct output *output, const struct settings *settings,
     output->style = (struct report_style){.columns_count = terminal_columns(),
                                           .colour = output->text == stdout &&
                                                     terminal_has_colour(),
-                                          .plain_bytes = settings->plain_bytes};
+                                          .plain_bytes = settings->plain_bytes,
+                                          .markdown = settings->markdown};
     if (!settings->csv_path)
         return 0;
     output->csv_path = settings->csv_path;

@@ -32,6 +32,7 @@ enum option_id {
     OPTION_JSON = 1,
     OPTION_CSV,
     OPTION_PROGRESS,
+    OPTION_MARKDOWN,
     OPTION_BYTES,
     OPTION_NO_SERIAL,
     OPTION_QUIET,
@@ -97,7 +98,7 @@ struct settings {
     const char *output_dir; /* NULL: the default */
     const char *resume; /* the run directory of an interrupted run, or NULL */
     enum progress_mode progress;
-    bool plain_bytes, no_serial, quiet, verbose, terminal;
+    bool plain_bytes, no_serial, quiet, verbose, terminal, markdown;
     const char *output; /* of `twin`: the file; NULL: stdout */
     bool check;         /* of `twin` */
     enum twin_wish twin;
