@@ -55,6 +55,7 @@ ROWS = [
     ("ssdprobe", 2, "plot nowhere"),
     ("ssdprobe", 0, "diff first b.json"),
     ("ssdprobe", 0, "diff first first"),
+    ("ssdprobe", 8, "diff first b.json --exit-code"),
     ("ssdprobe", 2, "diff first nowhere"),
     ("ssdprobe", 1, "diff first"),
     ("ssdprobe", 0, "twin first --output=twin.ini"),
@@ -136,7 +137,7 @@ def complaint(program, text, status):
         return error
     if document[program]["exit_status"] != status:
         return f"it says exit status {document[program]['exit_status']}"
-    if status not in (0, 5) and not document[program]["messages"]:
+    if status not in (0, 5, 8) and not document[program]["messages"]:
         return "it failed and does not say why"
     return None
 

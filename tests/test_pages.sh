@@ -282,6 +282,15 @@ expect "diff of two drives" 0 "d['diff']['one_model'] < 0.1" \
     -- diff --json kept other
 expect "diff with itself" 0 "all(r['ratio'] in (None, 1) \
 for r in d['diff']['findings'])" -- diff --json kept kept/report.json
+expect "a status for what agrees" 0 -- diff --json --exit-code kept second
+expect "for what differs" 8 "not d['ssdprobe']['messages']" \
+    -- diff --json --exit-code kept other
+expect "which is 0 unless it is asked for" 0 -- diff --json kept other
+expect "for times that only drifted" 0 \
+    -- diff --json --exit-code times-1.json times-2.json
+expect "for what cannot be compared" 5 \
+    -- diff --json --exit-code kept times-1.json
+expect "but no file is still no file" 2 -- diff --json --exit-code kept nowhere
 expect "diff with nothing" 2 -- diff --json kept nowhere
 "$ssdprobe" diff kept other >words 2>err
 check "conditions come first" bash -c 'head -n 1 words | grep -q "^Conditions"'

@@ -8,6 +8,9 @@
 #include "cmd/ssdprobe/pages/run_read.h"
 #include "lib/report/compare.h"
 
+/* 1, as of diff(1), is taken by wrong command lines. */
+enum { STATUS_INCONCLUSIVE = 5, STATUS_DIFFERENT = 8 };
+
 struct diff {
     struct invocation invocation;
     struct run_read first, second;
@@ -41,6 +44,19 @@ static int put_comparison(struct diff *diff, struct fault *why)
                  : 0;
 }
 
+/* What nothing was compared of neither agrees nor differs. */
+static int status_of(const struct comparison *comparison)
+{
+    size_t same_count = 0;
+
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        if (comparison->rows[i].kind == COMPARE_DIFFERENT)
+            return STATUS_DIFFERENT;
+        same_count += comparison->rows[i].kind == COMPARE_SAME;
+    }
+    return same_count ? 0 : STATUS_INCONCLUSIVE;
+}
+
 int command_diff(const struct options_given *given)
 {
     struct diff *diff = calloc(1, sizeof(*diff));
@@ -61,7 +77,10 @@ int command_diff(const struct options_given *given)
         error = put_comparison(diff, &why);
     }
     status = error ? invocation_fail(&diff->invocation, error, &why)
-                   : invocation_end(&diff->invocation, 0);
+                   : invocation_end(&diff->invocation,
+                                    diff->invocation.settings.exit_code
+                                        ? status_of(&diff->comparison)
+                                        : 0);
     run_read_close(&diff->first);
     run_read_close(&diff->second);
     free(diff);

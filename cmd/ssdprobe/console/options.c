@@ -85,6 +85,12 @@ const struct option_row ssdprobe_options[] = {
              "path and the serial number of the device",
      .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT,
      .group = output_group},
+    {.id = OPTION_EXIT_CODE,
+     .name = "exit-code",
+     .help = "end with status 8 where a finding differs beyond the intervals, "
+             "and with 5 where no finding can be compared",
+     .commands = COMMAND_DIFF,
+     .group = output_group},
     {.id = OPTION_BYTES,
      .name = "bytes",
      .help = "sizes in plain bytes in the text report",

@@ -172,6 +172,8 @@ static int read_number(const struct option_given *option,
 static bool *flag_of(struct settings *settings, int id)
 {
     switch (id) {
+    case OPTION_EXIT_CODE:
+        return &settings->exit_code;
     case OPTION_MARKDOWN:
         return &settings->markdown;
     case OPTION_BYTES:

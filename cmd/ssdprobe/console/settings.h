@@ -33,6 +33,7 @@ enum option_id {
     OPTION_CSV,
     OPTION_PROGRESS,
     OPTION_MARKDOWN,
+    OPTION_EXIT_CODE,
     OPTION_BYTES,
     OPTION_NO_SERIAL,
     OPTION_QUIET,
@@ -101,6 +102,7 @@ struct settings {
     bool plain_bytes, no_serial, quiet, verbose, terminal, markdown;
     const char *output; /* of `twin`: the file; NULL: stdout */
     bool check;         /* of `twin` */
+    bool exit_code;     /* of `diff` */
     enum twin_wish twin;
 
     uint64_t seed;
