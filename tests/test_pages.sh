@@ -166,6 +166,10 @@ check "the text tells it before any value" \
 check "the page does too" before \
     '<p class="warning">red: drift is 31&nbsp;%: the drive became slower' \
     '<table>' red/report.html
+check "and its first line says so" \
+    grep -q 'Conditions were red' <(head -n 4 red/report.txt)
+check "and in the page, before all else" before 'Conditions were red' '<nav' \
+    red/report.html
 check "with the grade" before 'Conditions: red.' '<table>' red/report.html
 check "a page of a good run has no such line" \
     bash -c "! grep -q 'Conditions: ' kept/report.html"
@@ -181,6 +185,19 @@ expect "and to programs, when it is made again" 0 \
 expect "and in a comparison" 0 -- diff --json assumed assumed
 check "and in its words" \
     grep -q '8 assumed' <("$ssdprobe" diff assumed assumed)
+
+## What was found to 75 % has not the tick of what is certain.
+run nand-type sim:ssd-a --assume=clustered_page=16KiB \
+    --assume=clustered_block=4MiB --output-dir=cells >/dev/null 2>&1
+check "a confidence of 75 % is called probable" \
+    grep -q '^A.* probably of SLC flash (75 %)' cells/report.txt
+check "and has another mark in the page" grep -q \
+    'class="verdict found"><b aria-hidden="true">≈</b>' cells/report.html
+run basic,log-list sim:ssd-a --read-only --output-dir=reads >/dev/null 2>&1
+check "what was skipped stands in one line" \
+    grep -qE '^Skipped: .*log_list' reads/report.txt
+check "and in one of the page" grep -q \
+    'Skipped: .*<a href="#log_list">Log list</a>' reads/report.html
 
 ## Figures.
 expect "plot" 0 "len(d['figures']) == 4" -- plot --json kept --output-dir=drawn

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forms of a report that are made to be shared. */
 #include <check.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/report/markdown.h"
 #include "lib/report/report.h"
+#include "lib/report/summary.h"
 #include "tests/suite_run.h"
 
 enum { TEXT_MAX = 32768 };
@@ -96,6 +98,168 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
 }
 END_TEST
 
+/* ---- the sentence ------------------------------------------------------ */
+
+static const char *summary_of(const struct findings *findings)
+{
+    static char text[REPORT_SUMMARY_BYTES];
+    const struct device_info device = example_device();
+    const struct report report = {.device = &device, .findings = findings};
+
+    return report_summary(&report, false, text);
+}
+
+START_TEST(the_sentence_is_made_of_what_was_found)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    found(&findings, "nand_type", value_text("SLC"), 0.999);
+    found(&findings, "clustered_block", value_integer(4 << 20), 0.99);
+    found(&findings, "sequential_read_rate", value_integer(113777778), 0.99);
+    found(&findings, "write_buffer", value_integer(255 << 10), 0.99);
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive of SLC flash with 4 MiB erase units; reads "
+                     "114 MB/s; keep bursts below 255 KiB.");
+}
+END_TEST
+
+START_TEST(what_is_not_sure_is_not_stated_as_if_it_were)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    found(&findings, "nand_type", value_text("SLC"), 0.75);
+    found(&findings, "clustered_page", value_integer(16384), 0.9899);
+    found(&findings, "clustered_block", value_integer(4 << 20), 0.999);
+    found(&findings, "log_list", value_integer(1), 0.999);
+    found(&findings, "sequential_write_rate", value_integer(13000000), 0.8);
+    found(&findings, "write_buffer", value_integer(255 << 10), 0.95);
+    ck_assert_str_eq(
+        summary_of(&findings),
+        "A 64 GB drive, probably of SLC flash (75 %), with probably 16 KiB "
+        "write units (98 %), 4 MiB erase units and 1 open unit; probably "
+        "writes 13 MB/s (80 %); probably absorbs bursts below 255 KiB (95 %).");
+    findings.count = 0;
+    found(&findings, "nand_type", value_text("SLC"), 0.75);
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive, probably of SLC flash (75 %).");
+}
+END_TEST
+
+START_TEST(what_was_not_found_is_not_said)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    ck_assert_str_eq(summary_of(&findings), "");
+    findings_add(&findings, "nand-type", "nand_type");
+    findings_add(&findings, "a-probe", "read_buffer")->verdict =
+        VERDICT_SKIPPED;
+    found(&findings, "clustered_page", value_integer(4096), 0.5);
+    finding_absent(findings_add(&findings, "write-buffer", "write_buffer"), 1);
+    struct finding *f = findings_add(&findings, "assumed", "log_list");
+    finding_found(f, value_integer(8), 0.999);
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive; nothing more can be said in a sentence.");
+    /* Two answers to one question are none. */
+    found(&findings, "clustered_block", value_integer(4 << 20), 0.999);
+    found(&findings, "erase_unit", value_integer(2 << 20), 0.99);
+    ck_assert_ptr_null(strstr(summary_of(&findings), "erase"));
+}
+END_TEST
+
+START_TEST(an_interval_is_not_hidden_by_its_middle)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    found(&findings, "sequential_read_rate", value_integer(110000000), 0.999);
+    findings.items[0].low = value_integer(90000000);
+    findings.items[0].high = value_integer(140000000);
+    found(&findings, "write_buffer", value_integer(4 << 20), 0.999);
+    findings.items[1].low = value_integer(3 << 20);
+    findings.items[1].high = value_integer(5 << 20);
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive; reads 90 MB/s to 140 MB/s; keep bursts "
+                     "below 3 MiB.");
+    findings.items[0].value = findings.items[0].high = value_none();
+    ck_assert_ptr_nonnull(
+        strstr(summary_of(&findings), "reads at least 90 MB/s"));
+}
+END_TEST
+
+START_TEST(a_fake_drive_is_none_of_its_capacity)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    found(&findings, "capacity_kind", value_text("wraps"), 0.99);
+    found(&findings, "real_capacity", value_integer(UINT64_C(8) << 30), 0.99);
+    ck_assert_ptr_eq(
+        strstr(summary_of(&findings),
+               "A drive that says 64 GB and holds no more than 8 GiB"),
+        summary_of(&findings));
+    findings.items[1].confidence = 0.9;
+    ck_assert_ptr_nonnull(strstr(
+        summary_of(&findings), "and probably holds no more than 8 GiB (90 %)"));
+    findings.items[0].value = value_text("genuine");
+    ck_assert_ptr_eq(strstr(summary_of(&findings), "A 64 GB drive"),
+                     summary_of(&findings));
+}
+END_TEST
+
+START_TEST(red_conditions_are_in_the_sentence)
+{
+    static struct findings findings;
+    static struct conditions conditions = {.count = 1};
+    const struct report report = {.findings = &findings,
+                                  .conditions = &conditions};
+    char text[REPORT_SUMMARY_BYTES];
+
+    findings.count = 0;
+    found(&findings, "random_read", value_integer(100000), 0.999);
+    conditions.items[0].grade = CONDITION_YELLOW;
+    ck_assert_str_eq(report_summary(&report, false, text),
+                     "A drive; a random read of 4 KiB takes 100 us.");
+    conditions.items[0].grade = CONDITION_RED;
+    ck_assert_ptr_nonnull(
+        strstr(report_summary(&report, false, text), "Conditions were red"));
+}
+END_TEST
+
+/* The first line in each form; what was skipped has no row of its own. */
+START_TEST(every_form_begins_with_it)
+{
+    static struct findings findings;
+    const struct report report = {.findings = &findings};
+    const struct report_style plain = {0};
+    static char text[TEXT_MAX];
+    struct json_object *document = json_object_new_object(), *summary;
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    findings.count = 0;
+    found(&findings, "random_read", value_integer(100000), 0.999);
+    struct finding *f = findings_add(&findings, "log-list", "log_list");
+    f->verdict = VERDICT_SKIPPED;
+    finding_why(f, "only reads");
+    ck_assert_int_eq(report_text(out, &report, &plain), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_ptr_eq(strstr(text, "A drive; a random read of 4 KiB takes"),
+                     text);
+    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list\n"));
+    ck_assert_ptr_null(strstr(text, "log_list  "));
+    render(text, &report);
+    ck_assert_ptr_nonnull(strstr(text, "\n**A drive; a random read of 4 KiB"));
+    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list.\n"));
+    report_json(document, &report);
+    ck_assert(json_object_object_get_ex(document, "summary", &summary));
+    ck_assert_str_eq(json_object_get_string(summary),
+                     "A drive; a random read of 4 KiB takes 100 us.");
+    json_object_put(document);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("report_forms");
@@ -105,5 +269,12 @@ int main(void)
     tcase_add_loop_test(cases, words_of_others_are_no_marks, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_test(cases, markdown_is_a_table_without_the_serial_number);
+    tcase_add_test(cases, the_sentence_is_made_of_what_was_found);
+    tcase_add_test(cases, what_is_not_sure_is_not_stated_as_if_it_were);
+    tcase_add_test(cases, what_was_not_found_is_not_said);
+    tcase_add_test(cases, an_interval_is_not_hidden_by_its_middle);
+    tcase_add_test(cases, a_fake_drive_is_none_of_its_capacity);
+    tcase_add_test(cases, red_conditions_are_in_the_sentence);
+    tcase_add_test(cases, every_form_begins_with_it);
     return suite_run(suite);
 }

@@ -71,16 +71,16 @@ void report_interlocks(FILE *out, const struct interlock_outcomes *outcomes,
                        const struct report_style *style);
 
 /*
- * Adds "run", "device", "conditions", "plan", "findings" and "cost" to a JSON
- * object, as ssdprobe.schema.json describes them; members that are not known
- * are null or empty. "interlocks" comes with those that were asked. The same
- * bytes for the same input, on every machine.
+ * Adds "run", "device", "conditions", "plan", "summary", "findings" and "cost"
+ * to a JSON object, as ssdprobe.schema.json describes them; members that are
+ * not known are null or empty. "interlocks" comes with those that were asked.
+ * The same bytes for the same input, on every machine.
  */
 struct json_object;
 void report_json(struct json_object *document, const struct report *report);
 
-/* Only "findings", "advice" and "twin", in place of those that the document
- * has. */
+/* Only "summary", "findings", "advice" and "twin", in place of those that the
+ * document has. */
 void report_json_conclusions(struct json_object *document,
                              const struct report *report);
 

@@ -10,10 +10,11 @@
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/report_twin.h"
+#include "lib/report/summary.h"
 
 static struct json_object *json_text(const char *text)
 {
-    char copy[512];
+    char copy[REPORT_SUMMARY_BYTES];
 
     return text[0]
                ? json_object_new_string(report_utf8(text, copy, sizeof(copy)))
@@ -408,7 +409,10 @@ void report_json_conclusions(struct json_object *document,
                              const struct report *report)
 {
     struct advice_list advice;
+    char summary[REPORT_SUMMARY_BYTES];
 
+    json_object_object_add(document, "summary",
+                           json_text(report_summary(report, false, summary)));
     json_object_object_add(document, "findings",
                            report_json_findings(report->findings));
     advice_make(report->findings, report->device, &advice);

@@ -11,6 +11,7 @@
 #include "lib/report/advice/advice.h"
 #include "lib/report/markdown.h"
 #include "lib/report/report_hide.h"
+#include "lib/report/summary.h"
 
 enum { TEXT_MAX = 1024 };
 
@@ -70,6 +71,17 @@ static void put_fact(const struct sheet *sheet, const char *name,
     fprintf(sheet->out, "- %s: ", name);
     put(sheet, text);
     fputc('\n', sheet->out);
+}
+
+static void put_summary(const struct sheet *sheet)
+{
+    char text[REPORT_SUMMARY_BYTES];
+
+    if (!report_summary(sheet->report, sheet->plain_bytes, text)[0])
+        return;
+    fputs("**", sheet->out);
+    put(sheet, text);
+    fputs("**\n\n", sheet->out);
 }
 
 /* What makes the values doubtful comes before them. */
@@ -146,6 +158,17 @@ static void put_row(const struct sheet *sheet, const struct finding *finding)
     fputc('\n', sheet->out);
 }
 
+static void put_skipped(const struct sheet *sheet)
+{
+    char line[TEXT_MAX];
+
+    if (!report_skipped(sheet->report->findings, line, sizeof(line))[0])
+        return;
+    fputs("\nSkipped: ", sheet->out);
+    put(sheet, line);
+    fputs(".\n", sheet->out);
+}
+
 static void put_findings(const struct sheet *sheet)
 {
     const struct findings *findings = sheet->report->findings;
@@ -158,7 +181,9 @@ static void put_findings(const struct sheet *sheet)
           "|\n| --- | --- | ---: | --- | ---: | --- |\n",
           sheet->out);
     for (size_t i = 0; i < findings->count; i++)
-        put_row(sheet, &findings->items[i]);
+        if (findings->items[i].verdict != VERDICT_SKIPPED)
+            put_row(sheet, &findings->items[i]);
+    put_skipped(sheet);
     fputs("\n### Why\n\n", sheet->out);
     for (size_t i = 0; i < findings->count; i++) {
         fputs("- **", sheet->out);
@@ -215,6 +240,7 @@ int report_markdown(FILE *out, const struct report *report,
     fputs("## ", out);
     put(&sheet, device && device->model[0] ? device->model : "A recording");
     fputs("\n\n", out);
+    put_summary(&sheet);
     put_doubts(&sheet);
     put_device(&sheet);
     put_findings(&sheet);

@@ -9,6 +9,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/report_twin.h"
+#include "lib/report/summary.h"
 
 enum {
     COLUMNS_NORMAL = 80,
@@ -173,6 +174,9 @@ static const char *colour_of(const struct finding *finding)
         [VERDICT_INCONCLUSIVE] = "\033[33m",
         [VERDICT_SKIPPED] = "\033[2m",
     };
+    if (finding->verdict == VERDICT_FOUND && !finding_assumed(finding) &&
+        finding->confidence < report_sure)
+        return colours[VERDICT_INCONCLUSIVE];
     return colours[finding_assumed(finding) ? VERDICT_SKIPPED
                                             : finding->verdict];
 }
@@ -263,6 +267,18 @@ static void print_answer(const struct page *page, const struct finding *finding)
                 report_verdict(finding), colour ? "\033[0m" : "");
 }
 
+/* One line of them all: there is no value to be shown. */
+static void print_skipped(const struct page *page,
+                          const struct findings *findings)
+{
+    char line[FINDINGS_MAX * sizeof(findings->items[0].parameter)] =
+        "Skipped: ";
+    const size_t used = strlen(line);
+
+    if (report_skipped(findings, line + used, sizeof(line) - used)[0])
+        report_wrap(page->out, line, 0, page->style.columns_count);
+}
+
 static void print_findings(const struct page *page, const struct report *report)
 {
     const struct findings *findings = report->findings;
@@ -273,7 +289,9 @@ static void print_findings(const struct page *page, const struct report *report)
         fprintf(page->out, "%-20s %13s  %-22s %7s  %s\n", "PARAMETER", "VALUE",
                 "INTERVAL", "SURE", "VERDICT");
     for (size_t i = 0; i < findings->count; i++)
-        print_answer(page, &findings->items[i]);
+        if (findings->items[i].verdict != VERDICT_SKIPPED)
+            print_answer(page, &findings->items[i]);
+    print_skipped(page, findings);
     fputs("\nWhy:\n", page->out);
     for (size_t i = 0; i < findings->count; i++)
         print_why(page, report, &findings->items[i]);
@@ -359,6 +377,17 @@ static void print_expected(const struct page *page,
     report_wrap(page->out, line, 0, page->style.columns_count);
 }
 
+/* The first line: what the drive is. */
+static void print_summary(const struct page *page, const struct report *report)
+{
+    char text[REPORT_SUMMARY_BYTES];
+
+    report_summary(report, page->style.plain_bytes, text);
+    report_wrap(page->out, text, 0, page->style.columns_count);
+    if (text[0])
+        fputc('\n', page->out);
+}
+
 /* What a reader must know before believing any of it. */
 static void print_warnings(const struct page *page,
                            const struct report_warnings *warnings)
@@ -386,6 +415,7 @@ int report_text(FILE *out, const struct report *report,
     if (page.style.columns_count < COLUMNS_LEAST)
         page.style.columns_count = COLUMNS_LEAST;
     errno = 0;
+    print_summary(&page, report);
     print_warnings(&page, report->warnings);
     print_device(&page, report);
     if (report->findings && report->findings->count)

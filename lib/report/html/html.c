@@ -11,6 +11,7 @@
 #include "lib/report/advice/advice.h"
 #include "lib/report/html/parts.h"
 #include "lib/report/html/style.h"
+#include "lib/report/summary.h"
 
 /* ---- the device -------------------------------------------------------- */
 
@@ -45,10 +46,13 @@ static void put_header(FILE *out, const struct report *report)
     const char *name = device && device->model[0]  ? device->model
                        : device && device->path[0] ? device->path
                                                    : "a recording";
+    char summary[REPORT_SUMMARY_BYTES];
 
     fputs("<header>\n", out);
     html_tag(out, "h1", name);
-    html_tag(out, "p class=\"lead\"",
+    if (report_summary(report, false, summary)[0])
+        html_tag(out, "p class=\"lead\"", summary);
+    html_tag(out, summary[0] ? "p class=\"soft\"" : "p class=\"lead\"",
              "What is inside, found by timing requests. Each value stands with "
              "its interval and with how sure it is.");
     if (device)
@@ -171,6 +175,24 @@ static void put_grade(FILE *out, const struct conditions *conditions)
     }
 }
 
+/* One line of them all: there is no value to be shown. */
+static void put_skipped(FILE *out, const struct findings *findings)
+{
+    const char *before = "<p class=\"soft\">Skipped: ";
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (finding->verdict != VERDICT_SKIPPED)
+            continue;
+        fprintf(out, "%s<a href=\"#%s\">", before, finding->parameter);
+        html_name(out, finding->parameter);
+        fputs("</a>", out);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        fputs(".</p>\n", out);
+}
+
 static void put_glance(FILE *out, const struct report *report)
 {
     const struct findings *findings = report->findings;
@@ -196,8 +218,11 @@ static void put_glance(FILE *out, const struct report *report)
         fputs("<th scope=\"col\">Declared by the drive</th>", out);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < findings->count; i++)
-        put_row(out, report, &findings->items[i]);
-    fputs("</tbody></table></section>\n", out);
+        if (findings->items[i].verdict != VERDICT_SKIPPED)
+            put_row(out, report, &findings->items[i]);
+    fputs("</tbody></table>\n", out);
+    put_skipped(out, findings);
+    fputs("</section>\n", out);
 }
 
 /* ---- the rest ---------------------------------------------------------- */

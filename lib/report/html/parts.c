@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "lib/report/summary.h"
+
 enum { TEXT_MAX = 1024 };
 
 /* "376 us", of which the last two letters are at `at`? */
@@ -86,13 +88,19 @@ void html_verdict(FILE *out, const char *tag, const struct finding *finding)
         [VERDICT_INCONCLUSIVE] = "?",
         [VERDICT_SKIPPED] = "\xe2\x80\x93",
     };
-    static const char assumed[] = "=";
+    static const char assumed[] = "=", probable[] = "\xe2\x89\x88";
     const char *name = report_verdict(finding);
+    const char *mark = marks[finding->verdict];
 
-    fprintf(
-        out, "<%s class=\"verdict %s\"><b aria-hidden=\"true\">%s</b>%s</%s>",
-        tag, name, finding_assumed(finding) ? assumed : marks[finding->verdict],
-        name, tag);
+    if (finding_assumed(finding))
+        mark = assumed;
+    else if (finding->verdict == VERDICT_FOUND &&
+             finding->confidence < report_sure)
+        mark = probable; /* 75 % is not the tick of 99.9 % */
+
+    fprintf(out,
+            "<%s class=\"verdict %s\"><b aria-hidden=\"true\">%s</b>%s</%s>",
+            tag, name, mark, name, tag);
 }
 
 const char *html_interval(const struct finding *finding, char *text,

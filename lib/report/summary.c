@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+
+const double report_sure = 0.99;
+/* What is as likely wrong as right tells a reader nothing. */
+static const double even = 0.5;
+/* A wider interval is shown in place of the value: its middle says too much. */
+static const double interval_wide = 1.1;
+
+struct sentence {
+    const struct findings *findings;
+    char *text;
+    bool plain_bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence,
+                                                      const char *format, ...)
+{
+    const size_t used = strlen(sentence->text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence->text + used, REPORT_SUMMARY_BYTES - used, format,
+              arguments);
+    va_end(arguments);
+}
+
+/* NULL: not found, not measured, or too doubtful to be said. */
+static const struct finding *said_of(const struct sentence *sentence,
+                                     const char *parameter)
+{
+    const struct finding *finding = findings_get(sentence->findings, parameter);
+
+    return finding && finding->verdict == VERDICT_FOUND &&
+                   !finding_assumed(finding) && finding->confidence > even
+               ? finding
+               : NULL;
+}
+
+static bool is_sure(const struct finding *finding)
+{
+    return finding->confidence >= report_sure;
+}
+
+static const char *probably(const struct finding *finding)
+{
+    return is_sure(finding) ? "" : "probably ";
+}
+
+/* " (75 %)" of what is not sure; whole percents, rounded down. */
+static const char *how_sure(const struct finding *finding, char text[16])
+{
+    text[0] = '\0';
+    if (!is_sure(finding))
+        snprintf(text, 16, " (%d %%)",
+                 (int)floor(finding->confidence * 100 + 1e-9));
+    return text;
+}
+
+static double number_of(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER ? (double)value->integer
+           : value->kind == VALUE_REAL  ? value->real
+                                        : 0;
+}
+
+/* "110 MB/s", "90 MB/s to 140 MB/s", "at least 2". */
+static const char *amount_of(const struct sentence *sentence,
+                             const struct finding *finding, char text[160])
+{
+    const double low = number_of(&finding->low);
+    const double high = number_of(&finding->high);
+    char ends[2][64];
+
+    if (finding->value.kind == VALUE_NONE)
+        return report_interval(finding, sentence->plain_bytes, text, 160);
+    if (low <= 0 || high <= low * interval_wide)
+        return report_amount(&finding->value, finding->unit,
+                             sentence->plain_bytes, text, 160);
+    report_amount(&finding->low, finding->unit, sentence->plain_bytes, ends[0],
+                  sizeof(ends[0]));
+    report_amount(&finding->high, finding->unit, sentence->plain_bytes, ends[1],
+                  sizeof(ends[1]));
+    snprintf(text, 160, "%s to %s", ends[0], ends[1]);
+    return text;
+}
+
+/* "64 GB" of "64.0 GB". */
+static const char *capacity_text(const struct sentence *sentence,
+                                 uint64_t bytes, char text[64])
+{
+    const struct value value =
+        value_integer(bytes > INT64_MAX ? INT64_MAX : bytes);
+
+    report_amount(&value, "bytes", sentence->plain_bytes, text, 64);
+    char *zero = strstr(text, ".0 ");
+    if (zero)
+        memmove(zero, zero + 2, strlen(zero + 2) + 1);
+    return text;
+}
+
+/* A drive that holds less than it says is no drive of that capacity. */
+static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
+{
+    const struct finding *kind = said_of(sentence, "capacity_kind");
+    const struct finding *real = said_of(sentence, "real_capacity");
+    char says[64], amount[160], sure[16];
+
+    if (!kind || kind->value.kind != VALUE_TEXT ||
+        strcmp(kind->value.text, "genuine") == 0)
+        return false;
+    if (declared_bytes == 0 || !real || number_of(&real->value) <= 0) {
+        add(sentence, "A drive that %sholds less than it says%s",
+            probably(kind), how_sure(kind, sure));
+        return true;
+    }
+    const struct finding *least =
+        real->confidence < kind->confidence ? real : kind;
+    add(sentence, "A drive that says %s and %sholds no more than %s%s",
+        capacity_text(sentence, declared_bytes, says), probably(least),
+        amount_of(sentence, real, amount), how_sure(least, sure));
+    return true;
+}
+
+static void add_drive(struct sentence *sentence,
+                      const struct device_info *device)
+{
+    const uint64_t bytes = device ? device->capacity_bytes : 0;
+    const bool emulated = device && device->virtual_clock;
+    char size[64] = "";
+
+    if (add_fake(sentence, bytes))
+        return;
+    if (bytes)
+        capacity_text(sentence, bytes, size);
+    add(sentence, "A%s %s%sdrive", emulated ? "n emulated" : "", size,
+        bytes ? " " : "");
+}
+
+static void add_flash(struct sentence *sentence)
+{
+    const struct finding *type = said_of(sentence, "nand_type");
+    char text[160], sure[16];
+
+    if (!type)
+        return;
+    report_amount(&type->value, type->unit, false, text, sizeof(text));
+    add(sentence, "%s %sof %s flash%s%s", is_sure(type) ? "" : ",",
+        probably(type), text, how_sure(type, sure), is_sure(type) ? "" : ",");
+}
+
+/* Two probes ask for the erase unit. Where they differ it is not known. */
+static const struct finding *erase_unit(const struct sentence *sentence)
+{
+    const struct finding *block = said_of(sentence, "clustered_block");
+    const struct finding *unit = said_of(sentence, "erase_unit");
+
+    if (block && unit && number_of(&block->value) != number_of(&unit->value))
+        return NULL;
+    if (block && unit)
+        return block->confidence > unit->confidence ? block : unit;
+    return block ? block : unit;
+}
+
+/* " with 16 KiB pages, 4 MiB erase units and probably 8 open units (80 %)" */
+static void add_layout(struct sentence *sentence)
+{
+    const struct {
+        const struct finding *finding;
+        const char *one, *many;
+    } parts[] = {
+        {said_of(sentence, "clustered_page"), "write unit", "write units"},
+        {erase_unit(sentence), "erase unit", "erase units"},
+        {said_of(sentence, "log_list"), "open unit", "open units"}};
+    enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+    size_t left_count = 0;
+    const char *before = " with ";
+    char amount[160], sure[16];
+
+    for (size_t i = 0; i < PARTS; i++)
+        left_count += parts[i].finding != NULL;
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct finding *finding = parts[i].finding;
+        if (!finding)
+            continue;
+        const bool one = finding->unit[0] == 'c' &&
+                         fabs(number_of(&finding->value) - 1) < even;
+        add(sentence, "%s%s%s %s%s", before, probably(finding),
+            amount_of(sentence, finding, amount),
+            one ? parts[i].one : parts[i].many, how_sure(finding, sure));
+        before = --left_count == 1 ? " and " : ", ";
+    }
+}
+
+/* "; reads 110 MB/s": the verb and the amount. */
+static bool add_clause(struct sentence *sentence, const char *verb,
+                       const char *parameter)
+{
+    const struct finding *finding = said_of(sentence, parameter);
+    char amount[160], sure[16];
+
+    if (!finding)
+        return false;
+    add(sentence, "; %s%s %s%s", probably(finding), verb,
+        amount_of(sentence, finding, amount), how_sure(finding, sure));
+    return true;
+}
+
+/* Up to the lower end: what lies between the ends may wait. */
+static void add_bursts(struct sentence *sentence)
+{
+    const struct finding *buffer = said_of(sentence, "write_buffer");
+    char amount[160], sure[16];
+
+    if (!buffer || number_of(&buffer->value) <= 0)
+        return;
+    const struct value *most =
+        number_of(&buffer->low) > 0 ? &buffer->low : &buffer->value;
+    report_amount(most, buffer->unit, sentence->plain_bytes, amount,
+                  sizeof(amount));
+    if (is_sure(buffer))
+        add(sentence, "; keep bursts below %s", amount);
+    else
+        add(sentence, "; probably absorbs bursts below %s%s", amount,
+            how_sure(buffer, sure));
+}
+
+char *report_summary(const struct report *report, bool plain_bytes,
+                     char text[REPORT_SUMMARY_BYTES])
+{
+    struct sentence sentence = {report->findings, text, plain_bytes};
+
+    text[0] = '\0';
+    if (!report->findings || report->findings->count == 0)
+        return text;
+    add_drive(&sentence, report->device);
+    const size_t named = strlen(text);
+    add_flash(&sentence);
+    add_layout(&sentence);
+    const size_t length = strlen(text);
+    if (length && text[length - 1] == ',') /* nothing came after the flash */
+        text[length - 1] = '\0';
+    if (!add_clause(&sentence, "reads", "sequential_read_rate"))
+        add_clause(&sentence, "a random read of 4 KiB takes", "random_read");
+    add_clause(&sentence, "writes", "sequential_write_rate");
+    add_bursts(&sentence);
+    if (strlen(text) == named)
+        add(&sentence, "; nothing more can be said in a sentence");
+    add(&sentence, ".");
+    if (report->conditions &&
+        conditions_grade(report->conditions) == CONDITION_RED)
+        add(&sentence, " Conditions were red: its times and rates may be "
+                       "wrong.");
+    return text;
+}
+
+char *report_skipped(const struct findings *findings, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < findings->count && used < size; i++) {
+        if (findings->items[i].verdict != VERDICT_SKIPPED)
+            continue;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                 findings->items[i].parameter);
+        used = strlen(text);
+    }
+    return text;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_REPORT_SUMMARY_H
+#define SSDPROBE_REPORT_SUMMARY_H
+
+#include "lib/report/report.h"
+
+enum { REPORT_SUMMARY_BYTES = 600 };
+
+/* From here on a finding is stated without a reservation: of a hundred such
+ * statements one is wrong. */
+extern const double report_sure;
+
+/*
+ * What the drive is, in one sentence: "A 64 GB drive, probably of SLC flash
+ * (75 %), with 4 MiB erase units; reads 110 MB/s; keep bursts below 255 KiB."
+ * It is made of what was found. What is less sure than report_sure is called
+ * probable, with its confidence; what is as likely wrong as right, and what the
+ * user assumed, is left out. Under red conditions a second sentence says so.
+ * Empty where there is no finding. Returns `text`.
+ */
+char *report_summary(const struct report *report, bool plain_bytes,
+                     char text[REPORT_SUMMARY_BYTES]);
+
+/* "log_list, log_block": the parameters that were skipped; empty where none
+ * was. Returns `text`. */
+char *report_skipped(const struct findings *findings, char *text, size_t size);
+
+#endif
