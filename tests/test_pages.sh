@@ -268,6 +268,13 @@ for drive in "${drives[@]}"; do
 done
 check "the probability of one model is calibrated" \
     "$python" calibrated.py "$ssdprobe" "${drives[@]}"
+# Of the same runs, with one of a drive of which there is no other.
+run basic,read-buffer,large-request sim:sata-mlc --json=odd.json >/dev/null 2>&1
+expect "as many models as there are drives, and the odd one named" 0 \
+    "len(d['models']) == ${#drives[@]}" \
+    "all(len({r.rsplit('-', 1)[0] for r in m['runs']}) == 1 for m in d['models'])" \
+    "[(o['run'], o['kind']) for o in d['outliers']] == [('odd.json', 'outlier')]" \
+    -- summarise --json odd.json "${drives[@]/%/-1.json}" "${drives[@]/%/-2.json}"
 "$python" - <<'END'
 import json
 d = json.load(open("kept/report.json"))

@@ -74,6 +74,15 @@ static const struct command_row commands[] = {
      .operands_min = 2,
      .operands_max = 2,
      .run = command_diff},
+    {.name = "summarise",
+     .arguments = "RUNDIR|JSON...",
+     .help =
+         "Many runs grouped into models by what was found, as diff compares "
+         "two; runs that fit no model are named",
+     .bit = COMMAND_SUMMARISE,
+     .operands_min = 1,
+     .operands_max = INT_MAX,
+     .run = command_summarise},
     {.name = "twin",
      .arguments = "RUNDIR",
      .help = "An emulated drive that behaves as the probed one did, as a drive "

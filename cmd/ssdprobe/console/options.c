@@ -8,7 +8,8 @@ enum {
     MEASURING = COMMAND_ALL | COMMAND_RUN,
     PLANNING = MEASURING | COMMAND_CHECK,
     REPORTING = PLANNING | COMMAND_INFER,
-    READING = COMMAND_REPORT | COMMAND_PLOT | COMMAND_DIFF | COMMAND_TWIN,
+    READING = COMMAND_REPORT | COMMAND_PLOT | COMMAND_DIFF | COMMAND_TWIN |
+              COMMAND_SUMMARISE,
     ANY = REPORTING | READING | COMMAND_LIST | COMMAND_RESTORE | COMMAND_HELP |
           COMMAND_VERSION
 };
@@ -83,7 +84,7 @@ const struct option_row ssdprobe_options[] = {
      .name = "markdown",
      .help = "the report as Markdown, for an issue or a wiki: without the "
              "path and the serial number of the device",
-     .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT,
+     .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT | COMMAND_SUMMARISE,
      .group = output_group},
     {.id = OPTION_EXIT_CODE,
      .name = "exit-code",
@@ -94,7 +95,7 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_BYTES,
      .name = "bytes",
      .help = "sizes in plain bytes in the text report",
-     .commands = REPORTING | COMMAND_REPORT | COMMAND_DIFF,
+     .commands = REPORTING | COMMAND_REPORT | COMMAND_DIFF | COMMAND_SUMMARISE,
      .group = output_group},
     {.id = OPTION_NO_SERIAL,
      .name = "no-serial",

@@ -25,7 +25,8 @@ enum {
     COMMAND_DIFF = 1u << 8,
     COMMAND_TWIN = 1u << 9,
     COMMAND_HELP = 1u << 10,
-    COMMAND_VERSION = 1u << 11
+    COMMAND_VERSION = 1u << 11,
+    COMMAND_SUMMARISE = 1u << 12
 };
 
 enum option_id {
