@@ -40,7 +40,8 @@ static const struct look {
     {"distance", 4, claim_long_looks},
     {"distance-closer", 16, claim_long_looks},
     {"distance-closest", DISTANCE_REPEATS_MAX, claim_longest_looks}};
-/* A switch must add 5 % to a read to count; its detection begins at 3 %. */
+/* A switch is seen if it adds more than 3 % to a read, and excluded if it adds
+ * less than 5 %; in between either is allowed (log ratios). */
 static const double switch_low = 0.03, switch_none = 0.05;
 /* Ratio of the gap to the spread at which one cell nearly always tells a
  * switch. */

@@ -124,7 +124,7 @@ struct contrast log_pair_of(uint32_t logs, uint64_t offset_bytes,
  * a block. The first two write one page in each of adjacent blocks: as many as
  * there are logs (0, must be fast) and one more (1, must be slow). The last two
  * write distant blocks and a pair: the first and the last page of a block (2,
- * fast), or a page on either side of a boundary (3, slow).
+ * fast), or the last page of a block and a page of the next one (3, slow).
  *
  * The first LOG_VOTES_FIRST rounds of 1 and 3 follow directly on those of 0 and
  * 2, whose blocks have logs by then.

@@ -12,7 +12,7 @@
  * without. See cleans(). */
 static const double spare_usual = 0.09, cleaning_usual = 5.5;
 /* A drive counts as cleaning already when its writes wait at least this
- * multiple of their usual time. */
+ * multiple of the time that long writes take per byte. */
 static const double cleaning_least = 0.5;
 /* Share of a flush's time that the flash takes. */
 static const double flash_share = 0.5;

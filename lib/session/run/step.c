@@ -171,10 +171,10 @@ static int do_idle(struct session *session, const struct step *step,
 }
 
 /*
- * Waits for a random time within a tick of the device's completions. Requests
- * that begin at random delay all completions by half a tick on average, so
- * comparisons stay fair. A flush follows its write at once, as it continues the
- * same work.
+ * Waits for a random time within a tick of the device's completions. If
+ * requests begin at random times, ticks delay each completion by half a tick on
+ * average, so comparisons stay fair. A flush follows its write at once, as it
+ * continues the same work.
  */
 static int await_random_time(struct session *session, const struct step *step)
 {
