@@ -34,9 +34,9 @@ static const uint64_t write_bytes = 4 * KIB;
 static const uint64_t first_step_bytes = 64 * KIB;
 /* The probe uses this much of the region at most. */
 static const uint64_t room_most_bytes = 4 * GIB;
-/* A log ratio: the cost of a write drops by this much across a boundary. In a
- * step of the search at least half a block less is moved, of at most two
- * blocks. */
+/* Log. A write behind a boundary costs less than one before it, by this at
+ * least. In a search step it moves half a block less, or more, and no write
+ * moves above two blocks. */
 static const double drop_least = 0.1;
 /* Also a log ratio: between just before and just behind a boundary a whole
  * block less is moved. It is small, since moves may hide behind an erase on the

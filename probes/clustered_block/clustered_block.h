@@ -359,7 +359,8 @@ enum claim block_find_page(struct block_probe *state,
 
 struct block_borders {
     uint64_t block_bytes, phase_bytes; /* phase: of a boundary */
-    double effect, confidence;         /* effect: cost before / behind */
+    /* effect: cost before / behind a boundary */
+    double effect, confidence;
 };
 
 /* Do all boundaries save the same? `ratios` are log costs before over behind

@@ -211,17 +211,17 @@ static bool splits_pages(const struct page_probe *state, uint64_t size_bytes,
 }
 
 /*
- * A write of several pages, shifted by one, must cost no more. If a block ended
- * with the unshifted one, the shifted one would reach into the next block,
- * which costs more. So writes begin at multiples of twice their size, and each
- * round uses one place: few of these, if any, lie at the end of a block. An odd
- * number of pages is shifted by two, so that it has as many slow ones as
- * before.
+ * Writes of several pages must cost no more when they are shifted by one page.
+ * If a block ended with the unshifted write, the shifted one would reach into
+ * the next block, which costs more. So writes begin at multiples of twice their
+ * size, and each round uses one place: few places, if any, lie at the end of a
+ * block. An odd number of pages is shifted by two, so that the write has as
+ * many slow pages as before.
  *
- * Where so long a write costs too much, one page alone is shifted by a page.
- * This shows that the period is not unrelated. It nearly shows that it is no
- * multiple: in a multiple, a page shifted by a part would often have stayed in
- * one page.
+ * Where so long a write costs too much, a single page is shifted by a page. If
+ * that costs no more, the period divides the page or is a multiple of it. A
+ * multiple is unlikely, for then a page shifted by a part would often have
+ * stayed in one page.
  */
 static struct contrast shifted_by_page(const struct page_probe *state,
                                        uint64_t multiple, uint64_t page_bytes)

@@ -148,9 +148,9 @@ static uint32_t repeats_in_noise(struct read_probe *state,
     return repeats;
 }
 
-/* Decides sizes behind the run that the survey left open. Noise may hide that
- * they do not profit, but not that they profit by less than half as much as the
- * run. The nearest such size ends the run. */
+/* Decides sizes behind the run that the survey left open. Its threshold was too
+ * low for the noise. Here a size counts as no profit if it saves less than half
+ * of what the run's last size saves. The nearest such size ends the run. */
 static void look_beyond(struct read_probe *state, struct survey *survey)
 {
     const struct claim_rule rule = {.alpha = search_error,
