@@ -58,7 +58,7 @@ ROWS = [
     ("ssdprobe", 8, "diff first b.json --exit-code"),
     ("ssdprobe", 2, "diff first nowhere"),
     ("ssdprobe", 1, "diff first"),
-    ("ssdprobe", 0, "summarise first first"),
+    ("ssdprobe", 0, "summarise first b.json"),
     ("ssdprobe", 5, "summarise first first b.json"),
     ("ssdprobe", 5, "summarise first"),
     ("ssdprobe", 2, "summarise first nowhere"),
