@@ -189,6 +189,26 @@ START_TEST(an_interval_is_not_hidden_by_its_middle)
 }
 END_TEST
 
+/* What a cache takes is not what the drive writes. */
+START_TEST(a_write_rate_that_does_not_last_is_not_the_drives)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    found(&findings, "sequential_write_rate", value_integer(450000000), 0.999);
+    found(&findings, "sustained_write_rate", value_integer(80000000), 0.999);
+    ck_assert_str_eq(summary_of(&findings), "A 64 GB drive; writes 80 MB/s.");
+    found(&findings, "fast_write_rate", value_integer(450000000), 0.999);
+    found(&findings, "fast_cache", value_integer(UINT64_C(4) << 30), 0.999);
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive; writes 450 MB/s for 4 GiB, then 80 MB/s.");
+    findings.items[3].confidence = 0.9;
+    ck_assert_str_eq(summary_of(&findings),
+                     "A 64 GB drive; probably writes 450 MB/s for 4 GiB, then "
+                     "80 MB/s (90 %).");
+}
+END_TEST
+
 START_TEST(a_fake_drive_is_none_of_its_capacity)
 {
     static struct findings findings;
@@ -273,6 +293,7 @@ int main(void)
     tcase_add_test(cases, what_is_not_sure_is_not_stated_as_if_it_were);
     tcase_add_test(cases, what_was_not_found_is_not_said);
     tcase_add_test(cases, an_interval_is_not_hidden_by_its_middle);
+    tcase_add_test(cases, a_write_rate_that_does_not_last_is_not_the_drives);
     tcase_add_test(cases, a_fake_drive_is_none_of_its_capacity);
     tcase_add_test(cases, red_conditions_are_in_the_sentence);
     tcase_add_test(cases, every_form_begins_with_it);

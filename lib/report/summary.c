@@ -106,6 +106,12 @@ static const char *capacity_text(const struct sentence *sentence,
     return text;
 }
 
+static const struct finding *less_sure(const struct finding *a,
+                                       const struct finding *b)
+{
+    return a->confidence < b->confidence ? a : b;
+}
+
 /* A drive that holds less than it says is no drive of that capacity. */
 static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
 {
@@ -121,8 +127,7 @@ static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
             probably(kind), how_sure(kind, sure));
         return true;
     }
-    const struct finding *least =
-        real->confidence < kind->confidence ? real : kind;
+    const struct finding *least = less_sure(real, kind);
     add(sentence, "A drive that says %s and %sholds no more than %s%s",
         capacity_text(sentence, declared_bytes, says), probably(least),
         amount_of(sentence, real, amount), how_sure(least, sure));
@@ -213,6 +218,27 @@ static bool add_clause(struct sentence *sentence, const char *verb,
     return true;
 }
 
+/* "; writes 450 MB/s for 4 GiB, then 80 MB/s": a rate that does not last is not
+ * the drive's. */
+static bool add_long_writes(struct sentence *sentence)
+{
+    const struct finding *cache = said_of(sentence, "fast_cache");
+    const struct finding *fast = said_of(sentence, "fast_write_rate");
+    const struct finding *slow = said_of(sentence, "sustained_write_rate");
+    char amounts[3][160], sure[16];
+
+    if (!slow)
+        return false;
+    if (!cache || !fast)
+        return add_clause(sentence, "writes", "sustained_write_rate");
+    const struct finding *least = less_sure(less_sure(cache, fast), slow);
+    add(sentence, "; %swrites %s for %s, then %s%s", probably(least),
+        amount_of(sentence, fast, amounts[0]),
+        amount_of(sentence, cache, amounts[1]),
+        amount_of(sentence, slow, amounts[2]), how_sure(least, sure));
+    return true;
+}
+
 /* Up to the lower end: what lies between the ends may wait. */
 static void add_bursts(struct sentence *sentence)
 {
@@ -249,7 +275,8 @@ char *report_summary(const struct report *report, bool plain_bytes,
         text[length - 1] = '\0';
     if (!add_clause(&sentence, "reads", "sequential_read_rate"))
         add_clause(&sentence, "a random read of 4 KiB takes", "random_read");
-    add_clause(&sentence, "writes", "sequential_write_rate");
+    if (!add_long_writes(&sentence))
+        add_clause(&sentence, "writes", "sequential_write_rate");
     add_bursts(&sentence);
     if (strlen(text) == named)
         add(&sentence, "; nothing more can be said in a sentence");
