@@ -85,6 +85,7 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      requests of which many are under way, as
  *                      lib/base/pace.h has it; no depth where one gains about
  *                      as much as pays, and no rate of writes that changes
+ *   fast_cache         writes in order, as long as the cache and beyond it
  *   read_page, erase_unit
  *                      short reads across boundaries of that size, and of half
  *                      and twice of it

@@ -73,6 +73,11 @@ int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
 int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
                       uint64_t *miss_ns, struct fault *why);
 
+/* How many bytes of writes in order a cache of flash takes in, 0: there is
+ * none; and does its end show? */
+int draw_fast_cache(const struct drive *drive, uint64_t *bytes, bool *seen,
+                    struct fault *why);
+
 /* What requests take of which many are under way, as lib/base/pace.h has it, in
  * ns a request; 0 where a rate does not stay. */
 struct together {

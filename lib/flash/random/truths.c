@@ -232,6 +232,22 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
     state_number(quiet, "wake_time", true, drive->wake_ns[0]);
 }
 
+/* A drive that maps pages may slow down by cleaning, which hides that it has no
+ * cache. */
+static int state_cache(struct drive *drive, struct fault *why)
+{
+    uint64_t bytes = 0;
+    bool seen = false;
+    const int error = draw_fast_cache(drive, &bytes, &seen, why);
+
+    if (bytes == 0 && drive->mapping != MAPPING_PAGE &&
+        drive->mapping != MAPPING_STRIPED)
+        state(drive, "fast_cache", "absent");
+    else
+        state_number(drive, "fast_cache", seen, bytes);
+    return error;
+}
+
 /* Depths are counted, so 1 is none beside another. */
 static int state_rates(struct drive *drive, struct fault *why)
 {
@@ -345,6 +361,8 @@ int draw_truths(struct drive *drive, struct fault *why)
         error = state_costs(quiet, why);
     if (!error)
         error = state_rates(quiet, why);
+    if (!error)
+        error = state_cache(quiet, why);
     if (!error)
         error = state_flush(quiet, why);
     if (!error)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Does a cache of flash show in long writes in order? Asked of the model. */
+#include "lib/flash/ftl/mapping.h"
+#include "lib/flash/random/seen.h"
+
+/* Smaller ones may be memory that a flush does not empty; larger ones are not
+ * filled by a sixteenth of the drive, twice over. */
+static const uint64_t least_bytes = 80 * MIB, capacity_parts = 40;
+/* Behind its end writes take so much longer that a user notices. */
+static const double slower_least = 1.5;
+
+/* A drive that is full leaves it fewer blocks. */
+static uint64_t bytes_of(const struct drive *drive)
+{
+    const uint64_t blocks = drive->slc_least_blocks_count
+                                ? drive->slc_least_blocks_count
+                                : drive->slc_blocks_count;
+
+    return blocks * mapping_slc_units(drive) * drive->clustered_page_bytes;
+}
+
+int draw_fast_cache(const struct drive *drive, uint64_t *bytes, bool *seen,
+                    struct fault *why)
+{
+    struct bench bench;
+    uint64_t ns[2] = {0};
+
+    *bytes = drive->slc_blocks_count ? bytes_of(drive) : 0;
+    *seen = *bytes >= least_bytes &&
+            *bytes <= drive->capacity_bytes / capacity_parts;
+    if (!*seen)
+        return 0;
+    const int error = bench_open(&bench, drive, why);
+    if (error)
+        return error;
+    for (uint64_t at = 0; at < 2 * *bytes; at += MIB)
+        ns[at >= *bytes] += bench_act(&bench, FLASH_WRITE, at, MIB);
+    bench_close(&bench);
+    *seen = (double)ns[1] >= slower_least * (double)ns[0];
+    return bench.error;
+}
