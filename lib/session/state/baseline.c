@@ -20,6 +20,10 @@ enum {
  * it, every time is within an eighth of the middle of the range. */
 static const double change_most = 1.25;
 
+/* A drive may still fold and clean what a probe wrote. That work is done after
+ * such a rest; throttling, and load by others, go on. */
+static const uint64_t rest_ns = 1000000000;
+
 const char baseline_times[] = "times";
 
 bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
@@ -57,17 +61,28 @@ static void note_first(struct baseline *baseline, const double times_ns[])
     baseline->quickest = baseline->slowest = baseline->last;
 }
 
-static void note_change(struct baseline *baseline, const double times_ns[])
+static struct baseline_change change_of(const struct baseline *baseline,
+                                        const double times_ns[])
 {
     double ratios[BASELINE_READS_COUNT];
 
     for (int i = 0; i < BASELINE_READS_COUNT; i++)
         ratios[i] = times_ns[i] / fmax(baseline->first_ns[i], 1);
     stats_sort(ratios, BASELINE_READS_COUNT);
-    const struct baseline_change change = {.low = ratios[RANK_LOW - 1],
-                                           .middle =
-                                               ratios[BASELINE_READS_COUNT / 2],
-                                           .high = ratios[RANK_HIGH - 1]};
+    return (struct baseline_change){.low = ratios[RANK_LOW - 1],
+                                    .middle = ratios[BASELINE_READS_COUNT / 2],
+                                    .high = ratios[RANK_HIGH - 1]};
+}
+
+static bool is_slower(const struct baseline_change *change,
+                      const struct baseline_change *than)
+{
+    return change->low > change_most * than->high;
+}
+
+static void note_change(struct baseline *baseline,
+                        const struct baseline_change change)
+{
     if (change.high < baseline->quickest.high)
         baseline->quickest = change;
     if (change.low > baseline->slowest.low)
@@ -83,11 +98,10 @@ int baseline_flush(struct device *device)
     return error == -EOPNOTSUPP ? 0 : error;
 }
 
-int baseline_measure(struct baseline *baseline, struct device *device,
-                     void *data)
+/* All reads once more; 0 or -errno. */
+static int read_places(const struct baseline *baseline, struct device *device,
+                       void *data, double times_ns[BASELINE_READS_COUNT])
 {
-    double times_ns[BASELINE_READS_COUNT];
-
     /* Reads all places twice; the second time counts. A read cache that still
      * holds some places from the last measurement then holds all of them or
      * none. */
@@ -102,11 +116,31 @@ int baseline_measure(struct baseline *baseline, struct device *device,
             return error;
         times_ns[at] = (double)(io.complete_ns - io.submit_ns);
     }
-    if (baseline->count == 0)
+    return 0;
+}
+
+int baseline_measure(struct baseline *baseline, struct device *device,
+                     void *data)
+{
+    double times_ns[BASELINE_READS_COUNT];
+    int error = read_places(baseline, device, data, times_ns);
+
+    if (error)
+        return error;
+    if (baseline->count++ == 0) {
         note_first(baseline, times_ns);
-    else
-        note_change(baseline, times_ns);
-    baseline->count++;
+        return 0;
+    }
+    struct baseline_change change = change_of(baseline, times_ns);
+    if (is_slower(&change, &baseline->quickest)) {
+        error = device_idle(device, rest_ns);
+        if (!error)
+            error = read_places(baseline, device, data, times_ns);
+        if (error)
+            return error;
+        change = change_of(baseline, times_ns);
+    }
+    note_change(baseline, change);
     return 0;
 }
 
@@ -123,7 +157,7 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
     const struct baseline_change *slowest = &baseline->slowest;
     char least[24], most[24];
 
-    if (baseline->count < 2 || slowest->low <= change_most * quickest->high)
+    if (baseline->count < 2 || !is_slower(slowest, quickest))
         return false;
     snprintf(cause, size,
              "the same reads took %s at one time and %s at another: the drive "

@@ -50,8 +50,8 @@ bool baseline_place(struct baseline *baseline, uint64_t region_offset_bytes,
  * Call it before each measurement where writing is allowed. 0 or -errno. */
 int baseline_flush(struct device *device);
 
-/* Measures once. `data`: BASELINE_READ_BYTES of the device's buffer. 0 or
- * -errno. */
+/* Measures once, and again after a rest where the drive was slow. `data`:
+ * BASELINE_READ_BYTES of the device's buffer. 0 or -errno. */
 int baseline_measure(struct baseline *baseline, struct device *device,
                      void *data);
 
