@@ -124,6 +124,8 @@ static const char *const alike[] = {
     "write_buffer_bytes=0,slc_blocks_count=6,slc_full=bypass",
     "write_buffer_bytes=0,mapping_cache_bytes=4KiB,capacity_bytes=16MiB",
     "slc_blocks_count=6,slc_full=fold",
+    "write_buffer_bytes=0,slc_blocks_count=6,slc_least_blocks_count=2,"
+    "slc_full=fold,idle_after_ns=1000s",
     "slc_blocks_count=6,slc_full=fold" WIDE,
     "mapping_cache_bytes=16KiB" WIDE,
 };

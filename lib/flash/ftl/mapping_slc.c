@@ -160,7 +160,12 @@ static uint64_t fold_for_room(struct slc_mapping *map, uint64_t begin_ns)
 {
     struct flash_why *why = map->base.array->why;
     struct flash_why before = why ? *why : (struct flash_why){0};
+    uint32_t first = map->base.array->blocks_count, folded = map->oldest;
     uint64_t done = fold(map, begin_ns);
+
+    /* A cache that shrank has other blocks, but no room for more. */
+    array_replace(map->base.array, first + ring_block(map, map->filled),
+                  first + folded);
 
     if (why) {
         *why = before;

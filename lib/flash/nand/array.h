@@ -136,6 +136,10 @@ void array_part_end(struct array *array);
 /* What is asked for next waits for the pages read since the last call. */
 void array_then(struct array *array);
 
+/* What is written into `block` waits for the last erase of `other`, whose place
+ * it takes. */
+void array_replace(struct array *array, uint32_t block, uint32_t other);
+
 /* Cleaning begins, and ends: nobody waits for it but who needs its blocks. */
 void array_begin_chore(struct array *array);
 void array_end_chore(struct array *array);

@@ -11,6 +11,12 @@ void array_then(struct array *array)
         interleave_then(array->interleave);
 }
 
+void array_replace(struct array *array, uint32_t block, uint32_t other)
+{
+    if (array->queued && block != other)
+        interleave_replace(array->interleave, block, other);
+}
+
 void array_begin_chore(struct array *array)
 {
     if (array->queued)

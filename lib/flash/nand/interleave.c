@@ -345,6 +345,17 @@ void interleave_ask_erase(struct interleave *il,
     interleave_leave_gate(il, &block->written);
 }
 
+void interleave_replace(struct interleave *il, uint32_t block, uint32_t other)
+{
+    const uint32_t gate = il->blocks[other].erased;
+
+    if (gate == NONE)
+        return;
+    interleave_leave_gate(il, &il->blocks[block].erased);
+    il->blocks[block].erased = gate;
+    il->gates[gate].users_count++;
+}
+
 static int more_jobs(struct interleave *il)
 {
     uint32_t count = il->jobs_count;

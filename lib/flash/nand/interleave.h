@@ -102,6 +102,10 @@ void interleave_ask_copy(struct interleave *interleave,
 void interleave_ask_erase(struct interleave *interleave,
                           const struct interleave_step *step, uint32_t count);
 
+/* What is written into a block from now on waits for the other's last erase. */
+void interleave_replace(struct interleave *interleave, uint32_t block,
+                        uint32_t other);
+
 bool interleave_is_gated(const struct interleave *interleave);
 
 /* What is asked for from now on waits for the reads since the last call. */
