@@ -176,6 +176,14 @@ START_TEST(truths_are_those_of_a_written_drive)
 }
 END_TEST
 
+/* Blocks are looked for on a small drive of the same make, which is no fake. */
+START_TEST(fakes_are_drawn)
+{
+    draw(22, "card");
+    ck_assert_str_ne(drive_truth(&drawn, "capacity_kind"), "genuine");
+}
+END_TEST
+
 /* What is said of the drive now in `loaded`. */
 static void expect_truth(const char *spec, const char *parameter,
                          const char *truth)
