@@ -401,6 +401,7 @@ int main(void)
     tcase_add_test(tests, every_kind_can_be_drawn);
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, truths_are_those_of_a_written_drive);
+    tcase_add_test(tests, fakes_are_drawn);
     tcase_add_test(tests, buffers_are_known_where_drives_read_ahead);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);
