@@ -18,6 +18,7 @@
     ROW(flush)                                                                 \
     ROW(large_request)                                                         \
     ROW(throughput)                                                            \
+    ROW(interference)                                                          \
     ROW(inter_request_distance)                                                \
     ROW(log_list)                                                              \
     ROW(clustered_page)                                                        \

@@ -176,7 +176,7 @@ def same(value, unit, truth, rough=0):
         return value == truth
     if not isinstance(value, (int, float)):
         return False
-    if unit == "ns" or unit.endswith("_per_second"):
+    if unit in ("ns", "thousandths") or unit.endswith("_per_second"):
         return abs(value - expected) <= NANOSECONDS_SHARE * expected
     return abs(value - expected) <= rough * expected
 

@@ -64,8 +64,9 @@ char *format_bytes(uint64_t bytes, char *text, size_t size);
 /* "117 us", "2.50 ms", "14.5 s": three digits. Returns `text`. */
 char *format_ns(uint64_t ns, char *text, size_t size);
 
-/* A quantity of a finding's unit: "16 KiB", "117 us", "512 MB/s", "9800/s"; a
- * plain number where it has another. Returns `text`. */
+/* A quantity of a finding's unit: "16 KiB", "117 us", "512 MB/s", "9800/s",
+ * "12.5 times" (of thousandths); a plain number where it has another. Returns
+ * `text`. */
 char *format_quantity(uint64_t amount, const char *unit, char *text,
                       size_t size);
 

@@ -52,6 +52,9 @@ static const struct {
     {"sustained_write_rate", "bytes_per_second",
      "how fast it writes in order for long"},
     {"fast_cache_recovery", "ns", "the rest after which that is empty again"},
+    {"read_slowdown", "thousandths",
+     "how many times as long a read takes beside 16 writes"},
+    {"read_priority", "", "do reads go before writes that wait"},
     {"erase_unit", "bytes", "erase unit, by reads across its borders"},
     {"read_page", "bytes", "read unit: what it reads at once"},
     {"read_ahead", "bytes", "how far it reads ahead of a stream"},
@@ -86,7 +89,7 @@ const char *parameter_meaning(const char *parameter)
 bool unit_is_of_speed(const char *unit)
 {
     static const char *const units[] = {"ns", "bytes_per_second",
-                                        "requests_per_second"};
+                                        "requests_per_second", "thousandths"};
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strcmp(units[i], unit) == 0)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* The unit of a parameter: "bytes", "ns", "count",
- * "bytes_per_second", "requests_per_second", or "" where it has none. NULL:
- * there is no such parameter. */
+ * "bytes_per_second", "requests_per_second", "thousandths" (of a ratio), or ""
+ * where it has none. NULL: there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
 /* What it is, in a few plain words, with the everyday name where the papers
@@ -14,8 +14,9 @@ const char *parameter_unit(const char *parameter);
  * there is no such parameter. */
 const char *parameter_meaning(const char *parameter);
 
-/* Is a quantity of this unit as large as the drive is fast: a time, or a rate?
- * It changes when a drive is throttled, and from run to run. */
+/* Is a quantity of this unit as large as the drive is fast: a time, a rate, or
+ * a ratio of times? It changes when a drive is throttled, and from run to
+ * run. */
 bool unit_is_of_speed(const char *unit);
 
 #endif

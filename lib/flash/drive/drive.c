@@ -65,6 +65,8 @@ static const char *const truth_parameters[] = {
     "fast_write_rate",
     "sustained_write_rate",
     "fast_cache_recovery",
+    "read_slowdown",
+    "read_priority",
     "erase_unit",
     "read_page",
     "read_ahead",

@@ -91,6 +91,52 @@ uint64_t bench_write_flushed(struct bench *bench, uint64_t offset_bytes,
     return ns + bench_flush(bench);
 }
 
+static void send(struct bench *bench, struct bench_request *asked, size_t tag)
+{
+    const struct flash_request request = {.operation = asked->operation,
+                                          .offset_bytes = asked->offset_bytes,
+                                          .length_bytes =
+                                              (uint32_t)asked->length_bytes,
+                                          .tag = tag};
+    const int error = flash_submit(bench->flash, bench->now_ns, &request);
+
+    if (error)
+        bench->error = error;
+    asked->submit_ns = bench->now_ns;
+}
+
+void bench_together(struct bench *bench, struct bench_request requests[],
+                    size_t count)
+{
+    size_t sent = 0, under_way = 0;
+
+    while (!bench->error) {
+        for (; sent < count && under_way < requests[sent].depth;
+             sent++, under_way++)
+            send(bench, &requests[sent], sent);
+        struct flash_done done;
+        size_t done_count;
+        const uint64_t next_ns = flash_next_event_ns(bench->flash);
+        if (next_ns == UINT64_MAX)
+            return;
+        bench->now_ns = next_ns > bench->now_ns ? next_ns : bench->now_ns;
+        flash_advance(bench->flash, bench->now_ns, &done, 1, &done_count);
+        if (done_count)
+            requests[done.tag].complete_ns = done.complete_ns;
+        under_way -= done_count;
+    }
+}
+
+void bench_idle(struct bench *bench, uint64_t ns)
+{
+    const uint64_t end_ns = bench->now_ns + ns;
+    struct flash_done done;
+    size_t count;
+
+    flash_advance(bench->flash, end_ns, &done, 1, &count);
+    bench->now_ns = end_ns;
+}
+
 static int compare_times(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

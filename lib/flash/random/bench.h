@@ -43,6 +43,21 @@ uint64_t bench_flush(struct bench *bench);
 uint64_t bench_write_flushed(struct bench *bench, uint64_t offset_bytes,
                              uint64_t length_bytes);
 
+/* A request, how many may be under way when it was sent, itself included; when
+ * it was sent, and when it was complete. */
+struct bench_request {
+    enum flash_operation operation;
+    uint32_t depth;
+    uint64_t offset_bytes, length_bytes;
+    uint64_t submit_ns, complete_ns;
+};
+
+/* Sends them in order, each when it may be, until all are complete. */
+void bench_together(struct bench *bench, struct bench_request requests[],
+                    size_t count);
+/* Nothing is asked for so long. */
+void bench_idle(struct bench *bench, uint64_t ns);
+
 void bench_sort(uint64_t times[], size_t count);
 /* Sorts the times. */
 double bench_median(uint64_t times[], size_t count);

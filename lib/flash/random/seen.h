@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/beside.h"
 #include "lib/base/fault.h"
 #include "lib/base/line.h"
 #include "lib/base/pace.h"
@@ -88,5 +89,16 @@ int draw_together(const struct drive *drive, struct together *together,
                   struct fault *why);
 /* The depth beyond which more random reads do not pay; 0: it is not told. */
 uint32_t draw_read_parallelism(const struct together *together);
+
+/* What a read takes beside writes, as lib/base/beside.h has it. */
+struct beside_seen {
+    double slowdown, share;
+    bool slowdown_seen;  /* it is one number */
+    bool before, behind; /* reads go before writes that wait, or wait behind
+                            them; neither: it is not told */
+};
+/* 0, -ENOMEM, or what the model says. */
+int draw_beside(const struct drive *drive, struct beside_seen *seen,
+                struct fault *why);
 
 #endif

@@ -21,56 +21,43 @@ static const double pays_least = PACE_GAIN_NONE - 0.03,
 /* A rate stays where its quarters differ by no more than this. */
 static const double level_most = 0.05;
 
-/* A block of requests, and which of its requests were sent so far. */
+/* A block of requests. */
 struct loop {
     struct bench *bench;
     enum flash_operation operation;
     uint64_t bytes, first_bytes; /* of a request; in order from there */
     bool at_random;
-    size_t count, sent;
-    struct pace_request requests[BLOCK_REQUESTS_MAX];
+    size_t count;
+    struct bench_request requests[BLOCK_REQUESTS_MAX];
 };
-
-static void send(struct loop *loop)
-{
-    struct bench *bench = loop->bench;
-    const uint64_t places = bench->drive->capacity_bytes / loop->bytes;
-    const uint64_t at = loop->at_random
-                            ? random_below(&bench->random, places) * loop->bytes
-                            : loop->first_bytes + loop->sent * loop->bytes;
-    const struct flash_request request = {.operation = loop->operation,
-                                          .offset_bytes = at,
-                                          .length_bytes = (uint32_t)loop->bytes,
-                                          .tag = loop->sent};
-    const int error = flash_submit(bench->flash, bench->now_ns, &request);
-
-    if (error)
-        bench->error = error;
-    loop->requests[loop->sent++].submit_ns = bench->now_ns;
-}
 
 /* Keeps `depth` requests under way until all have ended. */
 static void run(struct loop *loop, uint32_t depth)
 {
     struct bench *bench = loop->bench;
-    size_t under_way = 0;
+    const uint64_t places = bench->drive->capacity_bytes / loop->bytes;
 
-    for (loop->sent = 0; !bench->error;) {
-        while (loop->sent < loop->count && under_way < depth) {
-            send(loop);
-            under_way++;
-        }
-        struct flash_done done;
-        size_t done_count;
-        const uint64_t next_ns = flash_next_event_ns(bench->flash);
-        if (next_ns == UINT64_MAX)
-            return;
-        bench->now_ns = next_ns > bench->now_ns ? next_ns : bench->now_ns;
-        flash_advance(bench->flash, bench->now_ns, &done, 1, &done_count);
-        if (done_count)
-            loop->requests[done.tag].complete_ns = done.complete_ns;
-        under_way -= done_count;
-    }
+    for (size_t i = 0; i < loop->count; i++)
+        loop->requests[i] = (struct bench_request){
+            .operation = loop->operation,
+            .depth = depth,
+            .offset_bytes =
+                loop->at_random
+                    ? random_below(&bench->random, places) * loop->bytes
+                    : loop->first_bytes + i * loop->bytes,
+            .length_bytes = loop->bytes};
+    bench_together(bench, loop->requests, loop->count);
+}
+
+static size_t parts_of(const struct loop *loop, uint32_t depth,
+                       double parts_ns[PACE_PARTS_MAX], size_t parts)
+{
+    struct pace_request requests[BLOCK_REQUESTS_MAX];
+
+    for (size_t i = 0; i < loop->count; i++)
+        requests[i] = (struct pace_request){loop->requests[i].submit_ns,
+                                            loop->requests[i].complete_ns};
+    return pace_parts(requests, loop->count, depth, parts_ns, parts);
 }
 
 /* The pace of some blocks of reads. */
@@ -88,7 +75,7 @@ static double pace_reads(struct loop *loop, uint32_t depth)
                 random_below(&loop->bench->random, places - loop->count) *
                 loop->bytes;
         run(loop, depth);
-        parts = pace_parts(loop->requests, loop->count, depth, parts_ns, parts);
+        parts = parts_of(loop, depth, parts_ns, parts);
     }
     return pace_of(parts_ns, parts);
 }

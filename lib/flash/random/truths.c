@@ -280,6 +280,32 @@ static int state_rates(struct drive *drive, struct fault *why)
     return 0;
 }
 
+/* How much longer a read is beside writes; and whether it goes before those
+ * that wait. */
+static int state_beside(struct drive *drive, struct fault *why)
+{
+    struct beside_seen seen;
+    const int error = draw_beside(drive, &seen, why);
+
+    if (error)
+        return error;
+    /* A cache of flash has other reads beside it than what is behind it; and
+     * parts of pages that stay in a buffer for ever leave it less room. */
+    const bool told = seen.slowdown_seen && drive->slc_blocks_count == 0 &&
+                      !(drive->write_buffer_drain == DRAIN_STEADY &&
+                        drive->write_buffer_protected);
+    if (told && seen.slowdown < BESIDE_SLOWER_LEAST)
+        state(drive, "read_slowdown", "absent");
+    else
+        state_number(drive, "read_slowdown", told,
+                     (uint64_t)llround(1e3 * seen.slowdown));
+    state(drive, "read_priority",
+          seen.before   ? "true"
+          : seen.behind ? "false"
+                        : "unidentifiable");
+    return 0;
+}
+
 /* A drive that wraps is told by its upper bits. */
 static void state_capacity(struct drive *drive)
 {
@@ -363,6 +389,8 @@ int draw_truths(struct drive *drive, struct fault *why)
         error = state_rates(quiet, why);
     if (!error)
         error = state_cache(quiet, why);
+    if (!error)
+        error = state_beside(quiet, why);
     if (!error)
         error = state_flush(quiet, why);
     if (!error)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * interference: how much longer is a read beside writes, and does it go before
+ * writes that wait? (Dirik & Jacob 2009, section 6.7)
+ *
+ * Idea: one read of 4 KiB among 1, 4 or 16 writes under way, in blocks that
+ * take turns with reads alone. Where all wait in one queue, reads take longer
+ * with each write before them; where they go before writes that wait, they do
+ * not:
+ *
+ *    a      |            . one queue
+ *    read   |          .
+ *    takes  |       .
+ *           |   .   ______ reads first
+ *           | .  . '
+ *           +------------------  writes under way
+ *             0  1   4      16
+ *
+ * From 4 to 16 the drive is as busy, and the added writes wait. So much longer
+ * are writes; whether reads are as well decides. Where writes are not longer
+ * they did not wait, and there is nothing that a read could go before: a drive
+ * that reads faster than it writes is no answer. What exactly is measured
+ * stands in lib/base/beside.h.
+ *
+ * Assumes: the drive has been written; the host sends in order.
+ */
+#include "probes/interference/interference.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+/* The whole region may be a few hundred MiB: fewer looks write less. */
+static const uint32_t looks_all[] = {18, 22, 28, 36, 42, 0},
+                      looks_some[] = {18, 22, 28, 0}, looks_one[] = {18, 0};
+static const uint32_t *const looks[] = {looks_all, looks_some, looks_one};
+enum { LOOKS = sizeof(looks) / sizeof(looks[0]), ROUNDS_LEAST = 18 };
+
+/* Of the budget: so small a drive has one of a few GiB, and few probes. */
+static const uint64_t budget_parts = 4;
+
+static const char phase[] = "beside";
+
+static const double claim_alpha = 1e-4;
+
+static uint32_t last_of(const uint32_t counts[])
+{
+    while (counts[1])
+        counts++;
+    return *counts;
+}
+
+/* ---- what is said ------------------------------------------------------- */
+
+static void say_priority(const struct contrast contrasts[CONTRASTS],
+                         enum claim claim, double confidence,
+                         struct findings *findings)
+{
+    struct finding *finding =
+        findings_add(findings, "interference", "read_priority");
+    const struct contrast *reads = &contrasts[READS_WAIT];
+    const double longer = exp(contrasts[WRITES_WAIT].median);
+    const uint32_t most = beside_depth(BESIDE_DEEPEST);
+    const uint32_t fewer = beside_depth(BESIDE_MIDDLE);
+
+    if (contrasts[WRITES_WAIT].side != SIDE_ABOVE)
+        finding_why(finding,
+                    "%u writes under way take %.2f times as long as %u: too "
+                    "few of them wait for a read to go before them",
+                    most, longer, fewer);
+    else if (longer > BESIDE_WAITS_MOST)
+        finding_why(finding,
+                    "%u writes under way take %.3g times as long as %u: more "
+                    "than the queue holds them up",
+                    most, longer, fewer);
+    else if (claim == CLAIM_HOLDS) {
+        finding_found(finding, value_boolean(reads->side == SIDE_BELOW),
+                      confidence);
+        finding_why(finding,
+                    "beside %u writes instead of %u, writes take %.2f times as "
+                    "long, and a read waits %.0f %% as much longer as a write",
+                    most, fewer, longer, 100 * reads->median);
+    } else
+        finding_why(finding,
+                    "beside %u writes instead of %u a read waits between %.0f "
+                    "and %.0f %% as much longer as a write: near 0 it would go "
+                    "before them, near 100 in one queue with them",
+                    most, fewer, 100 * reads->interval.low,
+                    100 * reads->interval.high);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void think(struct study *study, struct findings *findings)
+{
+    const struct interference_probe *state =
+        (const struct interference_probe *)study;
+    struct contrast contrasts[CONTRASTS] = {
+        [WRITES_WAIT] = {.expected = SIDE_ABOVE,
+                         .low = log(BESIDE_WAITS_LEAST),
+                         .high = log(BESIDE_WAITS_LEAST)},
+        [READS_WAIT] = {.expected = SIDE_OPEN,
+                        .low = BESIDE_SHARE_BEHIND,
+                        .high = BESIDE_SHARE_BEFORE},
+        [READS_QUEUE] = {.expected = SIDE_BELOW,
+                         .low = BESIDE_SHARE_MOST,
+                         .high = BESIDE_SHARE_MOST}};
+    const struct claim_rule rule = {.alpha = claim_alpha,
+                                    .looks = state->looks};
+    uint32_t rounds = 0;
+
+    if (!state->looks) {
+        study_say_open(&probe_interference, findings,
+                       "region or write budget are too small for reads beside "
+                       "writes");
+        return;
+    }
+    for (int i = 0; i < CONTRASTS; i++) {
+        contrasts[i].kind = i;
+        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "round");
+    }
+    const enum claim claim =
+        study_claim(study, phase, contrasts, CONTRASTS, &rule);
+    say_priority(contrasts, claim,
+                 claim_confidence(contrasts, CONTRASTS, &rule), findings);
+    for (int i = 0; i < CONTRASTS; i++)
+        rounds = (uint32_t)larger_of(rounds, contrasts[i].rounds_count);
+    slowdown_conclude(study, phase, &contrasts[WRITES_WAIT], rounds, findings);
+}
+
+static uint64_t write_bytes_of(const struct setting *setting)
+{
+    return beside_write_bytes(setting->request_limit_bytes,
+                              setting->logical_block_bytes);
+}
+
+static uint64_t read_bytes_of(const struct setting *setting)
+{
+    return larger_of(setting->logical_block_bytes, BESIDE_READ_BYTES);
+}
+
+/* As many looks as the budget has room for; NULL: not for one. */
+static const uint32_t *looks_of(const struct setting *setting)
+{
+    const uint64_t round_bytes =
+        beside_round_writes() * write_bytes_of(setting);
+    const uint64_t most_bytes = setting->write_budget_bytes / budget_parts;
+
+    for (size_t i = 0; i < LOOKS; i++)
+        if (last_of(looks[i]) * round_bytes <= most_bytes)
+            return looks[i];
+    return NULL;
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint32_t *counts = looks_of(setting);
+    const uint64_t least = counts ? ROUNDS_LEAST : 0;
+    const uint64_t most = counts ? last_of(counts) : 0;
+    const uint64_t writes = beside_round_writes();
+    const uint64_t reads = beside_round_reads();
+    /* A flush and a pause. */
+    const uint64_t requests = reads + writes + 2;
+
+    plan->requests = least * requests;
+    plan->requests_max = most * requests;
+    plan->bytes_read = least * reads * read_bytes_of(setting);
+    plan->bytes_read_max = most * reads * read_bytes_of(setting);
+    plan->bytes_written = least * writes * write_bytes_of(setting);
+    plan->bytes_written_max = most * writes * write_bytes_of(setting);
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = round_emit, .value = round_value};
+    struct interference_probe *state =
+        study_create(sizeof(*state), &probe_interference, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->read_bytes = read_bytes_of(setting);
+    state->write_bytes = write_bytes_of(setting);
+    state->window_writes =
+        beside_window_writes(setting->region_length_bytes, state->write_bytes);
+    state->window_first_bytes = placing_base(
+        setting, state->study.seed, state->window_writes * state->write_bytes);
+    state->looks = looks_of(setting);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_interference = {
+    .name = "interference",
+    .question = "How much longer is a read beside writes, and does it go "
+                "before those that wait?",
+    .idea = "A read among 1, 4 and 16 writes under way, against reads alone. "
+            "In one queue a read waits for each write before it.",
+    .writes = true,
+    .region_min_bytes = 64 * MIB,
+    .answers = {"read_slowdown", "read_priority"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};
