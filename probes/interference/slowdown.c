@@ -27,7 +27,9 @@ static const double drift_most = 0.1;
 /* An interval shrinks with the root of how many rounds there are, or somewhat
  * more: where that would not do, the rest of the rounds is not written. */
 static const double shrinks_most = 1.5;
-static const double sure = 0.99, less_sure = 0.8;
+/* Not surer than this: a drive may serve the same mix in one of two ways, from
+ * run to run, and the rounds of one run see one of them. */
+static const double sure = 0.95, less_sure = 0.8;
 
 /* Where completions are seen at ticks, a read alone waits for these in place of
  * the drive: of what it takes, so much. */

@@ -88,8 +88,8 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *   fast_cache         writes in order, as long as the cache and beyond it
  *   read_slowdown, read_priority
  *                      reads beside writes, as lib/base/beside.h has it; no
- *                      slowdown that differs from one half of the rounds to the
- *                      other, and no priority where reads wait about half as
+ *                      slowdown that differs from third to third of the rounds,
+ *                      and no priority where reads wait about half as
  *                      much longer as writes, or writes do not wait
  *   read_page, erase_unit
  *                      short reads across boundaries of that size, and of half
