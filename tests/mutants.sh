@@ -331,6 +331,7 @@ probes/sustained_write/cache.c|s/scale.most_ns) < fall->scale.middle_ns/scale.mo
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/sustained_write/change.c|s/ \&\& !late;/;/|test_sustained_write|
+probes/sustained_write/pauses.c|s/if (far == 0)$/if (far + 1)/|test_sustained_write|
 probes/flush/flush.c|s/work_least = 0.10/work_least = 3.10/|test_probes_trust|flush
 probes/capacity/capacity.c|s/^        ask_fill(state);/        (void)ask_fill;/|test_probes_trust|capacity
 probes/trim/trim.c|s/seen->old == all ? "old"/seen->old == all ? "zeros"/|test_probes_trust|trim

@@ -72,6 +72,22 @@ START_TEST(the_cache_is_that_of_the_model)
 }
 END_TEST
 
+/* These copy their cache out in few long pauses: most of the time passes in
+ * them, also beside noise, and what is left is not the drive's one rate. */
+START_TEST(long_pauses_are_not_left_out)
+{
+    static const char *const drives[] = {
+        "nvme-tlc,noise=none", "nvme-dramless,noise=none",
+        "nvme-tlc,noise=realistic", "nvme-dramless,noise=realistic"};
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "sim:%s", drives[_i]);
+    const struct probing run = probe_drive(spec, 5, 0);
+    const struct finding *cache = probing_get(&run, "fast_cache");
+    ck_assert_msg(cache->verdict != VERDICT_ABSENT, "%s: %s", spec, cache->why);
+}
+END_TEST
+
 START_TEST(noise_does_not_hide_the_cache)
 {
     const struct cached *row = &cached[_i % CACHED];
@@ -231,6 +247,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, the_cache_is_that_of_the_model, 0,
                         suite_rows(CACHED));
+    tcase_add_loop_test(cases, long_pauses_are_not_left_out, 0, 4);
     tcase_add_loop_test(cases, noise_does_not_hide_the_cache, 0,
                         suite_rows_more(3 * CACHED));
     tcase_add_test(cases, rates_are_those_of_the_model);

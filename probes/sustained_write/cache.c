@@ -97,7 +97,7 @@ static void find_recovery(struct sustained_probe *state,
         const double middle_ns = floor(sqrt(low_ns * high_ns) / 1e6) * 1e6;
         char phase[LABEL_PHASE_MAX];
         snprintf(phase, sizeof(phase), "rest-%.0f", middle_ns / 1e6);
-        const struct sustained_pass pass = {phase, (uint64_t)middle_ns, false,
+        const struct sustained_pass pass = {phase, (uint64_t)middle_ns, 0,
                                             first_chunk};
         const double *ns = sustained_blocks(state, &pass, blocks);
         const size_t back = sustained_quick(ns, blocks, &fall->scale);
@@ -187,9 +187,10 @@ void sustained_conclude_fall(struct sustained_probe *state,
     const size_t again_blocks = larger_of(fall.at / 2, 16);
     const size_t rested_blocks = fall.at + fall.at / 3 + 16;
     const struct sustained_pass again = {
-        "again", 0, true, sustained_next_chunk(&sustained_first, count)};
+        "again", 0, SUSTAINED_READS,
+        sustained_next_chunk(&sustained_first, count)};
     const struct sustained_pass rested = {
-        "rested", sustained_rest_ns, false,
+        "rested", sustained_rest_ns, 0,
         sustained_next_chunk(&again, again_blocks)};
 
     if (comes_back_at_once(state, &again, &fall, again_blocks)) {
@@ -226,12 +227,13 @@ void sustained_conclude_fall(struct sustained_probe *state,
         return;
     }
     say_size(state, change, &fall,
-             fmin(cache_confidence, times_confidence(spread)), findings);
-    sustained_say_rate(findings, "fast_write_rate", &change->fast, spread,
-                       "writes in order until the fast cache is full");
-    sustained_say_rate(findings, "sustained_write_rate", &change->slow, spread,
-                       "writes in order once the fast cache is full");
+             fmin(cache_confidence, sustained_confidence(state, spread)),
+             findings);
+    sustained_say_rate(state, findings, "fast_write_rate", &change->fast,
+                       spread, "writes in order until the fast cache is full");
+    sustained_say_rate(state, findings, "sustained_write_rate", &change->slow,
+                       spread, "writes in order once the fast cache is full");
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
                   count + again_blocks + rested_blocks,
-                  times_confidence(spread), findings);
+                  sustained_confidence(state, spread), findings);
 }

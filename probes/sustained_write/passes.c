@@ -29,7 +29,7 @@ uint32_t sustained_next_chunk(const struct sustained_pass *pass, size_t blocks)
     return pass->first_chunk + chunks_of(blocks);
 }
 
-static uint32_t pieces_of_block(const struct sustained_probe *state)
+uint32_t sustained_pieces(const struct sustained_probe *state)
 {
     return (uint32_t)(SUSTAINED_BLOCK_BYTES / state->piece_bytes);
 }
@@ -49,7 +49,7 @@ static void ask_reads(struct sustained_probe *state,
     struct random random;
 
     study_random(&state->study, pass->phase, cell_reads, 0, &random);
-    for (uint32_t i = 0; i < SUSTAINED_READS; i++) {
+    for (uint32_t i = 0; i < pass->reads; i++) {
         uint64_t at = random_below(&random, places) * bytes;
         struct step step = {.operation = OPERATION_READ, .length_bytes = bytes};
         if (at + bytes > before_bytes)
@@ -73,14 +73,13 @@ static void ask_before(struct sustained_probe *state,
     step.idle_ns = pass->pause_ns;
     if (pass->pause_ns)
         study_ask(&state->study, &step);
-    if (pass->reads)
-        ask_reads(state, pass);
+    ask_reads(state, pass);
 }
 
 static void ask_chunk(struct sustained_probe *state,
                       const struct sustained_pass *pass, uint32_t chunk)
 {
-    const uint32_t count = SUSTAINED_CHUNK_BLOCKS * pieces_of_block(state);
+    const uint32_t count = SUSTAINED_CHUNK_BLOCKS * sustained_pieces(state);
     const uint64_t place = (pass->first_chunk + chunk) % state->window_chunks;
     struct step step = {.operation = OPERATION_WRITE,
                         .offset_bytes = state->window_first_bytes +
@@ -96,15 +95,20 @@ static void ask_chunk(struct sustained_probe *state,
 }
 
 static const struct timing *rows_of(const struct sustained_probe *state,
-                                    const struct sustained_pass *pass,
-                                    const char *cell, uint32_t round,
-                                    uint32_t count)
+                                    const char *phase, const char *cell,
+                                    uint32_t round, uint32_t count)
 {
     const struct ledger_entry *entry =
-        ledger_get(&state->study.ledger, pass->phase, cell, round);
+        ledger_get(&state->study.ledger, phase, cell, round);
 
     return entry && !entry->failed && entry->count == count ? entry->timings
                                                             : NULL;
+}
+
+const struct timing *sustained_reads(const struct sustained_probe *state,
+                                     const struct sustained_pass *pass)
+{
+    return rows_of(state, pass->phase, cell_reads, 0, pass->reads);
 }
 
 /* From the end of the block before it to its own; of the first, from when it
@@ -125,15 +129,16 @@ const double *sustained_blocks(struct sustained_probe *state,
                                const struct sustained_pass *pass, size_t blocks)
 {
     const uint32_t chunks = chunks_of(blocks);
-    const uint32_t pieces = pieces_of_block(state);
+    const uint32_t pieces = sustained_pieces(state);
     double *block_ns = study_alloc(
         &state->study, chunks * SUSTAINED_CHUNK_BLOCKS * sizeof(*block_ns));
     uint64_t ended_ns = 0;
     bool all = true;
 
     for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-        const struct timing *rows = rows_of(state, pass, cell_writes, chunk,
-                                            SUSTAINED_CHUNK_BLOCKS * pieces);
+        const struct timing *rows =
+            rows_of(state, pass->phase, cell_writes, chunk,
+                    SUSTAINED_CHUNK_BLOCKS * pieces);
         if (!rows && chunk == 0)
             ask_before(state, pass);
         if (!rows)
@@ -154,8 +159,7 @@ const double *sustained_blocks(struct sustained_probe *state,
 double sustained_read_ns(const struct sustained_probe *state,
                          const struct sustained_pass *pass)
 {
-    const struct timing *rows =
-        rows_of(state, pass, cell_reads, 0, SUSTAINED_READS);
+    const struct timing *rows = sustained_reads(state, pass);
     double ns[SUSTAINED_READS] = {0};
 
     for (uint32_t i = 0; rows && i < SUSTAINED_READS; i++)

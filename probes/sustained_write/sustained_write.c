@@ -55,9 +55,12 @@ static const uint64_t in_flight_bytes = 4 * MIB;
 /* No look at twice as many blocks that would take longer. */
 static const double longest_ns = 120e9;
 static const double absent_confidence = 0.95;
+/* Where reads are held up as well, some of the pauses may still be what writes
+ * cost. */
+static const double any_pauses_confidence = 0.9;
 
-const struct sustained_pass sustained_first = {"first", sustained_rest_ns, true,
-                                               0};
+const struct sustained_pass sustained_first = {"first", sustained_rest_ns,
+                                               SUSTAINED_FIRST_READS, 0};
 
 struct finding *sustained_add(struct findings *findings, const char *parameter)
 {
@@ -116,13 +119,19 @@ double sustained_spread(const double ns[], size_t count)
     return stats_spread(some, taken) / stats_median(some, taken);
 }
 
-void sustained_say_rate(struct findings *findings, const char *parameter,
+double sustained_confidence(const struct sustained_probe *state, double spread)
+{
+    return fmin(times_confidence(spread), state->most_confidence);
+}
+
+void sustained_say_rate(const struct sustained_probe *state,
+                        struct findings *findings, const char *parameter,
                         const struct sustained_level *level, double spread,
                         const char *what)
 {
     struct finding *finding = sustained_add(findings, parameter);
     const double units = 1e9 * (double)SUSTAINED_BLOCK_BYTES;
-    const double confidence = times_confidence(spread);
+    const double confidence = sustained_confidence(state, spread);
 
     if (confidence <= 0) {
         finding_why(finding,
@@ -178,14 +187,20 @@ void sustained_say_none(const struct sustained_probe *state,
              "after a rest, writes in order keep one rate for %s", size);
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         struct finding *finding = sustained_add(findings, absent[i]);
-        finding_absent(finding,
-                       fmin(absent_confidence, times_confidence(spread)));
+        finding_absent(finding, fmin(absent_confidence,
+                                     sustained_confidence(state, spread)));
         finding_why(finding, "%s", what);
     }
-    sustained_say_rate(findings, "sustained_write_rate", level, spread, what);
+    sustained_say_rate(state, findings, "sustained_write_rate", level, spread,
+                       what);
 }
 
 /* ---- the reasoning ------------------------------------------------------ */
+
+static double held_up_share(const struct sustained_probe *state)
+{
+    return held_up_least + held_up_request * sustained_pieces(state);
+}
 
 static void think(struct study *study, struct findings *findings)
 {
@@ -197,7 +212,23 @@ static void think(struct study *study, struct findings *findings)
                            "region or write budget are too small for it");
         return;
     }
+    state->held_up_share = held_up_share(state);
+    state->most_confidence = 1;
     const double *ns = write_on(state, &count);
+    const enum sustained_pauses pauses = sustained_pauses(state, ns, count);
+    if (pauses == SUSTAINED_ANY_PAUSES)
+        state->most_confidence = any_pauses_confidence;
+    if (pauses == SUSTAINED_OWN_PAUSES) {
+        state->held_up_share = 0; /* and with that it may have to go on */
+        ns = write_on(state, &count);
+    }
+    if (pauses == SUSTAINED_LONG_PAUSES) {
+        sustained_say_open(findings,
+                           "most of the time passes in a few long pauses, and "
+                           "reads of the drive at rest are held up as well, so "
+                           "that it is not known what writes cost");
+        return;
+    }
     const struct sustained_change change = change_of(state, ns, count);
     if (change.flat) {
         const struct sustained_level level =
@@ -243,14 +274,14 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         first, setting->write_budget_bytes / all_parts / SUSTAINED_BLOCK_BYTES);
     const uint64_t pieces = SUSTAINED_BLOCK_BYTES / piece_bytes_of(setting);
     const uint64_t others =
-        2 * SUSTAINED_READS +
+        SUSTAINED_FIRST_READS + SUSTAINED_READS +
         2 * (SUSTAINED_RESTS + 3); /* reads, flushes and rests */
 
     plan->bytes_written = first * SUSTAINED_BLOCK_BYTES;
     plan->bytes_written_max = all * SUSTAINED_BLOCK_BYTES;
-    plan->bytes_read =
-        SUSTAINED_READS * larger_of(4 * KIB, setting->logical_block_bytes);
-    plan->bytes_read_max = 2 * plan->bytes_read;
+    plan->bytes_read = (SUSTAINED_FIRST_READS + SUSTAINED_READS) *
+                       larger_of(4 * KIB, setting->logical_block_bytes);
+    plan->bytes_read_max = plan->bytes_read;
     plan->requests = first * pieces + others;
     plan->requests_max = all * pieces + others;
 }
@@ -285,9 +316,6 @@ static int start(const struct setting *setting, const struct findings *known,
     state->window_first_bytes =
         placing_base(setting, state->study.seed,
                      state->first_blocks_most * SUSTAINED_BLOCK_BYTES);
-    state->held_up_share =
-        held_up_least +
-        held_up_request * (double)(SUSTAINED_BLOCK_BYTES / state->piece_bytes);
     state->flush_empties = flush_empties(known);
     *result = state;
     return 0;

@@ -16,7 +16,12 @@
 
 /* Times are summed up by blocks; blocks are asked for by the chunk. */
 #define SUSTAINED_BLOCK_BYTES MIB
-enum { SUSTAINED_CHUNK_BLOCKS = 4, SUSTAINED_READS = 48 };
+enum { SUSTAINED_CHUNK_BLOCKS = 4 };
+
+/* Reads before the first pass tell how often something else holds up a request,
+ * down to one in some two hundred; those before the second whether the drive
+ * is hot. */
+enum { SUSTAINED_FIRST_READS = 1024, SUSTAINED_READS = 48 };
 
 /* How many rests are tried, and the longest: enough for most caches to be
  * copied out. */
@@ -33,6 +38,7 @@ struct sustained_probe {
     uint64_t blocks_most;       /* of all */
     uint64_t memory_blocks;     /* more than memory in the drive takes in */
     double held_up_share;       /* of blocks, by something else */
+    double most_confidence;     /* of what is found */
     bool flush_empties;         /* its memory, as far as is known */
 };
 
@@ -86,7 +92,7 @@ bool sustained_narrow(const struct sustained_level *level);
 struct sustained_pass {
     const char *phase;
     uint64_t pause_ns; /* 0: none */
-    bool reads;        /* are made before it, away from the window */
+    uint32_t reads;    /* before it, away from the window */
     uint32_t first_chunk;
 };
 
@@ -96,12 +102,32 @@ const double *sustained_blocks(struct sustained_probe *state,
                                const struct sustained_pass *pass,
                                size_t blocks);
 
+/* How many writes a block is made of. */
+uint32_t sustained_pieces(const struct sustained_probe *state);
+
+/* The reads before a pass; NULL before they are measured. */
+const struct timing *sustained_reads(const struct sustained_probe *state,
+                                     const struct sustained_pass *pass);
+
 /* The median of the reads before a pass that was measured. */
 double sustained_read_ns(const struct sustained_probe *state,
                          const struct sustained_pass *pass);
 
 /* Where the next pass goes on. */
 uint32_t sustained_next_chunk(const struct sustained_pass *pass, size_t blocks);
+
+/* ---- pauses ------------------------------------------------------------- */
+
+/* Whose are the blocks that take many times as long as the others? */
+enum sustained_pauses {
+    SUSTAINED_NO_PAUSES,
+    SUSTAINED_OWN_PAUSES, /* the drive's, which writes cause */
+    SUSTAINED_ANY_PAUSES, /* perhaps of what holds up reads as well */
+    SUSTAINED_LONG_PAUSES /* and so long that the rest tells no rate */
+};
+
+enum sustained_pauses sustained_pauses(const struct sustained_probe *state,
+                                       const double block_ns[], size_t count);
 
 /* ---- what follows ------------------------------------------------------- */
 
@@ -113,7 +139,9 @@ struct finding *sustained_add(struct findings *findings, const char *parameter);
 void sustained_say_open(struct findings *findings, const char *reason);
 /* How much single blocks vary: a share of what they take. */
 double sustained_spread(const double block_ns[], size_t count);
-void sustained_say_rate(struct findings *findings, const char *parameter,
+double sustained_confidence(const struct sustained_probe *state, double spread);
+void sustained_say_rate(const struct sustained_probe *state,
+                        struct findings *findings, const char *parameter,
                         const struct sustained_level *level, double spread,
                         const char *what);
 /* One rate through all of these blocks, but for what memory takes in. */
