@@ -47,11 +47,12 @@ no_errors()
     lintian --allow-root --fail-on error "$scratch"/packages/*.deb
 }
 
+# compile_example NAME
 compile_example()
 {
     # shellcheck disable=SC2046 # words are what pkg-config gives
-    cc -Wall -Wextra -Werror -o "$scratch/example" \
-        "$root/usr/share/doc/libssdprobe-dev/examples/example.c" \
+    cc -Wall -Wextra -Werror -o "$scratch/$1" \
+        "$root/usr/share/doc/libssdprobe-dev/examples/$1.c" \
         $(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libssdprobe.pc)") \
             pkg-config --cflags --libs libssdprobe)
 }
@@ -102,10 +103,15 @@ check "libraries are depended on" \
     grep -q 'liburing2.*' <(field ssdprobe Depends)
 check "gnuplot is recommended" grep -q gnuplot <(field ssdprobe Recommends)
 check "gnuplot is not required" without gnuplot "$(field ssdprobe Depends)"
-check "a program on libssdprobe compiles" compile_example
+check "a program on libssdprobe compiles" compile_example example
 check "and finds the read buffer" \
     grep -q 'read_buffer: found 262144 bytes' \
     <("$scratch/example" "sim:$root/usr/share/ssdprobe/drives/ssd-a.ini")
+check "a probe of one's own compiles" compile_example example_probe
+# 16 banks, each 85 us for a read, less what two reads of one bank wait.
+check "and finds how many reads a second pay" \
+    grep -qE 'random_read_rate: [78][0-9]{4} ' \
+    <("$scratch/example_probe" "sim:$root/usr/share/ssdprobe/drives/sata-mlc.ini")
 check "a plugin compiles" compile_plugin
 check "and ssdprobe opens it" "$root/usr/bin/ssdprobe" check -q \
     "plugin:$scratch/disk.so"

@@ -24,6 +24,7 @@ install(FILES ${CMAKE_BINARY_DIR}/libssdprobe.pc
 install(DIRECTORY lib probes
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ssdprobe ${library_component}
         FILES_MATCHING PATTERN "*.h" PATTERN drives EXCLUDE)
-install(FILES cmd/package/example.c cmd/package/disk_plugin.c
+install(FILES cmd/package/example.c cmd/package/example_probe.c
+              cmd/package/disk_plugin.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libssdprobe-dev/examples
         ${library_component})
