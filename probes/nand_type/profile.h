@@ -11,7 +11,7 @@ enum {
     NAND_BLOCKS_MAX = 96 /* most blocks of a profile */
 };
 
-/* Profile of the blocks. */
+/* What the pages of a block cost, place by place, over all blocks measured. */
 struct nand_profile {
     double *places;            /* log cost by place, without drift */
     double *halves[2];         /* the same from even and from odd blocks */

@@ -28,7 +28,7 @@ struct cost_walk {
  * All zeros: none yet. */
 struct cost_walks {
     struct cost_walk last, good;
-    float write_ns; /* last write, while its flush is pending; 0: none */
+    float write_ns; /* time of the last write, until its flush; 0: none */
 };
 
 /* Records a measured request. `in_order`: it is a write that begins where the
