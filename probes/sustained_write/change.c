@@ -132,12 +132,17 @@ static double chance_of(size_t hits, size_t count, double share)
     return 1 - stats_normal_cdf(((double)hits - 0.5 - mean) / deviation);
 }
 
-static size_t far_count(const double block_ns[], size_t count, double far_ns)
+double sustained_far_ns(const double ns[], size_t count)
+{
+    return far_most * below(ns, count, 0.5);
+}
+
+size_t sustained_far_count(const double ns[], size_t count, double far_ns)
 {
     size_t far = 0;
 
     for (size_t i = 0; i < count; i++)
-        far += block_ns[i] > far_ns;
+        far += ns[i] > far_ns;
     return far;
 }
 
@@ -145,13 +150,14 @@ static size_t far_count(const double block_ns[], size_t count, double far_ns)
  * before it, as those of a cache that is copied out in large pieces? */
 static bool has_late_pauses(const double block_ns[], size_t count)
 {
-    const double far_ns = far_most * below(block_ns, count, 0.5);
-    const size_t far = far_count(block_ns, count, far_ns);
+    const double far_ns = sustained_far_ns(block_ns, count);
+    const size_t far = sustained_far_count(block_ns, count, far_ns);
     bool late = false;
 
     for (size_t part = 1; far > 0 && part < LATE_PARTS; part++) {
         const size_t at = part * count / LATE_PARTS;
-        const size_t behind = far_count(&block_ns[at], count - at, far_ns);
+        const size_t behind =
+            sustained_far_count(&block_ns[at], count - at, far_ns);
         late = late ||
                chance_of(behind, far, (double)(count - at) / (double)count) <
                    late_rate;

@@ -66,6 +66,10 @@ struct sustained_level sustained_level(const double block_ns[], size_t count,
 /* What takes longer than `most_ns` counts as that. */
 double sustained_mean(const double block_ns[], size_t count, double most_ns);
 
+/* Times of blocks, or of reads, that are longer than this were held up. */
+double sustained_far_ns(const double ns[], size_t count);
+size_t sustained_far_count(const double ns[], size_t count, double far_ns);
+
 /* Where the blocks from `first` on fall apart in two levels. */
 struct sustained_change sustained_change(const double block_ns[], size_t first,
                                          size_t count, double held_up_share);
