@@ -204,8 +204,8 @@ static const char *const others[] = {
     "sim:ssd-b,throttle_heat_ns=5s,throttle_factor=1.5",
     "sim:ssd-d,write_buffer_bytes=128MiB,write_buffer_drain=steady",
     "sim:ssd-b,write_buffer_bytes=128MiB,write_buffer_drain=steady",
-    "sim:ssd-d,write_buffer_bytes=32MiB,write_buffer_drain=steady,"
-    "write_buffer_protected=on",
+    ("sim:ssd-d,write_buffer_bytes=32MiB,write_buffer_drain=steady,"
+     "write_buffer_protected=on"),
     "sim:bench-64g",
 };
 enum { OTHERS = sizeof(others) / sizeof(others[0]) };
