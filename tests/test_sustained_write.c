@@ -235,10 +235,10 @@ START_TEST(late_pauses_are_seen)
 
     for (size_t i = 0; i < BLOCKS; i++)
         ns[i] = i >= QUICK && i % EVERY == 0 ? 1200 : 10;
-    ck_assert(!sustained_change(ns, 0, BLOCKS, 0.05).flat);
+    ck_assert(!rate_change(ns, 0, BLOCKS, 0.05).flat);
     for (size_t i = 0; i < BLOCKS; i++)
         ns[i] = i % EVERY == 0 ? 1200 : 10;
-    ck_assert(sustained_change(ns, 0, BLOCKS, 0.05).flat);
+    ck_assert(rate_change(ns, 0, BLOCKS, 0.05).flat);
 }
 END_TEST
 

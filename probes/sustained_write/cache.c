@@ -22,7 +22,7 @@ static const double cache_confidence = 0.95, recovery_confidence = 0.9;
 
 struct fall {
     size_t at; /* blocks until it falls */
-    struct sustained_scale scale;
+    struct rate_scale scale;
     size_t second_at; /* after a rest */
 };
 
@@ -38,8 +38,8 @@ static bool comes_back_at_once(struct sustained_probe *state,
 {
     const double *ns = sustained_blocks(state, pass, blocks);
 
-    return sustained_mean(ns, smaller_of(fall->at, blocks),
-                          fall->scale.most_ns) < fall->scale.middle_ns;
+    return rate_mean(ns, smaller_of(fall->at, blocks), fall->scale.most_ns) <
+           fall->scale.middle_ns;
 }
 
 static bool is_hot(const struct sustained_probe *state,
@@ -100,7 +100,7 @@ static void find_recovery(struct sustained_probe *state,
         const struct sustained_pass pass = {phase, (uint64_t)middle_ns, 0,
                                             first_chunk};
         const double *ns = sustained_blocks(state, &pass, blocks);
-        const size_t back = sustained_quick(ns, blocks, &fall->scale);
+        const size_t back = rate_quick(ns, blocks, &fall->scale);
         if ((double)back >= back_least * (double)fall->second_at)
             high_ns = middle_ns;
         else
@@ -114,9 +114,8 @@ static void find_recovery(struct sustained_probe *state,
 /* ---- what it is --------------------------------------------------------- */
 
 static void say_size(const struct sustained_probe *state,
-                     const struct sustained_change *change,
-                     const struct fall *fall, double confidence,
-                     struct findings *findings)
+                     const struct rate_change *change, const struct fall *fall,
+                     double confidence, struct findings *findings)
 {
     struct finding *finding = sustained_add(findings, "fast_cache");
     const uint64_t in_flight =
@@ -142,7 +141,7 @@ static void say_size(const struct sustained_probe *state,
 /* Where it is quick again without a rest. */
 static void conclude_memory(const struct sustained_probe *state,
                             const double ns[], size_t count,
-                            const struct sustained_change *change,
+                            const struct rate_change *change,
                             struct findings *findings)
 {
     if (change->at > state->memory_blocks)
@@ -151,10 +150,9 @@ static void conclude_memory(const struct sustained_probe *state,
                            "order bring it back: that is no cache of flash, "
                            "but memory or cleaning");
     else
-        sustained_say_none(
-            state, &change->slow,
-            sustained_spread(&ns[change->at], count - change->at), count,
-            findings);
+        sustained_say_none(state, &change->slow,
+                           rate_spread(&ns[change->at], count - change->at),
+                           count, findings);
 }
 
 static bool is_same_place(const struct fall *fall)
@@ -177,13 +175,13 @@ static void say_other_place(const struct fall *fall, struct findings *findings)
 
 void sustained_conclude_fall(struct sustained_probe *state,
                              const double block_ns[], size_t count,
-                             const struct sustained_change *change,
+                             const struct rate_change *change,
                              struct findings *findings)
 {
-    struct fall fall = {.scale = sustained_scale(block_ns, count, change,
-                                                 state->held_up_share)};
+    struct fall fall = {
+        .scale = rate_scale(block_ns, count, change, state->held_up_share)};
 
-    fall.at = sustained_quick(block_ns, count, &fall.scale);
+    fall.at = rate_quick(block_ns, count, &fall.scale);
     const size_t again_blocks = larger_of(fall.at / 2, 16);
     const size_t rested_blocks = fall.at + fall.at / 3 + 16;
     const struct sustained_pass again = {
@@ -205,13 +203,13 @@ void sustained_conclude_fall(struct sustained_probe *state,
         return;
     }
     const double *after = sustained_blocks(state, &rested, rested_blocks);
-    fall.second_at = sustained_quick(after, rested_blocks, &fall.scale);
+    fall.second_at = rate_quick(after, rested_blocks, &fall.scale);
     if (!is_same_place(&fall)) {
         say_other_place(&fall, findings);
         return;
     }
-    const double spread = sustained_spread(block_ns, change->at);
-    if (fall.at < blocks_least || !sustained_narrow(&change->slow) ||
+    const double spread = rate_spread(block_ns, change->at);
+    if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
         sustained_say_open(findings,
                            "the first writes are faster, but there are too few "

@@ -44,8 +44,8 @@ static double chance_of_so_few(size_t hits, size_t count, double share)
 enum sustained_pauses sustained_pauses(const struct sustained_probe *state,
                                        const double block_ns[], size_t count)
 {
-    const double far_ns = sustained_far_ns(block_ns, count);
-    const size_t far = sustained_far_count(block_ns, count, far_ns);
+    const double far_ns = rate_far_ns(block_ns, count);
+    const size_t far = rate_far_count(block_ns, count, far_ns);
     const struct timing *rows = sustained_reads(state, &sustained_first);
     double ns[SUSTAINED_FIRST_READS] = {0};
 
@@ -58,8 +58,8 @@ enum sustained_pauses sustained_pauses(const struct sustained_probe *state,
         ns[i] = (double)rows[i].ns;
     /* Reads of which one failed tell nothing: as if all were held up. */
     const size_t held_up =
-        rows ? sustained_far_count(ns, SUSTAINED_FIRST_READS,
-                                   sustained_far_ns(ns, SUSTAINED_FIRST_READS))
+        rows ? rate_far_count(ns, SUSTAINED_FIRST_READS,
+                              rate_far_ns(ns, SUSTAINED_FIRST_READS))
              : SUSTAINED_FIRST_READS;
     if (chance_of_so_few(held_up, SUSTAINED_FIRST_READS, share) < chance_most)
         return SUSTAINED_OWN_PAUSES;

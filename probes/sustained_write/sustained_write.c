@@ -82,42 +82,32 @@ static const double *write_on(struct sustained_probe *state, size_t *count)
 
     for (size_t blocks = FIRST_BLOCKS < most ? FIRST_BLOCKS : most;;) {
         const double *ns = sustained_blocks(state, &sustained_first, blocks);
-        const struct sustained_change change = sustained_change(
-            ns, state->memory_blocks, blocks, state->held_up_share);
+        const struct rate_change change =
+            rate_change(ns, state->memory_blocks, blocks, state->held_up_share);
         const size_t behind = blocks - change.at;
         *count = blocks;
         if (blocks == most ||
-            2 * sustained_mean(ns, blocks, INFINITY) * (double)blocks >
-                longest_ns)
+            2 * rate_mean(ns, blocks, INFINITY) * (double)blocks > longest_ns)
             return ns;
         if (change.found && behind >= BEHIND_BLOCKS && behind >= change.at &&
-            sustained_narrow(&change.slow))
+            rate_narrow(&change.slow))
             return ns;
         blocks = 2 * blocks < most ? 2 * blocks : most;
     }
 }
 
 /* The fall beyond what memory takes in; without one, any. */
-static struct sustained_change change_of(const struct sustained_probe *state,
-                                         const double ns[], size_t count)
+static struct rate_change change_of(const struct sustained_probe *state,
+                                    const double ns[], size_t count)
 {
-    const struct sustained_change change =
-        sustained_change(ns, state->memory_blocks, count, state->held_up_share);
+    const struct rate_change change =
+        rate_change(ns, state->memory_blocks, count, state->held_up_share);
 
     return change.found ? change
-                        : sustained_change(ns, 0, count, state->held_up_share);
+                        : rate_change(ns, 0, count, state->held_up_share);
 }
 
 /* ---- what is said ------------------------------------------------------- */
-
-double sustained_spread(const double ns[], size_t count)
-{
-    double some[STATS_MAX];
-    const size_t taken = count < STATS_MAX ? count : STATS_MAX;
-
-    memcpy(some, ns, taken * sizeof(*some));
-    return stats_spread(some, taken) / stats_median(some, taken);
-}
 
 double sustained_confidence(const struct sustained_probe *state, double spread)
 {
@@ -126,7 +116,7 @@ double sustained_confidence(const struct sustained_probe *state, double spread)
 
 void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings, const char *parameter,
-                        const struct sustained_level *level, double spread,
+                        const struct rate_level *level, double spread,
                         const char *what)
 {
     struct finding *finding = sustained_add(findings, parameter);
@@ -140,7 +130,7 @@ void sustained_say_rate(const struct sustained_probe *state,
                     100 * spread);
         return;
     }
-    if (!sustained_narrow(level) || times_confidence(spread) <= 0) {
+    if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         finding_why(finding, "the rate differs too much from one part of the "
                              "writes to the next");
         return;
@@ -159,7 +149,7 @@ static char *size_text(size_t blocks, char text[24])
 
 /* One rate from the beginning on, or from where memory is full. */
 void sustained_say_none(const struct sustained_probe *state,
-                        const struct sustained_level *level, double spread,
+                        const struct rate_level *level, double spread,
                         size_t count, struct findings *findings)
 {
     static const char *const absent[] = {"fast_cache", "fast_write_rate",
@@ -177,7 +167,7 @@ void sustained_say_none(const struct sustained_probe *state,
         sustained_say_open(findings, what);
         return;
     }
-    if (!sustained_narrow(level) || times_confidence(spread) <= 0) {
+    if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         sustained_say_open(findings,
                            "the rate of writes in order differs too much from "
                            "one part of them to the next");
@@ -229,11 +219,11 @@ static void think(struct study *study, struct findings *findings)
                            "that it is not known what writes cost");
         return;
     }
-    const struct sustained_change change = change_of(state, ns, count);
+    const struct rate_change change = change_of(state, ns, count);
     if (change.flat) {
-        const struct sustained_level level =
-            sustained_level(ns, count, state->held_up_share);
-        sustained_say_none(state, &level, sustained_spread(ns, count), count,
+        const struct rate_level level =
+            rate_level(ns, count, state->held_up_share);
+        sustained_say_none(state, &level, rate_spread(ns, count), count,
                            findings);
     } else if (!change.found)
         sustained_say_open(findings,

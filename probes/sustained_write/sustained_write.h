@@ -8,10 +8,11 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/rate.h"
 
 /*
  * What the files of the probe share: writes in order from a rest on (passes),
- * the change of their rate (change), and what follows (sustained_write).
+ * pauses among them (pauses), and what follows (cache, sustained_write).
  */
 
 /* Times are summed up by blocks; blocks are asked for by the chunk. */
@@ -41,54 +42,6 @@ struct sustained_probe {
     double most_confidence;     /* of what is found */
     bool flush_empties;         /* its memory, as far as is known */
 };
-
-/* ---- change ------------------------------------------------------------- */
-
-/* What a block takes: the median of groups of blocks, and the mean of all, of
- * which those that are held up count as the rest. */
-struct sustained_level {
-    double ns, mean_ns;
-    struct interval interval;
-};
-
-/* A rate that falls at one block, and stays. */
-struct sustained_change {
-    size_t at; /* so many blocks are quick */
-    struct sustained_level fast, slow;
-    bool found; /* the slow part takes longer than chance and noise explain */
-    bool flat;  /* there is none anywhere */
-};
-
-/* Of blocks `held_up_share` may be held up by something else; more are pauses
- * of the drive's own, and belong to its rate. */
-struct sustained_level sustained_level(const double block_ns[], size_t count,
-                                       double held_up_share);
-/* What takes longer than `most_ns` counts as that. */
-double sustained_mean(const double block_ns[], size_t count, double most_ns);
-
-/* Times of blocks, or of reads, that are longer than this were held up. */
-double sustained_far_ns(const double ns[], size_t count);
-size_t sustained_far_count(const double ns[], size_t count, double far_ns);
-
-/* Where the blocks from `first` on fall apart in two levels. */
-struct sustained_change sustained_change(const double block_ns[], size_t first,
-                                         size_t count, double held_up_share);
-
-/* Tells quick blocks from slow ones where both levels are known. */
-struct sustained_scale {
-    double middle_ns, most_ns; /* what takes longer counts as that */
-};
-
-struct sustained_scale sustained_scale(const double block_ns[], size_t count,
-                                       const struct sustained_change *change,
-                                       double held_up_share);
-
-/* How many of these blocks are quick, at the beginning. */
-size_t sustained_quick(const double block_ns[], size_t count,
-                       const struct sustained_scale *scale);
-
-/* Is it known within a share that makes it a number? */
-bool sustained_narrow(const struct sustained_level *level);
 
 /* ---- passes ------------------------------------------------------------- */
 
@@ -141,22 +94,20 @@ extern const struct sustained_pass sustained_first;
 struct finding *sustained_add(struct findings *findings, const char *parameter);
 /* All of it, for this reason. */
 void sustained_say_open(struct findings *findings, const char *reason);
-/* How much single blocks vary: a share of what they take. */
-double sustained_spread(const double block_ns[], size_t count);
 double sustained_confidence(const struct sustained_probe *state, double spread);
 void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings, const char *parameter,
-                        const struct sustained_level *level, double spread,
+                        const struct rate_level *level, double spread,
                         const char *what);
 /* One rate through all of these blocks, but for what memory takes in. */
 void sustained_say_none(const struct sustained_probe *state,
-                        const struct sustained_level *level, double spread,
+                        const struct rate_level *level, double spread,
                         size_t count, struct findings *findings);
 
 /* What is behind a rate that falls once in the first pass? */
 void sustained_conclude_fall(struct sustained_probe *state,
                              const double block_ns[], size_t count,
-                             const struct sustained_change *change,
+                             const struct rate_change *change,
                              struct findings *findings);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sustained-write: where writes in order change their rate. Blocks of a slow
- * part need not be alike: a full cache that is copied out piece by piece takes
- * most blocks as quickly as before, and some many times as long. So levels are
- * of groups of blocks. */
-#include "probes/sustained_write/sustained_write.h"
+/* Where writes change their rate. Blocks of a slow part need not be alike: a
+ * full cache that is copied out piece by piece takes most blocks as quickly as
+ * before, and some many times as long. So levels are of groups of blocks. */
+#include "probes/rate.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Fewer groups are longer, and even out more. */
 static const size_t groups_tried[] = {128, 32, 16, 8};
@@ -48,7 +48,7 @@ static double limit_of(const double block_ns[], size_t count,
     return beyond_rest * below(block_ns, count, 1 - held_up_share);
 }
 
-double sustained_mean(const double block_ns[], size_t count, double most_ns)
+double rate_mean(const double block_ns[], size_t count, double most_ns)
 {
     double sum_ns = 0;
 
@@ -57,40 +57,40 @@ double sustained_mean(const double block_ns[], size_t count, double most_ns)
     return count ? sum_ns / (double)count : 0;
 }
 
-static struct sustained_level level_of(const double block_ns[], size_t count,
-                                       double most_ns, size_t groups_most)
+static struct rate_level level_of(const double block_ns[], size_t count,
+                                  double most_ns, size_t groups_most)
 {
     const size_t groups = count < groups_most ? count : groups_most;
-    struct sustained_level level;
+    struct rate_level level;
     double ns[GROUPS_MOST];
 
     for (size_t i = 0; i < groups; i++) {
         const size_t from = i * count / groups, to = (i + 1) * count / groups;
-        ns[i] = sustained_mean(&block_ns[from], to - from, most_ns);
+        ns[i] = rate_mean(&block_ns[from], to - from, most_ns);
     }
     level.ns = stats_median(ns, groups);
     level.interval = stats_median_interval(ns, groups, error_rate);
     /* Where few groups have a pause, the median knows nothing of it. */
-    level.mean_ns = sustained_mean(block_ns, count, most_ns);
+    level.mean_ns = rate_mean(block_ns, count, most_ns);
     return level;
 }
 
-struct sustained_level sustained_level(const double block_ns[], size_t count,
-                                       double held_up_share)
+struct rate_level rate_level(const double block_ns[], size_t count,
+                             double held_up_share)
 {
     const double most_ns = limit_of(block_ns, count, held_up_share);
-    struct sustained_level level = {.ns = 0};
+    struct rate_level level = {.ns = 0};
 
     for (size_t i = 0; i < sizeof(groups_tried) / sizeof(groups_tried[0]);
          i++) {
         level = level_of(block_ns, count, most_ns, groups_tried[i]);
-        if (sustained_narrow(&level))
+        if (rate_narrow(&level))
             break;
     }
     return level;
 }
 
-bool sustained_narrow(const struct sustained_level *level)
+bool rate_narrow(const struct rate_level *level)
 {
     const double low_ns = (1 - width_most) * level->ns;
     const double high_ns = (1 + width_most) * level->ns;
@@ -132,12 +132,12 @@ static double chance_of(size_t hits, size_t count, double share)
     return 1 - stats_normal_cdf(((double)hits - 0.5 - mean) / deviation);
 }
 
-double sustained_far_ns(const double ns[], size_t count)
+double rate_far_ns(const double ns[], size_t count)
 {
     return far_most * below(ns, count, 0.5);
 }
 
-size_t sustained_far_count(const double ns[], size_t count, double far_ns)
+size_t rate_far_count(const double ns[], size_t count, double far_ns)
 {
     size_t far = 0;
 
@@ -150,14 +150,13 @@ size_t sustained_far_count(const double ns[], size_t count, double far_ns)
  * before it, as those of a cache that is copied out in large pieces? */
 static bool has_late_pauses(const double block_ns[], size_t count)
 {
-    const double far_ns = sustained_far_ns(block_ns, count);
-    const size_t far = sustained_far_count(block_ns, count, far_ns);
+    const double far_ns = rate_far_ns(block_ns, count);
+    const size_t far = rate_far_count(block_ns, count, far_ns);
     bool late = false;
 
     for (size_t part = 1; far > 0 && part < LATE_PARTS; part++) {
         const size_t at = part * count / LATE_PARTS;
-        const size_t behind =
-            sustained_far_count(&block_ns[at], count - at, far_ns);
+        const size_t behind = rate_far_count(&block_ns[at], count - at, far_ns);
         late = late ||
                chance_of(behind, far, (double)(count - at) / (double)count) <
                    late_rate;
@@ -165,10 +164,10 @@ static bool has_late_pauses(const double block_ns[], size_t count)
     return late;
 }
 
-struct sustained_change sustained_change(const double block_ns[], size_t first,
-                                         size_t count, double held_up_share)
+struct rate_change rate_change(const double block_ns[], size_t first,
+                               size_t count, double held_up_share)
 {
-    struct sustained_change change = {.at = count};
+    struct rate_change change = {.at = count};
 
     if (count < first + GROUPS_LEAST)
         return change;
@@ -180,9 +179,9 @@ struct sustained_change sustained_change(const double block_ns[], size_t first,
         return change;
     }
     change.at = first + split;
-    change.fast = sustained_level(&block_ns[first], split, held_up_share);
+    change.fast = rate_level(&block_ns[first], split, held_up_share);
     change.slow =
-        sustained_level(&block_ns[change.at], count - change.at, held_up_share);
+        rate_level(&block_ns[change.at], count - change.at, held_up_share);
     const double fall = change.slow.ns / change.fast.ns;
     change.flat = fall < fall_none && !late;
     change.found = fall >= fall_least &&
@@ -190,18 +189,18 @@ struct sustained_change sustained_change(const double block_ns[], size_t first,
     return change;
 }
 
-struct sustained_scale sustained_scale(const double block_ns[], size_t count,
-                                       const struct sustained_change *change,
-                                       double held_up_share)
+struct rate_scale rate_scale(const double block_ns[], size_t count,
+                             const struct rate_change *change,
+                             double held_up_share)
 {
-    return (struct sustained_scale){
+    return (struct rate_scale){
         .middle_ns = (change->fast.ns + change->slow.ns) / 2,
         .most_ns =
             limit_of(&block_ns[change->at], count - change->at, held_up_share)};
 }
 
-size_t sustained_quick(const double block_ns[], size_t count,
-                       const struct sustained_scale *scale)
+size_t rate_quick(const double block_ns[], size_t count,
+                  const struct rate_scale *scale)
 {
     double sum_ns = 0, best_ns = 0;
     size_t quick = 0;
@@ -214,4 +213,13 @@ size_t sustained_quick(const double block_ns[], size_t count,
         }
     }
     return quick;
+}
+
+double rate_spread(const double ns[], size_t count)
+{
+    double some[STATS_MAX];
+    const size_t taken = count < STATS_MAX ? count : STATS_MAX;
+
+    memcpy(some, ns, taken * sizeof(*some));
+    return stats_spread(some, taken) / stats_median(some, taken);
 }
