@@ -45,6 +45,11 @@ lib/infer/statistics/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16/|t
 lib/infer/statistics/period.c|s/reach = length \/ 16 + 1/reach = length \/ 16 + 2/|test_period|
 lib/infer/statistics/period.c|s/length - distance <= reach/length - distance < reach/|test_period|
 lib/infer/statistics/period.c|s/for (size_t i = first; i < count; i++)/for (size_t i = 0; i < count; i++)/|test_period|
+lib/flash/ftl/mapping_log.c|s/set->logs_count == map->set_logs_count/false/|test_flash_logs|
+lib/flash/ftl/mapping_log.c|s/if (map->log_place\[unit\] != place_of(map, log, slot))/if (map->log_place[unit] == 0)/|test_flash_logs|
+lib/flash/ftl/mapping_log.c|s/if (\*place == place_of(map, log, slot))/if (true)/|test_flash_logs|
+lib/flash/ftl/mapping_log.c|s/logical_of(map, slot ? log->unit_of_slot\[0\] : unit))/logical_of(map, unit))/|test_flash_logs|
+lib/flash/ftl/mapping_log.c|s/log->set != set)/false)/|test_flash_logs|
 lib/flash/ftl/victim_greedy.c|s/ledger->lowest_valid++;/ledger->lowest_valid += 64;/|test_flash_cleaning|
 lib/flash/controller/write_cache.c|s/read_buffer_drop(cache->first, \*evicted);//|test_flash|
 lib/flash/controller/write_cache.c|s/read_buffer_insert(cache->second, unit);/read_buffer_drop(cache->second, unit);/|test_flash|

@@ -294,6 +294,8 @@ static void choose_policies(struct drive *drive, struct random *random)
 {
     drive->open_blocks_count = 1 + random_below(random, 5);
     drive->log_victim = random_below(random, 4);
+    drive->log_set_blocks_count = PICK(random, 0, 1, 1, 3);
+    drive->log_set_logs_count = PICK(random, 0, 1, 2);
     drive->log_switch_ns = PICK(random, 0, 5000);
     drive->victim = random_below(random, 2);
     drive->cleaning_blocks = random_below(random, 2);

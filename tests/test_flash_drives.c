@@ -502,6 +502,8 @@ static const struct effect {
     {"clustered_page_bytes", "8KiB", ""},
     {"stripe_banks_count", "4", ""},
     {"log_blocks_count", "5", ""},
+    {"log_set_blocks_count", "0", ""},
+    {"log_set_logs_count", "2", ",log_set_blocks_count=0"},
     {"switch_merge", "off", ""},
     {"merge_copy", "bus", ""},
     {"direct_ns", "11us", ",mapping=direct"},

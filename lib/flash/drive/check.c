@@ -197,6 +197,13 @@ static int check_geometry(const struct drive *drive, struct fault *why)
                          "%s: its clustered pages are more than the model can "
                          "number",
                          drive->name);
+    if (drive->mapping == MAPPING_LOG_BLOCK &&
+        drive->log_blocks_count >=
+            UINT32_MAX / (block / drive->clustered_page_bytes))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: its log blocks hold more clustered pages than "
+                         "the model can number",
+                         drive->name);
     if (drive->capacity_bytes < BLOCKS_LEAST * block)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: capacity_bytes holds fewer than %d clustered "

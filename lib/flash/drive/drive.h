@@ -108,6 +108,8 @@ struct drive {
     uint64_t sector_update; /* 1: no read-modify-write */
     uint64_t open_blocks_count;
     uint64_t log_blocks_count, log_victim, log_switch_ns;
+    uint64_t log_set_blocks_count; /* data blocks that share logs; 0: all */
+    uint64_t log_set_logs_count;   /* that these may have; 0: all */
     uint64_t switch_merge, merge_copy;
     uint64_t mapping_cache_bytes; /* of the mapping table; 0: all of it */
     uint64_t host_memory_bytes, host_memory_ns;

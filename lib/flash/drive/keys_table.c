@@ -137,7 +137,8 @@ const struct key_row drive_keys[] = {
     CHOICE("mapping", mapping, "page",
            CHOICES("direct", "page", "log-block", "block", "page-striped"),
            "direct: no flash at all (a control); page: any page anywhere; "
-           "log-block: BAST; block: any update rewrites its block; "
+           "log-block: a few blocks take updates; block: any update rewrites "
+           "its block; "
            "page-striped: each write request goes to the next bank, and "
            "requests share buses page by page"),
     BYTES("mapping", clustered_page_bytes, 512, 16384 * KIB, "2KiB",
@@ -160,6 +161,11 @@ const struct key_row drive_keys[] = {
           "block: blocks that writes can continue"),
     COUNT("mapping", log_blocks_count, 1, 4096, "4",
           "log-block: blocks that take updates"),
+    COUNT("mapping", log_set_blocks_count, 0, 1e6, "1",
+          "log-block: neighbouring blocks that share logs (a set); 1: each log "
+          "takes updates of one block (BAST); 0: of any block (FAST)"),
+    COUNT("mapping", log_set_logs_count, 0, 4096, "1",
+          "log-block: logs that a set may have at once; 0: all of them"),
     CHOICE("mapping", log_victim, "oldest",
            CHOICES("oldest", "lru", "random", "newest"),
            "log-block: which log is merged when all are in use: the one opened "
