@@ -93,7 +93,7 @@ static void render(char text[TEXT_MAX], const struct report_style *style,
 START_TEST(text_says_what_how_sure_and_why)
 {
     static const char *const words[] = {"Example \"SSD\", sim:ssd-a",
-                                        "8 GiB in blocks of 512 B",
+                                        "8.59 GB (8 GiB) in blocks of 512 B",
                                         "requests up to 128 KiB",
                                         "virtual time",
                                         "1234, none of them split",

@@ -82,7 +82,8 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
     ck_assert_ptr_null(strstr(text, "S3CR3T"));
     ck_assert_ptr_null(strstr(text, "by-id"));
     ck_assert_ptr_nonnull(strstr(text, "## Example\\|\\*SSD\\*\n"));
-    ck_assert_ptr_nonnull(strstr(text, "| 16 KiB | exactly | 75.0 % | found"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "| 16 KiB | exactly | 75.0 % | likely |"));
     ck_assert_ptr_nonnull(strstr(text, "|  |  |  | inconclusive |"));
     ck_assert(strstr(text, "**Warning:**") < strstr(text, "| Parameter"));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
@@ -95,6 +96,55 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
         rows_count++;
     }
     ck_assert_uint_eq(rows_count, 4);
+}
+END_TEST
+
+START_TEST(a_reader_meets_what_to_do_before_the_values)
+{
+    static const char *const parts[] = {"A 64 GB drive with",
+                                        "Asked, but not known: nand_type",
+                                        "device",
+                                        "What to do about it:",
+                                        "PARAMETER",
+                                        "\nSpeed:\nrandom_read",
+                                        "\nLayout:\nclustered_page",
+                                        "likely\nnand_type",
+                                        "Skipped: log_list",
+                                        "\nWhy:\n  random_read"};
+    const struct device_info device = example_device();
+    static struct findings findings;
+    const struct report report = {.device = &device, .findings = &findings};
+    const struct report_style style = {0};
+    char text[TEXT_MAX];
+    FILE *out = fmemopen(text, TEXT_MAX, "w");
+    const char *at = text;
+
+    findings.count = 0;
+    found(&findings, "clustered_page", value_integer(16384), 0.95);
+    findings_add(&findings, "nand-type", "nand_type");
+    findings_add(&findings, "log-list", "log_list")->verdict = VERDICT_SKIPPED;
+    found(&findings, "random_read", value_integer(100000), 0.999);
+    ck_assert_int_eq(report_text(out, &report, &style), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        at = strstr(at, parts[i]);
+        ck_assert_msg(at != NULL, "'%s' is not next in\n%s", parts[i], text);
+    }
+}
+END_TEST
+
+START_TEST(a_doubtful_absence_is_called_likely)
+{
+    static struct findings findings;
+
+    findings.count = 0;
+    struct finding *f = findings_add(&findings, "a-probe", "log_list");
+    finding_absent(f, 0.9);
+    ck_assert_str_eq(report_verdict(f), "likely absent");
+    finding_absent(f, report_sure);
+    ck_assert_str_eq(report_verdict(f), "absent");
+    finding_withdraw(f);
+    ck_assert_str_eq(report_verdict(f), "inconclusive");
 }
 END_TEST
 
@@ -218,11 +268,12 @@ START_TEST(a_fake_drive_is_none_of_its_capacity)
     found(&findings, "real_capacity", value_integer(UINT64_C(8) << 30), 0.99);
     ck_assert_ptr_eq(
         strstr(summary_of(&findings),
-               "A drive that says 64 GB and holds no more than 8 GiB"),
+               "A drive that says 64 GB and holds no more than 8.59 GB"),
         summary_of(&findings));
     findings.items[1].confidence = 0.9;
-    ck_assert_ptr_nonnull(strstr(
-        summary_of(&findings), "and probably holds no more than 8 GiB (90 %)"));
+    ck_assert_ptr_nonnull(
+        strstr(summary_of(&findings),
+               "and probably holds no more than 8.59 GB (90 %)"));
     findings.items[0].value = value_text("genuine");
     ck_assert_ptr_eq(strstr(summary_of(&findings), "A 64 GB drive"),
                      summary_of(&findings));
@@ -289,6 +340,8 @@ int main(void)
     tcase_add_loop_test(cases, words_of_others_are_no_marks, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_test(cases, markdown_is_a_table_without_the_serial_number);
+    tcase_add_test(cases, a_reader_meets_what_to_do_before_the_values);
+    tcase_add_test(cases, a_doubtful_absence_is_called_likely);
     tcase_add_test(cases, the_sentence_is_made_of_what_was_found);
     tcase_add_test(cases, what_is_not_sure_is_not_stated_as_if_it_were);
     tcase_add_test(cases, what_was_not_found_is_not_said);

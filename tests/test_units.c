@@ -162,7 +162,8 @@ static const struct {
         {255 * 1024, "255 KiB"},
         {UINT64_C(4) << 20, "4 MiB"},
         {UINT64_C(64) << 20, "64 MiB"},
-        {UINT64_C(64000000000), "64.0 GB"},
+        {UINT64_C(64000000000), "59.6 GiB"},
+        {UINT64_C(1500000), "1.4 MiB"},
         {UINT64_C(8) << 30, "8 GiB"},
 },
   ns_shown[] = {
@@ -175,6 +176,25 @@ static const struct {
       {UINT64_C(14500000000), "14.5 s"},
       {UINT64_C(3600000000000), "3600 s"},
 };
+
+static const struct {
+    uint64_t value;
+    const char *text;
+} capacities_shown[] = {{UINT64_C(64000000000), "64 GB"},
+                        {UINT64_C(34359738368), "34.4 GB"},
+                        {UINT64_C(1920383410176), "1.92 TB"},
+                        {UINT64_C(999900000000), "1 TB"},
+                        {512, "512 B"}};
+
+START_TEST(capacities_are_shown_as_on_labels)
+{
+    char text[32];
+
+    ck_assert_str_eq(
+        format_capacity(capacities_shown[_i].value, text, sizeof(text)),
+        capacities_shown[_i].text);
+}
+END_TEST
 
 START_TEST(sizes_are_shown_with_their_unit)
 {
@@ -370,6 +390,8 @@ int main(void)
     tcase_add_test(cases, reals_that_do_not_fit_become_the_nearest_integer);
     tcase_add_test(cases, integers_take_no_suffix);
     tcase_add_test(cases, reals_are_plain_and_finite);
+    tcase_add_loop_test(cases, capacities_are_shown_as_on_labels, 0,
+                        COUNT_OF(capacities_shown));
     tcase_add_loop_test(cases, sizes_are_shown_with_their_unit, 0,
                         COUNT_OF(bytes_shown));
     tcase_add_loop_test(cases, times_are_shown_with_three_digits, 0,

@@ -68,7 +68,7 @@ static void print_drive(const struct replay_job *job)
     const struct replay_settings *settings = &job->settings;
     char text[32];
     printf("drive      %s, %s\n", job->drive.name,
-           format_bytes(job->drive.capacity_bytes, text, sizeof(text)));
+           format_capacity(job->drive.capacity_bytes, text, sizeof(text)));
     if (settings->depth)
         printf("sent       closed loop, %" PRIu64 " outstanding",
                settings->depth);

@@ -162,7 +162,6 @@ char *format_bytes(uint64_t bytes, char *text, size_t size)
 {
     static const char *const binary[] = {"B",   "KiB", "MiB",
                                          "GiB", "TiB", "PiB"};
-    static const char *const decimal[] = {"B", "KB", "MB", "GB", "TB", "PB"};
     unsigned power = 0;
     uint64_t whole = bytes;
 
@@ -181,9 +180,21 @@ char *format_bytes(uint64_t bytes, char *text, size_t size)
         return text;
     }
     double value = (double)bytes;
-    for (power = 0; value >= 1000.0 && power < 5; power++)
+    for (power = 0; value >= 1024.0 && power < 5; power++)
+        value /= 1024.0;
+    snprintf(text, size, "%.1f %s", value, binary[power]);
+    return text;
+}
+
+char *format_capacity(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const decimal[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    double value = (double)bytes;
+    unsigned power = 0;
+
+    for (; value >= 999.5 && power < 5; power++)
         value /= 1000.0;
-    snprintf(text, size, "%.1f %s", value, decimal[power]);
+    snprintf(text, size, "%.3g %s", value, decimal[power]);
     return text;
 }
 

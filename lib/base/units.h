@@ -57,9 +57,13 @@ int parse_real(const char *text, double *value);
  * fit becomes the nearest one that does, and what is no number 0. */
 int64_t nearest_integer(double real);
 
-/* "16 KiB", "4 MiB", "64.0 GB": binary units where they are exact, else
- * decimal ones with a digit. Returns `text`. */
+/* "16 KiB", "4 MiB", "59.6 GiB": always of 1024, with a digit where that is not
+ * exact. Returns `text`. */
 char *format_bytes(uint64_t bytes, char *text, size_t size);
+
+/* "64 GB", "1.92 TB": a whole drive as its label has it, of 1000 and to three
+ * digits. Returns `text`. */
+char *format_capacity(uint64_t bytes, char *text, size_t size);
 
 /* "117 us", "2.50 ms", "14.5 s": three digits. Returns `text`. */
 char *format_ns(uint64_t ns, char *text, size_t size);

@@ -5,66 +5,92 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *unit, *meaning;
+    const char *name;
+    enum parameter_group group;
+    const char *unit, *meaning;
 } parameters[] = {
-    {"clustered_page", "bytes", "write unit: what the drive writes at once"},
-    {"read_modify_write", "",
+    {"clustered_page", PARAMETER_LAYOUT, "bytes",
+     "write unit: what the drive writes at once"},
+    {"read_modify_write", PARAMETER_BEHAVIOUR, "",
      "does a write of a part of a page read the rest first"},
-    {"clustered_block", "bytes", "erase unit: what it erases at once"},
-    {"nand_type", "", "how many bits a cell holds"},
-    {"read_buffer", "bytes", "how much it keeps of what it read last"},
-    {"write_buffer", "bytes",
+    {"clustered_block", PARAMETER_LAYOUT, "bytes",
+     "erase unit: what it erases at once"},
+    {"nand_type", PARAMETER_LAYOUT, "", "how many bits a cell holds"},
+    {"read_buffer", PARAMETER_BUFFERS, "bytes",
+     "how much it keeps of what it read last"},
+    {"write_buffer", PARAMETER_BUFFERS, "bytes",
      "how much it absorbs before a write waits for flash"},
-    {"log_block", "bytes",
+    {"log_block", PARAMETER_LAYOUT, "bytes",
      "open unit: the block that is updated through one log"},
-    {"log_list", "count",
+    {"log_list", PARAMETER_LAYOUT, "count",
      "open units: blocks that can be updated side by side"},
-    {"segment_groups", "count", "groups that it is divided into"},
-    {"group_switch", "ns", "what a read in another group costs on top"},
-    {"content_dependence", "", "does it matter what is written"},
-    {"content_unit", "bytes", "the smallest part whose content matters"},
-    {"flush_time", "ns", "a flush behind one write of 4 KiB"},
-    {"flush_honesty", "", "does a flush wait for the flash"},
-    {"fua_time", "ns",
+    {"segment_groups", PARAMETER_LAYOUT, "count",
+     "groups that it is divided into"},
+    {"group_switch", PARAMETER_SPEED, "ns",
+     "what a read in another group costs on top"},
+    {"content_dependence", PARAMETER_BEHAVIOUR, "",
+     "does it matter what is written"},
+    {"content_unit", PARAMETER_LAYOUT, "bytes",
+     "the smallest part whose content matters"},
+    {"flush_time", PARAMETER_SPEED, "ns", "a flush behind one write of 4 KiB"},
+    {"flush_honesty", PARAMETER_BEHAVIOUR, "",
+     "does a flush wait for the flash"},
+    {"fua_time", PARAMETER_SPEED, "ns",
      "a write of 4 KiB that is on the medium when it is done"},
-    {"real_capacity", "bytes", "how much of it keeps what is written"},
-    {"capacity_kind", "", "is all of its capacity there"},
-    {"trim_reads", "", "what is read where data was discarded"},
-    {"trim_time", "ns", "a discard of 1 MiB"},
-    {"request_overhead", "ns", "what a request costs before any data"},
-    {"read_cost_4k", "ns", "what each 4 KiB adds to a read"},
-    {"write_cost_4k", "ns", "what each 4 KiB adds to a write"},
-    {"random_read", "ns", "a read of 4 KiB at a random place"},
-    {"sequential_read", "ns", "a read of 4 KiB that continues the last"},
-    {"random_write", "ns", "a single write of 4 KiB at a random place"},
-    {"sequential_write", "ns", "a write of 4 KiB that continues the last"},
-    {"sequential_read_rate", "bytes_per_second",
+    {"real_capacity", PARAMETER_LAYOUT, "bytes",
+     "how much of it keeps what is written"},
+    {"capacity_kind", PARAMETER_BEHAVIOUR, "", "is all of its capacity there"},
+    {"trim_reads", PARAMETER_BEHAVIOUR, "",
+     "what is read where data was discarded"},
+    {"trim_time", PARAMETER_SPEED, "ns", "a discard of 1 MiB"},
+    {"request_overhead", PARAMETER_SPEED, "ns",
+     "what a request costs before any data"},
+    {"read_cost_4k", PARAMETER_SPEED, "ns", "what each 4 KiB adds to a read"},
+    {"write_cost_4k", PARAMETER_SPEED, "ns", "what each 4 KiB adds to a write"},
+    {"random_read", PARAMETER_SPEED, "ns", "a read of 4 KiB at a random place"},
+    {"sequential_read", PARAMETER_SPEED, "ns",
+     "a read of 4 KiB that continues the last"},
+    {"random_write", PARAMETER_SPEED, "ns",
+     "a single write of 4 KiB at a random place"},
+    {"sequential_write", PARAMETER_SPEED, "ns",
+     "a write of 4 KiB that continues the last"},
+    {"sequential_read_rate", PARAMETER_SPEED, "bytes_per_second",
      "how fast it is read in order"},
-    {"sequential_write_rate", "bytes_per_second",
+    {"sequential_write_rate", PARAMETER_SPEED, "bytes_per_second",
      "how fast it is written in order"},
-    {"random_read_rate", "requests_per_second",
+    {"random_read_rate", PARAMETER_SPEED, "requests_per_second",
      "reads of 4 KiB at random places, with many under way"},
-    {"read_parallelism", "count",
+    {"read_parallelism", PARAMETER_SPEED, "count",
      "random reads under way at once, beyond which more do not pay"},
-    {"fast_cache", "bytes", "how much it writes fast after a rest"},
-    {"fast_write_rate", "bytes_per_second",
+    {"fast_cache", PARAMETER_BUFFERS, "bytes",
+     "how much it writes fast after a rest"},
+    {"fast_write_rate", PARAMETER_SPEED, "bytes_per_second",
      "how fast it writes in order until that is full"},
-    {"sustained_write_rate", "bytes_per_second",
+    {"sustained_write_rate", PARAMETER_SPEED, "bytes_per_second",
      "how fast it writes in order for long"},
-    {"fast_cache_recovery", "ns", "the rest after which that is empty again"},
-    {"read_slowdown", "thousandths",
+    {"fast_cache_recovery", PARAMETER_BUFFERS, "ns",
+     "the rest after which that is empty again"},
+    {"read_slowdown", PARAMETER_SPEED, "thousandths",
      "how many times as long a read takes beside 16 writes"},
-    {"read_priority", "", "do reads go before writes that wait"},
-    {"erase_unit", "bytes", "erase unit, by reads across its borders"},
-    {"read_page", "bytes", "read unit: what it reads at once"},
-    {"read_ahead", "bytes", "how far it reads ahead of a stream"},
-    {"mapping_reach", "bytes", "a span whose mapping is at hand"},
-    {"mapping_miss", "ns", "what a read costs whose mapping is not at hand"},
-    {"sleep_after", "ns", "the pause after which it sleeps"},
-    {"wake_time", "ns", "what the first read waits for a drive that sleeps"},
-    {"open_units_linear", "count",
+    {"read_priority", PARAMETER_BEHAVIOUR, "",
+     "do reads go before writes that wait"},
+    {"erase_unit", PARAMETER_LAYOUT, "bytes",
+     "erase unit, by reads across its borders"},
+    {"read_page", PARAMETER_LAYOUT, "bytes",
+     "read unit: what it reads at once"},
+    {"read_ahead", PARAMETER_BUFFERS, "bytes",
+     "how far it reads ahead of a stream"},
+    {"mapping_reach", PARAMETER_BUFFERS, "bytes",
+     "a span whose mapping is at hand"},
+    {"mapping_miss", PARAMETER_SPEED, "ns",
+     "what a read costs whose mapping is not at hand"},
+    {"sleep_after", PARAMETER_BEHAVIOUR, "ns",
+     "the pause after which it sleeps"},
+    {"wake_time", PARAMETER_SPEED, "ns",
+     "what the first read waits for a drive that sleeps"},
+    {"open_units_linear", PARAMETER_LAYOUT, "count",
      "units that can be written at once, each in order"},
-    {"open_units_random", "count",
+    {"open_units_random", PARAMETER_LAYOUT, "count",
      "units that can be written at once, in any order"},
 };
 
@@ -84,6 +110,23 @@ const char *parameter_meaning(const char *parameter)
         if (strcmp(parameters[i].name, parameter) == 0)
             return parameters[i].meaning;
     return NULL;
+}
+
+enum parameter_group parameter_group(const char *parameter)
+{
+    for (size_t i = 0; i < PARAMETERS; i++)
+        if (strcmp(parameters[i].name, parameter) == 0)
+            return parameters[i].group;
+    return PARAMETER_BEHAVIOUR;
+}
+
+const char *parameter_group_name(enum parameter_group group)
+{
+    static const char *const names[] = {[PARAMETER_SPEED] = "Speed",
+                                        [PARAMETER_LAYOUT] = "Layout",
+                                        [PARAMETER_BUFFERS] = "Buffers",
+                                        [PARAMETER_BEHAVIOUR] = "Behaviour"};
+    return names[group];
 }
 
 bool unit_is_of_speed(const char *unit)

@@ -14,6 +14,21 @@ const char *parameter_unit(const char *parameter);
  * there is no such parameter. */
 const char *parameter_meaning(const char *parameter);
 
+/* What a parameter is about. A report shows the findings in this order. */
+enum parameter_group {
+    PARAMETER_SPEED,     /* times and rates */
+    PARAMETER_LAYOUT,    /* units and counts of the flash behind it */
+    PARAMETER_BUFFERS,   /* what is kept in memory or in faster flash */
+    PARAMETER_BEHAVIOUR, /* what it does, and whether that can be trusted */
+    PARAMETER_GROUPS
+};
+
+/* PARAMETER_BEHAVIOUR where there is no such parameter. */
+enum parameter_group parameter_group(const char *parameter);
+
+/* "Speed", and so on. */
+const char *parameter_group_name(enum parameter_group group);
+
 /* Is a quantity of this unit as large as the drive is fast: a time, a rate, or
  * a ratio of times? It changes when a drive is throttled, and from run to
  * run. */

@@ -55,6 +55,7 @@ struct report_style {
     bool colour;            /* never carries meaning alone */
     bool plain_bytes;       /* "16384 B" in place of "16 KiB" */
     bool markdown;          /* as report_markdown() */
+    bool verbose;           /* what the run was expected to cost, too */
 };
 
 /* In the form that `style` asks for. 0 or -errno (a full disk). */
@@ -101,7 +102,13 @@ struct json_object *report_json_disk(const struct device_info *disk,
 char *report_amount(const struct value *value, const char *unit,
                     bool plain_bytes, char *text, size_t size);
 
-/* "found", and so on; "assumed" where the user gave the value. */
+/* "64 GB (59.6 GiB) in blocks of 512 B"; plain where `plain_bytes`. Returns
+ * `text`. */
+char *report_capacity(const struct device_info *device, bool plain_bytes,
+                      char *text, size_t size);
+
+/* "found", and so on; "likely" and "likely absent" below report_sure
+ * (summary.h), "assumed" where the user gave the value. */
 const char *report_verdict(const struct finding *finding);
 
 /* "16 KiB .. 32 KiB", "exactly", "to 3 digits" (the ends are printed alike),

@@ -115,18 +115,12 @@ static void put_doubts(const struct sheet *sheet)
 static void put_device(const struct sheet *sheet)
 {
     const struct device_info *device = sheet->report->device;
-    char size[32], block[32], line[160];
+    char line[160];
 
     if (!device)
         return;
     if (device->capacity_bytes) {
-        struct value capacity = value_integer(device->capacity_bytes);
-        struct value logical = value_integer(device->logical_block_bytes);
-        report_amount(&capacity, "bytes", sheet->plain_bytes, size,
-                      sizeof(size));
-        report_amount(&logical, "bytes", sheet->plain_bytes, block,
-                      sizeof(block));
-        snprintf(line, sizeof(line), "%s in blocks of %s", size, block);
+        report_capacity(device, sheet->plain_bytes, line, sizeof(line));
         put_fact(sheet, "capacity", line);
     }
     put_fact(sheet, "firmware", device->firmware);
@@ -158,38 +152,60 @@ static void put_row(const struct sheet *sheet, const struct finding *finding)
     fputc('\n', sheet->out);
 }
 
-static void put_skipped(const struct sheet *sheet)
+static void put_names(const struct sheet *sheet, const char *label,
+                      enum verdict verdict)
 {
     char line[TEXT_MAX];
 
-    if (!report_skipped(sheet->report->findings, line, sizeof(line))[0])
+    if (!sheet->report->findings ||
+        !report_names(sheet->report->findings, verdict, line, sizeof(line))[0])
         return;
-    fputs("\nSkipped: ", sheet->out);
+    fputs(label, sheet->out);
     put(sheet, line);
-    fputs(".\n", sheet->out);
+    fputs(".\n\n", sheet->out);
+}
+
+/* A table for each group. */
+static void put_tables(const struct sheet *sheet,
+                       const struct finding *const *ordered, size_t count)
+{
+    int last = -1;
+
+    for (size_t i = 0; i < count; i++) {
+        const enum parameter_group group =
+            parameter_group(ordered[i]->parameter);
+        if (ordered[i]->verdict == VERDICT_SKIPPED)
+            continue;
+        if ((int)group != last)
+            fprintf(sheet->out,
+                    "%s### %s\n\n| Parameter | Meaning | Value | Interval | "
+                    "Confidence | Verdict |\n"
+                    "| --- | --- | ---: | --- | ---: | --- |\n",
+                    last < 0 ? "" : "\n", parameter_group_name(group));
+        put_row(sheet, ordered[i]);
+        last = (int)group;
+    }
 }
 
 static void put_findings(const struct sheet *sheet)
 {
     const struct findings *findings = sheet->report->findings;
+    const struct finding *ordered[FINDINGS_MAX];
 
     if (!findings || findings->count == 0) {
         fputs("There is no finding.\n", sheet->out);
         return;
     }
-    fputs("| Parameter | Meaning | Value | Interval | Confidence | Verdict "
-          "|\n| --- | --- | ---: | --- | ---: | --- |\n",
-          sheet->out);
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].verdict != VERDICT_SKIPPED)
-            put_row(sheet, &findings->items[i]);
-    put_skipped(sheet);
-    fputs("\n### Why\n\n", sheet->out);
-    for (size_t i = 0; i < findings->count; i++) {
+    const size_t count = report_order(findings, ordered);
+    put_tables(sheet, ordered, count);
+    fputc('\n', sheet->out);
+    put_names(sheet, "Skipped: ", VERDICT_SKIPPED);
+    fputs("### Why\n\n", sheet->out);
+    for (size_t i = 0; i < count; i++) {
         fputs("- **", sheet->out);
-        put(sheet, findings->items[i].parameter);
+        put(sheet, ordered[i]->parameter);
         fputs("**: ", sheet->out);
-        put(sheet, findings->items[i].why);
+        put(sheet, ordered[i]->why);
         fputc('\n', sheet->out);
     }
 }
@@ -200,7 +216,7 @@ static void put_advice(const struct sheet *sheet)
 
     advice_make(sheet->report->findings, sheet->report->device, &list);
     if (list.count)
-        fputs("\n### What to do about it\n\n", sheet->out);
+        fputs("### What to do about it\n\n", sheet->out);
     for (size_t i = 0; i < list.count; i++) {
         const struct advice *advice = &list.items[i];
         fputs("- **", sheet->out);
@@ -209,8 +225,10 @@ static void put_advice(const struct sheet *sheet)
         put(sheet, advice->text);
         fputc('\n', sheet->out);
         if (advice->command[0])
-            fprintf(sheet->out, "\n  ```sh\n  %s\n  ```\n\n", advice->command);
+            fprintf(sheet->out, "\n  ```sh\n  %s\n  ```\n", advice->command);
     }
+    if (list.count)
+        fputc('\n', sheet->out);
 }
 
 static void put_cost(const struct sheet *sheet)
@@ -242,9 +260,10 @@ int report_markdown(FILE *out, const struct report *report,
     fputs("\n\n", out);
     put_summary(&sheet);
     put_doubts(&sheet);
+    put_names(&sheet, "Asked, but not known: ", VERDICT_INCONCLUSIVE);
     put_device(&sheet);
-    put_findings(&sheet);
     put_advice(&sheet);
+    put_findings(&sheet);
     put_cost(&sheet);
     if (report->run && report->run->version[0]) {
         fputs("\nMeasured by ssdprobe ", out);

@@ -60,12 +60,11 @@ static void print_fact(const struct page *page, const char *label,
 static void print_geometry(const struct page *page,
                            const struct device_info *device)
 {
-    char size[32], block[32], limit[32], line[160];
+    char size[112], limit[32], line[160];
 
-    size_text(page, device->capacity_bytes, size, sizeof(size));
-    size_text(page, device->logical_block_bytes, block, sizeof(block));
+    report_capacity(device, page->style.plain_bytes, size, sizeof(size));
     size_text(page, device->request_limit_bytes, limit, sizeof(limit));
-    snprintf(line, sizeof(line), "%s in blocks of %s%s%s", size, block,
+    snprintf(line, sizeof(line), "%s%s%s", size,
              device->request_limit_bytes ? ", requests up to " : "",
              device->request_limit_bytes ? limit : "");
     print_fact(page, "capacity", line);
@@ -118,27 +117,6 @@ static void print_health(const struct page *page, const struct report *report)
     print_fact(page, "health", line);
 }
 
-/* Only what one should know; all of it is in the document. */
-static void print_conditions(const struct page *page,
-                             const struct conditions *conditions)
-{
-    char line[400];
-
-    if (!conditions || conditions_grade(conditions) == CONDITION_GREEN)
-        return;
-    print_fact(page, "conditions",
-               condition_grade_name(conditions_grade(conditions)));
-    for (size_t i = 0; i < conditions->count; i++) {
-        const struct condition *item = &conditions->items[i];
-        if (item->grade == CONDITION_GREEN)
-            continue;
-        snprintf(line, sizeof(line), "%s: %s is %s: %s",
-                 condition_grade_name(item->grade), item->name, item->value,
-                 item->reason);
-        report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
-    }
-}
-
 static void print_device(const struct page *page, const struct report *report)
 {
     const struct device_info *device = report->device;
@@ -163,7 +141,13 @@ static void print_device(const struct page *page, const struct report *report)
     print_fact(page, "flush", device->flush);
     print_health(page, report);
     print_requests(page, report->cost);
-    print_conditions(page, report->conditions);
+}
+
+static bool is_likely(const struct finding *finding)
+{
+    return finding->confidence < report_sure && !finding_assumed(finding) &&
+           (finding->verdict == VERDICT_FOUND ||
+            finding->verdict == VERDICT_ABSENT);
 }
 
 static const char *colour_of(const struct finding *finding)
@@ -174,8 +158,7 @@ static const char *colour_of(const struct finding *finding)
         [VERDICT_INCONCLUSIVE] = "\033[33m",
         [VERDICT_SKIPPED] = "\033[2m",
     };
-    if (finding->verdict == VERDICT_FOUND && !finding_assumed(finding) &&
-        finding->confidence < report_sure)
+    if (is_likely(finding))
         return colours[VERDICT_INCONCLUSIVE];
     return colours[finding_assumed(finding) ? VERDICT_SKIPPED
                                             : finding->verdict];
@@ -261,40 +244,58 @@ static void print_answer(const struct page *page, const struct finding *finding)
     if (page->style.columns_count < TABLE_COLUMNS)
         print_narrow(page, finding, value, interval, confidence);
     else
-        fprintf(page->out, "%-20s %13s  %-22s %7s  %s%s%s\n",
-                finding->parameter, value[0] ? value : "-", interval,
-                confidence, colour ? colour_of(finding) : "",
-                report_verdict(finding), colour ? "\033[0m" : "");
+        fprintf(page->out, "%-21s %13s  %-22s %6s %s%s%s\n", finding->parameter,
+                value[0] ? value : "-", interval, confidence,
+                colour ? colour_of(finding) : "", report_verdict(finding),
+                colour ? "\033[0m" : "");
 }
 
 /* One line of them all: there is no value to be shown. */
-static void print_skipped(const struct page *page,
-                          const struct findings *findings)
+static void print_names(const struct page *page, const char *label,
+                        const struct findings *findings, enum verdict verdict)
 {
-    char line[FINDINGS_MAX * sizeof(findings->items[0].parameter)] =
-        "Skipped: ";
-    const size_t used = strlen(line);
+    char line[FINDINGS_MAX * sizeof(findings->items[0].parameter)];
+    const size_t breaks_count = strspn(label, "\n");
+    const int used = snprintf(line, sizeof(line), "%s", label + breaks_count);
 
-    if (report_skipped(findings, line + used, sizeof(line) - used)[0])
-        report_wrap(page->out, line, 0, page->style.columns_count);
+    if (!report_names(findings, verdict, line + used,
+                      sizeof(line) - (size_t)used)[0])
+        return;
+    fprintf(page->out, "%.*s", (int)breaks_count, label);
+    report_wrap(page->out, line, 0, page->style.columns_count);
+}
+
+/* "Layout:" where another group begins than that of the row before. */
+static void print_group(const struct page *page, const struct finding *finding,
+                        const struct finding *before)
+{
+    const enum parameter_group group = parameter_group(finding->parameter);
+
+    if (before && parameter_group(before->parameter) == group)
+        return;
+    fprintf(page->out, "\n%s:\n", parameter_group_name(group));
 }
 
 static void print_findings(const struct page *page, const struct report *report)
 {
-    const struct findings *findings = report->findings;
+    const struct finding *ordered[FINDINGS_MAX], *last = NULL;
+    const size_t count = report_order(report->findings, ordered);
 
-    if (report->device)
-        fputc('\n', page->out);
+    fputc('\n', page->out);
     if (page->style.columns_count >= TABLE_COLUMNS)
-        fprintf(page->out, "%-20s %13s  %-22s %7s  %s\n", "PARAMETER", "VALUE",
+        fprintf(page->out, "%-21s %13s  %-22s %6s %s\n", "PARAMETER", "VALUE",
                 "INTERVAL", "SURE", "VERDICT");
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].verdict != VERDICT_SKIPPED)
-            print_answer(page, &findings->items[i]);
-    print_skipped(page, findings);
+    for (size_t i = 0; i < count; i++) {
+        if (ordered[i]->verdict == VERDICT_SKIPPED)
+            continue;
+        print_group(page, ordered[i], last);
+        print_answer(page, ordered[i]);
+        last = ordered[i];
+    }
+    print_names(page, "\nSkipped: ", report->findings, VERDICT_SKIPPED);
     fputs("\nWhy:\n", page->out);
-    for (size_t i = 0; i < findings->count; i++)
-        print_why(page, report, &findings->items[i]);
+    for (size_t i = 0; i < count; i++)
+        print_why(page, report, ordered[i]);
 }
 
 /* Commands are not wrapped: they are there to be copied. */
@@ -348,7 +349,7 @@ static void print_expected(const struct page *page,
     double seconds[4] = {0};
     uint64_t sums[4] = {0};
 
-    if (!plan || !cost || !cost->pilot.requests)
+    if (!page->style.verbose || !plan || !cost || !cost->pilot.requests)
         return;
     for (size_t i = 0; i < plan->parts_count; i++) {
         const struct cost_part *part = &plan->parts[i];
@@ -384,8 +385,23 @@ static void print_summary(const struct page *page, const struct report *report)
 
     report_summary(report, page->style.plain_bytes, text);
     report_wrap(page->out, text, 0, page->style.columns_count);
-    if (text[0])
-        fputc('\n', page->out);
+}
+
+/* Only what one should know; all of it is in the document. */
+static void print_conditions(const struct page *page,
+                             const struct conditions *conditions)
+{
+    char line[400];
+
+    for (size_t i = 0; conditions && i < conditions->count; i++) {
+        const struct condition *item = &conditions->items[i];
+        if (item->grade == CONDITION_GREEN)
+            continue;
+        snprintf(line, sizeof(line), "Conditions are %s: %s is %s: %s.",
+                 condition_grade_name(item->grade), item->name, item->value,
+                 item->reason);
+        report_wrap(page->out, line, 0, page->style.columns_count);
+    }
 }
 
 /* What a reader must know before believing any of it. */
@@ -403,6 +419,19 @@ static void print_warnings(const struct page *page,
     }
 }
 
+/* What it is, how far that can be believed, and what it leaves open. */
+static void print_top(const struct page *page, const struct report *report)
+{
+    print_summary(page, report);
+    print_conditions(page, report->conditions);
+    print_warnings(page, report->warnings);
+    if (report->findings)
+        print_names(page, "Asked, but not known: ", report->findings,
+                    VERDICT_INCONCLUSIVE);
+    if (report->device && report->findings && report->findings->count)
+        fputc('\n', page->out);
+}
+
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style)
 {
@@ -415,12 +444,11 @@ int report_text(FILE *out, const struct report *report,
     if (page.style.columns_count < COLUMNS_LEAST)
         page.style.columns_count = COLUMNS_LEAST;
     errno = 0;
-    print_summary(&page, report);
-    print_warnings(&page, report->warnings);
+    print_top(&page, report);
     print_device(&page, report);
+    print_advice(&page, report);
     if (report->findings && report->findings->count)
         print_findings(&page, report);
-    print_advice(&page, report);
     report_twin_section(out, report->twin, &page.style);
     print_cost(&page, report->cost);
     print_expected(&page, report->plan, report->cost);

@@ -7,6 +7,7 @@
 
 #include "lib/base/units.h"
 #include "lib/base/visible.h"
+#include "lib/report/summary.h"
 
 enum { WORD_BYTES = 256 }; /* no text that is wrapped has a longer word */
 
@@ -55,10 +56,33 @@ char *report_amount(const struct value *value, const char *unit,
     return text;
 }
 
+char *report_capacity(const struct device_info *device, bool plain_bytes,
+                      char *text, size_t size)
+{
+    char label[32], exact[32], block[32];
+
+    format_amount(device->capacity_bytes, "bytes", plain_bytes, exact,
+                  sizeof(exact));
+    format_amount(device->logical_block_bytes, "bytes", plain_bytes, block,
+                  sizeof(block));
+    if (plain_bytes)
+        snprintf(text, size, "%s in blocks of %s", exact, block);
+    else
+        snprintf(text, size, "%s (%s) in blocks of %s",
+                 format_capacity(device->capacity_bytes, label, sizeof(label)),
+                 exact, block);
+    return text;
+}
+
 const char *report_verdict(const struct finding *finding)
 {
-    return finding_assumed(finding) ? "assumed"
-                                    : verdict_name(finding->verdict);
+    if (finding_assumed(finding))
+        return "assumed";
+    if (finding->confidence < report_sure && finding->verdict == VERDICT_FOUND)
+        return "likely"; /* 75 % is not said as 99.9 % is */
+    if (finding->confidence < report_sure && finding->verdict == VERDICT_ABSENT)
+        return "likely absent";
+    return verdict_name(finding->verdict);
 }
 
 char *report_interval(const struct finding *finding, bool plain_bytes,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/parameter.h"
 
 const double report_sure = 0.99;
 /* What is as likely wrong as right tells a reader nothing. */
@@ -92,17 +93,13 @@ static const char *amount_of(const struct sentence *sentence,
     return text;
 }
 
-/* "64 GB" of "64.0 GB". */
 static const char *capacity_text(const struct sentence *sentence,
                                  uint64_t bytes, char text[64])
 {
-    const struct value value =
-        value_integer(bytes > INT64_MAX ? INT64_MAX : bytes);
-
-    report_amount(&value, "bytes", sentence->plain_bytes, text, 64);
-    char *zero = strstr(text, ".0 ");
-    if (zero)
-        memmove(zero, zero + 2, strlen(zero + 2) + 1);
+    if (sentence->plain_bytes)
+        snprintf(text, 64, "%" PRIu64 " B", bytes);
+    else
+        format_capacity(bytes, text, 64);
     return text;
 }
 
@@ -117,7 +114,7 @@ static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
 {
     const struct finding *kind = said_of(sentence, "capacity_kind");
     const struct finding *real = said_of(sentence, "real_capacity");
-    char says[64], amount[160], sure[16];
+    char says[64], holds[64], sure[16];
 
     if (!kind || kind->value.kind != VALUE_TEXT ||
         strcmp(kind->value.text, "genuine") == 0)
@@ -130,7 +127,8 @@ static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
     const struct finding *least = less_sure(real, kind);
     add(sentence, "A drive that says %s and %sholds no more than %s%s",
         capacity_text(sentence, declared_bytes, says), probably(least),
-        amount_of(sentence, real, amount), how_sure(least, sure));
+        capacity_text(sentence, (uint64_t)number_of(&real->value), holds),
+        how_sure(least, sure));
     return true;
 }
 
@@ -288,17 +286,30 @@ char *report_summary(const struct report *report, bool plain_bytes,
     return text;
 }
 
-char *report_skipped(const struct findings *findings, char *text, size_t size)
+char *report_names(const struct findings *findings, enum verdict verdict,
+                   char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
     for (size_t i = 0; i < findings->count && used < size; i++) {
-        if (findings->items[i].verdict != VERDICT_SKIPPED)
+        if (findings->items[i].verdict != verdict)
             continue;
         snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                  findings->items[i].parameter);
         used = strlen(text);
     }
     return text;
+}
+
+size_t report_order(const struct findings *findings,
+                    const struct finding *ordered[FINDINGS_MAX])
+{
+    size_t count = 0;
+
+    for (int group = 0; group < PARAMETER_GROUPS; group++)
+        for (size_t i = 0; i < findings->count; i++)
+            if ((int)parameter_group(findings->items[i].parameter) == group)
+                ordered[count++] = &findings->items[i];
+    return count;
 }

@@ -21,8 +21,14 @@ extern const double report_sure;
 char *report_summary(const struct report *report, bool plain_bytes,
                      char text[REPORT_SUMMARY_BYTES]);
 
-/* "log_list, log_block": the parameters that were skipped; empty where none
- * was. Returns `text`. */
-char *report_skipped(const struct findings *findings, char *text, size_t size);
+/* "log_list, log_block": the parameters of one verdict; empty where there is
+ * none. Returns `text`. */
+char *report_names(const struct findings *findings, enum verdict verdict,
+                   char *text, size_t size);
+
+/* The findings as a reader looks for them: by group of parameters, within one
+ * as they were found. `ordered` points into `findings`. Returns how many. */
+size_t report_order(const struct findings *findings,
+                    const struct finding *ordered[FINDINGS_MAX]);
 
 #endif

@@ -50,7 +50,7 @@ int service_say_ready(struct service *service,
             "flashemu: %s, %s, on %s (%s%s); requests up to %s arrive whole, "
             "larger ones are split\n",
             service->drive.name,
-            format_bytes(service->drive.capacity_bytes, size, sizeof(size)),
+            format_capacity(service->drive.capacity_bytes, size, sizeof(size)),
             device->path, device->via, device->how,
             format_bytes(device->request_limit_bytes, limit, sizeof(limit)));
     service->announced = true;

@@ -151,7 +151,7 @@ static void print_stake(const struct device_info *device, const char *serial,
 {
     char size[32];
 
-    format_bytes(device->capacity_bytes, size, sizeof(size));
+    format_capacity(device->capacity_bytes, size, sizeof(size));
     fputs("\nThis OVERWRITES what is on the device, within the region above:\n",
           stderr);
     print_line("model", device->model[0] ? device->model : "(not known)");

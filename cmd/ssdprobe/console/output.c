@@ -152,7 +152,8 @@ int output_open(struct output *output, const struct settings *settings,
                                           .colour = output->text == stdout &&
                                                     terminal_has_colour(),
                                           .plain_bytes = settings->plain_bytes,
-                                          .markdown = settings->markdown};
+                                          .markdown = settings->markdown,
+                                          .verbose = settings->verbose};
     if (!settings->csv_path)
         return 0;
     output->csv_path = settings->csv_path;

@@ -18,7 +18,7 @@
 static void put_device(FILE *out, const struct report *report)
 {
     const struct device_info *device = report->device;
-    char line[256], size[32], block[32], limit[32];
+    char line[256], limit[32];
 
     fputs("<dl class=\"facts\">\n", out);
     html_fact(out, "Path", device->path);
@@ -29,15 +29,68 @@ static void put_device(FILE *out, const struct report *report)
              device->bus[0] && device->driver[0] ? ", driver " : "",
              device->driver);
     html_fact(out, "Bus", line);
-    format_bytes(device->capacity_bytes, size, sizeof(size));
-    format_bytes(device->logical_block_bytes, block, sizeof(block));
-    snprintf(line, sizeof(line), "%s in blocks of %s", size, block);
-    html_fact(out, "Capacity", line);
+    html_fact(out, "Capacity",
+              report_capacity(device, false, line, sizeof(line)));
     if (device->request_limit_bytes)
         html_fact(
             out, "Largest request",
             format_bytes(device->request_limit_bytes, limit, sizeof(limit)));
     fputs("</dl>\n", out);
+}
+
+/* ---- what comes first -------------------------------------------------- */
+
+static void put_warnings(FILE *out, const struct report_warnings *warnings)
+{
+    for (size_t i = 0; warnings && i < warnings->count; i++) {
+        fputs("<p class=\"warning\"><strong>Warning:</strong> ", out);
+        html_text(out, warnings->texts[i]);
+        fputs("</p>\n", out);
+    }
+}
+
+/* Measured under these, a value may be wrong: a reader must know it first. */
+static void put_grade(FILE *out, const struct conditions *conditions)
+{
+    const enum condition_grade grade =
+        conditions ? conditions_grade(conditions) : CONDITION_GREEN;
+    char line[400];
+
+    if (grade == CONDITION_GREEN)
+        return;
+    fprintf(out,
+            "<p class=\"warning %s\"><strong>Conditions: %s.</strong> "
+            "<a href=\"#conditions\">All of them</a></p>\n",
+            condition_grade_name(grade), condition_grade_name(grade));
+    for (size_t i = 0; i < conditions->count; i++) {
+        const struct condition *item = &conditions->items[i];
+        if (item->grade == CONDITION_GREEN)
+            continue;
+        snprintf(line, sizeof(line), "%s: %s is %s: %s",
+                 condition_grade_name(item->grade), item->name, item->value,
+                 item->reason);
+        html_tag(out, "p class=\"warning\"", line);
+    }
+}
+
+/* One line of them all, each a link to why. */
+static void put_names(FILE *out, const char *label,
+                      const struct findings *findings, enum verdict verdict)
+{
+    const char *before = "";
+
+    for (size_t i = 0; findings && i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (finding->verdict != verdict)
+            continue;
+        fprintf(out, "%s<a href=\"#%s\">", before[0] ? before : label,
+                finding->parameter);
+        html_name(out, finding->parameter);
+        fputs("</a>", out);
+        before = ", ";
+    }
+    if (before[0])
+        fputs(".</p>\n", out);
 }
 
 static void put_header(FILE *out, const struct report *report)
@@ -52,14 +105,18 @@ static void put_header(FILE *out, const struct report *report)
     html_tag(out, "h1", name);
     if (report_summary(report, false, summary)[0])
         html_tag(out, "p class=\"lead\"", summary);
+    put_grade(out, report->conditions);
+    put_warnings(out, report->warnings);
+    put_names(out, "<p>Asked, but not known: ", report->findings,
+              VERDICT_INCONCLUSIVE);
     html_tag(out, summary[0] ? "p class=\"soft\"" : "p class=\"lead\"",
              "What is inside, found by timing requests. Each value stands with "
              "its interval and with how sure it is.");
     if (device)
         put_device(out, report);
     fputs("<nav aria-label=\"Sections\"><ul>"
-          "<li><a href=\"#glance\">At a glance</a></li>"
           "<li><a href=\"#advice\">What to do about it</a></li>"
+          "<li><a href=\"#glance\">At a glance</a></li>"
           "<li><a href=\"#findings\">Finding by finding</a></li>"
           "<li><a href=\"#conditions\">Conditions</a></li>"
           "<li><a href=\"#cost\">Cost</a></li>"
@@ -142,55 +199,30 @@ static void put_summary(FILE *out, const struct findings *findings)
     fputs(".</strong></p>\n", out);
 }
 
-static void put_warnings(FILE *out, const struct report_warnings *warnings)
+/* A part of the table for each group. */
+static void put_rows(FILE *out, const struct report *report)
 {
-    for (size_t i = 0; warnings && i < warnings->count; i++) {
-        fputs("<p class=\"warning\"><strong>Warning:</strong> ", out);
-        html_text(out, warnings->texts[i]);
-        fputs("</p>\n", out);
-    }
-}
+    const struct finding *ordered[FINDINGS_MAX];
+    const size_t count = report_order(report->findings, ordered);
+    const int columns_count = declares(report) ? 6 : 5;
+    int last = -1;
 
-/* Measured under these, a value may be wrong: a reader must know it first. */
-static void put_grade(FILE *out, const struct conditions *conditions)
-{
-    const enum condition_grade grade =
-        conditions ? conditions_grade(conditions) : CONDITION_GREEN;
-    char line[400];
-
-    if (grade == CONDITION_GREEN)
-        return;
-    fprintf(out,
-            "<p class=\"warning grade\"><strong>Conditions: %s.</strong> "
-            "<a href=\"#conditions\">All of them</a></p>\n",
-            condition_grade_name(grade));
-    for (size_t i = 0; i < conditions->count; i++) {
-        const struct condition *item = &conditions->items[i];
-        if (item->grade == CONDITION_GREEN)
+    for (size_t i = 0; i < count; i++) {
+        const enum parameter_group group =
+            parameter_group(ordered[i]->parameter);
+        if (ordered[i]->verdict == VERDICT_SKIPPED)
             continue;
-        snprintf(line, sizeof(line), "%s: %s is %s: %s",
-                 condition_grade_name(item->grade), item->name, item->value,
-                 item->reason);
-        html_tag(out, "p class=\"warning\"", line);
+        if ((int)group != last)
+            fprintf(out,
+                    "%s<tbody>\n<tr><th scope=\"rowgroup\" class=\"group\" "
+                    "colspan=\"%d\">%s</th></tr>\n",
+                    last < 0 ? "" : "</tbody>\n", columns_count,
+                    parameter_group_name(group));
+        put_row(out, report, ordered[i]);
+        last = (int)group;
     }
-}
-
-/* One line of them all: there is no value to be shown. */
-static void put_skipped(FILE *out, const struct findings *findings)
-{
-    const char *before = "<p class=\"soft\">Skipped: ";
-
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->items[i];
-        if (finding->verdict != VERDICT_SKIPPED)
-            continue;
-        fprintf(out, "%s<a href=\"#%s\">", before, finding->parameter);
-        html_name(out, finding->parameter);
-        fputs("</a>", out);
-        before = ", ";
-    }
-    if (before[0] == ',')
-        fputs(".</p>\n", out);
+    if (last >= 0)
+        fputs("</tbody>", out);
 }
 
 static void put_glance(FILE *out, const struct report *report)
@@ -198,8 +230,6 @@ static void put_glance(FILE *out, const struct report *report)
     const struct findings *findings = report->findings;
 
     fputs("<section id=\"glance\"><h2>At a glance</h2>\n", out);
-    put_warnings(out, report->warnings);
-    put_grade(out, report->conditions);
     if (!findings || findings->count == 0) {
         html_tag(out, "p", "There is no finding.");
         fputs("</section>\n", out);
@@ -207,6 +237,7 @@ static void put_glance(FILE *out, const struct report *report)
     }
     put_summary(out, findings);
     fputs("<table><caption>Found: measured. Absent: shown not to be there. "
+          "Likely: the same to less than 99&nbsp;%. "
           "Inconclusive: the evidence does not carry an answer. Skipped: not "
           "tried. Assumed: given by the user, not "
           "measured.</caption>\n<thead><tr>"
@@ -216,12 +247,10 @@ static void put_glance(FILE *out, const struct report *report)
           out);
     if (declares(report))
         fputs("<th scope=\"col\">Declared by the drive</th>", out);
-    fputs("</tr></thead>\n<tbody>\n", out);
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].verdict != VERDICT_SKIPPED)
-            put_row(out, report, &findings->items[i]);
-    fputs("</tbody></table>\n", out);
-    put_skipped(out, findings);
+    fputs("</tr></thead>\n", out);
+    put_rows(out, report);
+    fputs("</table>\n", out);
+    put_names(out, "<p class=\"soft\">Skipped: ", findings, VERDICT_SKIPPED);
     fputs("</section>\n", out);
 }
 
@@ -391,8 +420,8 @@ int report_html(FILE *out, const struct report_page *page)
     fputs("</style>\n</head>\n<body>\n", out);
     put_header(out, report);
     fputs("<main>\n", out);
-    put_glance(out, report);
     put_advice(out, report);
+    put_glance(out, report);
     html_findings(out, page);
     html_twin(out, page);
     put_conditions(out, report);

@@ -53,6 +53,7 @@ void html_name(FILE *out, const char *parameter)
     static const struct {
         const char *parameter, *name;
     } names[] = {{"nand_type", "NAND type"},
+                 {"fua_time", "FUA time"},
                  {"read_modify_write", "Read-modify-write"},
                  {"read_cost_4k", "Read cost of 4 KiB"},
                  {"write_cost_4k", "Write cost of 4 KiB"},
@@ -89,18 +90,21 @@ void html_verdict(FILE *out, const char *tag, const struct finding *finding)
         [VERDICT_SKIPPED] = "\xe2\x80\x93",
     };
     static const char assumed[] = "=", probable[] = "\xe2\x89\x88";
-    const char *name = report_verdict(finding);
+    const char *word = report_verdict(finding);
+    const char *name =
+        finding_assumed(finding) ? word : verdict_name(finding->verdict);
     const char *mark = marks[finding->verdict];
 
-    if (finding_assumed(finding))
+    if (finding_assumed(finding)) {
         mark = assumed;
-    else if (finding->verdict == VERDICT_FOUND &&
-             finding->confidence < report_sure)
+    } else if (strncmp(word, "likely", 6) == 0) {
         mark = probable; /* 75 % is not the tick of 99.9 % */
+        name = "likely";
+    }
 
     fprintf(out,
             "<%s class=\"verdict %s\"><b aria-hidden=\"true\">%s</b>%s</%s>",
-            tag, name, mark, name, tag);
+            tag, name, mark, word, tag);
 }
 
 const char *html_interval(const struct finding *finding, char *text,
