@@ -43,7 +43,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.ids, self.links, self.open, self.plots = [], [], [], []
-        self.headers = 0
+        self.headers = self.cards = 0
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
         if "id" in a:
@@ -51,7 +51,9 @@ class Page(html.parser.HTMLParser):
         for name in ("href", "src", "xlink:href"):
             if name in a:
                 self.links.append(a[name])
-        if a.get("role") == "img":
+        if a.get("role") == "img" and a["aria-label"].startswith("A drawing"):
+            self.cards += 1
+        elif a.get("role") == "img":
             self.plots.append(a.get("aria-label", ""))
         if tag == "th":
             assert a.get("scope") in ("row", "col", "rowgroup"), a
@@ -78,6 +80,7 @@ assert len(page.plots) == int(sys.argv[2]), page.plots
 assert all("found" in p or "likely" in p or "absent" in p or "inconclusive" in p
            for p in page.plots), page.plots
 assert page.headers > 5
+assert page.cards == 1
 for section in ("glance", "findings", "advice", "conditions", "cost", "how"):
     assert section in page.ids, section
 assert "prefers-color-scheme:dark" in text and "@media print" in text
@@ -221,6 +224,36 @@ run write-buffer sim:ssd-a --read-only --csv=few.csv >/dev/null 2>&1
 expect "plot of a run that skipped all" 2 \
     "'nothing to draw' in d['ssdprobe']['messages'][0]['text']" \
     -- plot --json few.csv
+
+## The card.
+for tool in timeout env; do
+    mkdir -p no-png
+    ln -sf "$(command -v $tool)" no-png/
+done
+PATH=$scratch/no-png "$ssdprobe" card kept >out 2>err
+check "without rsvg-convert the card is an SVG" grep -qx kept/card.svg out
+check "and it is said why there is no PNG" grep -q 'not installed' err
+check "which is well-formed, and says what the text says" "$python" -c '
+import sys, xml.etree.ElementTree as tree
+words = [t.text for t in tree.parse("kept/card.svg").iter() if t.text]
+sys.exit(not ("open units: 8" in words and "256 KiB" in words
+              and words.count("not asked") > 3))'
+# It reads the picture whole, and what it writes is kept.
+printf '%s\n' '#!/bin/sh' 'grep -q "</svg>" && echo PNG of "$@"' \
+    >no-png/rsvg-convert
+for tool in sh grep; do
+    ln -s "$(command -v $tool)" no-png/
+done
+chmod +x no-png/rsvg-convert
+PATH=$scratch/no-png:$PATH expect "with it there are both" 0 \
+    "d['figures'] == ['drawing.svg', 'drawing.png']" \
+    -- card --json kept/report.json --output=drawing.svg
+check "the PNG is what it wrote" grep -qx 'PNG of --zoom=2' drawing.png
+printf '#!/bin/sh\nexit 1\n' >no-png/rsvg-convert
+PATH=$scratch/no-png "$ssdprobe" card kept/report.json >out 2>err
+check "where it fails, it is said" grep -q 'could not draw' err
+check "and the SVG stays" test \
+    -s kept/report-card.svg -a ! -e kept/report-card.png
 
 ## Two runs.
 run $probes sim:ssd-a,noise=realistic,seed=2 --seed=2 --output-dir=second \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/report/card/card.h"
 #include "lib/report/markdown.h"
 #include "lib/report/report.h"
 #include "lib/report/summary.h"
@@ -145,6 +146,48 @@ START_TEST(a_doubtful_absence_is_called_likely)
     ck_assert_str_eq(report_verdict(f), "absent");
     finding_withdraw(f);
     ck_assert_str_eq(report_verdict(f), "inconclusive");
+}
+END_TEST
+
+START_TEST(the_card_says_what_is_known_and_what_is_not)
+{
+    static const char *const words[] = {"erase unit: 4 MiB, 256 write units",
+                                        "write unit: 16 KiB",
+                                        "SLC (75 %)",
+                                        "no limit seen (90 %)",
+                                        "not known",
+                                        "not asked",
+                                        "64 GB",
+                                        "conditions: red",
+                                        "Example|*SSD*&lt;"};
+    struct device_info device = example_device();
+    static struct findings findings;
+    static struct conditions conditions = {.count = 1};
+    const struct report report = {
+        .device = &device, .findings = &findings, .conditions = &conditions};
+    char text[TEXT_MAX] = "";
+    FILE *out = fmemopen(text, TEXT_MAX, "w");
+
+    conditions.items[0].grade = CONDITION_RED;
+    snprintf(device.model, sizeof(device.model), "Example|*SSD*<");
+    findings.count = 0;
+    found(&findings, "clustered_page", value_integer(16384), 0.999);
+    found(&findings, "clustered_block", value_integer(4 << 20), 0.999);
+    found(&findings, "nand_type", value_text("SLC"), 0.75);
+    finding_absent(findings_add(&findings, "log-list", "log_list"), 0.9);
+    findings_add(&findings, "write-buffer", "write_buffer");
+    ck_assert_int_eq(report_card(out, &report), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        ck_assert_msg(strstr(text, words[i]) != NULL, "'%s' is missing in\n%s",
+                      words[i], text);
+    ck_assert_ptr_null(strstr(text, "S3CR3T"));
+    /* Where two probes contradict each other there is no erase unit. */
+    found(&findings, "erase_unit", value_integer(2 << 20), 0.999);
+    out = fmemopen(text, TEXT_MAX, "w");
+    ck_assert_int_eq(report_card(out, &report), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_ptr_nonnull(strstr(text, "erase unit: not known"));
 }
 END_TEST
 
@@ -341,6 +384,7 @@ int main(void)
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_test(cases, markdown_is_a_table_without_the_serial_number);
     tcase_add_test(cases, a_reader_meets_what_to_do_before_the_values);
+    tcase_add_test(cases, the_card_says_what_is_known_and_what_is_not);
     tcase_add_test(cases, a_doubtful_absence_is_called_likely);
     tcase_add_test(cases, the_sentence_is_made_of_what_was_found);
     tcase_add_test(cases, what_is_not_sure_is_not_stated_as_if_it_were);

@@ -159,3 +159,19 @@ int replace_end(struct replace *replace, bool keep)
     replace->file = NULL;
     return keep ? error : 0;
 }
+
+int replace_whole(const char *path, const char *bytes, size_t length,
+                  struct fault *why)
+{
+    struct replace file = {0};
+    int error = replace_begin(&file, path, why);
+
+    if (error)
+        return error;
+    error = fwrite(bytes, 1, length, file.file) == length ? 0 : -EIO;
+    int ended = replace_end(&file, !error);
+    error = error ? error : ended;
+    return error ? fault_set(why, FAULT_OPEN, error, "%s cannot be written: %s",
+                             path, strerror(-error))
+                 : 0;
+}

@@ -36,4 +36,9 @@ int replace_begin(struct replace *replace, const char *path, struct fault *why);
  */
 int replace_end(struct replace *replace, bool keep);
 
+/* All of it at once: `bytes` as the file at `path`. 0, or -errno with a
+ * sentence in `why` (FAULT_OPEN). */
+int replace_whole(const char *path, const char *bytes, size_t length,
+                  struct fault *why);
+
 #endif

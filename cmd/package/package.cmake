@@ -36,7 +36,7 @@ set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot")
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS
-    "hdparm, fuse3, nbdkit, bash-completion")
+    "librsvg2-bin, hdparm, fuse3, nbdkit, bash-completion")
 set(CPACK_COMPONENT_UNSPECIFIED_DESCRIPTION
 "ssdprobe times reads, writes and cache flushes of an SSD, a USB stick or a
 memory card, and infers its pages, blocks, cells, buffers and mapping. Each

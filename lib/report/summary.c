@@ -34,15 +34,21 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentence *sentence,
 }
 
 /* NULL: not found, not measured, or too doubtful to be said. */
-static const struct finding *said_of(const struct sentence *sentence,
+static const struct finding *said_in(const struct findings *findings,
                                      const char *parameter)
 {
-    const struct finding *finding = findings_get(sentence->findings, parameter);
+    const struct finding *finding = findings_get(findings, parameter);
 
     return finding && finding->verdict == VERDICT_FOUND &&
                    !finding_assumed(finding) && finding->confidence > even
                ? finding
                : NULL;
+}
+
+static const struct finding *said_of(const struct sentence *sentence,
+                                     const char *parameter)
+{
+    return said_in(sentence->findings, parameter);
 }
 
 static bool is_sure(const struct finding *finding)
@@ -159,11 +165,10 @@ static void add_flash(struct sentence *sentence)
         probably(type), text, how_sure(type, sure), is_sure(type) ? "" : ",");
 }
 
-/* Two probes ask for the erase unit. Where they differ it is not known. */
-static const struct finding *erase_unit(const struct sentence *sentence)
+const struct finding *report_erase_unit(const struct findings *findings)
 {
-    const struct finding *block = said_of(sentence, "clustered_block");
-    const struct finding *unit = said_of(sentence, "erase_unit");
+    const struct finding *block = said_in(findings, "clustered_block");
+    const struct finding *unit = said_in(findings, "erase_unit");
 
     if (block && unit && number_of(&block->value) != number_of(&unit->value))
         return NULL;
@@ -180,7 +185,7 @@ static void add_layout(struct sentence *sentence)
         const char *one, *many;
     } parts[] = {
         {said_of(sentence, "clustered_page"), "write unit", "write units"},
-        {erase_unit(sentence), "erase unit", "erase units"},
+        {report_erase_unit(sentence->findings), "erase unit", "erase units"},
         {said_of(sentence, "log_list"), "open unit", "open units"}};
     enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
     size_t left_count = 0;

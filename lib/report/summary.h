@@ -21,6 +21,10 @@ extern const double report_sure;
 char *report_summary(const struct report *report, bool plain_bytes,
                      char text[REPORT_SUMMARY_BYTES]);
 
+/* Two probes ask for the erase unit. NULL where none found it, or where they
+ * differ: then it is not known. */
+const struct finding *report_erase_unit(const struct findings *findings);
+
 /* "log_list, log_block": the parameters of one verdict; empty where there is
  * none. Returns `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,

@@ -18,6 +18,7 @@ int command_report(const struct options_given *given);
 int command_plot(const struct options_given *given);
 int command_diff(const struct options_given *given);
 int command_summarise(const struct options_given *given);
+int command_card(const struct options_given *given);
 int command_twin(const struct options_given *given);
 
 /* Reads a recording of our own and concludes from it. 0, or -errno with a

@@ -9,7 +9,7 @@ enum {
     PLANNING = MEASURING | COMMAND_CHECK,
     REPORTING = PLANNING | COMMAND_INFER,
     READING = COMMAND_REPORT | COMMAND_PLOT | COMMAND_DIFF | COMMAND_TWIN |
-              COMMAND_SUMMARISE,
+              COMMAND_SUMMARISE | COMMAND_CARD,
     ANY = REPORTING | READING | COMMAND_LIST | COMMAND_RESTORE | COMMAND_HELP |
           COMMAND_VERSION
 };
@@ -64,8 +64,8 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_OUTPUT,
      .name = "output",
      .argument = "FILE",
-     .help = "put the drive file there, not on stdout",
-     .commands = COMMAND_TWIN,
+     .help = "put the drive file there, not on stdout; with card, the picture",
+     .commands = COMMAND_TWIN | COMMAND_CARD,
      .group = output_group},
     {.id = OPTION_CHECK,
      .name = "check",

@@ -26,7 +26,8 @@ enum {
     COMMAND_TWIN = 1u << 9,
     COMMAND_HELP = 1u << 10,
     COMMAND_VERSION = 1u << 11,
-    COMMAND_SUMMARISE = 1u << 12
+    COMMAND_SUMMARISE = 1u << 12,
+    COMMAND_CARD = 1u << 13
 };
 
 enum option_id {

@@ -34,22 +34,6 @@ static int read_run(struct job *job, const char *path, struct fault *why)
     return error;
 }
 
-static int put_in_file(const char *path, const char *text, size_t length,
-                       struct fault *why)
-{
-    struct replace file = {0};
-    int error = replace_begin(&file, path, why);
-
-    if (error)
-        return error;
-    error = fwrite(text, 1, length, file.file) == length ? 0 : -EIO;
-    int ended = replace_end(&file, !error);
-    error = error ? error : ended;
-    return error ? fault_set(why, FAULT_OPEN, error, "%s cannot be written: %s",
-                             path, strerror(-error))
-                 : 0;
-}
-
 /* The drive file: in FILE, in the document, or on stdout. */
 static int put_drive(struct job *job, struct fault *why)
 {
@@ -62,7 +46,7 @@ static int put_drive(struct job *job, struct fault *why)
     if (error)
         fault_set(why, FAULT_OPEN, error, "no memory for the drive file");
     else if (path)
-        error = put_in_file(path, text, length, why);
+        error = replace_whole(path, text, length, why);
     else if (output->text && fwrite(text, 1, length, output->text) != length)
         error = fault_set(why, FAULT_OPEN, -EIO,
                           "the drive file cannot be written to stdout");

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/report/card/card.h"
 #include "lib/report/html/parts.h"
 
 /* ---- figures ----------------------------------------------------------- */
@@ -93,20 +96,38 @@ static void put_figure(FILE *out, const struct report_page *page,
     fputs("</div></figure>\n", out);
 }
 
-void html_figure(FILE *out, const struct report_page *page, const char *name,
-                 const char *alternative)
+static void put_picture(FILE *out, const char *svg, unsigned number,
+                        const char *alternative)
 {
-    const struct report_figure *figure = figure_of(page, name);
-
-    if (!figure)
-        return;
     fputs("<figure><div class=\"plot\" role=\"img\" tabindex=\"0\" "
           "aria-label=\"",
           out);
     html_text(out, alternative);
     fputs("\">", out);
-    put_svg(out, figure->svg, (unsigned)(figure - page->figures) + 1);
+    put_svg(out, svg, number);
     fputs("</div></figure>\n", out);
+}
+
+void html_figure(FILE *out, const struct report_page *page, const char *name,
+                 const char *alternative)
+{
+    const struct report_figure *figure = figure_of(page, name);
+
+    if (figure)
+        put_picture(out, figure->svg, (unsigned)(figure - page->figures) + 1,
+                    alternative);
+}
+
+void html_card(FILE *out, const struct report *report)
+{
+    char *svg = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&svg, &length);
+    int error = memory ? report_card(memory, report) : -ENOMEM;
+
+    if (memory && fclose(memory) == 0 && !error)
+        put_picture(out, svg, 0, report_card_alternative);
+    free(svg);
 }
 
 /* ---- finding by finding ------------------------------------------------ */

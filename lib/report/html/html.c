@@ -112,6 +112,8 @@ static void put_header(FILE *out, const struct report *report)
     html_tag(out, summary[0] ? "p class=\"soft\"" : "p class=\"lead\"",
              "What is inside, found by timing requests. Each value stands with "
              "its interval and with how sure it is.");
+    if (report->findings && report->findings->count)
+        html_card(out, report);
     if (device)
         put_device(out, report);
     fputs("<nav aria-label=\"Sections\"><ul>"

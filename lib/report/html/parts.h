@@ -35,6 +35,9 @@ void html_findings(FILE *out, const struct report_page *page);
 void html_figure(FILE *out, const struct report_page *page, const char *name,
                  const char *alternative);
 
+/* The drive in one picture; nothing where memory is short. */
+void html_card(FILE *out, const struct report *report);
+
 /* How far the twin explains the run, with its figure; nothing without one. */
 void html_twin(FILE *out, const struct report_page *page);
 

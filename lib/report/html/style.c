@@ -87,6 +87,8 @@ static const char everywhere[] =
     "padding-bottom:3rem}\n";
 
 static const char narrow_and_paper[] =
+    "@media(max-width:32rem){figure::after{content:'The picture scrolls "
+    "sideways.';color:var(--soft);font-size:.88rem}}\n"
     "@media(max-width:44rem){header{padding-top:1.5rem}"
     "h1{font-size:1.5rem}"
     "thead{position:absolute;width:1px;height:1px;overflow:hidden;"
@@ -107,7 +109,9 @@ static const char narrow_and_paper[] =
     "td.verdict{text-align:right;order:0}"
     "dl.facts{grid-template-columns:1fr;gap:0}"
     "dl.facts dd{margin-bottom:.5rem}}\n"
-    "@media print{:root{--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
+    "@media "
+    "print{figure::after{content:none!important}:root{--paper:#fff;--ink:#000;-"
+    "-soft:#444;--line:#bbb;"
     "--wash:#f5f5f5}body{font-size:10.5pt}nav{display:none}"
     "article,figure,.do li,tr{break-inside:avoid}"
     "h2,h3{break-after:avoid}.plot{overflow:visible;background:#fff;border:0}"
