@@ -8,7 +8,8 @@
  * asks them: what costs little first. Reads tell less once pages were written
  * all over, so large_request comes before the other writers; the block of
  * log_list is what clustered_block begins with, read_buffer looks at pages, and
- * write_buffer and sustained_write, which may write most, are last. */
+ * write_buffer and sustained_write, which may write most, come late; and
+ * steady_state, which leaves the drive without clean blocks, is last. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -29,7 +30,8 @@
     ROW(nand_type)                                                             \
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
-    ROW(sustained_write)
+    ROW(sustained_write)                                                       \
+    ROW(steady_state)
 
 /* Before them what makes the drive ready, where that is needed. */
 #define PROBES_ALL(ROW)                                                        \

@@ -336,6 +336,11 @@ probes/sustained_write/cache.c|s/^ *fall->scale.middle_ns;/0;/|test_sustained_wr
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
+probes/steady_state/steady.c|s/settling_share = 1.0 \/ 3/settling_share = 0/|test_steady_state|
+probes/steady_state/steady.c|s/spare_least = 0.1/spare_least = 0/|test_steady_state|
+probes/steady_state/steady_state.c|s/hot_least = 1.25/hot_least = 125/|test_steady_state|
+probes/steady_state/steady_state.c|s/added_most = 0.05/added_most = 50/|test_steady_state|
+probes/steady_state/steady_state.c|s/stall_least = 1.5/stall_least = 0/|test_steady_state|
 probes/sustained_write/pauses.c|s/if (far == 0)$/if (far + 1)/|test_sustained_write|
 probes/flush/flush.c|s/work_least = 0.10/work_least = 3.10/|test_probes_trust|flush
 probes/capacity/capacity.c|s/^        ask_fill(state);/        (void)ask_fill;/|test_probes_trust|capacity

@@ -83,6 +83,8 @@ static inline void probing_run(struct probing *run)
     ck_assert_msg(session_open(device, &options, &session, &why) == 0, "%s: %s",
                   run->spec, why.text);
     run->rows.header.setting = *session_setting(session);
+    snprintf(run->rows.header.probes, sizeof(run->rows.header.probes), "%s",
+             run->probe->name);
     ck_assert_msg(session_run(session, asked, &why) == 0, "%s: %s", run->spec,
                   why.text);
     run->findings = *session_findings(session);

@@ -157,6 +157,15 @@ row = next(r for r in document["advice"] if r["topic"] == "long writes")
 value = {f["parameter"]: f["value"] for f in document["findings"]}
 assert "%d MiB" % (value["fast_cache"] >> 20) in row["text"], row
 assert row["from"][2] == "fast_cache_recovery" and "pause" in row["text"], row'
+"$build_dir/ssdprobe" run steady-state sim:ssd-c,capacity_bytes=1GiB --quiet \
+    --json=steady.json </dev/null >said 2>&1
+check "random writes are counted by what lasts" python3 -c '
+import json
+document = json.load(open("steady.json"))
+row = next(r for r in document["advice"] if r["topic"] == "random writes")
+value = {f["parameter"]: f["value"] for f in document["findings"]}
+rate = 1e9 / value["steady_random_write"]
+assert "%.0f writes" % rate in row["text"], row'
 check "and nothing is said of one where there is none" python3 -c '
 import json
 assert "long writes" not in {

@@ -226,6 +226,8 @@ char *format_quantity(uint64_t amount, const char *unit, char *text,
         snprintf(text, size, "%.3g GB/s", (double)amount / 1e9);
     else if (strcmp(unit, "thousandths") == 0)
         snprintf(text, size, "%.3g times", (double)amount / 1e3);
+    else if (strcmp(unit, "permille") == 0)
+        snprintf(text, size, "%.3g %%", (double)amount / 10);
     else
         snprintf(text, size, "%" PRIu64 "%s", amount,
                  strcmp(unit, "requests_per_second") == 0 ? "/s" : "");

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* The unit of a parameter: "bytes", "ns", "count",
- * "bytes_per_second", "requests_per_second", "thousandths" (of a ratio), or ""
- * where it has none. NULL: there is no such parameter. */
+/* The unit of a parameter: "bytes", "ns", "count", "bytes_per_second",
+ * "requests_per_second", "thousandths" (of a ratio), "permille" (of the
+ * capacity), or "" where it has none. NULL: there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
 /* What it is, in a few plain words, with the everyday name where the papers

@@ -189,6 +189,33 @@ static void advise_long_writes(const struct findings *findings,
              " A pause of %s makes room for as much again.", time);
 }
 
+/* How many writes a second may one count on? */
+static void advise_random_writes(const struct findings *findings,
+                                 struct advice_list *list)
+{
+    const uint64_t steady_ns = advice_value(findings, "steady_random_write");
+    const uint64_t stall_ns = advice_value(findings, "cleaning_stall");
+    char stall[32];
+
+    if (steady_ns == 0)
+        return;
+    struct advice *advice =
+        advice_add(list, "random writes", "steady_random_write",
+                   stall_ns ? "cleaning_stall" : NULL);
+    const int used =
+        snprintf(advice->text, sizeof(advice->text),
+                 "Count on %.0f writes of 4 KiB at random places a second, "
+                 "which is what lasts.",
+                 1e9 / (double)steady_ns);
+    if (stall_ns == 0)
+        return;
+    format_ns(stall_ns, stall, sizeof(stall));
+    snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
+             " With many under way one in a thousand takes more than %s; what "
+             "cannot wait so long needs another drive, or fewer at once.",
+             stall);
+}
+
 void advice_make(const struct findings *findings,
                  const struct device_info *device, struct advice_list *list)
 {
@@ -204,5 +231,6 @@ void advice_make(const struct findings *findings,
     advise_open_units(findings, list);
     advise_burst(findings, list);
     advise_long_writes(findings, list);
+    advise_random_writes(findings, list);
     advise_trust(findings, list);
 }

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * steady-state: what does a write at a random place cost once the drive has to
+ * clean, and how long do the longest wait?
+ *
+ * Idea: writes of 4 KiB at random places of an eighth of the drive, many under
+ * way. First they go to flash that is free. When it is used up, each block that
+ * is to be erased holds valid data that is copied first:
+ *
+ *    a      |               .
+ *    write  |              . ''.....________
+ *    takes  |              :
+ *           |______________:
+ *           +---------------------------------> written
+ *                          ^ the spare flash is used up
+ *
+ * The rate counts where it has fallen, has lasted for as long as it took to
+ * fall, and is the same in each third of that. Where it does not fall, the free
+ * flash may not be used up yet: nothing is said, unless more was written than
+ * any drive has spare, or each write costs a merge (log blocks) from the first
+ * on. A write takes a whole write unit of the flash, so the finding
+ * clustered_page tells how much was used.
+ *
+ * Of the spare share no number is said: greedy cleaning copies p / (1 - p)
+ * pages for each page that is written, where p = e^(-a (1 - p)) and a is the
+ * flash of the span, spare flash included, over the span (Menon 1995). One span
+ * gives the product of that and of what a copy costs, not each; and what is
+ * written before the rate falls is more than the spare flash where small blocks
+ * are all invalid by then.
+ *
+ * Assumes: the drive has been written, so that only its spare flash is free.
+ */
+#include "probes/steady_state/steady_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+/* Of the capacity: much of it takes more writes to become steady, and little
+ * of it has so much spare flash that cleaning hardly shows. */
+static const uint64_t span_parts = 8;
+/* Of the budget. */
+static const uint64_t budget_parts = 4;
+/* A smaller span is that of memory in the drive. */
+static const uint64_t span_least_bytes = 64 * MIB;
+/* Of the capacity: with fewer writes it need not clean. */
+static const uint64_t used_parts = 10;
+/* So few blocks tell whether it would take too long. Then blocks of the first
+ * look; each look has a quarter more. */
+enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
+/* With the usual budget or less, so many writes at most, and no look that would
+ * end later. A larger budget leaves time and room for as many times more. */
+static const uint64_t usual_budget_bytes = 64 * GIB;
+static const uint64_t usual_writes = UINT64_C(1) << 19;
+static const double usual_ns = 45e9;
+static const char more_time[] =
+    "a --write-budget of more than 64 GiB allows more time";
+/* What holds up one request holds up all that are under way: it may add so
+ * much to what they take. */
+static const double added_most = 0.05;
+/* Reads take so much longer where the drive is hot. */
+static const double hot_least = 1.25;
+/* Other work that lasts as long as the probe would look the same. Merges may
+ * become a little slower for long, as data is spread out. */
+static const double sure = 0.95, sure_of_merges = 0.9;
+/* A single request that is held up holds up all that are under way, and that
+ * reads met none is known of some thousand only. */
+static const double stall_sure = 0.9;
+/* One stall holds up a queue full of writes: in each third of them the longest
+ * thousandth is of more than one. */
+static const size_t stall_writes_least = 3 * STEADY_DEPTH * 1000;
+/* What takes less than so many times as long as the queue is no stall. */
+static const double stall_least = 1.5;
+/* A read that took this share of a stall might be one. */
+static const double read_share = 0.25;
+
+static struct finding *add(struct findings *findings, const char *parameter)
+{
+    return findings_add(findings, probe_steady_state.name, parameter);
+}
+
+static void say_open(struct findings *findings, const char *reason)
+{
+    study_say_open(&probe_steady_state, findings, reason);
+}
+
+/* ---- what is said ------------------------------------------------------- */
+
+static void say_spare(const struct steady_rate *rate, struct findings *findings)
+{
+    finding_why(add(findings, "spare_share"), "%s",
+                rate->reason == STEADY_MERGES
+                    ? "the drive merges log blocks, so that what a write costs "
+                      "does not tell how much is spare"
+                : rate->fell_at == 0
+                    ? "the rate does not fall, so that cleaning does not show"
+                    : "how much cleaning copies and what a copy costs are "
+                      "known as a product only");
+}
+
+static void say_rate(const struct steady_probe *state,
+                     const struct steady_rate *rate, struct findings *findings)
+{
+    struct finding *finding = add(findings, "steady_random_write");
+    const size_t writes = (rate->to - rate->from) * STEADY_BLOCK_WRITES;
+    char span[24], fell[100] = "";
+
+    format_bytes(state->span_bytes, span, sizeof(span));
+    if (rate->fell_at > 0)
+        snprintf(fell, sizeof(fell), ", after the first %zu were faster",
+                 rate->fell_at * STEADY_BLOCK_WRITES);
+    finding_found(finding, value_integer((uint64_t)llround(rate->ns)),
+                  rate->reason == STEADY_MERGES ? sure_of_merges : sure);
+    finding->low = value_integer((uint64_t)floor(rate->low));
+    finding->high = value_integer((uint64_t)ceil(rate->high));
+    finding_why(finding,
+                "the rate of %d writes under way, at random places of %s, "
+                "stays for %zu of them%s%s",
+                STEADY_DEPTH, span, writes, fell,
+                rate->reason == STEADY_MERGES ? "; each costs merges" : "");
+}
+
+static void say_stall(struct steady_probe *state,
+                      const struct steady_rate *rate, struct findings *findings)
+{
+    struct finding *finding = add(findings, "cleaning_stall");
+    const double read_ns = steady_rest(state).longest_ns;
+    size_t count;
+    double *ns = steady_latencies(state, rate->from, rate->to, &count);
+    const struct steady_stall stall = steady_stall(ns, count);
+    char text[24];
+
+    if (count < stall_writes_least) {
+        finding_why(finding,
+                    "the rate stays for %zu writes, too few to tell what one "
+                    "in a thousand takes",
+                    count);
+        return;
+    }
+    if (!stall.agrees) {
+        finding_why(finding, "the longest of a thousand writes differ too much "
+                             "from one part of the writes to the next");
+        return;
+    }
+    if (read_ns > read_share * stall.ns) {
+        finding_why(
+            finding,
+            "a read of the drive at rest took %s as well, so that it "
+            "is not known what holds up the longest writes",
+            format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
+        return;
+    }
+    if (stall.ns < stall_least * STEADY_DEPTH * rate->ns) {
+        finding_absent(finding, stall_sure);
+        finding_why(finding,
+                    "999 of 1000 writes take less than %.1f times as long as "
+                    "%d that wait for each other",
+                    stall_least, STEADY_DEPTH);
+        return;
+    }
+    finding_found(finding, value_integer((uint64_t)llround(stall.ns)),
+                  stall_sure);
+    finding->low = value_integer((uint64_t)floor(stall.low));
+    finding->high = value_integer((uint64_t)ceil(stall.high));
+    finding_why(finding,
+                "of %zu writes, %d under way, one in a thousand took longer",
+                count, STEADY_DEPTH);
+}
+
+static void say_none(const struct steady_rate *rate, bool late,
+                     struct findings *findings)
+{
+    const size_t writes = rate->to * STEADY_BLOCK_WRITES;
+    const char *more = late ? more_time : "--write-budget allows more";
+    char what[240];
+
+    if (rate->reason == STEADY_UNUSED)
+        snprintf(what, sizeof(what),
+                 "the rate of %zu writes stays, but the spare flash may not be "
+                 "used up yet; %s",
+                 writes, more);
+    else
+        snprintf(what, sizeof(what),
+                 "the rate still changes after %zu writes at random places; %s",
+                 writes, more);
+    say_open(findings, what);
+}
+
+/* ---- the reasoning ------------------------------------------------------ */
+
+/* With fewer blocks the drive need not clean. */
+static size_t blocks_needed(const struct steady_probe *state)
+{
+    const uint64_t block_bytes = STEADY_BLOCK_WRITES * state->unit_bytes;
+
+    return state->merges ? FIRST_BLOCKS
+                         : state->study.setting.capacity_bytes / used_parts /
+                                   block_bytes +
+                               1;
+}
+
+/* Would it take too long, by what the first writes take? */
+static bool takes_too_long(struct steady_probe *state,
+                           struct findings *findings)
+{
+    const double *ns = steady_blocks(state, TRIED_BLOCKS);
+    const double seconds = rate_mean(ns, TRIED_BLOCKS, INFINITY) / 1e9 *
+                           (double)blocks_needed(state);
+    char what[200];
+
+    if (seconds <= state->longest_ns / 1e9)
+        return false;
+    snprintf(what, sizeof(what),
+             "writes at random places would take %.0f s or more to %s; %s",
+             seconds,
+             state->merges ? "tell their rate" : "use up the spare flash",
+             more_time);
+    say_open(findings, what);
+    return true;
+}
+
+/* May so many blocks be written? `late`: there is no time for them. */
+static bool has_room(const struct steady_probe *state, const double block_ns[],
+                     size_t count, size_t blocks, bool *late)
+{
+    const double ns = rate_mean(block_ns, count, INFINITY);
+
+    *late = ns * (double)blocks > state->longest_ns;
+    return !*late && blocks <= state->blocks_most;
+}
+
+/* Writes until the rate lasts, or it will hardly be seen to: behind a fall that
+ * has not come yet, it must last for as long as before. */
+static struct steady_rate write_on(struct steady_probe *state, bool *late)
+{
+    size_t blocks = FIRST_BLOCKS;
+
+    for (;; blocks += blocks / 4) {
+        const double *ns = steady_blocks(state, blocks);
+        const struct steady_rate rate = steady_rate(state, ns, blocks);
+        const bool fell = rate.fell_at > 0 || state->merges;
+        if (rate.reason >= STEADY_FELL ||
+            (!fell && !has_room(state, ns, blocks, blocks + blocks / 2, late) &&
+             !has_room(state, ns, blocks, steady_blocks_of_spare(state),
+                       late)) ||
+            !has_room(state, ns, blocks, blocks + blocks / 4, late))
+            return rate;
+    }
+}
+
+/* Does something else hold up requests, so that the rate of many under way
+ * would not be the drive's? */
+static bool is_disturbed(struct steady_probe *state, struct findings *findings)
+{
+    const struct steady_rest rest = steady_rest(state);
+    char what[200];
+
+    if (rest.added * STEADY_DEPTH <= added_most && isfinite(rest.longest_ns))
+        return false;
+    snprintf(what, sizeof(what),
+             "%.1f %% of reads of the drive at rest are held up by something "
+             "else, and each such request would hold up %d writes",
+             100 * rest.held_up, STEADY_DEPTH);
+    say_open(findings, what);
+    return true;
+}
+
+static bool is_too_small(const struct steady_probe *state,
+                         struct findings *findings)
+{
+    if (state->span_bytes < span_least_bytes) {
+        say_open(findings, "the region is too small for it");
+        return true;
+    }
+    if (state->blocks_most < larger_of(FIRST_BLOCKS, blocks_needed(state))) {
+        say_open(findings, "the writes that the budget of this probe allows "
+                           "are too few to use up the spare flash, by the "
+                           "write unit as far as it is known");
+        return true;
+    }
+    return false;
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct steady_probe *state = (struct steady_probe *)study;
+    bool late;
+
+    if (is_too_small(state, findings) || is_disturbed(state, findings) ||
+        takes_too_long(state, findings))
+        return;
+    const struct steady_rate rate = write_on(state, &late);
+    if (rate.reason < STEADY_FELL) {
+        say_none(&rate, late, findings);
+        return;
+    }
+    const double growth = steady_read_growth(state);
+    if (growth <= 0 || growth > hot_least) {
+        say_open(findings, "reads take longer as well behind the writes: the "
+                           "drive may be hot, or at work on something else");
+        return;
+    }
+    say_rate(state, &rate, findings);
+    say_stall(state, &rate, findings);
+    say_spare(&rate, findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static uint64_t write_bytes_of(const struct setting *setting)
+{
+    return larger_of(4 * KIB, setting->logical_block_bytes);
+}
+
+/* How many times the usual is the budget? At least 1. */
+static double patience_of(const struct setting *setting)
+{
+    return fmax(1, (double)setting->write_budget_bytes /
+                       (double)usual_budget_bytes);
+}
+
+static size_t blocks_most_of(const struct setting *setting)
+{
+    const uint64_t writes =
+        setting->write_budget_bytes / budget_parts / write_bytes_of(setting);
+    const double most = patience_of(setting) * (double)usual_writes;
+
+    return smaller_of(writes, (uint64_t)most) / STEADY_BLOCK_WRITES;
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t reads = STEADY_READS + STEADY_READS_AFTER;
+    const uint64_t most = blocks_most_of(setting) * STEADY_BLOCK_WRITES;
+    const uint64_t least = smaller_of(most, FIRST_BLOCKS * STEADY_BLOCK_WRITES);
+    const uint64_t others = reads + 2; /* flushes */
+
+    plan->bytes_written = least * write_bytes_of(setting);
+    plan->bytes_written_max = most * write_bytes_of(setting);
+    plan->bytes_read = reads * larger_of(4 * KIB, setting->logical_block_bytes);
+    plan->bytes_read_max = plan->bytes_read;
+    plan->requests = least + others;
+    plan->requests_max = most + others;
+}
+
+static bool is_found(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding = findings_get(known, parameter);
+
+    return finding && finding->verdict == VERDICT_FOUND;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+    struct steady_probe *state =
+        study_create(sizeof(*state), &probe_steady_state, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->write_bytes = write_bytes_of(setting);
+    state->span_bytes = smaller_of(setting->capacity_bytes / span_parts,
+                                   setting->region_length_bytes) /
+                        MIB * MIB;
+    state->span_first_bytes =
+        placing_base(setting, state->study.seed, state->span_bytes);
+    state->blocks_most = blocks_most_of(setting);
+    state->longest_ns = patience_of(setting) * usual_ns;
+    state->unit_bytes = state->write_bytes;
+    if (is_found(known, "clustered_page"))
+        state->unit_bytes = larger_of(
+            state->unit_bytes,
+            (uint64_t)findings_get(known, "clustered_page")->value.integer);
+    state->merges = is_found(known, "log_list") || is_found(known, "log_block");
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_steady_state = {
+    .name = "steady-state",
+    .question = "What does a random write cost once the drive has to clean, "
+                "and how long do the longest wait?",
+    .idea = "Writes of 4 KiB at random places of an eighth of the drive, until "
+            "its spare flash is used up and their rate stays.",
+    .writes = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

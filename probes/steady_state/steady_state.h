@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_STEADY_STATE_H
+#define SSDPROBE_PROBES_STEADY_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/study.h"
+#include "probes/rate.h"
+
+/*
+ * What the files of the probe share: writes at random places of a span
+ * (writes), when their rate lasts (steady), how long the longest take (stall),
+ * and what is said (steady_state).
+ */
+
+/* Times are summed up by blocks of writes. So many writes are under way. */
+enum { STEADY_BLOCK_WRITES = 64, STEADY_DEPTH = 32 };
+/* Reads before the writes tell what else holds up a request; those behind them
+ * whether the drive is hot. */
+enum { STEADY_READS = 4096, STEADY_READS_AFTER = 256 };
+
+struct steady_probe {
+    struct study study;
+    uint64_t write_bytes;
+    uint64_t span_first_bytes, span_bytes;
+    size_t blocks_most;
+    double longest_ns;   /* that all writes together may take */
+    uint64_t unit_bytes; /* what a write takes of the flash, at least */
+    bool merges;         /* it has log blocks */
+};
+
+/* ---- writes ------------------------------------------------------------- */
+
+/* What each of the first blocks takes, in ns; leaves until they are all
+ * measured. */
+const double *steady_blocks(struct steady_probe *state, size_t blocks);
+
+/* How long each write of blocks [from, to) was under way, in ns: all of them
+ * are measured. */
+double *steady_latencies(struct steady_probe *state, size_t from, size_t to,
+                         size_t *count);
+
+/* What else holds up reads of the drive at rest. Leaves until they are
+ * measured. */
+struct steady_rest {
+    double longest_ns; /* INFINITY where a read failed */
+    double held_up;    /* share of the reads that it holds up */
+    double added;      /* what it adds to reads: a share of what they take */
+};
+struct steady_rest steady_rest(struct steady_probe *state);
+
+/* How many times as long reads take behind the writes as before them. Leaves
+ * until they are measured; 0 where one failed. */
+double steady_read_growth(struct steady_probe *state);
+
+/* ---- steady ------------------------------------------------------------- */
+
+/* Why a rate lasts, or why that is not known. */
+enum steady_reason {
+    STEADY_NOT_YET,   /* it changes */
+    STEADY_UNUSED,    /* it stays, but the spare flash may not be in use */
+    STEADY_FELL,      /* it fell and stays since */
+    STEADY_MERGES,    /* each write costs a merge, from the first on */
+    STEADY_ALL_OF_IT, /* it stays, longer than any spare flash lasts */
+};
+
+/* The blocks of a rate that lasts. */
+struct steady_rate {
+    enum steady_reason reason;
+    size_t fell_at;   /* so many blocks were quick; 0: none */
+    size_t from, to;  /* these blocks agree */
+    double ns;        /* a write, on average */
+    double low, high; /* the same of thirds of them, and the interval */
+};
+
+/* So many blocks are more than any drive has spare flash for. */
+size_t steady_blocks_of_spare(const struct steady_probe *state);
+
+struct steady_rate steady_rate(const struct steady_probe *state,
+                               const double block_ns[], size_t count);
+
+/* ---- stall -------------------------------------------------------------- */
+
+/* So many of a thousand writes take no longer than cleaning_stall. */
+enum { STEADY_STALL_PERMILLE = 999 };
+
+struct steady_stall {
+    double ns, low, high;
+    bool agrees; /* from third to third of the writes */
+};
+
+/* Sorts the latencies. The interval holds those of each third, as cleaning may
+ * still settle. */
+struct steady_stall steady_stall(double latency_ns[], size_t count);
+
+#endif

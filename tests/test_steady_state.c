@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* steady-state: the rate of random writes once the drive cleans, and what the
+ * longest of them take, are those of the model; where it cannot be known that
+ * the drive cleans, nothing is said. */
+#include "lib/flash/random/bench.h"
+#include "probes/probes.h"
+#include "probes/steady_state/steady_state.h"
+#include "tests/probing.h"
+#include "tests/suite_run.h"
+
+static struct probing probe_drive(const char *spec, unsigned seed)
+{
+    struct probing run = {
+        .spec = spec, .probe = &probe_steady_state, .seed = seed};
+
+    probing_run(&run);
+    return run;
+}
+
+/* ---- the model ---------------------------------------------------------- */
+
+enum { WRITES = 60000 };
+
+/* What a write takes, in ns. So small a drive soon uses up its spare flash:
+ * twice that and more is written, and then as much again, which counts. */
+static double write_ns_of(const char *spec)
+{
+    static struct bench_request requests[WRITES];
+    struct drive drive;
+    struct bench bench;
+    struct fault why = {FAULT_NONE, ""};
+    uint64_t begin_ns = 0;
+
+    ck_assert_msg(drive_load(spec, &drive, &why) == 0, "%s", why.text);
+    drive.contents = 0;
+    ck_assert_int_eq(bench_open(&bench, &drive, &why), 0);
+    const uint64_t places = drive.capacity_bytes / 8 / 4096;
+    for (int pass = 0; pass < 3; pass++) {
+        begin_ns = bench.now_ns;
+        for (size_t i = 0; i < WRITES; i++)
+            requests[i] = (struct bench_request){
+                .operation = FLASH_WRITE,
+                .depth = STEADY_DEPTH,
+                .offset_bytes = random_below(&bench.random, places) * 4096,
+                .length_bytes = 4096};
+        bench_together(&bench, requests, WRITES);
+    }
+    bench_close(&bench);
+    return (double)(bench.now_ns - begin_ns) / WRITES;
+}
+
+static const char *const cleaning[] = {
+    "ssd-c,capacity_bytes=1GiB,noise=none",
+    "kasi-two-level,capacity_bytes=1GiB,noise=none",
+};
+
+START_TEST(the_rate_is_that_of_the_model)
+{
+    const double write_ns = write_ns_of(cleaning[_i]);
+    char spec[160];
+
+    snprintf(spec, sizeof(spec), "sim:%s", cleaning[_i]);
+    const struct probing run = probe_drive(spec, 1);
+    probing_near(&run, "steady_random_write", write_ns, 0.1);
+    /* Few stalls fit in so short a run. */
+    ck_assert(strstr(probing_get(&run, "cleaning_stall")->why, "too few"));
+    ck_assert_int_eq(probing_get(&run, "spare_share")->verdict,
+                     VERDICT_INCONCLUSIVE);
+    ck_assert(strstr(probing_get(&run, "spare_share")->why, "product"));
+}
+END_TEST
+
+/* ---- nothing is known --------------------------------------------------- */
+
+static const struct open_case {
+    const char *spec, *why;
+    uint64_t budget_bytes; /* 0: as is usual */
+} open_cases[] = {
+    /* What it writes at once is not known, so half a million writes may all be
+     * in spare flash. */
+    {"sim:bench-64g,noise=none", "too few", 0},
+    {"sim:ssd-c,capacity_bytes=1GiB,noise=none", "budget", 256 * MIB},
+    /* As slow as it is fast: nothing is cleaned. */
+    {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up",
+     3 * GIB},
+    {"sim:plain-disk,noise=none", "would take", 0},
+    {"sim:ssd-c,capacity_bytes=1GiB,noise=realistic", "held up", 0},
+    /* It is slower because it is hot. */
+    {"sim:ssd-c,capacity_bytes=1GiB,throttle_heat_ns=2s,throttle_factor=2,"
+     "noise=none",
+     "hot", 0},
+};
+
+START_TEST(what_need_not_last_is_no_rate)
+{
+    const struct open_case *row = &open_cases[_i];
+    struct probing run = {.spec = row->spec,
+                          .probe = &probe_steady_state,
+                          .seed = 2,
+                          .write_budget_bytes = row->budget_bytes};
+
+    probing_run(&run);
+    const struct finding *rate = probing_get(&run, "steady_random_write");
+    ck_assert_msg(rate->verdict == VERDICT_INCONCLUSIVE &&
+                      strstr(rate->why, row->why),
+                  "%s: %s", row->spec, rate->why);
+    ck_assert_int_eq(probing_get(&run, "cleaning_stall")->verdict,
+                     VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+/* More was written than a drive has spare: it would have fallen. */
+START_TEST(what_never_falls_lasts)
+{
+    const struct probing run =
+        probe_drive("sim:ram-disk,capacity_bytes=2GiB,noise=none", 3);
+
+    ck_assert_int_eq(probing_get(&run, "steady_random_write")->verdict,
+                     VERDICT_FOUND);
+    ck_assert(strstr(probing_get(&run, "spare_share")->why, "does not fall"));
+    probing_says(&run, "cleaning_stall", "absent");
+}
+END_TEST
+
+/* ---- rules -------------------------------------------------------------- */
+
+enum { BLOCKS = 400, FALL = 100 };
+
+static struct steady_rate rate_of(double settling, double drift,
+                                  uint64_t capacity_bytes)
+{
+    static double ns[BLOCKS];
+    const struct steady_probe state = {
+        .study.setting.capacity_bytes = capacity_bytes, .unit_bytes = 4096};
+
+    for (size_t i = 0; i < BLOCKS; i++)
+        ns[i] = i < FALL         ? 100
+                : i < FALL + 100 ? 100 * settling
+                                 : 200 * (1 + drift * (double)i / BLOCKS);
+    return steady_rate(&state, ns, BLOCKS);
+}
+
+/* What settles at first does not count; what goes on changing is no rate; and
+ * what fits in any drive's spare flash need not last. */
+START_TEST(it_lasts_where_its_thirds_agree)
+{
+    const uint64_t capacity = BLOCKS * STEADY_BLOCK_WRITES * 4096 * 5;
+    struct steady_rate rate = rate_of(4, 0, capacity);
+
+    ck_assert_int_eq(rate.reason, STEADY_FELL);
+    ck_assert_double_eq(rate.ns, 200.0 / STEADY_BLOCK_WRITES);
+    ck_assert_uint_eq(rate.fell_at, FALL);
+    rate = rate_of(2, 0.8, capacity);
+    ck_assert_int_eq(rate.reason, STEADY_NOT_YET);
+    rate = rate_of(4, 0, 3 * capacity);
+    ck_assert_int_eq(rate.reason, STEADY_UNUSED);
+}
+END_TEST
+
+START_TEST(one_in_a_thousand_is_longer)
+{
+    enum { COUNT = 30000 };
+    static double ns[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        ns[i] = i % 400 == 0 ? 9000 : (double)(i % 100);
+    struct steady_stall stall = steady_stall(ns, COUNT);
+    ck_assert(stall.agrees);
+    ck_assert_double_eq(stall.ns, 9000);
+    for (size_t i = 0; i < COUNT; i++)
+        ns[i] = i < 100 ? 9000 : 1;
+    stall = steady_stall(ns, COUNT);
+    ck_assert(!stall.agrees);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("steady-state");
+    TCase *cases = tcase_create("steady-state");
+
+    tcase_set_timeout(cases, 60);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, the_rate_is_that_of_the_model, 0,
+                        suite_rows(sizeof(cleaning) / sizeof(cleaning[0])));
+    tcase_add_loop_test(cases, what_need_not_last_is_no_rate, 0,
+                        suite_rows(sizeof(open_cases) / sizeof(open_cases[0])));
+    tcase_add_test(cases, what_never_falls_lasts);
+    tcase_add_test(cases, it_lasts_where_its_thirds_agree);
+    tcase_add_test(cases, one_in_a_thousand_is_longer);
+    return suite_run(suite);
+}
