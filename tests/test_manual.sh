@@ -102,7 +102,7 @@ for program in ssdprobe flashemu; do
         check "$program: $shell takes the script" "$shell" -n "$script"
     done
 done
-for page in "$build_dir"/man/*.[158]; do
+for page in "$build_dir"/man/*.[1578]; do
     check "${page##*/} renders" renders "$page"
 done
 

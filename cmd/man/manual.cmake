@@ -34,6 +34,7 @@ endfunction()
 
 manual_page(ssdprobe.8 ssdprobe)
 manual_page(ssdprobe-csv.5 ssdprobe)
+manual_page(ssdprobe-fleet.7 ssdprobe)
 if(FLASHEMU)
   manual_page(flashemu.1 flashemu)
   manual_page(flashemu-drive.5 flashemu)

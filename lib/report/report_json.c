@@ -79,6 +79,21 @@ static struct json_object *json_value(const struct value *value,
     return NULL;
 }
 
+/* One type a column, for engines that make tables of documents. */
+static void add_typed(struct json_object *object, const struct finding *finding)
+{
+    const struct value *value = &finding->value;
+    char text[96];
+
+    if (value->kind == VALUE_INTEGER || value->kind == VALUE_REAL)
+        json_object_object_add(object, "value_number",
+                               json_value(value, finding->unit));
+    else if (value->kind != VALUE_NONE)
+        json_object_object_add(
+            object, "value_text",
+            json_text(value_format(value, text, sizeof(text))));
+}
+
 struct json_object *report_json_finding(const struct finding *finding)
 {
     if (!finding)
@@ -102,6 +117,7 @@ struct json_object *report_json_finding(const struct finding *finding)
                            json_real(finding->confidence, 6));
     json_object_object_add(object, "why", json_text(finding->why));
     json_object_object_add(object, "probe", json_text(finding->probe));
+    add_typed(object, finding);
     if (finding_assumed(finding))
         json_object_object_add(object, "assumed",
                                json_object_new_boolean(true));

@@ -304,9 +304,9 @@ static enum verdict read_verdict(struct json_object *o)
 static bool is_own_member(const char *key)
 {
     static const char *const own[] = {
-        "parameter", "meaning", "verdict", "value",  "unit",
-        "low",       "high",    "probe",   "why",    "confidence",
-        "file",      "card",    "run",     "assumed"};
+        "parameter", "meaning", "verdict",      "value",      "unit", "low",
+        "high",      "probe",   "why",          "confidence", "file", "card",
+        "run",       "assumed", "value_number", "value_text"};
 
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (strcmp(own[i], key) == 0)
