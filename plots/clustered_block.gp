@@ -47,7 +47,7 @@ if (walks > 1) {
     set ylabel "write and flush"
     set key off
     if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
-    plot "< ".walk using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+    plot "< ".walk.once using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
     unset arrow
 } else {
     set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale

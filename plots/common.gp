@@ -26,8 +26,8 @@ set output output_file
 # One palette: apart in hue, in lightness (for print in grey) and, with their
 # marks, in shape.
 dark = "#0b4f8a"
-warm = "#e08a12"
-pale = "#8f99a4"
+warm = "#c8760a"
+pale = "#838d98"
 accent = "#a3195b"
 quiet = "#e3e7eb"
 ink = "#30363d"
@@ -94,9 +94,17 @@ size_names(from, to, every) = from > to ? "" : sprintf("'%s' %.9g, ", size_name(
 size_axis(from, to) = sprintf("axis_low = %.9g; axis_high = %.9g; axis_log = 1; set logscale x 2; set xrange [axis_low:axis_high]; set xtics (%s'' 1e-9)", from/1.3, to*1.3, size_names(floor(log(from)/log(2) + 0.01), ceil(log(to)/log(2)), log(to/from) > (ascii ? 3.5 : 5.3) ? 2 : 1))
 
 # ---- from rows to points ------------------------------------------------
-# Points that would fall on one another are drawn once: x and y to 3 digits. One
-# that no axis holds keeps a series without points from being complained about.
-once = " | awk '{ $1 = sprintf(\"%.3g\", $1); $2 = sprintf(\"%.3g\", $2) } !seen[$0]++; END { print 1e30, 1e30 }'"
+# Points that would fall on one another are drawn once: one for each cell of a grid,
+# whose cells grow until no more than `most` are left. So the page stays small, and
+# what is rare is seen all the same. An axis over a wide range is taken as
+# logarithmic. A last point that no axis holds keeps a series without points from
+# being complained about.
+once = " | awk -v most=300 '{ x[n]=$1; y[n++]=$2; \
+if (n==1 || $1<xl) xl=$1; if (n==1 || $1>xh) xh=$1; if (n==1 || $2<yl) yl=$2; if (n==1 || $2>yh) yh=$2 } \
+function cell(v, low, high) { return high<=low ? 0 : int(cells*(low>0 && high/low>30 ? log(v/low)/log(high/low) : (v-low)/(high-low))) } \
+END { for (cells=400; n; cells/=1.2) { split(\"\", seen); m=0; \
+for (i=0; i<n; i++) { c=cell(x[i], xl, xh) \" \" cell(y[i], yl, yh); if (!(c in seen)) { seen[c]; kept[m++]=i } } \
+if (m<=most) break } for (i=0; i<m; i++) print x[kept[i]], y[kept[i]]; print 1e30, 1e30 }'"
 # "x y" to the median of y at each x; the same as a line to draw.
 medians = " | sort -k1,1g -k2,2g | awk 'function put() { if (n) print x, n % 2 ? v[(n+1)/2] : (v[n/2]+v[n/2+1])/2 } $1 != x { put(); x = $1; n = 0 } { v[++n] = $2 } END { put() }'"
 fit = medians." | awk '{ print } END { print \"\"; print 1e30, 1e30 }'"

@@ -120,6 +120,8 @@ check "a run is kept" run $probes sim:ssd-a,noise=realistic --output-dir=kept
 check "with every file" test -s kept/samples.csv -a -s kept/report.json \
     -a -s kept/report.txt -a -s kept/figures/log_list.svg
 check "the page is whole" python3 page.py kept/report.html 2
+check "and small, for what it draws" \
+    test "$(stat -c %s kept/report.html)" -lt 120000
 check "the same run says the same on stdout" bash -c "'$ssdprobe' run $probes \
     sim:ssd-a,noise=realistic -q 2>/dev/null </dev/null | cmp - kept/report.txt"
 cp -r kept again

@@ -108,6 +108,43 @@ for stem in basic inter_request_distance content large_request \
     verdict $? "$stem: a plot of --method=paper"
 done
 
+## Marks stand out from the paper, 3:1 or more, also as the page shows them where
+## the reader's screen is dark (the filter of lib/report/html/style.c).
+python3 - "$source_dir" <<'END' >said 2>&1
+import re, sys
+def light(rgb):
+    return sum(w * (c / 12.92 if c <= .03928 else ((c + .055) / 1.055) ** 2.4)
+               for w, c in zip((.2126, .7152, .0722), rgb))
+def contrast(a, b):
+    low, high = sorted((light(a), light(b)))
+    return (high + .05) / (low + .05)
+style = open(sys.argv[1] + "/lib/report/html/style.c").read()
+share = float(re.search(r"invert\((\.\d+)\) hue-rotate\(180deg\)", style)[1])
+turn = ((-.574, 1.43, .144), (.426, .43, .144), (.426, 1.43, -.856))
+def dark(rgb):
+    rgb = [c * (1 - 2 * share) + share for c in rgb]
+    return [min(1, max(0, sum(m * c for m, c in zip(row, rgb)))) for row in turn]
+common = open(sys.argv[1] + "/plots/common.gp").read()
+paper, bad = (1, 1, 1), []
+for name in ("dark", "warm", "pale", "accent", "ink"):
+    code = re.search(rf'^{name} = "#(\w+)"', common, re.M)[1]
+    rgb = [int(code[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    if min(contrast(rgb, paper), contrast(dark(rgb), dark(paper))) < 3:
+        bad.append(name)
+sys.exit(f"too little contrast: {bad}" if bad else 0)
+END
+verdict $? "the palette has a contrast of 3:1, light and dark"
+
+## Of many points few are drawn, and what is rare stays.
+awk 'BEGIN { for (i = 0; i < 20000; i++) print i, 100 + i * 7 % 50
+    print 5000, 9000 }' >many
+printf '%s\n' 'output_file = "thin.txt"; findings = ""' \
+    'load common."/common.gp"' 'print system("cat many".once)' >thin.gp
+gnuplot -e "common='$source_dir/plots'" thin.gp 2>thinned
+drawn=$(wc -l <thinned)
+((drawn > 100 && drawn <= 302)) && grep -q ' 9000$' thinned
+verdict $? "of 20000 points few are drawn, with the one that stands alone"
+
 ## The figure that the README shows.
 "$build_dir/ssdprobe" run read-buffer sim:ssd-a --quiet --output-dir=example \
     </dev/null >said 2>&1

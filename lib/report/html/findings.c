@@ -21,8 +21,28 @@ static size_t shared_id(const char *text)
     return 0;
 }
 
+/* What draws nothing: a title that would be read out in place of our text, a
+ * group without members, the space between tags, and the old name space of
+ * links. */
+static size_t idle_length(const char *at)
+{
+    static const char title[] = "<title>", title_end[] = "</title>";
+    const char *end = strchr(at, '>');
+
+    if (strncmp(at, title, sizeof(title) - 1) == 0 && strstr(at, title_end))
+        return (size_t)(strstr(at, title_end) - at) + sizeof(title_end) - 1;
+    if (strncmp(at, "<g ", 3) == 0 && end) {
+        end += 1 + strspn(end + 1, " \t\n");
+        return strncmp(end, "</g>", 4) == 0 ? (size_t)(end - at) + 4 : 0;
+    }
+    if (strncmp(at, "xlink:href", 10) == 0)
+        return strlen("xlink:");
+    const size_t space = *at == '\n' ? strspn(at, " \t\n") : 0;
+    return space && at[space] == '<' && at[-1] == '>' ? space : 0;
+}
+
 /* The drawing without its prologue and size, its names made this figure's own.
- * Tags of the title would be read out in place of our text. */
+ */
 static void put_svg(FILE *out, const char *svg, unsigned number)
 {
     const char *at = strstr(svg, "<svg");
@@ -31,17 +51,17 @@ static void put_svg(FILE *out, const char *svg, unsigned number)
 
     if (!at || !end || !view || view > end)
         return;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                 "xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-                 "focusable=\"false\" ");
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" focusable=\"false\" ",
+          out);
     fwrite(view, 1, strcspn(view, "\n>"), out);
     fputc('>', out);
     for (at = end + 1; *at; at++) {
-        size_t length = shared_id(at);
-        if (strncmp(at, "<title>", 7) == 0 && strstr(at, "</title>")) {
-            at = strstr(at, "</title>") + 7;
+        size_t length = idle_length(at);
+        if (length) {
+            at += length - 1;
             continue;
         }
+        length = shared_id(at);
         if (length) {
             fprintf(out, "f%u-%.*s", number, (int)length, at);
             at += length - 1;
@@ -227,7 +247,8 @@ void html_findings(FILE *out, const struct report_page *page)
         html_tag(
             out, "p class=\"soft\"",
             "In the figures every mark is a request; those that would fall "
-            "on one another are drawn once. Lines are medians and fits. "
+            "on one another, or nearly, are drawn once. Lines are medians and "
+            "fits. "
             "The upright line is the value found, its shade the interval. "
             "Ticks along the bottom are candidates that did not stand.");
     if (page->figures_missing)
