@@ -40,7 +40,7 @@ static double write_ns_of(const char *spec)
         for (size_t i = 0; i < WRITES; i++)
             requests[i] = (struct bench_request){
                 .operation = FLASH_WRITE,
-                .depth = STEADY_DEPTH,
+                .depth = LOAD_DEPTH,
                 .offset_bytes = random_below(&bench.random, places) * 4096,
                 .length_bytes = 4096};
         bench_together(&bench, requests, WRITES);
@@ -124,19 +124,29 @@ END_TEST
 
 /* ---- rules -------------------------------------------------------------- */
 
-enum { BLOCKS = 400, FALL = 100 };
+enum { BLOCKS = 400 };
 
-static struct steady_rate rate_of(double settling, double drift,
-                                  uint64_t capacity_bytes)
+/* A write takes twice as long behind `fall` blocks, and until it has settled
+ * another time; then it drifts. */
+struct course {
+    size_t fall;
+    double settling, drift, written_share; /* of the capacity */
+};
+
+static struct steady_rate rate_of(const struct course *course)
 {
     static double ns[BLOCKS];
     const struct steady_probe state = {
-        .study.setting.capacity_bytes = capacity_bytes, .unit_bytes = 4096};
+        .study.setting.capacity_bytes =
+            (uint64_t)(BLOCKS * LOAD_BLOCK_WRITES * 4096 /
+                       course->written_share),
+        .unit_bytes = 4096};
 
     for (size_t i = 0; i < BLOCKS; i++)
-        ns[i] = i < FALL         ? 100
-                : i < FALL + 100 ? 100 * settling
-                                 : 200 * (1 + drift * (double)i / BLOCKS);
+        ns[i] = i < course->fall ? 100
+                : i < course->fall + 100
+                    ? 200 * course->settling
+                    : 200 * (1 + course->drift * (double)i / BLOCKS);
     return steady_rate(&state, ns, BLOCKS);
 }
 
@@ -144,16 +154,26 @@ static struct steady_rate rate_of(double settling, double drift,
  * what fits in any drive's spare flash need not last. */
 START_TEST(it_lasts_where_its_thirds_agree)
 {
-    const uint64_t capacity = BLOCKS * STEADY_BLOCK_WRITES * 4096 * 5;
-    struct steady_rate rate = rate_of(4, 0, capacity);
+    static const struct {
+        struct course course;
+        enum steady_reason reason;
+    } rows[] = {{{100, 2, 0, 0.2}, STEADY_FELL},
+                {{100, 1, 0.8, 0.2}, STEADY_NOT_YET},
+                {{200, 1, 0, 0.11}, STEADY_FELL},
+                {{200, 1, 0, 0.09}, STEADY_UNUSED},
+                {{100, 1, 0, 0.11}, STEADY_UNUSED}, /* it was memory */
+                {{300, 1, 0, 0.2}, STEADY_NOT_YET}};
 
-    ck_assert_int_eq(rate.reason, STEADY_FELL);
-    ck_assert_double_eq(rate.ns, 200.0 / STEADY_BLOCK_WRITES);
-    ck_assert_uint_eq(rate.fell_at, FALL);
-    rate = rate_of(2, 0.8, capacity);
-    ck_assert_int_eq(rate.reason, STEADY_NOT_YET);
-    rate = rate_of(4, 0, 3 * capacity);
-    ck_assert_int_eq(rate.reason, STEADY_UNUSED);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct steady_rate rate = rate_of(&rows[i].course);
+        ck_assert_msg(rate.reason == rows[i].reason, "row %zu: %d", i,
+                      (int)rate.reason);
+        if (rate.reason != STEADY_FELL)
+            continue;
+        ck_assert_double_eq(rate.load.ns, 200.0 / LOAD_BLOCK_WRITES);
+        ck_assert_uint_eq(rate.fell_at, rows[i].course.fall);
+        ck_assert_double_eq(rate.fresh_ns, 100.0 / LOAD_BLOCK_WRITES);
+    }
 }
 END_TEST
 

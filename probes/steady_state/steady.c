@@ -10,9 +10,6 @@
 /* Where cleaning begins, it first meets the blocks that hold least, or most:
  * so much of what was written since the fall does not count. */
 static const double settling_share = 1.0 / 3;
-/* Parts of what counts differ by no more than this. */
-enum { PARTS = 3 };
-static const double differ_most = 1.1;
 /* A fall is more than chance, and drift of a minute, make of it. */
 static const double fall_least = 1.08;
 /* Fewer blocks tell no rate. */
@@ -22,17 +19,11 @@ static const size_t blocks_least = 16;
  * it may not; and what falls sooner than in any drive was memory. */
 static const double spare_most = 0.3, spare_least = 0.1, spare_none = 0.03;
 
-static double mean_of(const double block_ns[], size_t from, size_t to)
-{
-    return rate_mean(&block_ns[from], to - from, INFINITY) /
-           STEADY_BLOCK_WRITES;
-}
-
 /* So many blocks take this share of the capacity. */
 static size_t blocks_of(const struct steady_probe *state, double share)
 {
     return (size_t)ceil(share * (double)state->study.setting.capacity_bytes /
-                        (double)(STEADY_BLOCK_WRITES * state->unit_bytes));
+                        (double)(LOAD_BLOCK_WRITES * state->unit_bytes));
 }
 
 size_t steady_blocks_of_spare(const struct steady_probe *state)
@@ -61,47 +52,32 @@ static enum steady_reason reason_of(const struct steady_probe *state,
                : STEADY_UNUSED;
 }
 
-/* Do all parts take about as long? */
-static bool take_parts(const double block_ns[], struct steady_rate *rate)
-{
-    const size_t blocks = rate->to - rate->from;
-
-    rate->ns = mean_of(block_ns, rate->from, rate->to);
-    rate->low = INFINITY;
-    rate->high = 0;
-    for (size_t i = 0; i < PARTS; i++) {
-        const double ns = mean_of(block_ns, rate->from + i * blocks / PARTS,
-                                  rate->from + (i + 1) * blocks / PARTS);
-        rate->low = fmin(rate->low, ns);
-        rate->high = fmax(rate->high, ns);
-    }
-    return rate->high <= differ_most * rate->low;
-}
-
 struct steady_rate steady_rate(const struct steady_probe *state,
                                const double block_ns[], size_t count)
 {
     const struct rate_change change =
         rate_change(block_ns, blocks_of(state, spare_none), count, 0);
-    struct steady_rate rate = {.reason = reason_of(state, &change, count),
-                               .fell_at = has_fallen(&change) ? change.at : 0,
-                               .to = count};
+    struct steady_rate rate = {
+        .reason = reason_of(state, &change, count),
+        .fell_at = has_fallen(&change) ? change.at : 0,
+        .to = count,
+        .fresh_ns =
+            has_fallen(&change) ? change.fast.mean_ns / LOAD_BLOCK_WRITES : 0};
 
     rate.from = rate.fell_at +
                 (size_t)(settling_share * (double)(count - rate.fell_at));
     if (rate.reason == STEADY_NOT_YET || rate.reason == STEADY_UNUSED)
         return rate;
-    const struct rate_level level =
-        rate_level(&block_ns[rate.from], count - rate.from, 0);
-    if (rate.to - rate.from < blocks_least || !take_parts(block_ns, &rate) ||
-        !rate_narrow(&level))
+    if (rate.to - rate.from < blocks_least ||
+        !load_lasts(block_ns, rate.from, rate.to, &rate.load))
         rate.reason = STEADY_NOT_YET;
     return rate;
 }
 
 /* ---- the longest -------------------------------------------------------- */
 
-/* Of the parts, at most so many times as long. */
+/* Of the thirds, at most so many times as long. */
+enum { PARTS = 3 };
 static const double stalls_differ_most = 1.15;
 /* Standard errors to each side of a rank. */
 static const double errors = 2.6;

@@ -40,11 +40,6 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
-/* Of the capacity: much of it takes more writes to become steady, and little
- * of it has so much spare flash that cleaning hardly shows. */
-static const uint64_t span_parts = 8;
-/* Of the budget. */
-static const uint64_t budget_parts = 4;
 /* A smaller span is that of memory in the drive. */
 static const uint64_t span_least_bytes = 64 * MIB;
 /* Of the capacity: with fewer writes it need not clean. */
@@ -52,13 +47,8 @@ static const uint64_t used_parts = 10;
 /* So few blocks tell whether it would take too long. Then blocks of the first
  * look; each look has a quarter more. */
 enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
-/* With the usual budget or less, so many writes at most, and no look that would
- * end later. A larger budget leaves time and room for as many times more. */
-static const uint64_t usual_budget_bytes = 64 * GIB;
-static const uint64_t usual_writes = UINT64_C(1) << 19;
+/* No look that would end later; with a larger budget, so many times later. */
 static const double usual_ns = 45e9;
-static const char more_time[] =
-    "a --write-budget of more than 64 GiB allows more time";
 /* What holds up one request holds up all that are under way: it may add so
  * much to what they take. */
 static const double added_most = 0.05;
@@ -72,7 +62,7 @@ static const double sure = 0.95, sure_of_merges = 0.9;
 static const double stall_sure = 0.9;
 /* One stall holds up a queue full of writes: in each third of them the longest
  * thousandth is of more than one. */
-static const size_t stall_writes_least = 3 * STEADY_DEPTH * 1000;
+static const size_t stall_writes_least = 3 * LOAD_DEPTH * 1000;
 /* What takes less than so many times as long as the queue is no stall. */
 static const double stall_least = 1.5;
 /* A read that took this share of a stall might be one. */
@@ -106,21 +96,24 @@ static void say_rate(const struct steady_probe *state,
                      const struct steady_rate *rate, struct findings *findings)
 {
     struct finding *finding = add(findings, "steady_random_write");
-    const size_t writes = (rate->to - rate->from) * STEADY_BLOCK_WRITES;
+    const size_t writes = (rate->to - rate->from) * LOAD_BLOCK_WRITES;
     char span[24], fell[100] = "";
 
-    format_bytes(state->span_bytes, span, sizeof(span));
+    format_bytes(state->load.span_bytes, span, sizeof(span));
     if (rate->fell_at > 0)
         snprintf(fell, sizeof(fell), ", after the first %zu were faster",
-                 rate->fell_at * STEADY_BLOCK_WRITES);
-    finding_found(finding, value_integer((uint64_t)llround(rate->ns)),
+                 rate->fell_at * LOAD_BLOCK_WRITES);
+    finding_found(finding, value_integer((uint64_t)llround(rate->load.ns)),
                   rate->reason == STEADY_MERGES ? sure_of_merges : sure);
-    finding->low = value_integer((uint64_t)floor(rate->low));
-    finding->high = value_integer((uint64_t)ceil(rate->high));
+    finding->low = value_integer((uint64_t)floor(rate->load.low));
+    finding->high = value_integer((uint64_t)ceil(rate->load.high));
+    if (rate->fresh_ns > 0)
+        finding_extra(finding, "fresh",
+                      value_integer((uint64_t)llround(rate->fresh_ns)));
     finding_why(finding,
                 "the rate of %d writes under way, at random places of %s, "
                 "stays for %zu of them%s%s",
-                STEADY_DEPTH, span, writes, fell,
+                LOAD_DEPTH, span, writes, fell,
                 rate->reason == STEADY_MERGES ? "; each costs merges" : "");
 }
 
@@ -130,7 +123,8 @@ static void say_stall(struct steady_probe *state,
     struct finding *finding = add(findings, "cleaning_stall");
     const double read_ns = steady_rest(state).longest_ns;
     size_t count;
-    double *ns = steady_latencies(state, rate->from, rate->to, &count);
+    double *ns = load_latencies(&state->study, &state->load, rate->from,
+                                rate->to, &count);
     const struct steady_stall stall = steady_stall(ns, count);
     char text[24];
 
@@ -154,12 +148,12 @@ static void say_stall(struct steady_probe *state,
             format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
         return;
     }
-    if (stall.ns < stall_least * STEADY_DEPTH * rate->ns) {
+    if (stall.ns < stall_least * LOAD_DEPTH * rate->load.ns) {
         finding_absent(finding, stall_sure);
         finding_why(finding,
                     "999 of 1000 writes take less than %.1f times as long as "
                     "%d that wait for each other",
-                    stall_least, STEADY_DEPTH);
+                    stall_least, LOAD_DEPTH);
         return;
     }
     finding_found(finding, value_integer((uint64_t)llround(stall.ns)),
@@ -168,14 +162,14 @@ static void say_stall(struct steady_probe *state,
     finding->high = value_integer((uint64_t)ceil(stall.high));
     finding_why(finding,
                 "of %zu writes, %d under way, one in a thousand took longer",
-                count, STEADY_DEPTH);
+                count, LOAD_DEPTH);
 }
 
 static void say_none(const struct steady_rate *rate, bool late,
                      struct findings *findings)
 {
-    const size_t writes = rate->to * STEADY_BLOCK_WRITES;
-    const char *more = late ? more_time : "--write-budget allows more";
+    const size_t writes = rate->to * LOAD_BLOCK_WRITES;
+    const char *more = late ? load_more_time : "--write-budget allows more";
     char what[240];
 
     if (rate->reason == STEADY_UNUSED)
@@ -195,7 +189,7 @@ static void say_none(const struct steady_rate *rate, bool late,
 /* With fewer blocks the drive need not clean. */
 static size_t blocks_needed(const struct steady_probe *state)
 {
-    const uint64_t block_bytes = STEADY_BLOCK_WRITES * state->unit_bytes;
+    const uint64_t block_bytes = LOAD_BLOCK_WRITES * state->unit_bytes;
 
     return state->merges ? FIRST_BLOCKS
                          : state->study.setting.capacity_bytes / used_parts /
@@ -207,7 +201,7 @@ static size_t blocks_needed(const struct steady_probe *state)
 static bool takes_too_long(struct steady_probe *state,
                            struct findings *findings)
 {
-    const double *ns = steady_blocks(state, TRIED_BLOCKS);
+    const double *ns = load_blocks(&state->study, &state->load, TRIED_BLOCKS);
     const double seconds = rate_mean(ns, TRIED_BLOCKS, INFINITY) / 1e9 *
                            (double)blocks_needed(state);
     char what[200];
@@ -218,7 +212,7 @@ static bool takes_too_long(struct steady_probe *state,
              "writes at random places would take %.0f s or more to %s; %s",
              seconds,
              state->merges ? "tell their rate" : "use up the spare flash",
-             more_time);
+             load_more_time);
     say_open(findings, what);
     return true;
 }
@@ -240,7 +234,7 @@ static struct steady_rate write_on(struct steady_probe *state, bool *late)
     size_t blocks = FIRST_BLOCKS;
 
     for (;; blocks += blocks / 4) {
-        const double *ns = steady_blocks(state, blocks);
+        const double *ns = load_blocks(&state->study, &state->load, blocks);
         const struct steady_rate rate = steady_rate(state, ns, blocks);
         const bool fell = rate.fell_at > 0 || state->merges;
         if (rate.reason >= STEADY_FELL ||
@@ -259,12 +253,12 @@ static bool is_disturbed(struct steady_probe *state, struct findings *findings)
     const struct steady_rest rest = steady_rest(state);
     char what[200];
 
-    if (rest.added * STEADY_DEPTH <= added_most && isfinite(rest.longest_ns))
+    if (rest.added * LOAD_DEPTH <= added_most && isfinite(rest.longest_ns))
         return false;
     snprintf(what, sizeof(what),
              "%.1f %% of reads of the drive at rest are held up by something "
              "else, and each such request would hold up %d writes",
-             100 * rest.held_up, STEADY_DEPTH);
+             100 * rest.held_up, LOAD_DEPTH);
     say_open(findings, what);
     return true;
 }
@@ -272,7 +266,7 @@ static bool is_disturbed(struct steady_probe *state, struct findings *findings)
 static bool is_too_small(const struct steady_probe *state,
                          struct findings *findings)
 {
-    if (state->span_bytes < span_least_bytes) {
+    if (state->load.span_bytes < span_least_bytes) {
         say_open(findings, "the region is too small for it");
         return true;
     }
@@ -311,36 +305,16 @@ static void think(struct study *study, struct findings *findings)
 
 /* ---- the probe ---------------------------------------------------------- */
 
-static uint64_t write_bytes_of(const struct setting *setting)
-{
-    return larger_of(4 * KIB, setting->logical_block_bytes);
-}
-
-/* How many times the usual is the budget? At least 1. */
-static double patience_of(const struct setting *setting)
-{
-    return fmax(1, (double)setting->write_budget_bytes /
-                       (double)usual_budget_bytes);
-}
-
-static size_t blocks_most_of(const struct setting *setting)
-{
-    const uint64_t writes =
-        setting->write_budget_bytes / budget_parts / write_bytes_of(setting);
-    const double most = patience_of(setting) * (double)usual_writes;
-
-    return smaller_of(writes, (uint64_t)most) / STEADY_BLOCK_WRITES;
-}
-
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t reads = STEADY_READS + STEADY_READS_AFTER;
-    const uint64_t most = blocks_most_of(setting) * STEADY_BLOCK_WRITES;
-    const uint64_t least = smaller_of(most, FIRST_BLOCKS * STEADY_BLOCK_WRITES);
+    const uint64_t most = load_blocks_most(setting) * LOAD_BLOCK_WRITES;
+    const uint64_t least = smaller_of(most, FIRST_BLOCKS * LOAD_BLOCK_WRITES);
     const uint64_t others = reads + 2; /* flushes */
+    const uint64_t write_bytes = load_make(setting, "").write_bytes;
 
-    plan->bytes_written = least * write_bytes_of(setting);
-    plan->bytes_written_max = most * write_bytes_of(setting);
+    plan->bytes_written = least * write_bytes;
+    plan->bytes_written_max = most * write_bytes;
     plan->bytes_read = reads * larger_of(4 * KIB, setting->logical_block_bytes);
     plan->bytes_read_max = plan->bytes_read;
     plan->requests = least + others;
@@ -363,15 +337,10 @@ static int start(const struct setting *setting, const struct findings *known,
 
     if (!state)
         return -ENOMEM;
-    state->write_bytes = write_bytes_of(setting);
-    state->span_bytes = smaller_of(setting->capacity_bytes / span_parts,
-                                   setting->region_length_bytes) /
-                        MIB * MIB;
-    state->span_first_bytes =
-        placing_base(setting, state->study.seed, state->span_bytes);
-    state->blocks_most = blocks_most_of(setting);
-    state->longest_ns = patience_of(setting) * usual_ns;
-    state->unit_bytes = state->write_bytes;
+    state->load = load_make(setting, "steady");
+    state->blocks_most = load_blocks_most(setting);
+    state->longest_ns = load_patience(setting) * usual_ns;
+    state->unit_bytes = state->load.write_bytes;
     if (is_found(known, "clustered_page"))
         state->unit_bytes = larger_of(
             state->unit_bytes,

@@ -7,40 +7,28 @@
 #include <stdint.h>
 
 #include "lib/infer/study.h"
-#include "probes/rate.h"
+#include "probes/load.h"
 
 /*
- * What the files of the probe share: writes at random places of a span
- * (writes), when their rate lasts (steady), how long the longest take (stall),
- * and what is said (steady_state).
+ * What the files of the probe share: reads before and behind the writes
+ * (reads), when the rate of the writes lasts and how long the longest take
+ * (steady), and what is said (steady_state).
  */
 
-/* Times are summed up by blocks of writes. So many writes are under way. */
-enum { STEADY_BLOCK_WRITES = 64, STEADY_DEPTH = 32 };
 /* Reads before the writes tell what else holds up a request; those behind them
  * whether the drive is hot. */
 enum { STEADY_READS = 4096, STEADY_READS_AFTER = 256 };
 
 struct steady_probe {
     struct study study;
-    uint64_t write_bytes;
-    uint64_t span_first_bytes, span_bytes;
+    struct load load;
     size_t blocks_most;
     double longest_ns;   /* that all writes together may take */
     uint64_t unit_bytes; /* what a write takes of the flash, at least */
     bool merges;         /* it has log blocks */
 };
 
-/* ---- writes ------------------------------------------------------------- */
-
-/* What each of the first blocks takes, in ns; leaves until they are all
- * measured. */
-const double *steady_blocks(struct steady_probe *state, size_t blocks);
-
-/* How long each write of blocks [from, to) was under way, in ns: all of them
- * are measured. */
-double *steady_latencies(struct steady_probe *state, size_t from, size_t to,
-                         size_t *count);
+/* ---- reads -------------------------------------------------------------- */
 
 /* What else holds up reads of the drive at rest. Leaves until they are
  * measured. */
@@ -69,10 +57,10 @@ enum steady_reason {
 /* The blocks of a rate that lasts. */
 struct steady_rate {
     enum steady_reason reason;
-    size_t fell_at;   /* so many blocks were quick; 0: none */
-    size_t from, to;  /* these blocks agree */
-    double ns;        /* a write, on average */
-    double low, high; /* the same of thirds of them, and the interval */
+    size_t fell_at;  /* so many blocks were quick; 0: none */
+    size_t from, to; /* these blocks agree */
+    struct load_rate load;
+    double fresh_ns; /* what a write took before it fell; 0: unknown */
 };
 
 /* So many blocks are more than any drive has spare flash for. */

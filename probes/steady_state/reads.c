@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* steady-state: writes at random places of a span, and reads before and behind
- * them. */
+/* steady-state: reads before and behind the writes. */
 #include "probes/steady_state/steady_state.h"
 
 #include <math.h>
@@ -13,9 +12,8 @@ static const uint64_t read_bytes = 4 * KIB;
 /* A read that takes so many times the usual was held up: pages, retries and
  * the cells of a page make less of a difference. */
 static const double held_up_least = 8;
-static const char phase_reads[] = "before", phase_after[] = "after",
-                  phase_writes[] = "steady";
-static const char cell_writes[] = "w", cell_reads[] = "r";
+static const char phase_reads[] = "before", phase_after[] = "after";
+static const char cell_reads[] = "r";
 
 static void set_label(struct step *step, const char *phase, const char *cell,
                       uint32_t round)
@@ -48,24 +46,6 @@ static void ask_reads(struct steady_probe *state, const char *phase,
     }
 }
 
-static void ask_block(struct steady_probe *state, uint32_t block)
-{
-    struct step step = {.operation = OPERATION_WRITE,
-                        .length_bytes = state->write_bytes,
-                        .depth = STEADY_DEPTH};
-    struct random random;
-
-    study_random(&state->study, phase_writes, cell_writes, block, &random);
-    set_label(&step, phase_writes, cell_writes, block);
-    for (uint32_t i = 0; i < STEADY_BLOCK_WRITES; i++) {
-        step.offset_bytes =
-            state->span_first_bytes +
-            random_below(&random, state->span_bytes / state->write_bytes) *
-                state->write_bytes;
-        study_ask(&state->study, &step);
-    }
-}
-
 static const struct timing *rows_of(const struct steady_probe *state,
                                     const char *phase, const char *cell,
                                     uint32_t round, uint32_t count)
@@ -75,59 +55,6 @@ static const struct timing *rows_of(const struct steady_probe *state,
 
     return entry && !entry->failed && entry->count == count ? entry->timings
                                                             : NULL;
-}
-
-/* Writes that are under way together may end in any order: a block ends with
- * the last of them so far. */
-static uint64_t end_of(const struct timing *rows, uint64_t before_ns)
-{
-    uint64_t end_ns = before_ns;
-
-    for (uint32_t i = 0; i < STEADY_BLOCK_WRITES; i++)
-        end_ns = larger_of(end_ns, rows[i].complete_ns);
-    return end_ns;
-}
-
-const double *steady_blocks(struct steady_probe *state, size_t blocks)
-{
-    double *block_ns = study_alloc(&state->study, blocks * sizeof(*block_ns));
-    uint64_t ended_ns = 0;
-    bool all = true;
-
-    for (uint32_t block = 0; block < blocks; block++) {
-        const struct timing *rows = rows_of(state, phase_writes, cell_writes,
-                                            block, STEADY_BLOCK_WRITES);
-        if (!rows)
-            ask_block(state, block);
-        all = all && rows;
-        if (!all)
-            continue;
-        if (block == 0)
-            ended_ns = rows[0].submit_ns;
-        const uint64_t end_ns = end_of(rows, ended_ns);
-        block_ns[block] = (double)(end_ns - ended_ns);
-        ended_ns = end_ns;
-    }
-    if (!all)
-        study_leave(&state->study);
-    return block_ns;
-}
-
-double *steady_latencies(struct steady_probe *state, size_t from, size_t to,
-                         size_t *count)
-{
-    double *ns = study_alloc(&state->study,
-                             (to - from) * STEADY_BLOCK_WRITES * sizeof(*ns));
-
-    *count = 0;
-    for (size_t block = from; block < to; block++) {
-        const struct timing *rows =
-            rows_of(state, phase_writes, cell_writes, (uint32_t)block,
-                    STEADY_BLOCK_WRITES);
-        for (uint32_t i = 0; rows && i < STEADY_BLOCK_WRITES; i++)
-            ns[(*count)++] = (double)rows[i].ns;
-    }
-    return ns;
 }
 
 static double median_of(const struct timing *rows, uint32_t count)

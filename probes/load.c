@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/load.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/placing.h"
+
+/* Of the capacity: much of it takes more writes to become steady, and little
+ * of it has so much spare flash that cleaning hardly shows. */
+static const uint64_t span_parts = 8;
+/* Of the budget. */
+static const uint64_t budget_parts = 4;
+/* With the usual budget or less: writes at most. */
+static const uint64_t usual_budget_bytes = 64 * GIB;
+static const uint64_t usual_writes = UINT64_C(1) << 19;
+const char load_more_time[] =
+    "a --write-budget of more than 64 GiB allows more time";
+/* Parts of what lasts differ by no more than this. */
+enum { PARTS = 3 };
+static const double differ_most = 1.1;
+static const char cell[] = "w";
+
+struct load load_make(const struct setting *setting, const char *phase)
+{
+    struct load load = {
+        .phase = phase,
+        .write_bytes = larger_of(4 * KIB, setting->logical_block_bytes),
+        .span_bytes = smaller_of(setting->capacity_bytes / span_parts,
+                                 setting->region_length_bytes) /
+                      MIB * MIB};
+
+    load.span_first_bytes =
+        placing_base(setting, random_mix(setting->seed ^ random_hash("load")),
+                     load.span_bytes);
+    return load;
+}
+
+double load_patience(const struct setting *setting)
+{
+    return fmax(1, (double)setting->write_budget_bytes /
+                       (double)usual_budget_bytes);
+}
+
+size_t load_blocks_most(const struct setting *setting)
+{
+    const uint64_t writes = setting->write_budget_bytes / budget_parts /
+                            larger_of(4 * KIB, setting->logical_block_bytes);
+    const double most = load_patience(setting) * (double)usual_writes;
+
+    return smaller_of(writes, (uint64_t)most) / LOAD_BLOCK_WRITES;
+}
+
+static uint64_t place_of(const struct load *load, struct random *random)
+{
+    const uint64_t places = load->span_bytes / load->write_bytes;
+    const uint64_t hot = places / LOAD_HOT_PARTS;
+
+    if (!load->skewed)
+        return random_below(random, places);
+    return random_below(random, LOAD_HOT_PARTS) > 0
+               ? random_below(random, hot)
+               : hot + random_below(random, places - hot);
+}
+
+static void ask_block(struct study *study, const struct load *load,
+                      uint32_t block)
+{
+    struct step step = {.operation = OPERATION_WRITE,
+                        .length_bytes = load->write_bytes,
+                        .depth = LOAD_DEPTH};
+    struct random random;
+
+    study_random(study, load->phase, cell, block, &random);
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", load->phase);
+    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
+    step.label.round = block;
+    for (uint32_t i = 0; i < LOAD_BLOCK_WRITES; i++) {
+        step.offset_bytes = load->span_first_bytes +
+                            place_of(load, &random) * load->write_bytes;
+        study_ask(study, &step);
+    }
+}
+
+static const struct timing *rows_of(const struct study *study,
+                                    const struct load *load, uint32_t block)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&study->ledger, load->phase, cell, block);
+
+    return entry && !entry->failed && entry->count == LOAD_BLOCK_WRITES
+               ? entry->timings
+               : NULL;
+}
+
+/* Writes that are under way together may end in any order: a block ends with
+ * the last of them so far. */
+static uint64_t end_of(const struct timing *rows, uint64_t before_ns)
+{
+    uint64_t end_ns = before_ns;
+
+    for (uint32_t i = 0; i < LOAD_BLOCK_WRITES; i++)
+        end_ns = larger_of(end_ns, rows[i].complete_ns);
+    return end_ns;
+}
+
+const double *load_blocks(struct study *study, const struct load *load,
+                          size_t blocks)
+{
+    double *block_ns = study_alloc(study, blocks * sizeof(*block_ns));
+    uint64_t ended_ns = 0;
+    bool all = true;
+
+    for (uint32_t block = 0; block < blocks; block++) {
+        const struct timing *rows = rows_of(study, load, block);
+        if (!rows)
+            ask_block(study, load, block);
+        all = all && rows;
+        if (!all)
+            continue;
+        if (block == 0)
+            ended_ns = rows[0].submit_ns;
+        const uint64_t end_ns = end_of(rows, ended_ns);
+        block_ns[block] = (double)(end_ns - ended_ns);
+        ended_ns = end_ns;
+    }
+    if (!all)
+        study_leave(study);
+    return block_ns;
+}
+
+double *load_latencies(struct study *study, const struct load *load,
+                       size_t from, size_t to, size_t *count)
+{
+    double *ns =
+        study_alloc(study, (to - from) * LOAD_BLOCK_WRITES * sizeof(*ns));
+
+    *count = 0;
+    for (size_t block = from; block < to; block++) {
+        const struct timing *rows = rows_of(study, load, (uint32_t)block);
+        for (uint32_t i = 0; rows && i < LOAD_BLOCK_WRITES; i++)
+            ns[(*count)++] = (double)rows[i].ns;
+    }
+    return ns;
+}
+
+static double mean_of(const double block_ns[], size_t from, size_t to)
+{
+    return rate_mean(&block_ns[from], to - from, INFINITY) / LOAD_BLOCK_WRITES;
+}
+
+bool load_lasts(const double block_ns[], size_t from, size_t to,
+                struct load_rate *rate)
+{
+    const size_t blocks = to - from;
+    const struct rate_level level = rate_level(&block_ns[from], blocks, 0);
+
+    rate->ns = mean_of(block_ns, from, to);
+    rate->low = INFINITY;
+    rate->high = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        const double ns = mean_of(block_ns, from + i * blocks / PARTS,
+                                  from + (i + 1) * blocks / PARTS);
+        rate->low = fmin(rate->low, ns);
+        rate->high = fmax(rate->high, ns);
+    }
+    return rate->high <= differ_most * rate->low && rate_narrow(&level);
+}

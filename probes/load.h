@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_LOAD_H
+#define SSDPROBE_PROBES_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/study.h"
+#include "probes/rate.h"
+
+/*
+ * Writes of 4 KiB at random places of a span, many under way, for as long as a
+ * probe asks: what several probes share. Times are summed up by blocks.
+ */
+
+enum { LOAD_BLOCK_WRITES = 64, LOAD_DEPTH = 32 };
+/* Of a skewed load nine of ten writes go to the first tenth of the span. */
+enum { LOAD_HOT_PARTS = 10 };
+
+struct load {
+    const char *phase; /* unique in its probe */
+    uint64_t write_bytes;
+    uint64_t span_first_bytes, span_bytes;
+    bool skewed;
+};
+
+/* Over an eighth of the capacity, or the region where that is smaller: the same
+ * place for every probe of a run, so that one goes on where another ended. */
+struct load load_make(const struct setting *setting, const char *phase);
+
+/* How many times the usual the write budget is; at least 1. So much longer may
+ * a load last. */
+double load_patience(const struct setting *setting);
+/* The writes that a part of the budget allows, in blocks: half a million writes
+ * at most, times the patience. */
+size_t load_blocks_most(const struct setting *setting);
+/* How a reader gives it more time. */
+extern const char load_more_time[];
+
+/* What each of the first blocks takes, in ns; leaves until they are all
+ * measured. */
+const double *load_blocks(struct study *study, const struct load *load,
+                          size_t blocks);
+
+/* How long each write of blocks [from, to) was under way, in ns: all of them
+ * are measured. */
+double *load_latencies(struct study *study, const struct load *load,
+                       size_t from, size_t to, size_t *count);
+
+/* A rate that lasts. */
+struct load_rate {
+    double ns;        /* a write, on average */
+    double low, high; /* the least and the most of its parts */
+};
+
+/* Is it the same in each third of blocks [from, to)? */
+bool load_lasts(const double block_ns[], size_t from, size_t to,
+                struct load_rate *rate);
+
+#endif
