@@ -314,6 +314,10 @@ probes/nand_type/levels.c|s/one_level_confidence = 0.75/one_level_confidence = 0
 probes/nand_type/levels.c|s/two_levels_confidence = 0.8/two_levels_confidence = 0.95/|test_levels|
 probes/nand_type/nand_type.c|s/state->sure = fmin(confidence_of(known, "clustered_page"),/state->sure = fmin(1,/|test_probes_kim|recovery
 probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_kim|recovery
+probes/log_list/sharing.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
+probes/log_list/sharing.c|s/if (contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
+probes/log_list/sharing.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
+probes/log_list/sharing.c|s/CONTENT_ZEROS/CONTENT_RANDOM/|test_log_sharing|
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list/count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list/count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery

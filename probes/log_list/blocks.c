@@ -158,7 +158,38 @@ static void say_value(struct findings *findings, const char *parameter,
     finding_why(finding, "%s", why);
 }
 
-static void conclude(const struct blocks *blocks, uint32_t logs,
+/* Does a merge copy the whole of what shares a log? HOLDS: `*is_one` says. */
+static enum claim claim_sharing(struct log_probe *state, int certificate,
+                                const struct blocks *blocks, uint32_t logs,
+                                bool *is_one)
+{
+    const struct claim_rule rule = {.alpha = log_alpha,
+                                    .looks = claim_long_looks};
+    struct contrast contrast =
+        log_sharing_of(logs, blocks->bytes, blocks->phase_bytes);
+    char phase[LABEL_PHASE_MAX];
+
+    snprintf(phase, sizeof(phase), "ends-%d", certificate);
+    const enum claim claim =
+        study_claim(&state->study, phase, &contrast, 1, &rule);
+    *is_one = claim != CLAIM_HOLDS || contrast.side == SIDE_BELOW;
+    return claim;
+}
+
+/* Several blocks share a log: how long each is, is not known. */
+static void say_shared(struct findings *findings, const char *size)
+{
+    struct finding *finding = findings_add(findings, "log-list", "log_block");
+
+    finding_why(
+        finding,
+        "updates of %s share a log, but a merge takes longer when both ends of "
+        "it were written than when one end was: several blocks share a log, "
+        "and how long each is was not measured",
+        size);
+}
+
+static void conclude(const struct blocks *blocks, bool is_one, uint32_t logs,
                      double confidence, double merge, struct findings *findings)
 {
     const uint64_t phase_bytes =
@@ -171,6 +202,10 @@ static void conclude(const struct blocks *blocks, uint32_t logs,
              "write waits for a merge, which takes %.1f times as long",
              logs, logs + 1, exp(merge));
     say_value(findings, "log_list", logs, confidence, why);
+    if (!is_one) {
+        say_shared(findings, size);
+        return;
+    }
     snprintf(why, sizeof(why),
              "the first and the last page of %s share a log, and the page "
              "before it needs another one, at random places of the region",
@@ -238,13 +273,17 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
                  pass * ATTEMPTS_MAX + attempt);
         enum claim claim = study_claim(&state->study, phase, contrasts,
                                        LOG_CERTIFICATES, &rule);
-        if (claim == CLAIM_HOLDS && most_agree(state, phase, contrasts)) {
-            conclude(&blocks, logs,
-                     fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),
-                          state->is_unsure ? log_unsure_confidence : 1),
-                     merge, findings);
-            return true;
-        }
+        if (claim != CLAIM_HOLDS || !most_agree(state, phase, contrasts))
+            continue;
+        bool is_one = true;
+        if (claim_sharing(state, pass * ATTEMPTS_MAX + attempt, &blocks, logs,
+                          &is_one) == CLAIM_OPEN)
+            state->is_unsure = true;
+        conclude(&blocks, is_one, logs,
+                 fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),
+                      state->is_unsure ? log_unsure_confidence : 1),
+                 merge, findings);
+        return true;
     }
     return false;
 }

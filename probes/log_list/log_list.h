@@ -11,7 +11,8 @@
 /*
  * Shared by the files of the log-list probe: writes and their cost (writes),
  * the places written to (places), the number of places that stay fast (count),
- * and the boundaries of blocks (blocks).
+ * the boundaries of blocks (blocks), and whether several blocks share a log
+ * (sharing).
  */
 
 enum {
@@ -34,6 +35,7 @@ enum log_kind {
     LOG_SPREAD, /* places in turn, all far apart */
     LOG_STRIDE, /* places in turn, one block apart */
     LOG_PAIR,   /* distant places, and two places that are shift_bytes apart */
+    LOG_SHARED, /* merges of logs with both ends of a block, or one end */
     LOG_FLUSH,  /* a flush after a write : a flush after nothing */
     LOG_READ,   /* a write, its flush excluded : a read elsewhere */
     LOG_STEADY  /* unflushed writes anywhere : the time whose logarithm is
@@ -153,6 +155,10 @@ double log_cost(const struct timing rows[], uint32_t index);
 bool log_is_fast(struct log_probe *state, const char *phase,
                  const struct contrast *contrast);
 
+/* Asks for a write of a page and its flush. */
+void log_ask_write(struct study *study, uint64_t offset_bytes,
+                   const struct step *like);
+
 /* ---- count -------------------------------------------------------------- */
 
 /* Largest number of places that stay fast when written in turn; 0: as many as
@@ -180,6 +186,22 @@ enum claim log_count_above(struct log_probe *state, double cost_of_new,
  * were tried.
  */
 double log_refine_middle(struct log_probe *state, uint32_t logs, double middle);
+
+/* ---- sharing ------------------------------------------------------------ */
+
+/*
+ * Contrast of merges: of a log with both ends of a block of `block_bytes`
+ * written, to one with one end written. Above: the ends belong to several
+ * blocks, which share the log. Below: to one.
+ */
+struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
+                               uint64_t phase_bytes);
+void log_sharing_emit(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random);
+bool log_sharing_value(const struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       double *ratio);
 
 /* ---- blocks ------------------------------------------------------------- */
 

@@ -74,9 +74,8 @@ uint32_t log_votes_of(const struct contrast *contrast)
     return votes < VOTES_LEAST ? VOTES_LEAST : votes;
 }
 
-/* Asks for a write and its flush. */
-static void ask_write(struct study *study, uint64_t offset_bytes,
-                      const struct step *like)
+void log_ask_write(struct study *study, uint64_t offset_bytes,
+                   const struct step *like)
 {
     struct step step = *like;
 
@@ -95,7 +94,7 @@ static void ask_warm_up(struct study *study, const char *phase, uint32_t places,
     struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, 0);
 
     while (state->visits_count < places)
-        ask_write(study, log_next_place(state, random), &step);
+        log_ask_write(study, log_next_place(state, random), &step);
 }
 
 /* Writes each new place once ('a') and again ('b'). A random number of
@@ -121,10 +120,10 @@ static void emit_fresh(struct study *study, const char *phase,
     for (uint32_t i = 0; i < contrast->repeats; i++) {
         uint64_t rewrites = random_below(random, REWRITES_MAX);
         uint64_t place = log_next_place(state, random);
-        ask_write(study, place, &fresh);
+        log_ask_write(study, place, &fresh);
         for (uint64_t j = 0; j < rewrites; j++)
-            ask_write(study, place, &between);
-        ask_write(study, place, &again);
+            log_ask_write(study, place, &between);
+        log_ask_write(study, place, &again);
         log_remember(state, place);
     }
 }
@@ -200,7 +199,7 @@ static bool is_fresh(const struct contrast *contrast)
 static void ask_new(struct study *study, uint64_t place,
                     const struct step *like)
 {
-    ask_write(study, place, like);
+    log_ask_write(study, place, like);
     log_remember((struct log_probe *)study, place);
 }
 
@@ -224,14 +223,14 @@ static void ask_in_turn(struct study *study, const char *phase,
     if (contrast->kind == LOG_PAIR && there == 0)
         ask_new(study, places[contrast->repeats], &step);
     for (uint32_t i = 0; !is_growing && i < there; i++)
-        ask_write(study, places[i], &step);
+        log_ask_write(study, places[i], &step);
     for (uint32_t i = there; i < count; i++)
         ask_new(study, places[i], &step);
     assert(count > 0);
     for (uint32_t i = 0; i < VOTE_WRITES * log_votes_of(contrast); i++) {
         step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a',
                             round + i / VOTE_WRITES);
-        ask_write(study, places[i % count], &step);
+        log_ask_write(study, places[i % count], &step);
     }
 }
 
@@ -268,6 +267,8 @@ void log_emit(struct study *study, const char *phase,
 {
     if (contrast->kind == LOG_STEADY)
         emit_steady(study, phase, contrast, round, random);
+    else if (contrast->kind == LOG_SHARED)
+        log_sharing_emit(study, phase, contrast, round, random);
     else if (is_reach(contrast))
         emit_reach(study, phase, contrast, round, random);
     else if (is_fresh(contrast))
@@ -310,6 +311,8 @@ bool log_value(const struct study *study, const char *phase,
                       : 0;
         return rows != NULL;
     }
+    if (contrast->kind == LOG_SHARED)
+        return log_sharing_value(study, phase, contrast, round, ratio);
     if (is_reach(contrast)) {
         const struct timing *written =
             placing_rows(study, phase, contrast, 'a', round, 2);

@@ -12,6 +12,16 @@ uint64_t draw_logs_usable(const struct drive *drive)
     return drive->log_victim == LOG_NEWEST ? 1 : drive->log_blocks_count;
 }
 
+uint64_t draw_shared_bytes(const struct drive *drive)
+{
+    const uint64_t block = draw_block_bytes(drive);
+    const uint64_t blocks = drive->log_set_blocks_count;
+
+    return blocks == 0 || blocks > drive->capacity_bytes / block
+               ? drive->capacity_bytes
+               : blocks * block;
+}
+
 /* Where the log opened last is merged, the others stay with the blocks that
  * were written to first, wherever these are: at the end, where benches do not
  * look. */

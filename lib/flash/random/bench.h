@@ -65,6 +65,9 @@ double bench_median(uint64_t times[], size_t count);
 /* How many blocks, whichever they are, can have a log at once. */
 uint64_t draw_logs_usable(const struct drive *drive);
 
+/* Bytes of neighbouring blocks that share logs: of one where none do. */
+uint64_t draw_shared_bytes(const struct drive *drive);
+
 /* Bytes of a clustered block. */
 uint64_t draw_block_bytes(const struct drive *drive);
 /* Where some clustered block begins. */

@@ -231,7 +231,8 @@ static const double lazy_share = 0.7, empty_share = 0.5, bank_copy_share = 0.6,
                     ahead_share = 0.1, partial_read_share = 0.05,
                     transferred_share = 0.08, two_levels_share = 0.02,
                     slc_cache_share = 0.05, flush_lies_share = 0.03,
-                    random_victim_share = 0.06, newest_victim_share = 0.03;
+                    random_victim_share = 0.06, newest_victim_share = 0.03,
+                    shared_logs_share = 0.08, all_share_share = 0.5;
 
 const char *draw_kind_name(size_t index)
 {
@@ -534,6 +535,26 @@ static void draw_oddities(uint64_t seed, struct drive *drive)
         drive->log_victim = newest ? LOG_NEWEST : LOG_RANDOM;
 }
 
+/* Log blocks that neighbouring blocks share, or all do. From another stream of
+ * its own, for the same reason. */
+static void draw_sharing(uint64_t seed, struct drive *drive)
+{
+    const uint64_t own = UINT64_C(0x73686172);
+    struct random random;
+
+    random_seed(&random, random_mix(seed ^ own));
+    if (drive->mapping != MAPPING_LOG_BLOCK || drive->log_victim == LOG_NEWEST)
+        return;
+    if (!chance(&random, shared_logs_share))
+        return;
+    if (chance(&random, all_share_share)) {
+        drive->log_set_blocks_count = drive->log_set_logs_count = 0;
+        return;
+    }
+    drive->log_set_blocks_count = 2 + random_below(&random, 7);
+    drive->log_set_logs_count = 1 + random_below(&random, 3);
+}
+
 /* The kind is a chance of its own: naming it gives the same drive. */
 static const struct kind *find_kind(uint64_t seed, const char *name)
 {
@@ -579,6 +600,7 @@ int draw_drive(uint64_t seed, const char *name, const char *keys,
     draw_quirks(&random, kind, drive);
     draw_rarities(seed, drive);
     draw_oddities(seed, drive);
+    draw_sharing(seed, drive);
     if (kind->is_today)
         draw_today(seed, drive);
     error = keys ? drive_set(drive, keys, why) : 0;

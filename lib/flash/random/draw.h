@@ -55,7 +55,9 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      it is written: where more fits if the host's requests
  *                      come at half the speed
  *   log_list           writes in turn to as many blocks as logs, and to one
- *   log_block          more; where there are none, as if there were
+ *   log_block          more; where there are none, as if there were; the list
+ *                      only where a set of blocks has one log, the block only
+ *                      where it shares its log with no other
  *   segment_groups     reads after one in the same group, and in another
  *   content_dependence small writes to a few blocks in turn, one more than
  *                      there are logs, that hold zeros, and others; where they

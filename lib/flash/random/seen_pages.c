@@ -209,12 +209,14 @@ int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
     return bench.error;
 }
 
-/* Mean time of writes that go on, in turn, in `count` blocks; and on from the
- * beginning of each as long as they fill what is in front, and empty it. */
+/* Mean time of writes that go on, in turn, in `count` blocks of which none
+ * share a log; and on from the beginning of each as long as they fill what is
+ * in front, and empty it. */
 static double stream_write(struct bench *bench, uint64_t count)
 {
     uint64_t unit = bench->drive->clustered_page_bytes, total_ns = 0;
     uint64_t block = draw_block_bytes(bench->drive);
+    uint64_t apart = draw_shared_bytes(bench->drive);
     uint64_t units = block / unit, rounds = units < 16 ? units : 16;
     uint64_t cached = cached_bytes(bench->drive) / unit / count;
     uint64_t first = rounds / 2 + cached, end = rounds + 2 * cached;
@@ -222,7 +224,7 @@ static double stream_write(struct bench *bench, uint64_t count)
     for (uint64_t round = 0; round < end; round++)
         for (uint64_t i = 0; i < count; i++) {
             uint64_t ns = bench_write_flushed(
-                bench, i * block + round % units * unit, unit);
+                bench, i * apart + round % units * unit, unit);
             if (round >= first)
                 total_ns += ns;
         }
@@ -250,6 +252,12 @@ int draw_logs_seen(const struct drive *given, bool *seen, struct fault *why)
     *seen = false;
     if (drive_check(drive, &refused))
         return 0; /* such a drive cannot be made */
+    /* Where a block may have several, how many others have one depends on what
+     * was written; and nothing is merged where there are enough. */
+    if ((drive->log_set_logs_count != 1 && drive->log_blocks_count > 1) ||
+        draw_logs_usable(drive) >=
+            drive->capacity_bytes / draw_shared_bytes(drive))
+        return 0;
     for (uint64_t more = 0; more < 2; more++) {
         int error = bench_open(&bench, drive, why);
         if (error)

@@ -44,7 +44,9 @@ static void state_logs(struct drive *drive, bool seen)
         state(drive, "log_list", "absent");
         return;
     }
-    state_number(drive, "log_block", seen, draw_block_bytes(drive));
+    /* Of blocks that share logs only what they are together shows in that. */
+    state_number(drive, "log_block", seen && drive->log_set_blocks_count == 1,
+                 draw_block_bytes(drive));
     state_number(drive, "log_list", seen, draw_logs_usable(drive));
 }
 
@@ -58,7 +60,8 @@ static int state_blocks(struct drive *drive, struct fault *why)
 
     if (!error && (has_logs || drive->slc_blocks_count))
         error = draw_logs_seen(drive, &logs, why);
-    state_number(drive, "clustered_block", block || (has_logs && logs),
+    const bool alone = has_logs && drive->log_set_blocks_count == 1;
+    state_number(drive, "clustered_block", block || (alone && logs),
                  draw_block_bytes(drive));
     state_logs(drive, logs);
     return error;
