@@ -15,6 +15,7 @@
     ROW(read_ahead)                                                            \
     ROW(mapping_reach)                                                         \
     ROW(wake_up)                                                               \
+    ROW(stripe)                                                                \
     ROW(basic)                                                                 \
     ROW(flush)                                                                 \
     ROW(large_request)                                                         \

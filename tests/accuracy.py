@@ -98,6 +98,14 @@ def flush_honesty(keys):
                               keys["write_buffer_protected"]) else "real"
 
 
+def stripe_unit(keys, bank, block):
+    """How much lies on one bank, seen or not; None: in no simple order."""
+    if int(keys["stripe_banks_count"]) == 1:
+        return block
+    pages = int(keys["planes_count"]) * int(keys["program_pages_count"])
+    return bank if pages == 1 else None
+
+
 class Drive:
     """A drive: its file, its truth, and what its keys say."""
 
@@ -137,6 +145,9 @@ class Drive:
             "flush_honesty": flush_honesty(keys),
             "segment_groups": int(keys["segment_groups_count"]),
             "group_switch": number(keys["group_switch_ns"]),
+            "stripe_unit": stripe_unit(keys, bank, block),
+            "parallel_units": int(keys["channels_count"]) *
+                              int(keys["banks_per_channel_count"]),
             "content_dependence": number(keys["content_unit_bytes"]) > 0,
             "content_unit": number(keys["content_unit_bytes"]),
         }.get(parameter)

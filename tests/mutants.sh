@@ -54,6 +54,11 @@ lib/flash/ftl/victim_greedy.c|s/ledger->lowest_valid++;/ledger->lowest_valid += 
 lib/flash/controller/write_cache.c|s/read_buffer_drop(cache->first, \*evicted);//|test_flash|
 lib/flash/controller/write_cache.c|s/read_buffer_insert(cache->second, unit);/read_buffer_drop(cache->second, unit);/|test_flash|
 lib/infer/study.c|s/!is_said(findings, first,/!is_said(findings, 0 * first,/|test_study|
+probes/stripe/pairs.c|s/step.depth = 2;/step.depth = 1;/|test_stripe|
+probes/stripe/stripe.c|s/serial_least = 1.9/serial_least = 2.1/|test_stripe|
+probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
+probes/stripe/search.c|s/full_least = 0.93/full_least = 0.5/|test_stripe|
+lib/flash/random/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|
 probes/write_buffer/follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery

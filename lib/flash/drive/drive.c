@@ -61,6 +61,8 @@ static const char *const truth_parameters[] = {
     "sequential_write_rate",
     "random_read_rate",
     "read_parallelism",
+    "stripe_unit",
+    "parallel_units",
     "fast_cache",
     "fast_write_rate",
     "sustained_write_rate",

@@ -87,6 +87,12 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      requests of which many are under way, as
  *                      lib/base/pace.h has it; no depth where one gains about
  *                      as much as pays, and no rate of writes that changes
+ *   stripe_unit, parallel_units
+ *                      which bank a page lies in, by the keys; pairs of reads
+ *                      sent together, a period of banks apart, and one unit
+ *                      more or less; no count of units where a block lies on
+ *                      some of them only; absent where one of two reads is
+ *                      always served after the other
  *   fast_cache         writes in order, as long as the cache and beyond it
  *   read_slowdown, read_priority
  *                      reads beside writes, as lib/base/beside.h has it; no

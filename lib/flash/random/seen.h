@@ -90,6 +90,18 @@ int draw_together(const struct drive *drive, struct together *together,
 /* The depth beyond which more random reads do not pay; 0: it is not told. */
 uint32_t draw_read_parallelism(const struct together *together);
 
+/* Over how many banks bytes lie, by the keys, and does that show in pairs of
+ * reads sent together? */
+struct stripe_seen {
+    bool serial; /* one of a pair is always served after the other */
+    bool unit_seen, units_seen;
+    uint64_t unit_bytes; /* consecutive bytes on one bank */
+    uint32_t units;
+};
+/* 0, -ENOMEM, or what the model says. */
+int draw_stripe(const struct drive *drive, struct stripe_seen *seen,
+                struct fault *why);
+
 /* What a read takes beside writes, as lib/base/beside.h has it. */
 struct beside_seen {
     double slowdown, share;

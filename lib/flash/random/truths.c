@@ -283,6 +283,23 @@ static int state_rates(struct drive *drive, struct fault *why)
     return 0;
 }
 
+static int state_stripe(struct drive *drive, struct fault *why)
+{
+    struct stripe_seen seen;
+    const int error = draw_stripe(drive, &seen, why);
+
+    if (error)
+        return error;
+    if (seen.serial) {
+        state(drive, "stripe_unit", "absent");
+        state(drive, "parallel_units", "absent");
+        return 0;
+    }
+    state_number(drive, "stripe_unit", seen.unit_seen, seen.unit_bytes);
+    state_number(drive, "parallel_units", seen.units_seen, seen.units);
+    return 0;
+}
+
 /* How much longer a read is beside writes; and whether it goes before those
  * that wait. */
 static int state_beside(struct drive *drive, struct fault *why)
@@ -390,6 +407,8 @@ int draw_truths(struct drive *drive, struct fault *why)
         error = state_costs(quiet, why);
     if (!error)
         error = state_rates(quiet, why);
+    if (!error)
+        error = state_stripe(quiet, why);
     if (!error)
         error = state_cache(quiet, why);
     if (!error)

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stripe: how many consecutive bytes lie on one parallel unit, and how many
+ * such units are there? (Chen, Lee & Zhang 2011, section 3)
+ *
+ * Idea: two reads sent together at distance d. On one unit the second waits for
+ * the first; on two units they take as long as one. Where neighbouring pieces
+ * of u bytes lie on N units in turn, pairs collide at multiples of N u:
+ *
+ *    a pair    |\        /\        /\     each triangle is 2 u wide, for the
+ *    collides  | \      /  \      /  \    place of a pair within its piece is
+ *              |  \____/    \____/    \_  not known
+ *              +---------------------------  d
+ *              0          N u        2 N u
+ *
+ * Colliding means the longest that any distance shows: pairs that only share a
+ * bus wait for less. A pair may take little longer than one read where dies are
+ * many and the bus is quick, so what is compared is pairs with pairs.
+ *
+ * Assumes: the addresses that are read were written in order; a unit is a power
+ * of two of 4 KiB, or 3, 5 or 9 times one; there are at most 256.
+ */
+#include "probes/stripe/stripe.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/base/units.h"
+#include "probes/placing.h"
+#include "probes/probes.h"
+
+static const uint64_t read_least_bytes = 2 * KIB;
+/* Distances up to this are looked at, a quarter MiB at a time, in a window
+ * whose mapping most controllers hold. */
+static const uint64_t window_most_bytes = 128 * MIB;
+/* Up to 256 steps of the grain; then 128 in each octave. */
+enum { FIRST_STEPS = 256, OCTAVE_STEPS = 128 };
+
+/* Two reads of which one waits for the other take as long as both: less than a
+ * tenth is gained; nor are the quickest quarter of them much quicker. */
+static const double serial_least = 1.9, serial_quickest = 1.7;
+/* Where pairs take so much longer than a read, but for the chance of an eighth
+ * of them, they may be serial: that is looked at first. */
+static const double serial_likely = 1.8;
+/* Of pairs that are to collide such a share does, and of those that are not,
+ * not: the host holds up some of these. */
+static const double share_full = 0.7, share_none = 0.15;
+/* A clock whose ticks are what reads wait for says nothing of the drive. */
+static const double tick_most = 0.1;
+
+enum { SCREEN_ROUNDS = 12, PRIMES_MAX = 4, CONTRASTS_MAX = 6 + PRIMES_MAX };
+
+static const struct claim_rule rule = {.alpha = 0.004, .looks = claim_looks};
+
+static void say_open(struct findings *findings, const char *why)
+{
+    study_say_open(&probe_stripe, findings, why);
+}
+
+/* ---- one read at a time ------------------------------------------------- */
+
+static void serial_contrasts(struct contrast contrasts[2])
+{
+    contrasts[0] = pairs_contrast(PAIRS_ANY, 0, 0);
+    contrasts[0].low = contrasts[0].high = log(serial_least);
+    contrasts[1] = pairs_contrast(PAIRS_QUICKEST, 0, 0);
+    contrasts[1].low = contrasts[1].high = log(serial_quickest);
+    contrasts[0].expected = contrasts[1].expected = SIDE_ABOVE;
+}
+
+static double screen(struct study *study)
+{
+    const struct contrast any = pairs_contrast(PAIRS_ANY, 0, 0);
+    double ratios[CONTRAST_ROUNDS_MAX];
+
+    study_ratios(study, "screen", &any, SCREEN_ROUNDS, ratios);
+    return exp(stats_median(ratios, SCREEN_ROUNDS));
+}
+
+static void deny(struct study *study, double pair, struct findings *findings)
+{
+    struct contrast contrasts[2];
+
+    serial_contrasts(contrasts);
+    if (study_claim(study, "serial", contrasts, 2, &rule) != CLAIM_HOLDS) {
+        char why[200];
+        snprintf(why, sizeof(why),
+                 "two reads together take %.2f times as long as one, but it is "
+                 "not sure that one is always served after the other",
+                 pair);
+        say_open(findings, why);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct finding *finding =
+            findings_add(findings, "stripe", probe_stripe.answers[i]);
+        finding_absent(finding, claim_confidence(contrasts, 2, &rule));
+        finding_why(finding,
+                    "two reads together take %.2f times as long as one, "
+                    "wherever they lie: one is served after the other",
+                    exp(contrasts[0].median));
+    }
+}
+
+/* ---- a stripe ----------------------------------------------------------- */
+
+static void add(struct contrast contrasts[], size_t *count,
+                const struct contrast *contrast, enum side expected,
+                double threshold)
+{
+    struct contrast *one = &contrasts[(*count)++];
+
+    *one = *contrast;
+    one->expected = expected;
+    one->low = one->high = threshold;
+}
+
+static void add_at(struct contrast contrasts[], size_t *count,
+                   uint64_t distance_bytes, enum side expected,
+                   double threshold)
+{
+    const struct contrast contrast =
+        pairs_contrast(PAIRS_DISTANCE, distance_bytes, 0);
+
+    add(contrasts, count, &contrast, expected, threshold);
+}
+
+/* A part of the period would be the period of a stripe of fewer units. */
+static void add_parts(struct contrast contrasts[], size_t *count,
+                      const struct stripe *stripe, double none)
+{
+    uint32_t rest = stripe->units;
+
+    for (uint32_t prime = 2; prime <= rest && rest > 1; prime++) {
+        if (rest % prime)
+            continue;
+        while (rest % prime == 0)
+            rest /= prime;
+        if (prime < stripe->units)
+            add_at(contrasts, count, stripe->period_bytes / prime, SIDE_BELOW,
+                   none);
+    }
+}
+
+static size_t stripe_contrasts(const struct stripe *stripe,
+                               struct contrast contrasts[CONTRASTS_MAX])
+{
+    const uint64_t period = stripe->period_bytes, unit = stripe->unit_bytes;
+    const double partly =
+        stripe->shorter_bytes
+            ? (1 - (double)stripe->shorter_bytes / (double)unit) / 2
+            : share_none;
+    /* What is held up by something else is so in all of them. */
+    const double none = fmin(share_none, partly) + stripe->held_up;
+    const struct contrast multiple = pairs_contrast(PAIRS_MULTIPLE, 0, period);
+    const struct contrast between = pairs_contrast(PAIRS_BETWEEN, unit, period);
+    size_t count = 0;
+
+    add_at(contrasts, &count, period, SIDE_ABOVE, share_full);
+    if (stripe->reaches_all)
+        add(contrasts, &count, &multiple, SIDE_ABOVE, share_full);
+    else
+        add_at(contrasts, &count, stripe->reach_bytes, SIDE_ABOVE, share_full);
+    add_at(contrasts, &count, period + unit, SIDE_BELOW, none);
+    add_at(contrasts, &count, period - unit, SIDE_BELOW, none);
+    if (stripe->shorter_bytes)
+        add_at(contrasts, &count, period + stripe->shorter_bytes, SIDE_ABOVE,
+               partly + stripe->held_up);
+    add(contrasts, &count, &between, SIDE_BELOW, none);
+    add_parts(contrasts, &count, stripe, none);
+    return count;
+}
+
+static void say_units(const struct stripe *stripe, double confidence,
+                      const char *unit, struct findings *findings)
+{
+    struct finding *finding =
+        findings_add(findings, "stripe", "parallel_units");
+    char period[24], reach[24];
+
+    format_bytes(stripe->period_bytes, period, sizeof(period));
+    format_bytes(stripe->reach_bytes, reach, sizeof(reach));
+    if (!stripe->reaches_all) {
+        finding_why(finding,
+                    "%s lie on one unit, and %u units follow one another; but "
+                    "places more than %s apart lie on others, of which there "
+                    "may be more",
+                    unit, stripe->units, reach);
+        return;
+    }
+    finding_found(finding, value_integer(stripe->units), confidence);
+    finding_why(finding,
+                "of two reads one waits for the other at any multiple of %s, "
+                "and at no other multiple of %s",
+                period, unit);
+}
+
+static void say_stripe(const struct stripe *stripe,
+                       const struct contrast contrasts[], double level,
+                       double confidence, struct findings *findings)
+{
+    struct finding *finding = findings_add(findings, "stripe", "stripe_unit");
+    char unit[24], period[24];
+
+    format_bytes(stripe->unit_bytes, unit, sizeof(unit));
+    format_bytes(stripe->period_bytes, period, sizeof(period));
+    finding_found(finding, value_integer(stripe->unit_bytes), confidence);
+    finding_why(finding,
+                "of reads %s apart %.0f %% wait for each other, and take %.2f "
+                "times as long as one; of those %s more or less apart few do",
+                period, 100 * contrasts[0].median, level, unit);
+    say_units(stripe, confidence, unit, findings);
+}
+
+static void say_unproved(const struct stripe *stripe,
+                         const struct contrast contrasts[], size_t count,
+                         struct findings *findings)
+{
+    const struct contrast *culprit = claim_culprit(contrasts, count);
+    char why[240], period[24], at[24];
+
+    if (!culprit)
+        return;
+    format_bytes(stripe->period_bytes, period, sizeof(period));
+    format_bytes(larger_of(culprit->size_bytes, culprit->other_bytes), at,
+                 sizeof(at));
+    const bool some = culprit->kind != PAIRS_DISTANCE;
+    snprintf(why, sizeof(why),
+             "reads %s apart seem to lie on one unit, but then %s should wait "
+             "for each other of those that are %s%s apart, and %.0f %% do",
+             period, culprit->expected == SIDE_BELOW ? "few" : "most",
+             some ? "multiples of " : "", at, 100 * culprit->median);
+    say_open(findings, why);
+}
+
+static void certify(struct study *study, struct stripe *stripe, double level,
+                    struct findings *findings)
+{
+    struct contrast contrasts[CONTRASTS_MAX];
+    size_t count = stripe_contrasts(stripe, contrasts);
+    enum claim claim = study_claim(study, "certify", contrasts, count, &rule);
+    const struct contrast *culprit = claim_culprit(contrasts, count);
+
+    /* Some multiples of the period lie on other units: there may be more. */
+    if (claim != CLAIM_HOLDS && culprit && culprit->kind == PAIRS_MULTIPLE) {
+        stripe->reaches_all = false;
+        stripe->reach_bytes = stripe->period_bytes;
+        count = stripe_contrasts(stripe, contrasts);
+        claim = study_claim(study, "certify", contrasts, count, &rule);
+    }
+    if (claim != CLAIM_HOLDS)
+        say_unproved(stripe, contrasts, count, findings);
+    else
+        say_stripe(stripe, contrasts, level,
+                   claim_confidence(contrasts, count, &rule), findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct stripe_probe *state = (struct stripe_probe *)study;
+    struct stripe stripe;
+    double level;
+    char why[200];
+
+    const double pair = screen(study);
+    if ((double)study->setting.clock_step_ns >
+        tick_most * (double)study->quickest_ns) {
+        say_open(findings, "completions are seen at ticks that are longer than "
+                           "a tenth of a read");
+        return;
+    }
+    if (pair > serial_likely) {
+        deny(study, pair, findings);
+        return;
+    }
+    switch (stripe_search(state, &stripe, &level)) {
+    case STRIPE_FLAT:
+        snprintf(why, sizeof(why),
+                 "two reads together take %.2f times as long as one, and at no "
+                 "distance longer: a buffer answers, units follow no order, or "
+                 "something else than units is shared",
+                 pair);
+        say_open(findings, why);
+        return;
+    case STRIPE_ONE_LOBE:
+        say_open(findings, "near reads wait for each other, but at no distance "
+                           "farther than that they do again");
+        return;
+    case STRIPE_PARTLY:
+        say_open(findings, "at some distances reads wait for each other in "
+                           "part, as for a bus, and those that wait in full "
+                           "are too much like them to tell a unit");
+        return;
+    case STRIPE_UNCLEAR:
+        say_open(findings, "at some distances reads wait for each other, but "
+                           "no stripe of equal units explains at which");
+        return;
+    case STRIPE_SEEN:
+        certify(study, &stripe, level, findings);
+    }
+}
+
+static void make_levels(struct stripe_probe *state)
+{
+    uint64_t step = state->read_bytes, first = step;
+    size_t count = FIRST_STEPS;
+
+    while (state->levels_count < STRIPE_LEVELS_MAX &&
+           first + count * step <= state->span_bytes) {
+        state->levels[state->levels_count++] =
+            (struct stripe_level){first, step, count};
+        first += (count - 1) * step;
+        step *= 2;
+        first += step;
+        count = OCTAVE_STEPS;
+    }
+}
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t bytes =
+        larger_of(setting->logical_block_bytes, read_least_bytes);
+
+    /* A scan, looks at up to a hundred distances, and a certificate at its
+     * first look and its last. */
+    plan->requests = 3 * (12 * 16 + 4 * 1024 + 100 * 32 + 8 * 18 * 16);
+    plan->requests_max = 3 * (12 * 16 + 4 * 1024 + 400 * 32 + 10 * 128 * 16);
+    plan->bytes_read = plan->requests * bytes;
+    plan->bytes_read_max = plan->requests_max * bytes;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {
+        .think = think, .emit = pairs_emit, .value = pairs_value};
+    struct stripe_probe *state =
+        study_create(sizeof(*state), &probe_stripe, &ops, setting);
+
+    (void)known;
+    if (!state)
+        return -ENOMEM;
+    state->read_bytes =
+        larger_of(setting->logical_block_bytes, read_least_bytes);
+    state->window_bytes =
+        smaller_of(window_most_bytes, setting->region_length_bytes / MIB * MIB);
+    state->span_bytes = state->window_bytes / 2;
+    state->first_bytes =
+        placing_base(setting, state->study.seed, state->window_bytes);
+    make_levels(state);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_stripe = {
+    .name = "stripe",
+    .question = "How many bytes lie on one parallel unit before the next "
+                "begins, and how many units are there?",
+    .idea = "Two reads sent together wait for each other where they lie on one "
+            "unit: at which distances do they?",
+    .region_min_bytes = 16 * MIB,
+    .answers = {"stripe_unit", "parallel_units"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};

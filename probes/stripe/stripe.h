@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SSDPROBE_PROBES_STRIPE_H
+#define SSDPROBE_PROBES_STRIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/infer/study.h"
+
+/*
+ * What the files of the stripe probe share: rounds of pairs of reads (pairs),
+ * the search of a stripe that explains which pairs collide (search), and what
+ * is certified and said (stripe).
+ */
+
+enum {
+    STRIPE_PAIRS = 16, /* of one distance in a round */
+    STRIPE_SCAN_MAX = 256,
+    STRIPE_LEVELS_MAX = 7
+};
+
+/* Distances that are looked at: at multiples of a step. */
+struct stripe_level {
+    uint64_t first_bytes, step_bytes;
+    size_t count;
+};
+
+struct stripe_probe {
+    struct study study;
+    uint64_t read_bytes;                /* of a request; also the grain */
+    uint64_t first_bytes, window_bytes; /* reads stay inside */
+    uint64_t span_bytes;                /* the longest distance */
+    struct stripe_level levels[STRIPE_LEVELS_MAX];
+    size_t levels_count;
+    /* What a read takes alone, by the scan: of the few of a round the mean is
+     * not known well enough. */
+    double alone_ns;
+    /* A pair that takes longer than this, in units of a read alone, has
+     * collided. Learnt from the scan before any share is asked for. */
+    double slow_least;
+};
+
+/* Which distances a round of a contrast visits. */
+enum pairs_kind {
+    PAIRS_SCAN,     /* all of the level that begins at `size_bytes` */
+    PAIRS_ANY,      /* any of all levels */
+    PAIRS_QUICKEST, /* the same rows: their quickest pairs */
+    PAIRS_DISTANCE, /* `size_bytes` */
+    PAIRS_OWN,      /* the same, beside reads alone of the very places */
+    PAIRS_MULTIPLE, /* multiples of `other_bytes`, */
+    PAIRS_BETWEEN   /* and what is `size_bytes`, or multiples of that,
+                       farther */
+};
+
+/* One whose rounds are told apart by their kind and both sizes. */
+struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
+                               uint64_t other_bytes);
+
+/* What struct study_ops asks for. The value of a round is the share of its
+ * pairs that collided; of PAIRS_ANY and PAIRS_QUICKEST it is the log ratio of
+ * a pair and a read alone. */
+void pairs_emit(struct study *study, const char *phase,
+                const struct contrast *contrast, uint32_t round,
+                struct random *random);
+bool pairs_value(const struct study *study, const char *phase,
+                 const struct contrast *contrast, uint32_t round,
+                 struct random *random, double *ratio);
+
+/* The mean of values, which it sorts, without 3 of 16 at each end: pages
+ * differ in what they take, so that the median may be that of either kind. */
+double pairs_middle(double values[], size_t count);
+
+/* What a read of a round takes alone; 0: the round is not whole. */
+double pairs_alone_ns(const struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round);
+
+/* How long each pair of a round took, in units of a read alone, by the order in
+ * which a level has its distances; how many, 0: the round is not whole. */
+size_t pairs_take(const struct study *study, const char *phase,
+                  const struct contrast *contrast, uint32_t round,
+                  double ratios[STRIPE_SCAN_MAX]);
+
+/* Of a round of PAIRS_OWN: in units of what both reads of the pair take alone,
+ * each. */
+size_t pairs_take_own(const struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      double ratios[STRIPE_PAIRS]);
+
+/* The same of the reads alone, in the order in which they were sent. */
+size_t pairs_take_alone(const struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        double ratios[STRIPE_SCAN_MAX]);
+
+/* A stripe: `unit_bytes` lie on one of `units` and then the next begins, until
+ * after `period_bytes` it is the first one's turn again. */
+struct stripe {
+    uint64_t period_bytes, unit_bytes;
+    uint32_t units;
+    /* Pairs so far apart, a multiple of the period, still collide. */
+    uint64_t reach_bytes;
+    bool reaches_all; /* up to the longest distance that is looked at */
+    /* The longest shorter unit that another stripe of this period would have;
+     * 0: there is none. */
+    uint64_t shorter_bytes;
+    double held_up; /* of pairs that do not collide, by something else */
+};
+
+enum stripe_seen {
+    STRIPE_SEEN,
+    STRIPE_FLAT,     /* no distance at which pairs take longer */
+    STRIPE_ONE_LOBE, /* pairs collide up to some distance, and not again */
+    STRIPE_PARTLY,   /* only pairs are found that wait for each other in part */
+    STRIPE_UNCLEAR   /* no stripe explains which pairs collide */
+};
+
+/* The stripe that explains best which pairs collide; not certified. Leaves
+ * where rows are missing. `*level`: how long pairs take that collide, in units
+ * of a read alone. */
+enum stripe_seen stripe_search(struct stripe_probe *state,
+                               struct stripe *stripe, double *level);
+
+#endif
