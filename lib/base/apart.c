@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/kernel.h"
+
 static bool is_kept(const struct apart_work *work, int fd, int socket)
 {
     bool kept = fd == socket;
@@ -42,7 +44,7 @@ static void close_others(const struct apart_work *work, int socket)
     for (int fd = STDERR_FILENO + 1; fd != INT_MAX;) {
         const int next = next_kept(work, fd, socket);
         if (next > fd)
-            (void)close_range((unsigned)fd, (unsigned)next - 1, 0);
+            (void)kernel_close_range((unsigned)fd, (unsigned)next - 1, 0);
         fd = next == INT_MAX ? INT_MAX : next + 1;
     }
 }

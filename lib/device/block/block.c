@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/base/kernel.h"
 #include "lib/device/backend.h"
 #include "lib/device/block/blocking.h"
 #include "lib/device/identity/cache.h"
@@ -59,8 +60,8 @@ static ssize_t write_plain(int fd, const struct io *io)
     const struct iovec vector = {.iov_base = io->data,
                                  .iov_len = io->length_bytes};
 
-    return pwritev2(fd, &vector, 1, (off_t)io->offset_bytes,
-                    io->fua ? RWF_DSYNC : 0);
+    return kernel_pwritev2(fd, &vector, 1, (off_t)io->offset_bytes,
+                           io->fua ? RWF_DSYNC : 0);
 }
 
 static void transfer(struct block *block, struct io *io)

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "lib/base/kernel.h"
 #include "lib/device/host/sysfs.h"
 #include "lib/device/interlocks/users_tree.h"
 
@@ -69,8 +70,8 @@ static int look_into(struct search *search, const char *process,
         if (fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) ==
                 0 &&
             S_ISLNK(link.st_mode) && (link.st_mode & S_IWUSR) &&
-            statx(dirfd(folder), entry->d_name, AT_STATX_DONT_SYNC,
-                  STATX_TYPE | STATX_INO, &file) == 0)
+            kernel_statx(dirfd(folder), entry->d_name, AT_STATX_DONT_SYNC,
+                         STATX_TYPE | STATX_INO, &file) == 0)
             compare(search, process, &file);
     closedir(folder);
     return 0;
