@@ -347,6 +347,7 @@ probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_susta
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
 probes/steady_state/steady.c|s/settling_share = 1.0 \/ 3/settling_share = 0/|test_steady_state|
 probes/steady_state/steady.c|s/spare_least = 0.1/spare_least = 0/|test_steady_state|
+probes/steady_state/steady.c|s/, state->memory_blocks)/, 0)/|test_steady_state|
 probes/steady_state/steady_state.c|s/hot_least = 1.25/hot_least = 125/|test_steady_state|
 probes/steady_state/steady_state.c|s/added_most = 0.05/added_most = 50/|test_steady_state|
 probes/steady_state/steady_state.c|s/stall_least = 1.5/stall_least = 0/|test_steady_state|

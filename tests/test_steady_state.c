@@ -140,7 +140,8 @@ static struct steady_rate rate_of(const struct course *course)
         .study.setting.capacity_bytes =
             (uint64_t)(BLOCKS * LOAD_BLOCK_WRITES * 4096 /
                        course->written_share),
-        .unit_bytes = 4096};
+        .unit_bytes = 4096,
+        .memory_blocks = 90};
 
     for (size_t i = 0; i < BLOCKS; i++)
         ns[i] = i < course->fall ? 100
@@ -161,7 +162,8 @@ START_TEST(it_lasts_where_its_thirds_agree)
                 {{100, 1, 0.8, 0.2}, STEADY_NOT_YET},
                 {{200, 1, 0, 0.11}, STEADY_FELL},
                 {{200, 1, 0, 0.09}, STEADY_UNUSED},
-                {{100, 1, 0, 0.11}, STEADY_UNUSED}, /* it was memory */
+                {{100, 1, 0, 0.11}, STEADY_UNUSED}, /* too soon for any spare */
+                {{80, 1, 0, 0.2}, STEADY_UNUSED},   /* it was memory */
                 {{300, 1, 0, 0.2}, STEADY_NOT_YET}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -55,8 +55,9 @@ static enum steady_reason reason_of(const struct steady_probe *state,
 struct steady_rate steady_rate(const struct steady_probe *state,
                                const double block_ns[], size_t count)
 {
-    const struct rate_change change =
-        rate_change(block_ns, blocks_of(state, spare_none), count, 0);
+    const struct rate_change change = rate_change(
+        block_ns, larger_of(blocks_of(state, spare_none), state->memory_blocks),
+        count, 0);
     struct steady_rate rate = {
         .reason = reason_of(state, &change, count),
         .fell_at = has_fallen(&change) ? change.at : 0,

@@ -40,6 +40,8 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 
+/* Memory of drives for writes that wait: more than in most. */
+static const uint64_t memory_most_bytes = 64 * MIB;
 /* A smaller span is that of memory in the drive. */
 static const uint64_t span_least_bytes = 64 * MIB;
 /* Of the capacity: with fewer writes it need not clean. */
@@ -328,6 +330,21 @@ static bool is_found(const struct findings *known, const char *parameter)
     return finding && finding->verdict == VERDICT_FOUND;
 }
 
+/* A write buffer that was found, and a little more; where none is known, more
+ * than most drives have. */
+static size_t memory_blocks_of(const struct load *load,
+                               const struct findings *known)
+{
+    const struct finding *buffer = findings_get(known, "write_buffer");
+    uint64_t bytes = memory_most_bytes;
+
+    if (buffer && buffer->verdict == VERDICT_ABSENT)
+        bytes = 0;
+    else if (buffer && buffer->verdict == VERDICT_FOUND)
+        bytes = (uint64_t)buffer->value.integer / 4 * 5;
+    return (size_t)(bytes / load->write_bytes / LOAD_BLOCK_WRITES);
+}
+
 static int start(const struct setting *setting, const struct findings *known,
                  void **result)
 {
@@ -340,6 +357,7 @@ static int start(const struct setting *setting, const struct findings *known,
     state->load = load_make(setting, "steady");
     state->blocks_most = load_blocks_most(setting);
     state->longest_ns = load_patience(setting) * usual_ns;
+    state->memory_blocks = memory_blocks_of(&state->load, known);
     state->unit_bytes = state->load.write_bytes;
     if (is_found(known, "clustered_page"))
         state->unit_bytes = larger_of(

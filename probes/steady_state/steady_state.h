@@ -23,9 +23,10 @@ struct steady_probe {
     struct study study;
     struct load load;
     size_t blocks_most;
-    double longest_ns;   /* that all writes together may take */
-    uint64_t unit_bytes; /* what a write takes of the flash, at least */
-    bool merges;         /* it has log blocks */
+    double longest_ns;    /* that all writes together may take */
+    size_t memory_blocks; /* memory takes in no more */
+    uint64_t unit_bytes;  /* what a write takes of the flash, at least */
+    bool merges;          /* it has log blocks */
 };
 
 /* ---- reads -------------------------------------------------------------- */
