@@ -9,7 +9,8 @@
  * all over, so large_request comes before the other writers; the block of
  * log_list is what clustered_block begins with, read_buffer looks at pages, and
  * write_buffer and sustained_write, which may write most, come late; and
- * steady_state, which leaves the drive without clean blocks, is last. */
+ * steady_state, which leaves the drive without clean blocks, is last, but for
+ * hot_cold, which goes on from there. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -32,7 +33,8 @@
     ROW(content)                                                               \
     ROW(write_buffer)                                                          \
     ROW(sustained_write)                                                       \
-    ROW(steady_state)
+    ROW(steady_state)                                                          \
+    ROW(hot_cold)
 
 /* Before them what makes the drive ready, where that is needed. */
 #define PROBES_ALL(ROW)                                                        \

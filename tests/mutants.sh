@@ -345,6 +345,10 @@ probes/sustained_write/cache.c|s/^ *fall->scale.middle_ns;/0;/|test_sustained_wr
 probes/sustained_write/cache.c|s/hot_least = 1.25/hot_least = 125/|test_sustained_write|
 probes/sustained_write/cache.c|s/back_least = 0.9;/back_least = 0.4;/|test_sustained_write|
 probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
+probes/hot_cold/copies.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
+probes/hot_cold/copies.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
+probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|
+probes/hot_cold/hot_cold.c|s/return state->buffer_known \&\&/return true ||/|test_hot_cold|
 probes/steady_state/steady.c|s/settling_share = 1.0 \/ 3/settling_share = 0/|test_steady_state|
 probes/steady_state/steady.c|s/spare_least = 0.1/spare_least = 0/|test_steady_state|
 probes/steady_state/steady.c|s/, state->memory_blocks)/, 0)/|test_steady_state|

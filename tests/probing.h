@@ -15,6 +15,8 @@
 struct probing {
     const char *spec; /* "sim:ssd-a,noise=realistic" */
     const struct probe *probe;
+    const struct probe *before; /* runs first; NULL: none */
+    const char *assume;         /* "write_buffer=4096"; NULL: nothing */
     unsigned seed;
     bool read_only;
     uint64_t write_budget_bytes; /* 0: as is usual */
@@ -42,10 +44,26 @@ static inline int probing_row(void *context, const char *probe,
     return 0;
 }
 
+static inline void probing_assume(struct probing *run, struct session *session)
+{
+    char name[sizeof(run->rows.header.assume)];
+    struct fault why = {FAULT_NONE, ""};
+
+    if (!run->assume)
+        return;
+    snprintf(run->rows.header.assume, sizeof(name), "%s", run->assume);
+    snprintf(name, sizeof(name), "%s", run->assume);
+    char *value = strchr(name, '=');
+    *value++ = '\0';
+    ck_assert_msg(session_assume(session, name, value, &why) == 0, "%s",
+                  why.text);
+}
+
 /* What was found is found from the rows alone, too. */
 static inline void probing_infer(const struct probing *run)
 {
-    const struct probe *const asked[] = {run->probe, NULL};
+    const struct probe *const asked[] = {run->before ? run->before : run->probe,
+                                         run->before ? run->probe : NULL, NULL};
     struct findings again = {.count = 0};
     struct fault why = {FAULT_NONE, ""};
 
@@ -65,7 +83,8 @@ static inline void probing_infer(const struct probing *run)
 /* Runs the probe, and concludes again. */
 static inline void probing_run(struct probing *run)
 {
-    const struct probe *const asked[] = {run->probe, NULL};
+    const struct probe *const asked[] = {run->before ? run->before : run->probe,
+                                         run->before ? run->probe : NULL, NULL};
     const struct device_options device_options = {
         .write = !run->read_only, .queue_depth_count = SAMPLE_DEPTH_MAX};
     const struct session_options options = {.seed = run->seed,
@@ -83,8 +102,10 @@ static inline void probing_run(struct probing *run)
     ck_assert_msg(session_open(device, &options, &session, &why) == 0, "%s: %s",
                   run->spec, why.text);
     run->rows.header.setting = *session_setting(session);
-    snprintf(run->rows.header.probes, sizeof(run->rows.header.probes), "%s",
+    snprintf(run->rows.header.probes, sizeof(run->rows.header.probes), "%s%s%s",
+             run->before ? run->before->name : "", run->before ? " " : "",
              run->probe->name);
+    probing_assume(run, session);
     ck_assert_msg(session_run(session, asked, &why) == 0, "%s: %s", run->spec,
                   why.text);
     run->findings = *session_findings(session);

@@ -14,8 +14,8 @@ set(longest test_quality test_faults test_random test_budget test_experiments
 # Under the sanitizers these only repeat, on more drives, what test_session,
 # test_study and the suites of the model run there already: with the long tests.
 set(repeat test_budget test_experiments test_probes_kim test_probes_stick
-    test_probes_reads test_probes_trust test_random test_rows test_steady_state
-    test_sustained_write test_throughput test_twin)
+    test_probes_reads test_probes_trust test_random test_rows test_hot_cold
+    test_steady_state test_sustained_write test_throughput test_twin)
 
 function(suite name label)
   set(test ${build}.${name})

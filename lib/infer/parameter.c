@@ -79,6 +79,8 @@ static const struct {
     {"cleaning_stall", PARAMETER_SPEED, "ns",
      "what one in a thousand such writes takes, and longer"},
     {"spare_share", PARAMETER_LAYOUT, "permille", "flash beyond the capacity"},
+    {"hot_cold_separation", PARAMETER_BEHAVIOUR, "",
+     "does cleaning keep what is written often apart from the rest"},
     {"read_slowdown", PARAMETER_SPEED, "thousandths",
      "how many times as long a read takes beside 16 writes"},
     {"read_priority", PARAMETER_BEHAVIOUR, "",

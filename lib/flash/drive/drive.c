@@ -70,6 +70,7 @@ static const char *const truth_parameters[] = {
     "steady_random_write",
     "cleaning_stall",
     "spare_share",
+    "hot_cold_separation",
     "read_slowdown",
     "read_priority",
     "erase_unit",

@@ -216,6 +216,22 @@ static void advise_random_writes(const struct findings *findings,
              stall);
 }
 
+static void advise_hot_data(const struct findings *findings,
+                            struct advice_list *list)
+{
+    const struct finding *apart = findings_get(findings, "hot_cold_separation");
+
+    if (!apart || apart->verdict != VERDICT_FOUND || apart->value.boolean)
+        return;
+    struct advice *advice =
+        advice_add(list, "hot data", "hot_cold_separation", NULL);
+    snprintf(advice->text, sizeof(advice->text),
+             "Cleaning mixes what is written often with what is not, and "
+             "copies the latter again and again. Leave a part of the drive "
+             "unused and discarded, and let programs collect small updates "
+             "before they write them.");
+}
+
 void advice_make(const struct findings *findings,
                  const struct device_info *device, struct advice_list *list)
 {
@@ -232,5 +248,6 @@ void advice_make(const struct findings *findings,
     advise_burst(findings, list);
     advise_long_writes(findings, list);
     advise_random_writes(findings, list);
+    advise_hot_data(findings, list);
     advise_trust(findings, list);
 }

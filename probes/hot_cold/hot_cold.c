@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hot-cold: does cleaning keep data that is written often apart from data that
+ * is not? (Lee & Kim 2013 compare how a drive may do so; here from outside.)
+ *
+ * Idea: where both share blocks, each block that is cleaned holds cold data
+ * that is copied again and again; apart, hot blocks are all invalid by then. So
+ * from a uniform load that lasts (steady-state) to one of which nine of ten
+ * writes go to a tenth of the span:
+ *
+ *    a      |            ._______ together
+ *    write  |          .'
+ *    takes  |_________:  _ _ _ _  as before
+ *           |          '.
+ *           |            '------- apart
+ *           +--------------------------> written
+ *             uniform : skewed
+ *
+ * Together, cleaning copies so much more as a closed form says (copies.c), and
+ * the least of that is what a drive must lose; apart, it copies no more than
+ * before. Nothing is said in between, or where both are close: where cleaning
+ * is a small part of what a write takes. How large it is follows from what a
+ * write took before the drive had to clean.
+ *
+ * Assumes: steady-state ended just before, on the same span. Memory that takes
+ * in a part of the hot data, and a mapping that is at hand for it only, would
+ * look like data that is kept apart: both must be known to be none, or small.
+ */
+#include "probes/hot_cold/hot_cold.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/units.h"
+#include "probes/probes.h"
+
+/* Cold data is written again so seldom that the rate changes for long: so many
+ * times the span is written at least. */
+static const uint64_t span_times = 6;
+/* What is written first does not count. */
+static const double settling_share = 1.0 / 3;
+/* Blocks of the first looks; each look has a quarter more. */
+enum { UNIFORM_FIRST = 256, SKEWED_FIRST = 64 };
+/* The uniform writes are this part of all at most. */
+enum { UNIFORM_PARTS = 4 };
+/* All writes take no longer, with the usual budget. */
+static const double usual_ns = 45e9;
+/* With less there is nothing to tell apart. */
+static const double cleaning_least = 0.25;
+/* The uniform rate is still that of steady-state. */
+static const double same_most = 0.15;
+/* Memory that takes in less than this part of the hot data does not matter. */
+static const uint64_t buffer_parts = 16;
+/* What is not known of the drive may do the same. */
+static const double sure = 0.9;
+
+static struct finding *add(struct findings *findings)
+{
+    return findings_add(findings, probe_hot_cold.name, "hot_cold_separation");
+}
+
+/* ---- what is said ------------------------------------------------------- */
+
+static void say(const struct load_rate *uniform, const struct load_rate *skewed,
+                double share, struct findings *findings)
+{
+    const double low = skewed->low / uniform->high;
+    const double high = skewed->high / uniform->low;
+    const enum hot_cold verdict = hot_cold_judge(low, high, share);
+    struct finding *finding = add(findings);
+
+    if (verdict != HOT_COLD_OPEN)
+        finding_found(finding, value_boolean(verdict == HOT_COLD_APART), sure);
+    finding_why(finding,
+                "where nine of ten writes go to a tenth of the places, a write "
+                "takes %.2f times as long as at random (%.2f to %.2f); "
+                "together with cold data it would be %.2f or more, and apart 1 "
+                "or less",
+                skewed->ns / uniform->ns, low, high, copies_ratio(share));
+}
+
+/* ---- what keeps it from being told -------------------------------------- */
+
+static bool has_small_memory(const struct hot_cold_probe *state)
+{
+    const uint64_t hot_bytes = state->skewed.span_bytes / LOAD_HOT_PARTS;
+
+    return state->buffer_known &&
+           state->buffer_bytes <= hot_bytes / buffer_parts;
+}
+
+static double cleaning_share(const struct hot_cold_probe *state)
+{
+    return 1 - state->fresh_ns / state->steady_ns;
+}
+
+/* Why nothing can be told, by what other probes found; NULL: it can. */
+static const char *obstacle(const struct hot_cold_probe *state)
+{
+    if (state->merges)
+        return "the drive merges log blocks, and does not clean";
+    if (state->fresh_ns <= 0)
+        return "it is not known what a write takes before the drive has to "
+               "clean";
+    if (cleaning_share(state) < cleaning_least)
+        return "cleaning is less than a quarter of what a write takes, so that "
+               "both would look alike";
+    if (!has_small_memory(state))
+        return "memory in the drive may take in a part of the data that is "
+               "written often; it must be known to be small (write_buffer)";
+    if (state->reach_bytes > 0 && state->reach_bytes < state->skewed.span_bytes)
+        return "the mapping of the span is not all at hand, which makes "
+               "writes to a part of it quicker";
+    return NULL;
+}
+
+/* ---- the reasoning ------------------------------------------------------ */
+
+static size_t blocks_needed(const struct hot_cold_probe *state)
+{
+    return (size_t)(span_times * state->skewed.span_bytes / state->unit_bytes /
+                    LOAD_BLOCK_WRITES);
+}
+
+static size_t settled(size_t blocks)
+{
+    return (size_t)(settling_share * (double)blocks);
+}
+
+/* Do uniform writes leave most of the time and budget to skewed ones? */
+static bool is_short(const struct hot_cold_probe *state, size_t blocks)
+{
+    return blocks <= state->blocks_most / UNIFORM_PARTS &&
+           (double)blocks * LOAD_BLOCK_WRITES * state->steady_ns <=
+               state->longest_ns / UNIFORM_PARTS;
+}
+
+/* The uniform rate now; false where it is another than before. */
+static bool take_uniform(struct hot_cold_probe *state, struct load_rate *rate)
+{
+    for (size_t blocks = UNIFORM_FIRST; is_short(state, blocks);
+         blocks += blocks / 4) {
+        const double *ns = load_blocks(&state->study, &state->uniform, blocks);
+        if (load_lasts(ns, settled(blocks), blocks, rate) &&
+            fabs(rate->ns - state->steady_ns) <= same_most * state->steady_ns)
+            return true;
+    }
+    return false;
+}
+
+/* What skewed writes take once it lasts; false where it does not. */
+static bool take_skewed(struct hot_cold_probe *state, struct load_rate *rate)
+{
+    const size_t least = blocks_needed(state);
+    const size_t most = state->blocks_most - state->blocks_most / UNIFORM_PARTS;
+
+    for (size_t blocks = SKEWED_FIRST; blocks <= most; blocks += blocks / 4) {
+        const double *ns = load_blocks(&state->study, &state->skewed, blocks);
+        if (blocks >= least && load_lasts(ns, settled(blocks), blocks, rate))
+            return true;
+        const size_t next = blocks + blocks / 4;
+        if (rate_mean(ns, blocks, INFINITY) * (double)next > state->longest_ns)
+            return false;
+    }
+    return false;
+}
+
+/* Do budget and time allow so many skewed writes? */
+static bool has_room(struct hot_cold_probe *state, struct findings *findings)
+{
+    const size_t needed = blocks_needed(state);
+    const double seconds =
+        (double)needed * LOAD_BLOCK_WRITES * state->steady_ns / 1e9;
+
+    if (needed * 2 > state->blocks_most)
+        finding_why(add(findings),
+                    "the write budget, or half a million writes, are too "
+                    "little to write the span %d times",
+                    (int)span_times);
+    else if (seconds > state->longest_ns / 1e9)
+        finding_why(add(findings),
+                    "skewed writes would take %.0f s or more to keep one rate; "
+                    "%s",
+                    seconds, load_more_time);
+    else
+        return true;
+    return false;
+}
+
+static void think(struct study *study, struct findings *findings)
+{
+    struct hot_cold_probe *state = (struct hot_cold_probe *)study;
+    const char *reason = obstacle(state);
+    struct load_rate uniform, skewed;
+
+    if (reason) {
+        study_say_open(&probe_hot_cold, findings, reason);
+        return;
+    }
+    if (!has_room(state, findings))
+        return;
+    if (!take_uniform(state, &uniform))
+        study_say_open(&probe_hot_cold, findings,
+                       "writes at random places take another time than when "
+                       "their rate was measured");
+    else if (!take_skewed(state, &skewed))
+        study_say_open(&probe_hot_cold, findings,
+                       "the rate of skewed writes still changes");
+    else
+        say(&uniform, &skewed, cleaning_share(state), findings);
+}
+
+/* ---- the probe ---------------------------------------------------------- */
+
+static void plan(const struct setting *setting, struct probe_plan *plan)
+{
+    const uint64_t least = smaller_of(load_blocks_most(setting), UNIFORM_FIRST);
+    const uint64_t most = load_blocks_most(setting);
+    const uint64_t write_bytes = load_make(setting, "").write_bytes;
+
+    *plan = (struct probe_plan){
+        .requests = least * LOAD_BLOCK_WRITES,
+        .requests_max = most * LOAD_BLOCK_WRITES,
+        .bytes_written = least * LOAD_BLOCK_WRITES * write_bytes,
+        .bytes_written_max = most * LOAD_BLOCK_WRITES * write_bytes};
+}
+
+static const struct finding *found(const struct findings *known,
+                                   const char *parameter)
+{
+    const struct finding *finding = findings_get(known, parameter);
+
+    return finding && finding->verdict == VERDICT_FOUND ? finding : NULL;
+}
+
+/* 0 where it was not found. */
+static uint64_t number_of(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding = found(known, parameter);
+
+    return finding ? (uint64_t)finding->value.integer : 0;
+}
+
+static void take_known(struct hot_cold_probe *state,
+                       const struct findings *known)
+{
+    const struct finding *steady = found(known, "steady_random_write");
+    const struct finding *buffer = findings_get(known, "write_buffer");
+
+    state->unit_bytes = larger_of(state->uniform.write_bytes,
+                                  number_of(known, "clustered_page"));
+    state->merges = found(known, "log_list") || found(known, "log_block");
+    state->reach_bytes = number_of(known, "mapping_reach");
+    state->buffer_bytes = number_of(known, "write_buffer");
+    state->buffer_known = buffer && (buffer->verdict == VERDICT_FOUND ||
+                                     buffer->verdict == VERDICT_ABSENT);
+    state->steady_ns = (double)number_of(known, "steady_random_write");
+    for (size_t i = 0; steady && i < steady->extras_count; i++)
+        if (strcmp(steady->extras[i].name, "fresh") == 0)
+            state->fresh_ns = (double)steady->extras[i].value.integer;
+}
+
+static int start(const struct setting *setting, const struct findings *known,
+                 void **result)
+{
+    static const struct study_ops ops = {.think = think};
+    struct hot_cold_probe *state =
+        study_create(sizeof(*state), &probe_hot_cold, &ops, setting);
+
+    if (!state)
+        return -ENOMEM;
+    state->uniform = load_make(setting, "uniform");
+    state->skewed = load_make(setting, "skewed");
+    state->skewed.skewed = true;
+    state->blocks_most = load_blocks_most(setting);
+    state->longest_ns = load_patience(setting) * usual_ns;
+    take_known(state, known);
+    *result = state;
+    return 0;
+}
+
+const struct probe probe_hot_cold = {
+    .name = "hot-cold",
+    .question = "Does cleaning keep data that is written often apart from the "
+                "rest?",
+    .idea = "From writes at random places to writes of which nine of ten go to "
+            "a tenth of them: together with the rest they take longer, by a "
+            "closed form.",
+    .writes = true,
+    .region_min_bytes = 128 * MIB,
+    .answers = {"hot_cold_separation"},
+    .needs = {"steady_random_write"},
+    .plan = plan,
+    .start = start,
+    STUDY_PROBE_FUNCTIONS,
+};
