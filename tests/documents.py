@@ -35,6 +35,8 @@ ROWS = [
     ("ssdprobe", 3, "run clustered-page sim:ssd-a --write-budget=4096"),
     ("ssdprobe", 2, "sim:ssd-a --output-dir=first"),
     ("ssdprobe", 0, "list"),
+    ("ssdprobe", 0, "list --known"),
+    ("ssdprobe", 2, "list --known=nowhere"),
     ("ssdprobe", 1, "list --seed=1"),
     ("ssdprobe", 0, "check"),
     ("ssdprobe", 0, "check sim:ssd-a"),

@@ -24,6 +24,8 @@ check "ssdprobe is installed" "$prefix/bin/ssdprobe" --version
 check "flashemu is installed" "$prefix/bin/flashemu" --version
 check "the emulated drives are installed" same_files \
     "$source_dir/lib/flash/drives" ini "$prefix/share/ssdprobe/drives"
+check "the known models are installed" same_files \
+    "$source_dir/lib/report/known" json "$prefix/share/ssdprobe/known"
 check "the plots are installed" same_files \
     "$source_dir/plots" gp "$prefix/share/ssdprobe/plots"
 for program in ssdprobe flashemu; do

@@ -2,6 +2,8 @@
 #include <json-c/json.h>
 
 #include "cmd/ssdprobe/console/commands.h"
+#include "cmd/ssdprobe/pages/known_read.h"
+#include "lib/report/summary.h"
 #include "probes/probes.h"
 
 static void print_words(const char *label, const char *const words[])
@@ -55,6 +57,33 @@ static struct json_object *json_probe(const struct probe *probe)
     return object;
 }
 
+/* The models that a report is compared with, in place of the probes. */
+static int list_known(const struct settings *settings, struct output *output,
+                      struct fault *why)
+{
+    const unsigned columns_count =
+        output->style.columns_count ? output->style.columns_count : 80;
+    struct json_object *array = json_object_new_array();
+    char line[REPORT_SUMMARY_BYTES];
+    struct known_set set;
+    const int error = known_set_read(settings->known_path, &set, why);
+
+    for (size_t i = 0; i < set.count && !error; i++) {
+        struct json_object *object = json_object_new_object();
+        report_summary(set.models[i].report, false, line);
+        add_text(object, "model", set.names[i]);
+        add_text(object, "summary", line);
+        json_object_array_add(array, object);
+        if (!output->text)
+            continue;
+        report_wrap(output->text, set.names[i], 0, columns_count);
+        report_wrap(output->text, line, 4, columns_count);
+    }
+    known_set_close(&set);
+    json_object_object_add(output->document, "known", array);
+    return error;
+}
+
 int command_list(const struct options_given *given)
 {
     struct invocation invocation;
@@ -66,6 +95,11 @@ int command_list(const struct options_given *given)
     if (error)
         return invocation_fail(&invocation, error, &why);
     output->text_done = true;
+    if (invocation.settings.known) {
+        error = list_known(&invocation.settings, output, &why);
+        return error ? invocation_fail(&invocation, error, &why)
+                     : invocation_end(&invocation, 0);
+    }
     if (output->text)
         for (size_t i = 0; probes_all[i]; i++)
             print_probe(probes_all[i], invocation.settings.verbose,

@@ -7,6 +7,7 @@
 
 #include "cmd/common/json.h"
 #include "cmd/ssdprobe/console/commands.h"
+#include "cmd/ssdprobe/pages/known_read.h"
 #include "cmd/ssdprobe/pages/pages.h"
 #include "cmd/ssdprobe/pages/run_read.h"
 #include "cmd/ssdprobe/twin/twin_made.h"
@@ -66,6 +67,11 @@ static int make_again(struct invocation *invocation, struct run_read *run,
     if (!error && run_dir_has(&run->dir, TWIN_FILE))
         error = make_twin(run, &rows, made, why);
     csv_rows_free(&rows);
+    if (!error)
+        error = known_join(invocation->settings.known_path, &store->report,
+                           &invocation->known, why);
+    if (!error && invocation->known.models_count)
+        store->report.known = &invocation->known;
     if (!error)
         error = keep_findings(run, why);
     if (!error)

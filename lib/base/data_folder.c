@@ -13,6 +13,7 @@
 static const char *const names[] = {
     [DATA_DRIVES] = "drives",
     [DATA_PLOTS] = "plots",
+    [DATA_KNOWN] = "known",
 };
 
 /* Where the file lies that this code was loaded from: a program, or a plugin of

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Files that come with the programs. */
-enum data_kind { DATA_DRIVES, DATA_PLOTS };
+enum data_kind { DATA_DRIVES, DATA_PLOTS, DATA_KNOWN };
 
 /*
  * The folders where such files may be, best first. The first one is found by

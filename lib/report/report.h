@@ -34,6 +34,7 @@ struct report_warnings {
 };
 
 struct report_twin;
+struct report_known;
 
 /* NULL is allowed everywhere: not known, not done, or it failed before. */
 struct report {
@@ -47,6 +48,7 @@ struct report {
     const struct report_warnings *warnings;      /* not in JSON: messages are */
     const struct interlock_outcomes *interlocks; /* JSON only */
     const struct report_twin *twin;              /* report_twin.h */
+    const struct report_known *known;            /* known.h */
     bool hide_serial;
 };
 

@@ -9,6 +9,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
+#include "lib/report/known.h"
 #include "lib/report/report_twin.h"
 #include "lib/report/summary.h"
 
@@ -433,6 +434,9 @@ void report_json_conclusions(struct json_object *document,
                            report_json_findings(report->findings));
     advice_make(report->findings, report->device, &advice);
     json_object_object_add(document, "advice", json_advice(&advice));
+    if (report->known)
+        json_object_object_add(document, "resembles",
+                               known_json(report->known));
     if (report->twin)
         json_object_object_add(document, "twin",
                                report_twin_json(report->twin));

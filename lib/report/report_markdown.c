@@ -9,6 +9,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
+#include "lib/report/known.h"
 #include "lib/report/markdown.h"
 #include "lib/report/report_hide.h"
 #include "lib/report/summary.h"
@@ -249,6 +250,7 @@ int report_markdown(FILE *out, const struct report *report,
                     const struct report_style *style)
 {
     const struct device_info *device = report->device;
+    char line[200];
     struct sheet sheet = {
         .out = out, .report = report, .plain_bytes = style->plain_bytes};
 
@@ -261,6 +263,10 @@ int report_markdown(FILE *out, const struct report *report,
     put_summary(&sheet);
     put_doubts(&sheet);
     put_names(&sheet, "Asked, but not known: ", VERDICT_INCONCLUSIVE);
+    if (known_sentence(report->known, line, sizeof(line))[0]) {
+        put(&sheet, line);
+        fputs("\n\n", out);
+    }
     put_device(&sheet);
     put_advice(&sheet);
     put_findings(&sheet);

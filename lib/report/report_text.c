@@ -8,6 +8,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
+#include "lib/report/known.h"
 #include "lib/report/report_twin.h"
 #include "lib/report/summary.h"
 
@@ -422,12 +423,16 @@ static void print_warnings(const struct page *page,
 /* What it is, how far that can be believed, and what it leaves open. */
 static void print_top(const struct page *page, const struct report *report)
 {
+    char line[200];
+
     print_summary(page, report);
     print_conditions(page, report->conditions);
     print_warnings(page, report->warnings);
     if (report->findings)
         print_names(page, "Asked, but not known: ", report->findings,
                     VERDICT_INCONCLUSIVE);
+    report_wrap(page->out, known_sentence(report->known, line, sizeof(line)), 0,
+                page->style.columns_count);
     if (report->device && report->findings && report->findings->count)
         fputc('\n', page->out);
 }

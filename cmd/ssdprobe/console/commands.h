@@ -5,6 +5,7 @@
 #include "cmd/common/options.h"
 #include "cmd/ssdprobe/console/output.h"
 #include "cmd/ssdprobe/console/settings.h"
+#include "lib/report/known.h"
 
 /* The sub-commands; each returns the exit status. */
 int command_all(const struct options_given *given);
@@ -33,6 +34,7 @@ struct invocation {
     struct settings settings;
     struct output output;
     struct report report;
+    struct report_known known; /* which model it resembles */
 };
 
 /* 0, or -errno: then invocation_fail() is what is left to do. */

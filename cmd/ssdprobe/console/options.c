@@ -92,6 +92,14 @@ const struct option_row ssdprobe_options[] = {
              "and with 5 where no finding can be compared",
      .commands = COMMAND_DIFF,
      .group = output_group},
+    {.id = OPTION_KNOWN,
+     .name = "known",
+     .argument = "[PATH]",
+     .help = "compare the drive with the known models of this folder of "
+             "results, or this one result, not with those that are installed; "
+             "with list, which models those are",
+     .commands = MEASURING | COMMAND_REPORT | COMMAND_LIST,
+     .group = output_group},
     {.id = OPTION_BYTES,
      .name = "bytes",
      .help = "sizes in plain bytes in the text report",

@@ -238,6 +238,11 @@ static int read_option(const struct option_given *option,
         return option->value[0]
                    ? 0
                    : malformed(option, -EINVAL, "the name of a file", why);
+    case OPTION_KNOWN:
+        settings->known = true;
+        settings->known_path =
+            option->value && option->value[0] ? option->value : NULL;
+        return 0;
     case OPTION_RESUME:
         settings->resume = option->value;
         return option->value[0] ? 0

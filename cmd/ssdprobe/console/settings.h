@@ -36,6 +36,7 @@ enum option_id {
     OPTION_PROGRESS,
     OPTION_MARKDOWN,
     OPTION_EXIT_CODE,
+    OPTION_KNOWN,
     OPTION_BYTES,
     OPTION_NO_SERIAL,
     OPTION_QUIET,
@@ -102,9 +103,11 @@ struct settings {
     const char *resume; /* the run directory of an interrupted run, or NULL */
     enum progress_mode progress;
     bool plain_bytes, no_serial, quiet, verbose, terminal, markdown;
-    const char *output; /* of `twin`: the file; NULL: stdout */
-    bool check;         /* of `twin` */
-    bool exit_code;     /* of `diff` */
+    const char *output;     /* of `twin`: the file; NULL: stdout */
+    bool check;             /* of `twin` */
+    bool exit_code;         /* of `diff` */
+    bool known;             /* of `list` */
+    const char *known_path; /* NULL: what is installed */
     enum twin_wish twin;
 
     uint64_t seed;

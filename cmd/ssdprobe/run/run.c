@@ -7,6 +7,7 @@
 #include "cmd/ssdprobe/console/choice.h"
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/console/confirm.h"
+#include "cmd/ssdprobe/pages/known_read.h"
 #include "cmd/ssdprobe/pages/pages.h"
 #include "cmd/ssdprobe/run/run.h"
 #include "cmd/ssdprobe/run/cost.h"
@@ -281,6 +282,19 @@ static void take_fingerprint(struct run *run)
         fingerprint_take(run->device, &region, &run->fingerprint);
 }
 
+/* A run does not fail because no known model can be read. */
+static void compare_known(struct run *run)
+{
+    struct invocation *invocation = &run->invocation;
+    struct fault why = {FAULT_NONE, ""};
+
+    if (known_join(invocation->settings.known_path, &invocation->report,
+                   &invocation->known, &why))
+        output_message(&invocation->output, "warning", why.text);
+    else if (invocation->known.models_count)
+        invocation->report.known = &invocation->known;
+}
+
 /* Everything after the choice of probes. */
 static int do_run(struct run *run, const char *spec)
 {
@@ -317,6 +331,7 @@ static int do_run(struct run *run, const char *spec)
         error = measure(run);
     error = around_end(run, error);
     run_make_twin(run, error);
+    compare_known(run);
     say_how_it_ended(run, error);
     int status = invocation_status(error, &run->why,
                                    invocation->report.findings, run->every);

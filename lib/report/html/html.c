@@ -11,6 +11,7 @@
 #include "lib/report/advice/advice.h"
 #include "lib/report/html/parts.h"
 #include "lib/report/html/style.h"
+#include "lib/report/known.h"
 #include "lib/report/summary.h"
 
 /* ---- the device -------------------------------------------------------- */
@@ -99,7 +100,7 @@ static void put_header(FILE *out, const struct report *report)
     const char *name = device && device->model[0]  ? device->model
                        : device && device->path[0] ? device->path
                                                    : "a recording";
-    char summary[REPORT_SUMMARY_BYTES];
+    char summary[REPORT_SUMMARY_BYTES], line[200];
 
     fputs("<header>\n", out);
     html_tag(out, "h1", name);
@@ -109,6 +110,8 @@ static void put_header(FILE *out, const struct report *report)
     put_warnings(out, report->warnings);
     put_names(out, "<p>Asked, but not known: ", report->findings,
               VERDICT_INCONCLUSIVE);
+    if (known_sentence(report->known, line, sizeof(line))[0])
+        html_tag(out, "p", line);
     html_tag(out, summary[0] ? "p class=\"soft\"" : "p class=\"lead\"",
              "What is inside, found by timing requests. Each value stands with "
              "its interval and with how sure it is.");

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/known.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/units.h"
+#include "lib/report/compare.h"
+
+/* What `diff` calls likely. */
+static const double likely = 0.95;
+/* Before anything is compared: is the drive one of the known models? */
+static const double known_before = 0.5;
+
+const char *known_kind_name(enum known_kind kind)
+{
+    static const char *const names[] = {
+        [KNOWN_LIKE] = "like", [KNOWN_NONE] = "none", [KNOWN_OPEN] = "open"};
+    return names[kind];
+}
+
+int known_compare(const struct report *report, const struct known_model *models,
+                  size_t models_count, struct report_known *known)
+{
+    struct comparison *pair = malloc(sizeof(*pair));
+    double sum = 1 - known_before, most = -1;
+
+    *known =
+        (struct report_known){.kind = KNOWN_OPEN, .models_count = models_count};
+    if (!pair)
+        return -ENOMEM;
+    for (size_t i = 0; i < models_count; i++) {
+        compare_reports(report, models[i].report, pair);
+        const double one = pair->probes_count ? pair->one_model : 0.5;
+        const double weight =
+            known_before / (double)models_count * one / (1 - one);
+        sum += weight;
+        if (!pair->probes_count || weight <= most)
+            continue;
+        most = weight;
+        known->probes_count = pair->probes_count;
+        known->emulated =
+            models[i].report->device && models[i].report->device->virtual_clock;
+        report_utf8(models[i].name, known->name, sizeof(known->name));
+    }
+    free(pair);
+    known->probability = most > 0 ? most / sum : 0;
+    if (known->name[0] && known->probability >= likely)
+        known->kind = KNOWN_LIKE;
+    else if (known->name[0] && (1 - known_before) / sum >= likely)
+        known->kind = KNOWN_NONE;
+    return 0;
+}
+
+char *known_sentence(const struct report_known *known, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (!known || known->models_count == 0 || !known->name[0])
+        return text;
+    if (known->kind == KNOWN_LIKE)
+        snprintf(text, size,
+                 "Of %zu known models it resembles %s%s: %d %%, from what %zu "
+                 "probe%s found in both.",
+                 known->models_count, known->name,
+                 known->emulated ? " (an emulated drive)" : "",
+                 (int)floor(known->probability * 100), known->probes_count,
+                 known->probes_count == 1 ? "" : "s");
+    else if (known->asked && known->kind == KNOWN_NONE)
+        snprintf(text, size, "It resembles none of %zu known models.",
+                 known->models_count);
+    else if (known->asked)
+        snprintf(text, size,
+                 "Whether it is one of %zu known models cannot be told.",
+                 known->models_count);
+    return text;
+}
+
+struct json_object *known_json(const struct report_known *known)
+{
+    struct json_object *object = json_object_new_object();
+    const bool like = known->kind == KNOWN_LIKE;
+
+    json_object_object_add(
+        object, "verdict",
+        json_object_new_string(known_kind_name(known->kind)));
+    json_object_object_add(object, "models",
+                           json_object_new_int64((int64_t)known->models_count));
+    json_object_object_add(object, "model",
+                           like ? json_object_new_string(known->name) : NULL);
+    json_object_object_add(
+        object, "probability",
+        json_object_new_double(
+            (double)nearest_integer(known->probability * 1e6) / 1e6));
+    return object;
+}
