@@ -319,6 +319,38 @@ START_TEST(read_tails_fall_to_the_suspend_time)
 }
 END_TEST
 
+/* Eight reads of one bank come together; each takes ten times as long as it
+ * should. What one waits for the others is as long as it was. */
+START_TEST(an_outlier_is_work_and_not_a_wait)
+{
+    enum { READS = 8, FACTOR = 10 };
+    uint64_t quiet_ns[READS], waited_ns[READS];
+
+    for (int noisy = 0; noisy < 2; noisy++) {
+        struct drive drive = queue_drive(DIE_QUEUE_FIFO, SUSPEND_NOTHING);
+        drive.outlier_share = noisy;
+        drive.outlier_factor_low = drive.outlier_factor_high = FACTOR;
+        struct lane lane = {.bench = bench_of(&drive)};
+        flash_explain(lane.bench.flash, note_why, &lane);
+        for (uint64_t i = 0; i < READS; i++)
+            send(&lane, i, FLASH_READ, i);
+        finish(&lane);
+        for (uint64_t i = 0; !noisy && i < READS; i++) {
+            quiet_ns[i] = lane.complete_ns[i];
+            waited_ns[i] = lane.why[i].die_ns + lane.why[i].channel_ns;
+            ck_assert_uint_ge(waited_ns[i], i * SENSE);
+        }
+        for (uint64_t i = 0; noisy && i < READS; i++) {
+            ck_assert_uint_eq(lane.why[i].noise_ns,
+                              (FACTOR - 1) * (quiet_ns[i] - waited_ns[i]));
+            ck_assert_uint_eq(lane.complete_ns[i],
+                              quiet_ns[i] + lane.why[i].noise_ns);
+        }
+        bench_close(&lane.bench);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_queues");
@@ -328,6 +360,7 @@ int main(void)
     tcase_add_test(queues, a_suspended_erase_delays_a_read_by_the_suspend_time);
     tcase_add_test(queues, a_read_goes_before_programs_that_wait);
     tcase_add_loop_test(queues, read_tails_fall_to_the_suspend_time, 0, 4);
+    tcase_add_test(queues, an_outlier_is_work_and_not_a_wait);
     suite_add_tcase(suite, queues);
     return suite_run(suite);
 }

@@ -20,14 +20,23 @@ void flash_explain(struct flash *flash, flash_tell_fn *tell, void *context)
     flash->array.why = tell ? &flash->unit_why : NULL;
 }
 
-/* When a request that is served is seen to be complete. */
+/* How long a request waited for what others did to its banks, its bus or its
+ * place in the write buffer. */
+static uint64_t waited_ns(const struct flash_why *why)
+{
+    return why->buffer_ns + why->clean_ns + why->erase_ns + why->wait_ns +
+           why->die_ns + why->suspend_ns + why->channel_ns;
+}
+
+/* When a request that is served is seen to be complete. An outlier's own
+ * `work_ns` take longer; what it waits for takes as long as before. */
 static uint64_t see(struct flash *flash, uint64_t begin_ns,
-                    uint64_t complete_ns)
+                    uint64_t complete_ns, uint64_t work_ns)
 {
     double held = noise_outlier(&flash->noise);
 
     if (held > 0) {
-        complete_ns += (uint64_t)((double)(complete_ns - begin_ns) * held);
+        complete_ns += (uint64_t)((double)work_ns * held);
         flash->held_until_ns = complete_ns;
     }
     return noise_seen(&flash->noise, begin_ns, complete_ns);
@@ -52,7 +61,8 @@ static uint64_t serve_noisy(struct flash *flash,
     uint64_t complete = serve_request(flash, request, begin_ns);
     if (flash->under_way)
         return complete; /* its end is open */
-    uint64_t seen_ns = see(flash, begin_ns, complete);
+    /* It has its turn to itself: the merges and the cleaning are its own. */
+    uint64_t seen_ns = see(flash, begin_ns, complete, complete - begin_ns);
     flash->why.wake_ns = asleep_ns;
     flash->why.noise_ns = paused_ns + (seen_ns - complete);
     return seen_ns;
@@ -214,7 +224,10 @@ static void step_under_way(struct flash *flash)
     if (!under_way_step(flash->under_way, &done, &order, &flash->why))
         return;
     if (flash->noise.on) {
-        uint64_t seen_ns = see(flash, done.begin_ns, done.complete_ns);
+        uint64_t turn_ns = done.complete_ns - done.begin_ns;
+        uint64_t waits_ns = waited_ns(&flash->why);
+        uint64_t seen_ns = see(flash, done.begin_ns, done.complete_ns,
+                               turn_ns > waits_ns ? turn_ns - waits_ns : 0);
         flash->why.noise_ns = seen_ns - done.complete_ns;
         done.complete_ns = seen_ns;
     }
