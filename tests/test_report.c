@@ -131,6 +131,7 @@ START_TEST(text_fits_its_columns)
         struct report_style style = {.columns_count = columns[i]};
         size_t most = columns[i] ? columns[i] : 80;
         render(text, &style, false);
+        ck_assert_ptr_null(strstr(text, "\n\n\n"));
         for (char *line = text; *line; line += strcspn(line, "\n") + 1)
             ck_assert_msg(strcspn(line, "\n") <= most ||
                               strncmp(line, "      ", 6) == 0, /* a command */

@@ -56,24 +56,27 @@ int known_compare(const struct report *report, const struct known_model *models,
 
 char *known_sentence(const struct report_known *known, char *text, size_t size)
 {
+    const char *plural = known && known->models_count == 1 ? "" : "s";
+
     text[0] = '\0';
     if (!known || known->models_count == 0 || !known->name[0])
         return text;
     if (known->kind == KNOWN_LIKE)
         snprintf(text, size,
-                 "Of %zu known models it resembles %s%s: %d %%, from what %zu "
+                 "Of %zu known model%s it resembles %s%s: %d %%, from what %zu "
                  "probe%s found in both.",
-                 known->models_count, known->name,
+                 known->models_count, plural, known->name,
                  known->emulated ? " (an emulated drive)" : "",
                  (int)floor(known->probability * 100), known->probes_count,
                  known->probes_count == 1 ? "" : "s");
     else if (known->asked && known->kind == KNOWN_NONE)
-        snprintf(text, size, "It resembles none of %zu known models.",
-                 known->models_count);
+        snprintf(text, size, "It resembles none of %zu known model%s.",
+                 known->models_count, plural);
     else if (known->asked)
-        snprintf(text, size,
-                 "Whether it is one of %zu known models cannot be told.",
-                 known->models_count);
+        snprintf(
+            text, size,
+            "Whether it resembles any of %zu known model%s cannot be told.",
+            known->models_count, plural);
     return text;
 }
 

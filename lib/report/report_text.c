@@ -282,9 +282,8 @@ static void print_findings(const struct page *page, const struct report *report)
     const struct finding *ordered[FINDINGS_MAX], *last = NULL;
     const size_t count = report_order(report->findings, ordered);
 
-    fputc('\n', page->out);
     if (page->style.columns_count >= TABLE_COLUMNS)
-        fprintf(page->out, "%-21s %13s  %-22s %6s %s\n", "PARAMETER", "VALUE",
+        fprintf(page->out, "\n%-21s %13s  %-22s %6s %s\n", "PARAMETER", "VALUE",
                 "INTERVAL", "SURE", "VERDICT");
     for (size_t i = 0; i < count; i++) {
         if (ordered[i]->verdict == VERDICT_SKIPPED)
