@@ -388,8 +388,8 @@ static void choose_queues(struct drive *drive, struct random *random)
         with.suspend = random_below(random, 3);
         with.cleaning_yields = random_below(random, 2);
     }
-    with.write_buffer_bytes = with.first_level_bytes = 0;
-    with.second_level_bytes = with.slc_blocks_count = 0;
+    with.write_buffer_drain = DRAIN_STEADY;
+    with.first_level_bytes = with.second_level_bytes = 0;
     with.read_ahead_bytes = with.cache_program = 0;
     if (drive->mapping == MAPPING_PAGE && drive_check(&with, &why) == 0)
         *drive = with;

@@ -351,6 +351,30 @@ START_TEST(an_outlier_is_work_and_not_a_wait)
 }
 END_TEST
 
+/* A buffer that holds less than a program: parts of units leave it, and wait
+ * for the rest of a program where they keep its room. Each write finds room all
+ * the same, after what waits was programmed as it is. */
+START_TEST(what_waits_for_a_program_keeps_no_write_out)
+{
+    struct drive drive = queue_drive(DIE_QUEUE_READ_FIRST, SUSPEND_NOTHING);
+    struct random random;
+
+    widen(&drive);
+    drive.clustered_page_bytes = 2 * PAGE;
+    drive.write_buffer_drain = DRAIN_STEADY;
+    drive.write_buffer_bytes = (uint64_t)(3 + _i) * PAGE;
+    struct bench bench = bench_of(&drive);
+    random_seed(&random, 1);
+    for (uint64_t i = 0; i < 2000; i++) {
+        const uint64_t pages = 1 + random_below(&random, 3);
+        bench_write(&bench, random_below(&random, 1000) * PAGE, pages * PAGE);
+    }
+    bench_flush(&bench);
+    ck_assert_uint_eq(bench_count(&bench).writes_count, 2000);
+    bench_close(&bench);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_queues");
@@ -361,6 +385,8 @@ int main(void)
     tcase_add_test(queues, a_read_goes_before_programs_that_wait);
     tcase_add_loop_test(queues, read_tails_fall_to_the_suspend_time, 0, 4);
     tcase_add_test(queues, an_outlier_is_work_and_not_a_wait);
+    tcase_add_loop_test(queues, what_waits_for_a_program_keeps_no_write_out, 0,
+                        4);
     suite_add_tcase(suite, queues);
     return suite_run(suite);
 }

@@ -63,6 +63,10 @@ static void make_room(struct flash *flash, const struct dirty *run,
     while (kept_bytes(flash, run) > all &&
            write_buffer_take(flash->write_buffer, &oldest))
         send_off(flash, &oldest, begin_ns);
+    /* What was sent off may wait for the rest of a program itself. */
+    if (kept_bytes(flash, run) > all &&
+        interleave_gathered_bytes(flash->array.interleave) > 0)
+        serve_settle_queued(flash, begin_ns);
 }
 
 uint64_t serve_buffer_queued(struct flash *flash, const struct dirty *run,
