@@ -88,7 +88,8 @@ static void draw_array(struct random *random, struct drive *drive)
     keep(drive, &with);
 }
 
-/* A drive has queues of dies, or a memory that writes wait in. */
+/* A buffer that drains steadily and a flash cache stand before queues of dies;
+ * what takes the turn of a whole request does not. */
 static void draw_queues(struct random *random, struct drive *drive)
 {
     struct drive with = *drive;
@@ -98,7 +99,8 @@ static void draw_queues(struct random *random, struct drive *drive)
     with.die_queue = DIE_QUEUE_READ_FIRST;
     with.suspend = random_below(random, 3);
     with.cleaning_yields = random_below(random, 2);
-    with.write_buffer_bytes = with.slc_blocks_count = 0;
+    if (with.write_buffer_bytes > 0)
+        with.write_buffer_drain = DRAIN_STEADY;
     with.read_ahead_bytes = with.cache_program = 0;
     with.first_level_bytes = with.second_level_bytes = 0;
     with.controller_copy_page_ns = 0;
