@@ -9,16 +9,23 @@ sixteen at a time; 70 % reads and 30 % writes, four at a time; writes in order;
 skewed writes over half of the drive. Prints for each workload, in the median
 over the drives:
 
-  mean, p99     how far the twin's is from the drive's, both with their noise
-  within 10 %   the share of single requests, both without noise: what noise
-                does to one request nobody can predict
+  mean, p99     how far the twin's is from the drive's, both without noise
+  near          the share of single requests within 10 %, both without noise:
+                what noise does to one request nobody can predict
+  noisy mean    how far the twin's is from the drive's, both with their noise
 
 and the same of a table that a user would write in an hour: the median of what
-the run measured, by operation and the nearest size. With --foreign=PLUGIN a
-drive of another simulator (plugin:) and the controls are probed instead, and the
-twin must say that it does not explain them. Needs Python 3.
+the run measured, by operation and the nearest size. Last comes the floor: how
+far the drive's own mean and p99 are from themselves under another seed of the
+noise. Nothing that is compared with noise can come closer.
+
+With --keep=FOLDER drives and runs are kept, and found there the next time; only
+the twins are fitted anew. With --foreign=PLUGIN a drive of another simulator
+(plugin:) and the controls are probed instead, and the twin must say that it does
+not explain them. Needs Python 3.
 """
 import argparse
+import contextlib
 import csv
 import json
 import math
@@ -131,31 +138,37 @@ def near(predicted, true):
 
 
 def compare(options, drive, folder, chance):
-    """By workload: (mean, p99, near) of the twin, and of the table."""
+    """By workload: (mean, p99, near, noisy mean) of the twin and of the table,
+    and (mean, p99) of the drive against itself."""
     table = table_of(os.path.join(folder, "run", "samples.csv"))
     twin = os.path.join(folder, "twin.ini")
     results = {}
     for name, depth, requests in workloads(options.capacity, chance):
         trace = os.path.join(folder, "trace.spc")
         write_trace(trace, requests)
-        noisy = ",noise=%s" % options.noise
-        true = replayed(options, drive + noisy, trace, depth)
-        ours = replayed(options, twin, trace, depth)
+        noisy = drive + ",noise=" + options.noise
+        once, again = (replayed(options, "%s,seed=%d" % (noisy, seed), trace,
+                                depth) for seed in (1, 2))
+        ours_noisy = replayed(options, twin, trace, depth)
         quiet = replayed(options, drive, trace, depth)
-        ours_quiet = replayed(options, twin + ",noise=none", trace, depth)
+        ours = replayed(options, twin + ",noise=none", trace, depth)
         looked = looked_up(table, requests)
-        results[name] = (
-            (off(statistics.mean(ours), statistics.mean(true)),
-             off(p99(ours), p99(true)), near(ours_quiet, quiet)),
-            (off(statistics.mean(looked), statistics.mean(true)),
-             off(p99(looked), p99(true)), near(looked, quiet)))
+        results[name] = tuple(
+            (off(statistics.mean(one), statistics.mean(quiet)),
+             off(p99(one), p99(quiet)), near(one, quiet),
+             off(statistics.mean(noise), statistics.mean(once)))
+            for one, noise in ((ours, ours_noisy), (looked, looked))) + (
+                (off(statistics.mean(again), statistics.mean(once)),
+                 off(p99(again), p99(once))),)
     return results
 
 
 def probe(options, spec, folder):
     """The twin's check, and what the fit took."""
     kept = os.path.join(folder, "run")
-    run([options.ssdprobe, spec, "--yes", "-q", "--output-dir=" + kept], DONE)
+    if not os.path.exists(os.path.join(kept, "report.json")):
+        run([options.ssdprobe, spec, "--yes", "-q", "--output-dir=" + kept],
+            DONE)
     began = time.time()
     text = run([options.ssdprobe, "twin", kept, "--json",
                 "--output=" + os.path.join(folder, "twin.ini")], DONE)
@@ -172,36 +185,56 @@ def capacity_of(drive):
     return sys.exit("%s states no capacity" % drive)
 
 
+def show(name, both):
+    return "  %-16s" % name + "".join(
+        "".join(" %6.1f" % (100 * x) for x in one) + "  " for one in both)
+
+
+def folder_of(options, seed):
+    """Where a drive and its run are kept, and what ends their life."""
+    if not options.keep:
+        made = tempfile.TemporaryDirectory()
+        return made.name, made
+    kept = os.path.join(options.keep, "%s-%d" % (options.kind or "drive", seed))
+    os.makedirs(kept, exist_ok=True)
+    return os.path.abspath(kept), contextlib.nullcontext()
+
+
+def compare_one(options, seed, every):
+    """Is the drive explained?"""
+    folder, life = folder_of(options, seed)
+    kind = ["--kind=" + options.kind] if options.kind else []
+    with life:
+        drive = os.path.join(folder, "drive.ini")
+        with open(drive, "w", encoding="ascii") as file:
+            file.write(run([options.flashemu, "random", "--seed=%d" % seed]
+                           + kind))
+        options.capacity = capacity_of(drive)
+        twin, seconds = probe(
+            options, "sim:%s,noise=%s" % (drive, options.noise), folder)
+        results = compare(options, drive, folder, random.Random(seed))
+    print("drive %d: %s, %.0f %% fitting, %.1f s" % (
+        seed, "explained" if twin["explains"] else "not explained",
+        100 * twin["fitting_share"], seconds))
+    for name, both in results.items():
+        every.setdefault(name, []).append(both)
+        print(show(name, both), flush=True)
+    return twin["explains"]
+
+
 def draw_and_compare(options):
-    every, explained = {}, 0
-    for seed in range(options.seed, options.seed + options.drives):
-        with tempfile.TemporaryDirectory() as folder:
-            drive = os.path.join(folder, "drive.ini")
-            with open(drive, "w", encoding="ascii") as file:
-                file.write(run([options.flashemu, "random",
-                                "--seed=%d" % seed]))
-            options.capacity = capacity_of(drive)
-            twin, seconds = probe(
-                options, "sim:%s,noise=%s" % (drive, options.noise), folder)
-            explained += twin["explains"]
-            results = compare(options, drive, folder, random.Random(seed))
-            print("drive %d: %s, %.0f %% fitting, %.1f s" % (
-                seed, "explained" if twin["explains"] else "not explained",
-                100 * twin["fitting_share"], seconds))
-            for name, both in results.items():
-                every.setdefault(name, []).append(both)
-                print("  %-16s" % name + "".join(
-                    " %7.1f %7.1f %7.1f  " % tuple(100 * x for x in one)
-                    for one in both), flush=True)
-    print("\n%d of %d drives explained; medians over all:" % (explained,
-                                                             options.drives))
-    print("%-18s%-26s%s" % ("", "twin: mean p99 near 10 %",
-                            "table: mean p99 near 10 %"))
+    every = {}
+    explained = sum(compare_one(options, seed, every) for seed in range(
+        options.seed, options.seed + options.drives))
+    print("\n%d of %d drives explained; medians over all, in %%:" % (
+        explained, options.drives))
+    print("%-18s%-30s%-30s%s" % (
+        "", "twin: mean p99 near noisy", "table: mean p99 near noisy",
+        "floor: mean p99"))
     for name, rows in every.items():
-        print("  %-16s" % name + "".join(
-            " %7.1f %7.1f %7.1f  " % tuple(
-                100 * statistics.median(row[which][i] for row in rows)
-                for i in range(3)) for which in range(2)))
+        print(show(name, [[statistics.median(row[which][i] for row in rows)
+                           for i in range(len(rows[0][which]))]
+                          for which in range(3)]))
 
 
 def refuse_foreign(options):
@@ -227,6 +260,8 @@ def main():
     parser.add_argument("--drives", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1, help="the first")
     parser.add_argument("--noise", default="realistic")
+    parser.add_argument("--kind", help="of flashemu random")
+    parser.add_argument("--keep", metavar="FOLDER")
     parser.add_argument("--foreign", action="append", metavar="PLUGIN")
     options = parser.parse_args()
     options.arrive = "arrive_ns"
