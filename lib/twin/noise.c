@@ -19,14 +19,21 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What the residuals of one kind of request would have as noise. */
+struct noise_fit {
+    double spread, share, factor_low, factor_high;
+    double excess; /* how much longer requests take by outliers, on average */
+};
+
 /* Residuals in ascending order; a row that is its class's level is none. */
 static size_t collect(const struct twin_rows *rows,
-                      const struct twin_score *score, float residuals[])
+                      const struct twin_score *score, enum operation operation,
+                      float residuals[])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++)
-        if (score->residuals[i] != 0)
+        if (rows->items[i].operation == operation && score->residuals[i] != 0)
             residuals[count++] = score->residuals[i];
     qsort(residuals, count, sizeof(*residuals), compare);
     return count;
@@ -37,28 +44,60 @@ static double factor_at(const float residuals[], size_t at)
     return fmin(fmax(exp((double)residuals[at]), 1), 1000);
 }
 
-static void set_noise(const float residuals[], size_t count,
-                      struct drive *drive)
+static struct noise_fit fit_noise(const float residuals[], size_t count)
 {
     static const double quartiles_normal = 1.349; /* apart, in deviations */
-    enum { FEW = 40 };
-
-    if (count < FEW)
-        return;
-    double spread = (double)(residuals[count * 3 / 4] - residuals[count / 4]) /
-                    quartiles_normal;
-    double limit = fmax(outlier_log, outlier_deviations * spread);
+    struct noise_fit fit = {
+        .spread = (double)(residuals[count * 3 / 4] - residuals[count / 4]) /
+                  quartiles_normal};
+    double limit = fmax(outlier_log, outlier_deviations * fit.spread);
     size_t first = count;
+
     while (first > 0 && (double)residuals[first - 1] > limit)
         first--;
     size_t outliers = count - first;
-    drive->jitter_sigma = fmin(spread, 2);
-    drive->outlier_share = fmin((double)outliers / (double)count, 0.5);
+    fit.share = (double)outliers / (double)count;
     if (outliers == 0)
+        return fit;
+    fit.factor_low = factor_at(residuals, first + outliers / 20);
+    fit.factor_high = factor_at(residuals, count - 1 - outliers / 20);
+    fit.excess = fit.share * (fit.factor_low + fit.factor_high) / 2;
+    return fit;
+}
+
+static void set_noise(const struct noise_fit *fit, struct drive *drive)
+{
+    drive->jitter_sigma = fmin(fit->spread, 2);
+    drive->outlier_share = fmin(fit->share, 0.5);
+    if (fit->share == 0)
         return;
-    drive->outlier_factor_low = factor_at(residuals, first + outliers / 20);
-    drive->outlier_factor_high =
-        factor_at(residuals, count - 1 - outliers / 20);
+    drive->outlier_factor_low = fit->factor_low;
+    drive->outlier_factor_high = fit->factor_high;
+}
+
+/* All requests share the noise, and what the structure does not explain only
+ * makes them longer: the noise is what the operation with the least of it
+ * shows. */
+static void set_least(const struct twin_rows *rows,
+                      const struct twin_score *score, float residuals[],
+                      struct drive *drive)
+{
+    enum { FEW = 400 }; /* four outliers where a hundredth are */
+    struct noise_fit least = {0};
+    bool any = false;
+
+    for (int operation = 0; operation < OPERATION_IDLE; operation++) {
+        size_t count =
+            collect(rows, score, (enum operation)operation, residuals);
+        if (count < FEW)
+            continue;
+        struct noise_fit fit = fit_noise(residuals, count);
+        if (!any || fit.excess < least.excess)
+            least = fit;
+        any = true;
+    }
+    if (any)
+        set_noise(&least, drive);
 }
 
 int twin_noise(const struct twin_rows *rows, struct drive *drive,
@@ -74,7 +113,7 @@ int twin_noise(const struct twin_rows *rows, struct drive *drive,
     if (!error)
         error = twin_score(rows, predicted_ns, &score);
     if (!error)
-        set_noise(residuals, collect(rows, &score, residuals), drive);
+        set_least(rows, &score, residuals, drive);
     twin_score_free(&score);
     free(predicted_ns);
     free(residuals);
