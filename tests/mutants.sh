@@ -403,6 +403,10 @@ probes/read_buffer/edge.c|s/? half_of_smallest/? NULL/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/if (\*logs == first_logs .. (first_logs == 1 \&\& step == CLAIM_HOLDS))/if (true)/|test_probes_kim|recovery
 probes/log_list/blocks.c|s/(contrast->expected == SIDE_ABOVE)/(contrast->expected != SIDE_ABOVE)/|test_probes_stick|
 probes/large_request/large_request.h|s/off_most = 0.10/off_most = 0/|test_probes_stick|
+lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
+lib/twin/rows/thin.c|s/pass->due && quiet/pass->due/|test_twin|replay
+lib/twin/noise.c|s/fit.excess < least.excess/fit.excess > least.excess/|test_twin|fit
+lib/twin/search_together.c|s/{1, 32, 256}/{32, 256, 256}/|test_twin|fit
 END
 }
 

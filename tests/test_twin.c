@@ -8,6 +8,7 @@
 #include "lib/flash/drive/keys.h"
 #include "lib/twin/file.h"
 #include "lib/twin/rows/replay.h"
+#include "lib/twin/rows/thin.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 #include "tests/twin_record.h"
@@ -52,6 +53,37 @@ START_TEST(test_replay_of_the_drive_itself_is_exact)
         if (rows.items[i].operation != OPERATION_IDLE)
             ck_assert_uint_eq(predicted_ns[i], rows.items[i].observed_ns);
     free(predicted_ns);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
+/* Fewer rows, and still each waits for what it waited for: a run begins where
+ * nothing is under way, and no request in it is left out. */
+START_TEST(test_thinned_rows_wait_as_they_did)
+{
+    const struct twin_thinning how = {100, 20, true};
+    const char *drive = "ssd-c,read_buffer_bytes=0";
+    struct record record;
+    struct twin_rows rows, thin;
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "sim:%s", drive);
+    record_begin(&record, spec);
+    for (int block = 0; block < 12; block++)
+        record_together(&record, IO_READ, 16 * KIB, 60);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
+    ck_assert_uint_lt(thin.count, 200);
+    uint32_t *predicted_ns = predict(&thin, drive);
+    size_t together = 0;
+    for (size_t i = 0; i < thin.count; i++) {
+        ck_assert_uint_eq(predicted_ns[i], thin.items[i].observed_ns);
+        together += !thin.items[i].alone;
+    }
+    ck_assert_uint_gt(together, 80);
+    free(predicted_ns);
+    twin_rows_free(&thin);
     twin_rows_free(&rows);
     record_end(&record);
 }
@@ -269,6 +301,10 @@ START_TEST(test_a_fit_finds_what_was_left_open)
     read_back(&twin, &check, &drive);
     ck_assert_uint_eq(drive.mapping, MAPPING_LOG_BLOCK);
     ck_assert_uint_eq(drive.log_blocks_count, 8);
+    ck_assert_uint_gt(drive.queue_depth_count, 1);
+    /* The level "realistic": a hundredth takes 10 to 50 times as long. */
+    ck_assert_double_lt(drive.outlier_share, 0.02);
+    ck_assert_double_lt(drive.outlier_factor_high, 60);
     for (size_t i = 0; i < twin.decisions_count; i++)
         if (strcmp(twin.decisions[i].key, "log_victim") == 0 &&
             twin.decisions[i].origin == TWIN_DECIDED)
@@ -282,6 +318,20 @@ END_TEST
 
 /* No drive of the model is behind these: the twin says so, and decides
  * nothing. */
+START_TEST(test_a_fit_tells_that_requests_wait_in_line)
+{
+    static struct compared compared;
+    static struct twin twin;
+    struct findings findings = {.count = 0};
+
+    compare_begin(&compared, "sim:usb-pny-2g,noise=realistic", 30);
+    ck_assert_msg(twin_fit(&compared.rows, &findings, &twin, &why) == 0, "%s",
+                  why.text);
+    ck_assert_uint_eq(twin.drive.queue_depth_count, 1);
+    compare_end(&compared);
+}
+END_TEST
+
 START_TEST(test_a_control_is_not_explained)
 {
     static struct compared compared;
@@ -309,6 +359,7 @@ int main(void)
 
     tcase_add_loop_test(replay, test_replay_of_the_drive_itself_is_exact, 0,
                         sizeof(alone_drives) / sizeof(alone_drives[0]));
+    tcase_add_test(replay, test_thinned_rows_wait_as_they_did);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_loop_test(score, test_the_truth_beats_a_wrong_structure, 0,
                         suite_rows(PAIRS));
@@ -317,6 +368,7 @@ int main(void)
                         2);
     tcase_add_test(score, test_no_structure_beats_the_null_on_noise);
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
+    tcase_add_test(fit, test_a_fit_tells_that_requests_wait_in_line);
     tcase_add_loop_test(fit, test_a_control_is_not_explained, 0, suite_rows(2));
     suite_add_tcase(suite, fit);
     suite_add_tcase(suite, replay);

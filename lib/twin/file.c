@@ -97,7 +97,8 @@ static void say_origin(FILE *out, const struct twin *twin,
     if (decision)
         say_decision(out, decision);
     else if (!say_time(out, twin, key->name) &&
-             strcmp(key->section, "array") == 0)
+             (strcmp(key->section, "array") == 0 ||
+              strcmp(key->name, "queue_depth_count") == 0))
         fprintf(out, "; as the times fit best\n");
     else if (strcmp(key->section, "noise") == 0)
         fprintf(out, "; what the classes of requests leave over\n");

@@ -13,7 +13,9 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning few = {400, 100}, some = {3200, 400};
+static const struct twin_thinning few = {400, 100, false},
+                                  some = {3200, 400, false},
+                                  sent_together = {800, 50, true};
 
 /* Steps of the model that one replay of them may take: with some 1,500 and 150
  * replays a fit stays within ten seconds. */
@@ -90,45 +92,78 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
     }
 }
 
-static int fit_flash(const struct twin_rows *small,
-                     const struct twin_rows *rows,
+/* The rows of a run, thinned for each search. */
+struct thinned {
+    struct twin_rows small, rows, together;
+};
+
+static int fit_together(const struct thinned *thinned, struct twin *twin,
+                        struct fault *why)
+{
+    return thinned->together.count
+               ? twin_search_together(&thinned->together, &twin->drive, twin,
+                                      why)
+               : 0;
+}
+
+static int fit_flash(const struct thinned *thinned,
                      const struct findings *findings, struct twin *twin,
                      struct fault *why)
 {
+    const struct twin_rows *small = &thinned->small, *rows = &thinned->rows;
     struct drive *drive = &twin->drive;
     int error = twin_search_geometry(small, GEOMETRIES_MAX, drive, twin, why);
+    if (!error)
+        error = fit_together(thinned, twin, why);
     if (!error)
         error = twin_search_structure(rows, findings, drive, twin, why);
     if (!error)
         error =
             twin_search_geometry(small, GEOMETRIES_AGAIN_MAX, drive, twin, why);
     if (!error)
+        error = fit_together(thinned, twin, why);
+    if (!error)
         error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
     twin->replays_count += twin->times.replays_count;
     return error ? error : contrast_with_null(rows, twin, why);
 }
 
+static int thin_all(const struct twin_rows *rows, const struct drive *drive,
+                    struct thinned *thinned, struct fault *why)
+{
+    int error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
+
+    if (!error)
+        error = thin_to(rows, some, STEPS_SOME_MAX, drive, &thinned->rows, why);
+    if (!error)
+        error = thin_to(rows, sent_together, STEPS_FEW_MAX, drive,
+                        &thinned->together, why);
+    if (!error && thinned->small.count == 0)
+        error = fault_set(why, FAULT_OPEN, -EINVAL,
+                          "no probe that a twin knows has a row");
+    return error;
+}
+
 int twin_fit(const struct twin_rows *rows, const struct findings *findings,
              struct twin *twin, struct fault *why)
 {
-    struct twin_rows small = {0}, thin = {0};
+    struct thinned thinned = {.together = {0}};
 
     memset(twin, 0, sizeof(*twin));
     int error = twin_shape_start(rows, findings, &twin->drive, why);
     if (error)
         return error;
     twin_times_start(&twin->drive);
-    error = thin_to(rows, few, STEPS_FEW_MAX, &twin->drive, &small, why);
+    error = thin_all(rows, &twin->drive, &thinned, why);
     if (!error)
-        error = thin_to(rows, some, STEPS_SOME_MAX, &twin->drive, &thin, why);
+        error = fit_flash(&thinned, findings, twin, why);
     if (!error)
-        error = fit_flash(&small, &thin, findings, twin, why);
+        error = weigh_direct(&thinned.small, twin, why);
     if (!error)
-        error = weigh_direct(&small, twin, why);
-    if (!error)
-        error = twin_noise(&thin, &twin->drive, why);
-    twin_rows_free(&small);
-    twin_rows_free(&thin);
+        error = twin_noise(&thinned.rows, &twin->drive, why);
+    twin_rows_free(&thinned.small);
+    twin_rows_free(&thinned.rows);
+    twin_rows_free(&thinned.together);
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");
     return error;

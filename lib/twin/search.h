@@ -4,7 +4,7 @@
 
 #include "lib/twin/fit.h"
 
-/* The two searches of a fit; nobody else includes this. */
+/* The searches of a fit; nobody else includes this. */
 
 /*
  * How banks, stripe and channels make up the page and the block: only times
@@ -23,5 +23,13 @@ int twin_search_geometry(const struct twin_rows *rows, unsigned tries_max,
 int twin_search_structure(const struct twin_rows *rows,
                           const struct findings *findings, struct drive *drive,
                           struct twin *twin, struct fault *why);
+
+/*
+ * How many requests the drive works on at once, and over how many banks and
+ * channels: only requests that were sent together tell. `rows` are those of the
+ * probes that sent some. The times stay.
+ */
+int twin_search_together(const struct twin_rows *rows, struct drive *drive,
+                         struct twin *twin, struct fault *why);
 
 #endif

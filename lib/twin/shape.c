@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/flash/drive/geometry.h"
 #include "lib/flash/drive/keys.h"
 
 /* Where nothing was found: a page and a block as many drives have them. */
@@ -14,18 +15,20 @@ enum { PAGE_USUAL_BYTES = 16 << 10, BLOCK_USUAL_BYTES = 4 << 20 };
 /* A page of one chip; larger ones are chips in lock step. */
 enum { CHIP_PAGE_BYTES = 8 << 10, CHIPS_MAX = 64, PAGES_LEAST = 4 };
 
-/* Stripes beside each other, so that one can erase while another works. */
-enum { STRIPES_COUNT = 4 };
+/* Stripes beside each other, so that one can erase while another works. More
+ * banks than any drive has cost time and explain nothing. */
+enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 64 };
 
 /* ---- geometry ---------------------------------------------------------- */
 
 struct twin_shape twin_shape_of(const struct drive *drive)
 {
-    struct twin_shape shape = {.page_bytes = drive->clustered_page_bytes,
-                               .bank_page_bytes = drive->page_bytes *
-                                                  drive->superblock_chips_count,
-                               .stripe_count = drive->stripe_banks_count,
-                               .channels_count = drive->channels_count};
+    struct twin_shape shape = {
+        .page_bytes = drive->clustered_page_bytes,
+        .bank_page_bytes = drive->page_bytes * drive->superblock_chips_count,
+        .stripe_count = drive->stripe_banks_count,
+        .stripes_count = drive_banks_count(drive) / drive->stripe_banks_count,
+        .channels_count = drive->channels_count};
 
     shape.block_bytes = shape.bank_page_bytes * drive->pages_per_block_count *
                         drive->stripe_banks_count;
@@ -45,25 +48,37 @@ static bool set_bank_page(uint64_t bytes, struct drive *drive)
     return false;
 }
 
+/* Within the limits that a drive file has. */
+static bool set_count(const char *key, uint64_t count, struct drive *drive)
+{
+    struct fault why;
+    char value[24];
+
+    snprintf(value, sizeof(value), "%llu", (unsigned long long)count);
+    return drive_key_set(drive, NULL, key, value, &why) == 0;
+}
+
 bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
 {
     struct drive changed = *drive;
     struct fault why;
     uint64_t across = shape->bank_page_bytes * shape->stripe_count;
+    uint64_t banks = shape->stripe_count * shape->stripes_count;
 
     if (across == 0 || shape->page_bytes % shape->bank_page_bytes ||
         shape->block_bytes % across || shape->channels_count == 0 ||
-        shape->stripe_count % shape->channels_count ||
+        banks % shape->channels_count || banks > BANKS_MAX ||
+        shape->stripe_count > STRIPE_MAX ||
         shape->block_bytes / across < PAGES_LEAST ||
-        shape->block_bytes / across > 8192 ||
-        !set_bank_page(shape->bank_page_bytes, &changed))
+        !set_bank_page(shape->bank_page_bytes, &changed) ||
+        !set_count("pages_per_block_count", shape->block_bytes / across,
+                   &changed) ||
+        !set_count("stripe_banks_count", shape->stripe_count, &changed) ||
+        !set_count("channels_count", shape->channels_count, &changed) ||
+        !set_count("banks_per_channel_count", banks / shape->channels_count,
+                   &changed))
         return false;
     changed.clustered_page_bytes = shape->page_bytes;
-    changed.pages_per_block_count = shape->block_bytes / across;
-    changed.stripe_banks_count = shape->stripe_count;
-    changed.channels_count = shape->channels_count;
-    changed.banks_per_channel_count =
-        STRIPES_COUNT * shape->stripe_count / shape->channels_count;
     if (drive_check(&changed, &why))
         return false;
     *drive = changed;
@@ -134,7 +149,8 @@ static void set_buffers(const struct findings *findings, struct drive *drive)
 
 static struct twin_shape first_shape(const struct findings *findings)
 {
-    struct twin_shape shape = {.stripe_count = 1, .channels_count = 1};
+    struct twin_shape shape = {
+        .stripe_count = 1, .stripes_count = STRIPES_COUNT, .channels_count = 1};
 
     shape.page_bytes = findings_integer(findings, "clustered_page");
     shape.block_bytes = findings_integer(findings, "clustered_block");

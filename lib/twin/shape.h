@@ -22,7 +22,8 @@ struct twin_shape {
     uint64_t block_bytes;     /* clustered block */
     uint64_t bank_page_bytes; /* what a bank reads or programs at once */
     uint64_t stripe_count;    /* banks that a block spans */
-    uint64_t channels_count;  /* of a stripe */
+    uint64_t stripes_count;   /* such groups of banks beside each other */
+    uint64_t channels_count;  /* of the whole drive */
 };
 
 struct twin_shape twin_shape_of(const struct drive *drive);

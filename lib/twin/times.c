@@ -62,8 +62,8 @@ static double residual(const struct regression *regression, size_t at,
 static struct kind_count *find_kind(struct kind_count kinds[], size_t slots,
                                     const struct twin_row *row)
 {
-    uint64_t key = (uint64_t)row->length_bytes << 16 |
-                   (uint64_t)row->operation << 4 | (uint64_t)row->alone << 1 |
+    uint64_t key = (uint64_t)row->length_bytes << 32 |
+                   (uint64_t)row->depth << 16 | (uint64_t)row->operation << 4 |
                    row->fua | 1U << 15;
     size_t slot =
         (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (slots - 1);

@@ -15,8 +15,8 @@
  * ones. Gauss and Newton's method with derivatives from replays, Levenberg's
  * damping, and weights that fall with the residual (Student's t), because
  * merges that the rows do not show and stalls of the host only ever add time.
- * Rows of a kind (operation and length) count as the root of their number, so
- * that a probe with many rows does not outvote the others.
+ * Rows of a kind (operation, length, depth) count as the root of their number,
+ * so that a probe with many rows does not outvote the others.
  */
 
 enum { TWIN_TIMES_MAX = 28 };

@@ -175,6 +175,21 @@ static uint64_t fold(const struct twin_rows *rows, struct drive *drive)
     return bytes;
 }
 
+/* Pages that requests cover, whether a buffer serves them or not. */
+static uint64_t pages_asked(const struct drive *drive,
+                            const struct twin_rows *rows)
+{
+    const uint64_t page_bytes =
+        drive->page_bytes * drive->superblock_chips_count;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].operation != OPERATION_IDLE)
+            count +=
+                (rows->items[i].length_bytes + page_bytes - 1) / page_bytes;
+    return count;
+}
+
 /* `steps_count`: NULL, or where to count. */
 static int replay_rows(const struct drive *candidate,
                        const struct twin_rows *rows, uint32_t predicted_ns[],
@@ -202,7 +217,7 @@ static int replay_rows(const struct drive *candidate,
                   candidate->name);
     flash_statistics(replay.flash, &did);
     if (steps_count)
-        *steps_count = rows->count + did.pages_read_count +
+        *steps_count = rows->count + pages_asked(candidate, rows) +
                        did.pages_programmed_count + did.pages_copied_count;
     free(sent);
     flash_destroy(replay.flash);

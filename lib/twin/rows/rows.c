@@ -35,9 +35,9 @@ static bool touch(struct place_map *map, const struct sample *sample)
 
 /*
  * The event that a request followed: the last completion before it, or where
- * that is later the sending of the request before it. A replay keeps the time
- * between the two, so that a host that waited waits, and one that did not sends
- * as soon as the candidate answers.
+ * that is no earlier the sending of the request before it. A replay keeps the
+ * time between the two, so that a host that waited waits, and one that did not
+ * sends as soon as the candidate answers.
  */
 static void set_anchor(const struct csv_rows *csv, size_t at,
                        struct twin_row *row)
@@ -62,7 +62,7 @@ static void set_anchor(const struct csv_rows *csv, size_t at,
     }
     if (at > 0) {
         uint64_t sent_ns = csv->items[at - 1].sample.submit_ns;
-        if (sent_ns <= sample->submit_ns && (!found || sent_ns > event_ns)) {
+        if (sent_ns <= sample->submit_ns && (!found || sent_ns >= event_ns)) {
             event_ns = sent_ns;
             row->anchor = (uint32_t)at - 1;
             row->after_complete = false;
@@ -101,7 +101,8 @@ static void take_row(const struct csv_rows *csv, size_t at,
         observed_ns < UINT32_MAX ? (uint32_t)observed_ns : UINT32_MAX;
     row->operation = (uint8_t)sample->operation;
     row->fua = sample->fua;
-    row->alone = sample->depth <= 1;
+    row->depth = (uint16_t)(sample->depth > 1 ? sample->depth : 1);
+    row->alone = row->depth == 1;
     row->probe = probe_index(rows, csv->items[at].probe);
     row->weight = 1;
     set_anchor(csv, at, row);
@@ -120,8 +121,8 @@ static void take_row(const struct csv_rows *csv, size_t at,
 int twin_rows_sort(struct twin_rows *rows)
 {
     enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS };
-    uint32_t *from = malloc(rows->count * sizeof(*from));
-    uint32_t *to = malloc(rows->count * sizeof(*to));
+    uint32_t *from = malloc((rows->count + 1) * sizeof(*from));
+    uint32_t *to = malloc((rows->count + 1) * sizeof(*to));
     size_t *starts = malloc((DIGITS + 1) * sizeof(*starts));
 
     if (!from || !to || !starts) {
@@ -168,9 +169,15 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
     map.written = calloc(map.places_count / 8 + 1, 1);
     int error = rows->items && map.written ? 0 : -ENOMEM;
     if (!error) {
+        uint64_t complete_ns = 0; /* of all before */
         rows->count = csv->count;
-        for (size_t i = 0; i < csv->count; i++)
+        for (size_t i = 0; i < csv->count; i++) {
+            const struct sample *sample = &csv->items[i].sample;
             take_row(csv, i, rows, &map);
+            rows->items[i].quiet = complete_ns <= sample->submit_ns;
+            if (sample->complete_ns > complete_ns)
+                complete_ns = sample->complete_ns;
+        }
         error = twin_rows_sort(rows);
     }
     free(map.written);

@@ -24,8 +24,10 @@ struct twin_row {
     float weight;         /* 0: not compared. 1: fully */
     uint8_t operation;    /* enum operation */
     uint8_t probe;        /* index into `probes` */
+    uint16_t depth;       /* requests under way at most */
     bool fua;
     bool alone;          /* no other request was under way */
+    bool quiet;          /* nothing was under way when it was sent */
     bool after_complete; /* the event is the anchor's completion, not its
                              sending */
 };

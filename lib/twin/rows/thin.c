@@ -5,49 +5,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is row `index` of the `count` rows of its probe in one of the runs? */
-static bool is_kept(const struct twin_thinning *how, size_t index, size_t count)
+/* The rows of one probe as they are met. */
+struct pass {
+    size_t count; /* of its rows; 0: none is kept */
+    size_t seen;
+    size_t left; /* of the run under way */
+    bool due;    /* a run begins as soon as it can */
+};
+
+/*
+ * Is the next row in one of the runs? A run begins where nothing is under way:
+ * what a request waits for would be left out, else.
+ */
+static bool is_kept(const struct twin_thinning *how, bool quiet,
+                    struct pass *pass)
 {
-    if (count <= how->per_probe_count)
-        return true;
+    if (pass->count <= how->per_probe_count)
+        return pass->count > 0;
     size_t runs = how->per_probe_count / how->run_count;
-    size_t pitch = count / (runs ? runs : 1);
-    return index % pitch < how->run_count && index / pitch < (runs ? runs : 1);
+    size_t pitch = pass->count / (runs ? runs : 1);
+    pass->due = pass->due || pass->seen % pitch == 0;
+    pass->seen++;
+    if (pass->due && quiet) {
+        pass->left = how->run_count;
+        pass->due = false;
+    }
+    if (pass->left == 0)
+        return false;
+    pass->left--;
+    return true;
 }
 
-static bool wants(const struct twin_rows *rows, const struct twin_thinning *how,
-                  size_t at, size_t seen[], const size_t counts[])
+/* How many rows of each probe may be kept at all. */
+static void count_rows(const struct twin_rows *rows,
+                       const struct twin_thinning *how, struct pass passes[])
 {
-    uint8_t probe = rows->items[at].probe;
+    bool together[TWIN_PROBES_MAX] = {false};
 
-    return probe != TWIN_PROBE_NONE &&
-           is_kept(how, seen[probe]++, counts[probe]);
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].probe != TWIN_PROBE_NONE) {
+            passes[rows->items[i].probe].count++;
+            if (!rows->items[i].alone)
+                together[rows->items[i].probe] = true;
+        }
+    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++)
+        if (how->together && !together[probe])
+            passes[probe].count = 0;
 }
 
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin)
 {
-    size_t counts[TWIN_PROBES_MAX] = {0}, seen[TWIN_PROBES_MAX] = {0};
-    uint32_t *now_at = malloc(rows->count * sizeof(*now_at));
+    struct pass passes[TWIN_PROBES_MAX] = {{0}};
+    uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = NULL;
     thin->may_fold = true;
-    thin->items = malloc(rows->count * sizeof(*thin->items));
+    thin->items = malloc((rows->count + 1) * sizeof(*thin->items));
     if (!now_at || !thin->items) {
         free(now_at);
         twin_rows_free(thin);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].probe != TWIN_PROBE_NONE)
-            counts[rows->items[i].probe]++;
+    count_rows(rows, how, passes);
     for (size_t i = 0; i < rows->count; i++) {
         now_at[i] = UINT32_MAX;
-        if (!wants(rows, how, i, seen, counts))
-            continue;
         struct twin_row row = rows->items[i];
+        if (row.probe == TWIN_PROBE_NONE ||
+            !is_kept(how, row.quiet, &passes[row.probe]))
+            continue;
         row.anchor = now_at[row.anchor];
         if (row.anchor == UINT32_MAX) { /* it was left out: follow the last */
             row.anchor = thin->count ? (uint32_t)thin->count - 1 : 0;
@@ -58,7 +86,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         thin->items[thin->count++] = row;
     }
     free(now_at);
-    int error = thin->count ? twin_rows_sort(thin) : -EINVAL;
+    int error = twin_rows_sort(thin);
     if (error)
         twin_rows_free(thin);
     return error;

@@ -9,12 +9,14 @@ struct twin_thinning {
     size_t per_probe_count; /* rows at most */
     size_t run_count;       /* rows that stay together, for what they leave
                                behind in the drive matters to the next */
+    bool together;          /* only probes that sent requests together */
 };
 
 /*
  * Some rows of each probe, in runs that lie evenly over it, with their order
- * and the pauses between them. What lies between two runs is not sent at all. 0
- * or -ENOMEM; `thin` is freed with twin_rows_free().
+ * and the pauses between them. A run begins where nothing is under way. What
+ * lies between two runs is not sent at all. `thin` may have no row; it is freed
+ * with twin_rows_free(). 0 or -ENOMEM.
  */
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin);
