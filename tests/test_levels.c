@@ -26,9 +26,9 @@ static void judge(size_t levels, double most, struct findings *findings)
         costs[i] = 13 + (double)(i % PLACES % levels) * M_LN2 +
                    0.02 * random_normal(&random);
     ck_assert_int_eq(nand_profile_make(costs, BLOCKS, PLACES, &profile), 0);
-    ck_assert_int_eq(
-        nand_judge(16 * KIB, most, costs, BLOCKS, &profile, findings),
-        NAND_SAID);
+    ck_assert_int_eq(nand_judge(&(struct nand_given){16 * KIB, most, false},
+                                costs, BLOCKS, &profile, findings),
+                     NAND_SAID);
     nand_profile_free(&profile);
     ck_assert_uint_eq(findings->count, 1);
     ck_assert_int_eq(findings->items[0].verdict, VERDICT_FOUND);

@@ -96,6 +96,8 @@ struct probe {
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */
+    /* By the place of a need: what it can do with in its stead. */
+    const char *instead[PROBE_NEEDS_MAX];
     const char
         *by_flush[PROBE_NEEDS_MAX]; /* of its answers, those that are told
                                               by what writes take with a

@@ -182,7 +182,8 @@ static const char *type_name(size_t levels_count)
 }
 
 static void say_levels(const struct nand_profile *profile,
-                       const struct levels *levels, double most, size_t blocks,
+                       const struct levels *levels,
+                       const struct nand_given *given, size_t blocks,
                        struct findings *findings)
 {
     struct finding *finding = nand_finding(findings);
@@ -197,13 +198,14 @@ static void say_levels(const struct nand_profile *profile,
     confidence = fmin(confidence, may_be_others ? two_levels_confidence
                                                 : more_levels_confidence);
     finding_found(finding, value_text(type_name(levels->count)),
-                  fmax(fmin(confidence, most), 0));
-    finding_why(finding,
-                "the %zu pages of a block take %zu different times, the "
-                "nearest apart by a factor of %.2f, at the same places in both "
-                "halves of %zu blocks (correlation %.2f)",
-                profile->count, levels->count, exp(nearest(levels)), blocks,
-                profile->correlation);
+                  fmax(fmin(confidence, given->most), 0));
+    finding_why(
+        finding,
+        "the %zu pages of %s take %zu different times, the "
+        "nearest apart by a factor of %.2f, at the same places in both "
+        "halves of %zu blocks (correlation %.2f)",
+        profile->count, given->stand_in ? "12 rows of the stripe" : "a block",
+        levels->count, exp(nearest(levels)), blocks, profile->correlation);
 }
 
 static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
@@ -258,7 +260,7 @@ static bool restless(const double costs[], size_t blocks,
            modes.high - modes.low > apart_least;
 }
 
-enum nand_answer nand_judge(uint64_t page_bytes, double most,
+enum nand_answer nand_judge(const struct nand_given *given,
                             const double costs[], size_t blocks,
                             const struct nand_profile *profile,
                             struct findings *findings)
@@ -285,7 +287,9 @@ enum nand_answer nand_judge(uint64_t page_bytes, double most,
             return NAND_MORE;
         if (restless(costs, blocks, profile))
             return NAND_BLURRED;
-        say_one(page_bytes, profile, most, blocks, findings);
+        if (given->stand_in)
+            return NAND_ALIKE;
+        say_one(given->page_bytes, profile, given->most, blocks, findings);
         return NAND_SAID;
     }
     if (nearest(&levels) < gap)
@@ -293,6 +297,6 @@ enum nand_answer nand_judge(uint64_t page_bytes, double most,
     if (levels.count > 4 || profile->correlation < correlation_least ||
         !shares_are_fair(&levels, profile->count))
         return NAND_BLURRED;
-    say_levels(profile, &levels, most, blocks, findings);
+    say_levels(profile, &levels, given, blocks, findings);
     return NAND_SAID;
 }

@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_PROBES_NAND_TYPE_LEVELS_H
 #define SSDPROBE_PROBES_NAND_TYPE_LEVELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,16 +16,22 @@ enum nand_answer {
     NAND_SAID,    /* a finding was added */
     NAND_MORE,    /* more blocks are needed */
     NAND_BLURRED, /* no clear levels tied to places */
-    NAND_HIDDEN   /* a level may contain several close ones */
+    NAND_HIDDEN,  /* a level may contain several close ones */
+    NAND_ALIKE    /* one level, but of places that may be of no block */
+};
+
+struct nand_given {
+    uint64_t page_bytes; /* clustered page */
+    double most;         /* the confidence that may be stated, in [0, 1] */
+    bool stand_in;       /* what is counted as blocks may be none */
 };
 
 /*
  * Counts the levels of the places of a block (Kim et al. III-D) and adds a
- * finding if the answer is NAND_SAID. `page_bytes`: clustered page. `costs`: as
- * nand_profile_make() left them. The confidence stated is at most `most`, in
- * [0, 1]. Overwrites the profile's residuals.
+ * finding if the answer is NAND_SAID. `costs`: as nand_profile_make() left
+ * them. Overwrites the profile's residuals.
  */
-enum nand_answer nand_judge(uint64_t page_bytes, double most,
+enum nand_answer nand_judge(const struct nand_given *given,
                             const double costs[], size_t blocks,
                             const struct nand_profile *profile,
                             struct findings *findings);

@@ -40,8 +40,30 @@ struct state {
     struct study study;
     uint64_t page_bytes, block_bytes, base_bytes;
     size_t places; /* pages of a block */
-    double sure;   /* lesser confidence of page and block */
+    bool stand_in; /* these are no blocks, but as many rows of the stripe */
+    double sure;   /* lesser confidence of page and block, or stripe */
 };
+
+/*
+ * Without the block, by the stripe: a drive that maps pages fills its parallel
+ * units in turn, page after page in the order of writing, so that the kind of
+ * page changes with each row of them. So many rows hold a whole number of
+ * patterns, of one to four kinds. Whether the drive is such a one shows where
+ * the places of these stand-in blocks have levels; one level says nothing.
+ */
+static const uint64_t stand_in_rows = 12;
+
+static uint64_t stand_in_bytes(const struct findings *known,
+                               uint64_t page_bytes)
+{
+    const uint64_t rows_bytes = stand_in_rows *
+                                findings_integer(known, "parallel_units") *
+                                findings_integer(known, "stripe_unit");
+
+    return page_bytes ? rows_bytes / common_divisor(rows_bytes, page_bytes) *
+                            page_bytes
+                      : 0;
+}
 
 /* ---- measuring --------------------------------------------------------- */
 
@@ -102,8 +124,9 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
     const int error = nand_profile_make(costs, blocks, state->places, &profile);
 
     if (!error)
-        answer = nand_judge(state->page_bytes, state->sure, costs, blocks,
-                            &profile, findings);
+        answer = nand_judge(&(struct nand_given){state->page_bytes, state->sure,
+                                                 state->stand_in},
+                            costs, blocks, &profile, findings);
     nand_profile_free(&profile);
     if (error)
         study_fail(&state->study);
@@ -112,6 +135,10 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
 
 static const char *reason_of(enum nand_answer answer)
 {
+    if (answer == NAND_ALIKE)
+        return "all pages take one time, but where blocks begin is not known, "
+               "and places that are counted otherwise may mix the kinds of "
+               "pages";
     if (answer == NAND_HIDDEN)
         return "pages that seem to take one time differ a little, always the "
                "same ones: some levels are too near to each other to be "
@@ -143,6 +170,8 @@ static void think(struct study *study, struct findings *findings)
             bytes > end - state->base_bytes)
             break;
         answer = look_at(state, blocks, findings);
+        if (answer == NAND_ALIKE)
+            break;
     }
     if (answer != NAND_SAID)
         study_say_open(study->probe, findings, reason_of(answer));
@@ -177,8 +206,13 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     state->page_bytes = findings_integer(known, "clustered_page");
     state->block_bytes = findings_integer(known, "clustered_block");
+    state->stand_in = state->block_bytes == 0;
+    if (state->stand_in)
+        state->block_bytes = stand_in_bytes(known, state->page_bytes);
+    const char *rests_on =
+        state->stand_in ? "parallel_units" : "clustered_block";
     state->sure = fmin(confidence_of(known, "clustered_page"),
-                       confidence_of(known, "clustered_block"));
+                       confidence_of(known, rests_on));
     if (state->page_bytes)
         state->places = (size_t)(state->block_bytes / state->page_bytes);
     state->base_bytes = placing_base(setting, state->study.seed,
@@ -202,6 +236,7 @@ const struct probe probe_nand_type = {
     .answers = {"nand_type"},
     .by_flush = {"nand_type"},
     .needs = {"clustered_page", "clustered_block"},
+    .instead = {NULL, "parallel_units"},
     .literal = &paper_nand_type,
     .plan = plan,
     .start = start,

@@ -8,6 +8,14 @@
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
 
+static bool is_found(const struct findings *known, const char *parameter)
+{
+    const struct finding *finding =
+        parameter ? findings_get(known, parameter) : NULL;
+
+    return finding && finding->verdict == VERDICT_FOUND;
+}
+
 const char skip_not_begun[] = "the run ended before this probe began";
 
 bool skip_reason(const struct probe *probe, const struct setting *setting,
@@ -38,8 +46,8 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
         return true;
     }
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->needs[i]; i++) {
-        const struct finding *need = findings_get(known, probe->needs[i]);
-        if (need && need->verdict == VERDICT_FOUND)
+        if (is_found(known, probe->needs[i]) ||
+            is_found(known, probe_by(setting->method, probe)->instead[i]))
             continue;
         if (text)
             snprintf(text, size,
