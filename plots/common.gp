@@ -99,7 +99,7 @@ size_axis(from, to) = sprintf("axis_low = %.9g; axis_high = %.9g; axis_log = 1; 
 # what is rare is seen all the same. An axis over a wide range is taken as
 # logarithmic. A last point that no axis holds keeps a series without points from
 # being complained about.
-once = " | awk -v most=300 '{ x[n]=$1; y[n++]=$2; \
+once = " | awk -v most=200 '{ x[n]=$1; y[n++]=$2; \
 if (n==1 || $1<xl) xl=$1; if (n==1 || $1>xh) xh=$1; if (n==1 || $2<yl) yl=$2; if (n==1 || $2>yh) yh=$2 } \
 function cell(v, low, high) { return high<=low ? 0 : int(cells*(low>0 && high/low>30 ? log(v/low)/log(high/low) : (v-low)/(high-low))) } \
 END { for (cells=400; n; cells/=1.2) { split(\"\", seen); m=0; \

@@ -21,22 +21,35 @@ static size_t shared_id(const char *text)
     return 0;
 }
 
+static size_t element_length(const char *at, const char *begin, const char *end)
+{
+    const char *found =
+        strncmp(at, begin, strlen(begin)) == 0 ? strstr(at, end) : NULL;
+
+    return found ? (size_t)(found - at) + strlen(end) : 0;
+}
+
 /* What draws nothing: a title that would be read out in place of our text, a
- * group without members, the space between tags, and the old name space of
- * links. */
+ * filter for boxed labels, of which there are none, a group without members,
+ * the space between tags and within "rgb( 11,  79, 138)", and the old name
+ * space of links. */
 static size_t idle_length(const char *at)
 {
-    static const char title[] = "<title>", title_end[] = "</title>";
-    const char *end = strchr(at, '>');
+    size_t length = element_length(at, "<title>", "</title>");
 
-    if (strncmp(at, title, sizeof(title) - 1) == 0 && strstr(at, title_end))
-        return (size_t)(strstr(at, title_end) - at) + sizeof(title_end) - 1;
-    if (strncmp(at, "<g ", 3) == 0 && end) {
+    if (!length)
+        length = element_length(at, "<filter ", "</filter>");
+    if (length)
+        return length;
+    const char *end = strncmp(at, "<g ", 3) == 0 ? strchr(at, '>') : NULL;
+    if (end) {
         end += 1 + strspn(end + 1, " \t\n");
         return strncmp(end, "</g>", 4) == 0 ? (size_t)(end - at) + 4 : 0;
     }
     if (strncmp(at, "xlink:href", 10) == 0)
         return strlen("xlink:");
+    if (at[0] == ' ' && at[1] == ' ')
+        return 1;
     const size_t space = *at == '\n' ? strspn(at, " \t\n") : 0;
     return space && at[space] == '<' && at[-1] == '>' ? space : 0;
 }
