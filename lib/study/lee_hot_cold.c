@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "lib/flash/drive/geometry.h"
+#include "lib/flash/ftl/hotness.h"
 #include "lib/flash/trace/trace.h"
 #include "lib/study/subject.h"
 
@@ -145,25 +147,74 @@ static int write_pages(struct subject *subject, struct writer *writer,
     return error;
 }
 
-int hot_cold_run(const struct hot_run *run, struct hot_result *result,
-                 struct fault *why)
+/* The oracle knows where the hot area is on average. */
+static uint32_t hot_permille(const struct hot_workload *workload)
 {
-    const struct hot_workload *workload = run->workload;
-    struct flash_statistics half, now;
-    struct subject subject;
-    char spec[160];
-
-    /* The oracle knows where the hot area is on average. */
     uint32_t hot =
         WHOLE - (workload->skew_permille + workload->last_skew_permille) / 2;
-    snprintf(spec, sizeof(spec),
+
+    return hot * (WHOLE - workload->cold_permille) / WHOLE;
+}
+
+static void drive_of(const struct hot_run *run, char *spec, size_t size)
+{
+    snprintf(spec, size,
              "jasmine-64g,contents=off,capacity_bytes=%uMiB,"
              "pages_per_block_count=%u,hotness=%s,oracle_hot_permille=%u",
              (unsigned)run->capacity_mib,
              run->capacity_mib < 16384 ? 32u : 256u, policy_keys[run->policy],
-             (unsigned)(hot * (WHOLE - workload->cold_permille) / WHOLE));
+             (unsigned)hot_permille(run->workload));
+}
+
+int hot_cold_found(const struct hot_run *run, struct hot_found *found,
+                   struct fault *why)
+{
+    struct hotness *hotness = NULL;
+    struct drive drive;
+    uint64_t counts[2] = {0, 0}, taken[2] = {0, 0}; /* cold, hot */
+    char spec[160];
+
+    drive_of(run, spec, sizeof(spec));
+    int error = drive_load(spec, &drive, why);
+    if (error)
+        return error;
+    struct writer writer = {.workload = run->workload,
+                            .writes_count = run->writes_count,
+                            .pages_count = drive.capacity_bytes / PAGE_BYTES};
+    const struct hotness_geometry geometry = {
+        .units_count = writer.pages_count,
+        .blocks_count =
+            (uint32_t)(drive.capacity_bytes / drive_block_bytes(&drive))};
+    const struct hotness_ops *ops = hotness_ops(&drive);
+    if (ops->create(&drive, &geometry, &hotness))
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory");
+    const uint64_t hot_pages =
+        writer.pages_count * hot_permille(run->workload) / WHOLE;
+    random_seed(&writer.random, run->seed);
+    for (; writer.sent_count < run->writes_count; writer.sent_count++) {
+        const uint64_t page = next_page(&writer);
+        const uint32_t level = ops->written(hotness, page, UINT32_MAX);
+        if (writer.sent_count < run->writes_count / 2)
+            continue;
+        counts[page < hot_pages]++;
+        taken[page < hot_pages] += level > 0;
+    }
+    ops->destroy(hotness);
+    *found = (struct hot_found){(double)taken[1] / (double)counts[1],
+                                (double)taken[0] / (double)counts[0]};
+    return 0;
+}
+
+int hot_cold_run(const struct hot_run *run, struct hot_result *result,
+                 struct fault *why)
+{
+    struct flash_statistics half, now;
+    struct subject subject;
+    char spec[160];
+
+    drive_of(run, spec, sizeof(spec));
     int error = subject_open(&subject, spec, why);
-    struct writer writer = {.workload = workload,
+    struct writer writer = {.workload = run->workload,
                             .writes_count = run->writes_count,
                             .trace_path = run->trace_path};
     random_seed(&writer.random, run->seed);

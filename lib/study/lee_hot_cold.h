@@ -54,4 +54,15 @@ struct hot_result {
 int hot_cold_run(const struct hot_run *run, struct hot_result *result,
                  struct fault *why);
 
+/* Shares of the writes to hot data, as the oracle knows it, and to cold data
+ * that a policy takes for hot, in the second half of the writes. */
+struct hot_found {
+    double hot, cold;
+};
+
+/* Of a policy with two levels that does not ask where a page lies (MBF, LRU),
+ * and of a made workload. 0, or -errno with a sentence. */
+int hot_cold_found(const struct hot_run *run, struct hot_found *found,
+                   struct fault *why);
+
 #endif
