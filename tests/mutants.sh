@@ -353,7 +353,7 @@ probes/rate.c|s/ \&\& !late;/;/|test_sustained_write|
 probes/hot_cold/copies.c|s/spare_least = 1.24/spare_least = 1.01/|test_hot_cold|
 probes/hot_cold/copies.c|s/width_most = 1;/width_most = 9;/|test_hot_cold|
 probes/hot_cold/hot_cold.c|s/cleaning_least = 0.25/cleaning_least = 0/|test_hot_cold|
-probes/hot_cold/hot_cold.c|s/return state->buffer_known \&\&/return true ||/|test_hot_cold|
+probes/hot_cold/hot_cold.c|s/return state->buffer_known /return true /|test_hot_cold|
 probes/steady_state/steady.c|s/settling_share = 1.0 \/ 3/settling_share = 0/|test_steady_state|
 probes/steady_state/steady.c|s/spare_least = 0.1/spare_least = 0/|test_steady_state|
 probes/steady_state/steady.c|s/, state->memory_blocks)/, 0)/|test_steady_state|
