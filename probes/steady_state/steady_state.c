@@ -28,7 +28,8 @@
  * written before the rate falls is more than the spare flash where small blocks
  * are all invalid by then.
  *
- * Assumes: the drive has been written, so that only its spare flash is free.
+ * Assumes: the drive has been written, and in order, so that only its spare
+ * flash is free and all of that is (`fill` sees to it).
  */
 #include "probes/steady_state/steady_state.h"
 
@@ -177,7 +178,7 @@ static void say_none(const struct steady_rate *rate, bool late,
     if (rate->reason == STEADY_UNUSED)
         snprintf(what, sizeof(what),
                  "the rate of %zu writes stays, but the spare flash may not be "
-                 "used up yet; %s",
+                 "used up yet, or was before (then run fill first); %s",
                  writes, more);
     else
         snprintf(what, sizeof(what),
@@ -373,7 +374,8 @@ const struct probe probe_steady_state = {
     .question = "What does a random write cost once the drive has to clean, "
                 "and how long do the longest wait?",
     .idea = "Writes of 4 KiB at random places of an eighth of the drive, until "
-            "its spare flash is used up and their rate stays.",
+            "its spare flash is used up and their rate stays. Shows best "
+            "behind fill, with a --write-budget of twice the capacity.",
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
