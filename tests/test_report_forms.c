@@ -155,8 +155,8 @@ START_TEST(the_card_says_what_is_known_and_what_is_not)
                                         "write unit: 16 KiB",
                                         "SLC (75 %)",
                                         "no limit seen (90 %)",
-                                        "not known",
-                                        "not asked",
+                                        ">not known<",
+                                        ">not asked<",
                                         "64 GB",
                                         "conditions: red",
                                         "Example|*SSD*&lt;"};
