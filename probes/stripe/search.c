@@ -19,7 +19,7 @@ enum {
     SCAN_PASSES = 4,
     TOP = 16,
     LOOK_ROUNDS = 2,
-    LEVEL_ROUNDS = 4,
+    LEVEL_ROUNDS = 8,
     CENTRINGS = 2
 };
 enum { DISTANCES_MAX = STRIPE_LEVELS_MAX * STRIPE_SCAN_MAX };
@@ -42,7 +42,10 @@ static const double share_inside = 0.5, share_outside = 0.25;
 static const double chance_least = 0.03;
 /* Pairs that take less than the longest by more than this do not collide in
  * full: the middle of so many pairs is known within some hundredths. */
-static const double full_least = 0.93;
+static const double full_least = 0.97;
+/* Where so many standard errors are more than that, they may not, either: of
+ * the difference of two, with an error rate of 0.5 %. */
+static const double full_errors = 3.64;
 /* The scan shows the triangle so many times as wide as it is, or only so small
  * a part of it. */
 static const uint64_t narrower_most = 3, wider_most = 16;
@@ -496,29 +499,36 @@ static double held_up_share(struct stripe_probe *state)
 
 /* ---- do pairs a period apart collide in full? --------------------------- */
 
+/* `*error`: the standard error of what it returns, as a share of it. */
 static double own_ratio_at(struct stripe_probe *state,
-                           const struct contrast *cell)
+                           const struct contrast *cell, double *error)
 {
     double all[LEVEL_ROUNDS * STRIPE_PAIRS];
     size_t count = 0;
 
+    *error = 1;
     for (uint32_t round = 0; round < LEVEL_ROUNDS; round++)
         count +=
             pairs_take_own(&state->study, "level", cell, round, &all[count]);
-    return count ? pairs_middle(all, count) : 0;
+    if (count == 0)
+        return 0;
+    const double spread = stats_spread(all, count);
+    const double middle = pairs_middle(all, count);
+    *error = spread / sqrt((double)count) / middle;
+    return middle;
 }
 
 /* Where dies share a bus, pairs on one bus wait for each other in part. They do
  * so at the period of the buses, of which the period of the dies is a multiple.
  * How long pairs take a period apart, over the longest that they take at a
  * multiple: each over what its reads take alone, for pages differ. */
-static double fullness(struct stripe_probe *state, const struct stripe *stripe)
+static double fullness(struct stripe_probe *state, struct stripe *stripe)
 {
     static const uint64_t multiples[] = {1, 2, 3, 4, 6, 8, 12, 16};
     enum { MULTIPLES = sizeof(multiples) / sizeof(multiples[0]) };
     struct contrast cells[MULTIPLES] = {{.kind = 0}};
     size_t count = 0;
-    double longest = 0;
+    double longest = 0, error;
 
     for (size_t i = 0; i < MULTIPLES; i++) {
         const uint64_t at = multiples[i] * stripe->period_bytes;
@@ -527,8 +537,10 @@ static double fullness(struct stripe_probe *state, const struct stripe *stripe)
     }
     rounds_measure(&state->study, "level", cells, count, LEVEL_ROUNDS);
     for (size_t i = 0; i < count; i++)
-        longest = fmax(longest, own_ratio_at(state, &cells[i]));
-    return own_ratio_at(state, &cells[0]) / fmax(longest, 1e-9);
+        longest = fmax(longest, own_ratio_at(state, &cells[i], &error));
+    const double ratio = own_ratio_at(state, &cells[0], &error);
+    stripe->full_known = full_errors * error < 1 - full_least;
+    return ratio / fmax(longest, 1e-9);
 }
 
 /* The stripe by what `slow_least` says. */

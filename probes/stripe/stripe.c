@@ -46,6 +46,12 @@ static const double serial_likely = 1.8;
 /* Of pairs that are to collide such a share does, and of those that are not,
  * not: the host holds up some of these. */
 static const double share_full = 0.7, share_none = 0.15;
+/* Where noise hides whether pairs wait in full, or in part as for a bus of
+ * several units. Of 12 drawn drives at heavy noise 4 were stated, 3 rightly. */
+static const double part_confidence = 0.75;
+/* There may be more units than show: blocks that lie on others begin beyond the
+ * window, or a bus takes nearly all of the time of those behind it. */
+static const double units_confidence = 0.95;
 /* A clock whose ticks are what reads wait for says nothing of the drive. */
 static const double tick_most = 0.1;
 
@@ -189,7 +195,8 @@ static void say_units(const struct stripe *stripe, double confidence,
                     unit, stripe->units, reach);
         return;
     }
-    finding_found(finding, value_integer(stripe->units), confidence);
+    finding_found(finding, value_integer(stripe->units),
+                  fmin(confidence, units_confidence));
     finding_why(finding,
                 "of two reads one waits for the other at any multiple of %s, "
                 "and at no other multiple of %s",
@@ -253,7 +260,9 @@ static void certify(struct study *study, struct stripe *stripe, double level,
         say_unproved(stripe, contrasts, count, findings);
     else
         say_stripe(stripe, contrasts, level,
-                   claim_confidence(contrasts, count, &rule), findings);
+                   fmin(claim_confidence(contrasts, count, &rule),
+                        stripe->full_known ? 1 : part_confidence),
+                   findings);
 }
 
 /* ---- the probe ---------------------------------------------------------- */

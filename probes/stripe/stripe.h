@@ -103,7 +103,8 @@ struct stripe {
     /* The longest shorter unit that another stripe of this period would have;
      * 0: there is none. */
     uint64_t shorter_bytes;
-    double held_up; /* of pairs that do not collide, by something else */
+    bool full_known; /* noise would not hide that they collide in part only */
+    double held_up;  /* of pairs that do not collide, by something else */
 };
 
 enum stripe_seen {
