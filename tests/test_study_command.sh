@@ -75,7 +75,7 @@ mv out list.txt
 check 'the list by name' ends 0 '' list
 check 'is the same' cmp list.txt out
 check 'the list as a document' ends 0 '' --json
-check 'has them all' document out "len(d['studies']) == 16" \
+check 'has them all' document out "len(d['studies']) == 17" \
     "all(s['question'].endswith('?') for s in d['studies'])"
 /usr/bin/python3 -c 'import json
 for s in json.load(open("out"))["studies"]: print(s["name"])' >names

@@ -112,7 +112,7 @@ extern const struct experiment experiment_bus;
 extern const struct experiment experiment_bandwidth;
 extern const struct experiment experiment_cache_register;
 extern const struct experiment experiment_bus_policy;
-extern const struct experiment experiment_scheduling;
+extern const struct experiment experiment_scheduling, experiment_bank_shares;
 extern const struct experiment experiment_cleaning;
 extern const struct experiment experiment_mapping;
 extern const struct experiment experiment_hot_cold, experiment_hot_cold_traces;

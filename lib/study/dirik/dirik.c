@@ -68,6 +68,8 @@ int dirik_play_one(const struct dirik_drive *drive,
     else
         error = trace_replay(trace, flash, &replay, result, why);
     flash_statistics(flash, statistics);
+    for (uint32_t i = 0; i < part->banks_count; i++)
+        part->banks[i] = flash_bank(flash, i);
     if (!error)
         trace_close(trace);
     flash_destroy(flash);

@@ -42,6 +42,8 @@ int dirik_play(const struct dirik_drive *drive,
 struct dirik_part {
     unsigned trace;
     uint64_t requests_count;
+    struct flash_bank *banks; /* filled in with what each did; NULL: not */
+    uint32_t banks_count;
 };
 
 int dirik_play_one(const struct dirik_drive *drive,

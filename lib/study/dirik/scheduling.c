@@ -185,8 +185,9 @@ static int queue_up(struct experiment_table *table,
         for (size_t rule = 0; rule < RULES_COUNT && !error; rule++) {
             char more[64];
             struct dirik_drive drive = one_bank(rules[rule].key, 25, more);
-            struct dirik_part part = {queue_tables[i].trace,
-                                      dirik_requests_count(settings)};
+            struct dirik_part part = {.trace = queue_tables[i].trace,
+                                      .requests_count =
+                                          dirik_requests_count(settings)};
             error = dirik_play_one(&drive, &part, settings, result, &statistics,
                                    why);
             if (!error)
