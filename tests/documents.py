@@ -28,7 +28,7 @@ ROWS = [
     # ssdprobe, each command: what succeeds, and what fails in each way.
     ("ssdprobe", 0, "--version"),
     ("ssdprobe", 0, "sim:ram-disk --dry-run"),
-    ("ssdprobe", 0, "sim:ssd-a"),
+    ("ssdprobe", 5, "sim:ssd-a"),
     ("ssdprobe", 1, "sim:ssd-a --seed=x"),
     ("ssdprobe", 1, ""),
     ("ssdprobe", 2, "/dev/nonexistent"),
