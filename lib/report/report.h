@@ -109,6 +109,9 @@ char *report_amount(const struct value *value, const char *unit,
 char *report_capacity(const struct device_info *device, bool plain_bytes,
                       char *text, size_t size);
 
+/* Found or absent, but with less than report_sure (summary.h). */
+bool report_is_likely(const struct finding *finding);
+
 /* "found", and so on; "likely" and "likely absent" below report_sure
  * (summary.h), "assumed" where the user gave the value. */
 const char *report_verdict(const struct finding *finding);

@@ -144,13 +144,6 @@ static void print_device(const struct page *page, const struct report *report)
     print_requests(page, report->cost);
 }
 
-static bool is_likely(const struct finding *finding)
-{
-    return finding->confidence < report_sure && !finding_assumed(finding) &&
-           (finding->verdict == VERDICT_FOUND ||
-            finding->verdict == VERDICT_ABSENT);
-}
-
 static const char *colour_of(const struct finding *finding)
 {
     static const char *const colours[] = {
@@ -159,7 +152,7 @@ static const char *colour_of(const struct finding *finding)
         [VERDICT_INCONCLUSIVE] = "\033[33m",
         [VERDICT_SKIPPED] = "\033[2m",
     };
-    if (is_likely(finding))
+    if (report_is_likely(finding))
         return colours[VERDICT_INCONCLUSIVE];
     return colours[finding_assumed(finding) ? VERDICT_SKIPPED
                                             : finding->verdict];

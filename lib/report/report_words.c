@@ -74,14 +74,19 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
     return text;
 }
 
+bool report_is_likely(const struct finding *finding)
+{
+    return finding->confidence < report_sure && !finding_assumed(finding) &&
+           (finding->verdict == VERDICT_FOUND ||
+            finding->verdict == VERDICT_ABSENT);
+}
+
 const char *report_verdict(const struct finding *finding)
 {
     if (finding_assumed(finding))
         return "assumed";
-    if (finding->confidence < report_sure && finding->verdict == VERDICT_FOUND)
-        return "likely"; /* 75 % is not said as 99.9 % is */
-    if (finding->confidence < report_sure && finding->verdict == VERDICT_ABSENT)
-        return "likely absent";
+    if (report_is_likely(finding)) /* 75 % is not said as 99.9 % is */
+        return finding->verdict == VERDICT_FOUND ? "likely" : "likely absent";
     return verdict_name(finding->verdict);
 }
 

@@ -97,7 +97,7 @@ void html_verdict(FILE *out, const char *tag, const struct finding *finding)
 
     if (finding_assumed(finding)) {
         mark = assumed;
-    } else if (strncmp(word, "likely", 6) == 0) {
+    } else if (report_is_likely(finding)) {
         mark = probable; /* 75 % is not the tick of 99.9 % */
         name = "likely";
     }
