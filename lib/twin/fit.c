@@ -81,7 +81,7 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    struct twin_rows *thin, struct fault *why)
 {
     for (;;) {
-        uint64_t steps;
+        uint64_t steps = 0;
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
