@@ -100,7 +100,10 @@ unwritten() {
 filled() {
     "$ssdprobe" -q --json=full.json --output-dir=full --write-budget=200GB \
         "sim:ssd-a,initial_state=fresh" >out 2>err
-    check "filled: everything has an answer" test "$?" -eq 0
+    # Whether they can be answered depends on how a drive cleans and stripes.
+    check "filled: everything else has an answer" jq -e '[.findings[] |
+        select(.verdict == "inconclusive").probe] -
+        ["stripe", "steady-state", "hot-cold"] == []' full.json
     says full.json >full.says
     check "filled: as of a drive in use" test \
         "$(grep -cE '^(clustered_page found 16384|clustered_block found 4194304|read_buffer found 262144|log_list found 8|write_buffer found 261120) ' \
@@ -114,11 +117,13 @@ filled() {
     "$ssdprobe" -q --json=again.json infer full/samples.csv >out 2>&1
     check "filled: the samples say the same" \
         diff <(jq -c .findings full.json) <(jq -c .findings again.json)
+    # A drive is filled before it is measured.
     "$ssdprobe" -q --json=no.json --fill=no --write-budget=200GB \
-        "sim:ssd-a,initial_state=fresh" >out 2>err
-    check "filled: not with --fill=no" jq -e '(.cost.bytes_written < 20e9) and
-        [.conditions.items[] | select(.name == "written").grade] == ["red"]' no.json
-    "$ssdprobe" -q --json=used.json --write-budget=200GB sim:ssd-a >out 2>err
+        --time-limit=150s "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "filled: not with --fill=no" jq -e '([.cost.probes[].probe] |
+        index("fill") == null) and [.conditions.items[] | select(.name == "written").grade] == ["red"]' no.json
+    "$ssdprobe" -q --json=used.json --write-budget=200GB --time-limit=20s \
+        sim:ssd-a >out 2>err
     check "filled: not a drive in use" jq -e '[.cost.probes[].probe] |
         index("fill") == null' used.json
     "$ssdprobe" -q --json=only.json run fill \
@@ -230,7 +235,7 @@ resume() {
     "$ssdprobe" -q --json=whole.json "$resume_drive" >whole 2>err
     whole_status=$?
     span=$(($(date +%s%3N) - began))
-    for i in 20s 70s 200s; do
+    for i in 20s 200s; do
         "$ssdprobe" -q --time-limit="$i" --output-dir="cut$i" "$resume_drive" \
             >out 2>err
         check "a run that is cut at $i says how it can go on" \

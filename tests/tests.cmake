@@ -17,6 +17,9 @@ set(repeat test_budget test_experiments test_probes_kim test_probes_stick
     test_probes_reads test_probes_trust test_random test_rows test_hot_cold
     test_steady_state test_sustained_write test_throughput test_twin)
 
+# What the suites run that are not with the long tests.
+add_custom_target(suites)
+
 function(suite name label)
   set(test ${build}.${name})
   if(build STREQUAL "debug" AND name IN_LIST repeat)
@@ -43,6 +46,9 @@ foreach(source ${programs})
   # Check's macros rely on GNU extensions.
   target_compile_options(${name} PRIVATE -Wno-pedantic)
   suite(${name} check $<TARGET_FILE:${name}>)
+  if(NOT (build STREQUAL "debug" AND name IN_LIST repeat))
+    add_dependencies(suites ${name})
+  endif()
   # Loop devices are the machine's: one suite at a time.
   file(STRINGS ${source} loop REGEX "device_loop.h")
   if(loop)
