@@ -11,7 +11,7 @@
  * of it has so much spare flash that cleaning hardly shows. */
 static const uint64_t span_parts = 8;
 /* Of the budget. */
-static const uint64_t budget_parts = 4;
+static const uint64_t budget_parts = 8;
 /* With the usual budget or less: writes at most. */
 static const uint64_t usual_budget_bytes = 64 * GIB;
 static const uint64_t usual_writes = UINT64_C(1) << 19;

@@ -158,7 +158,7 @@ value = {f["parameter"]: f["value"] for f in document["findings"]}
 assert "%d MiB" % (value["fast_cache"] >> 20) in row["text"], row
 assert row["from"][2] == "fast_cache_recovery" and "pause" in row["text"], row'
 "$build_dir/ssdprobe" run steady-state sim:ssd-c,capacity_bytes=1GiB --quiet \
-    --json=steady.json </dev/null >said 2>&1
+    --write-budget=8GiB --json=steady.json </dev/null >said 2>&1
 check "random writes are counted by what lasts" python3 -c '
 import json
 document = json.load(open("steady.json"))

@@ -21,7 +21,7 @@ static struct probing probe_drive(const char *spec, const char *assume,
                           .before = &probe_steady_state,
                           .assume = assume,
                           .seed = seed,
-                          .write_budget_bytes = 8 * GIB};
+                          .write_budget_bytes = 16 * GIB};
 
     probing_run(&run);
     return run;

@@ -10,8 +10,10 @@
 
 static struct probing probe_drive(const char *spec, unsigned seed)
 {
-    struct probing run = {
-        .spec = spec, .probe = &probe_steady_state, .seed = seed};
+    struct probing run = {.spec = spec,
+                          .probe = &probe_steady_state,
+                          .seed = seed,
+                          .write_budget_bytes = 8 * GIB};
 
     probing_run(&run);
     return run;
@@ -82,13 +84,13 @@ static const struct open_case {
     {"sim:ssd-c,capacity_bytes=1GiB,noise=none", "budget", 256 * MIB},
     /* As slow as it is fast: nothing is cleaned. */
     {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up",
-     3 * GIB},
+     6 * GIB},
     {"sim:plain-disk,noise=none", "would take", 0},
-    {"sim:ssd-c,capacity_bytes=1GiB,noise=realistic", "held up", 0},
+    {"sim:ssd-c,capacity_bytes=1GiB,noise=realistic", "held up", 8 * GIB},
     /* It is slower because it is hot. */
     {"sim:ssd-c,capacity_bytes=1GiB,throttle_heat_ns=2s,throttle_factor=2,"
      "noise=none",
-     "hot", 0},
+     "hot", 8 * GIB},
 };
 
 START_TEST(what_need_not_last_is_no_rate)
