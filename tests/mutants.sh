@@ -327,7 +327,6 @@ probes/nand_type/levels.c|s/unfair_least = 0.25/unfair_least = 1/|test_probes_ki
 probes/log_list/sharing.c|s/shared_least = 0.3466/shared_least = 3/|test_log_sharing|
 probes/log_list/sharing.c|s/if (contrast->repeats % ROUND_PLACES)/if (false)/|test_log_sharing|
 probes/log_list/sharing.c|s/both_ends ? begin : last - page/last - page/|test_log_sharing|
-probes/log_list/sharing.c|s/CONTENT_ZEROS/CONTENT_RANDOM/|test_log_sharing|
 probes/log_list/log_list.c|s/merge_least = 0.2624/merge_least = 0.5878/|test_probes_stick|
 probes/log_list/count.c|s/above_one_least = 0.1,/above_one_least = 0.4,/|test_probes_stick|recovery
 probes/log_list/count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|recovery

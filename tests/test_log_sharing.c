@@ -18,8 +18,8 @@ static const struct {
      "inconclusive"},
     {"sim:usb-unknown-1g,noise=realistic", "3", "262144"},
     {"sim:usb-kingston-1g,noise=realistic", "4", "524288"},
-    /* Pages with data take 40 times as long to move as zeros, and the last
-     * pages five times as long as the first. */
+    /* Pages with data take up to 40 times as long to move as zeros, and the
+     * last pages of a block five times as long as the first. */
     {"sim:usb-unknown-1g,noise=realistic,banks_per_channel_count=4,"
      "merge_copy=bank,log_switch_ns=0,controller_copy_page_ns=0,"
      "pages_per_block_count=32,program_levels_count=4,program_ns=716us,"
