@@ -637,7 +637,7 @@ START_TEST(no_time_is_lost_on_what_adds_nothing)
     } rows[] = {{"large-request", "sim:ssd-b", 22},
                 {"large-request", NULL, 120},
                 {"read-buffer", "sim:ssd-b", 23},
-                {"log-list", "sim:ssd-b", 95}};
+                {"log-list", "sim:ssd-b", 105}};
     const struct probe *asked[] = {probe_find(rows[_i].probe), NULL};
     const struct session_options session_options = {.seed = 7};
     char path[SCRATCH_MAX] = "", spec[SCRATCH_MAX + 32];
