@@ -190,7 +190,7 @@ static const struct exception {
      "twice the usual spare area, so cleaning begins late"},
     {"sim:tlc-pseudo-slc", 0.65, 1.25, 0.75, 1.25,
      "its page is found with fewer writes than that of the one imagined"},
-    {"sim:usb-unknown-1g", 0.75, 1.25, 0.75, 1.4,
+    {"sim:usb-unknown-1g", 0.65, 1.25, 0.75, 1.4,
      "that contents matter shows only by them, and then it has parts to find"},
     {NULL, 0, 0, 0, 0, NULL},
 };
