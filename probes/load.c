@@ -83,17 +83,6 @@ static void ask_block(struct study *study, const struct load *load,
     }
 }
 
-static const struct timing *rows_of(const struct study *study,
-                                    const struct load *load, uint32_t block)
-{
-    const struct ledger_entry *entry =
-        ledger_get(&study->ledger, load->phase, cell, block);
-
-    return entry && !entry->failed && entry->count == LOAD_BLOCK_WRITES
-               ? entry->timings
-               : NULL;
-}
-
 /* Writes that are under way together may end in any order: a block ends with
  * the last of them so far. */
 static uint64_t end_of(const struct timing *rows, uint64_t before_ns)
@@ -113,7 +102,8 @@ const double *load_blocks(struct study *study, const struct load *load,
     bool all = true;
 
     for (uint32_t block = 0; block < blocks; block++) {
-        const struct timing *rows = rows_of(study, load, block);
+        const struct timing *rows =
+            study_rows(study, load->phase, cell, block, LOAD_BLOCK_WRITES);
         if (!rows)
             ask_block(study, load, block);
         all = all && rows;
@@ -138,7 +128,8 @@ double *load_latencies(struct study *study, const struct load *load,
 
     *count = 0;
     for (size_t block = from; block < to; block++) {
-        const struct timing *rows = rows_of(study, load, (uint32_t)block);
+        const struct timing *rows = study_rows(
+            study, load->phase, cell, (uint32_t)block, LOAD_BLOCK_WRITES);
         for (uint32_t i = 0; rows && i < LOAD_BLOCK_WRITES; i++)
             ns[(*count)++] = (double)rows[i].ns;
     }

@@ -273,6 +273,17 @@ void *study_probe_copy(const void *state)
     return to;
 }
 
+const struct timing *study_rows(const struct study *study, const char *phase,
+                                const char *cell, uint32_t round,
+                                uint32_t count)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&study->ledger, phase, cell, round);
+
+    return entry && !entry->failed && entry->count == count ? entry->timings
+                                                            : NULL;
+}
+
 void study_random(const struct study *study, const char *phase,
                   const char *name, uint32_t round, struct random *random)
 {

@@ -146,6 +146,15 @@ void *study_alloc(struct study *study, size_t bytes);
 void study_say_open(const struct probe *probe, struct findings *findings,
                     const char *reason);
 
+/*
+ * The timings of a cell's round, in the order of asking; NULL until all `count`
+ * requests are there, or where one failed. The study keeps them until it asks
+ * for more.
+ */
+const struct timing *study_rows(const struct study *study, const char *phase,
+                                const char *cell, uint32_t round,
+                                uint32_t count);
+
 /* The chance that belongs to one round: not to when it is measured. */
 void study_random(const struct study *study, const char *phase,
                   const char *name, uint32_t round, struct random *random);

@@ -49,17 +49,6 @@ static void ask_reads(struct steady_probe *state, const char *phase,
     }
 }
 
-static const struct timing *rows_of(const struct steady_probe *state,
-                                    const char *phase, const char *cell,
-                                    uint32_t round, uint32_t count)
-{
-    const struct ledger_entry *entry =
-        ledger_get(&state->study.ledger, phase, cell, round);
-
-    return entry && !entry->failed && entry->count == count ? entry->timings
-                                                            : NULL;
-}
-
 /* The time that this share of the reads does not pass. */
 static double time_of(const struct timing *rows, uint32_t count, double share)
 {
@@ -79,7 +68,7 @@ struct steady_rest steady_rest(struct steady_probe *state)
         study_leave(&state->study);
     }
     const struct timing *rows =
-        rows_of(state, phase_reads, cell_reads, 0, STEADY_READS);
+        study_rows(&state->study, phase_reads, cell_reads, 0, STEADY_READS);
     struct steady_rest rest = {.longest_ns = rows ? 0 : INFINITY};
     const double usual_ns = rows ? time_of(rows, STEADY_READS, 0.5) : 1;
 
@@ -101,9 +90,9 @@ double steady_read_growth(struct steady_probe *state)
         study_leave(&state->study);
     }
     const struct timing *before =
-        rows_of(state, phase_reads, cell_reads, 0, STEADY_READS);
-    const struct timing *after =
-        rows_of(state, phase_after, cell_reads, 0, STEADY_READS_AFTER);
+        study_rows(&state->study, phase_reads, cell_reads, 0, STEADY_READS);
+    const struct timing *after = study_rows(&state->study, phase_after,
+                                            cell_reads, 0, STEADY_READS_AFTER);
     return before && after ? time_of(after, STEADY_READS_AFTER, quick_share) /
                                  time_of(before, STEADY_READS, quick_share)
                            : 0;

@@ -94,21 +94,10 @@ static void ask_chunk(struct sustained_probe *state,
     }
 }
 
-static const struct timing *rows_of(const struct sustained_probe *state,
-                                    const char *phase, const char *cell,
-                                    uint32_t round, uint32_t count)
-{
-    const struct ledger_entry *entry =
-        ledger_get(&state->study.ledger, phase, cell, round);
-
-    return entry && !entry->failed && entry->count == count ? entry->timings
-                                                            : NULL;
-}
-
 const struct timing *sustained_reads(const struct sustained_probe *state,
                                      const struct sustained_pass *pass)
 {
-    return rows_of(state, pass->phase, cell_reads, 0, pass->reads);
+    return study_rows(&state->study, pass->phase, cell_reads, 0, pass->reads);
 }
 
 /* From the end of the block before it to its own; of the first, from when it
@@ -137,8 +126,8 @@ const double *sustained_blocks(struct sustained_probe *state,
 
     for (uint32_t chunk = 0; chunk < chunks; chunk++) {
         const struct timing *rows =
-            rows_of(state, pass->phase, cell_writes, chunk,
-                    SUSTAINED_CHUNK_BLOCKS * pieces);
+            study_rows(&state->study, pass->phase, cell_writes, chunk,
+                       SUSTAINED_CHUNK_BLOCKS * pieces);
         if (!rows && chunk == 0)
             ask_before(state, pass);
         if (!rows)
