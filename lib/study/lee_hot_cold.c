@@ -208,7 +208,7 @@ int hot_cold_found(const struct hot_run *run, struct hot_found *found,
 int hot_cold_run(const struct hot_run *run, struct hot_result *result,
                  struct fault *why)
 {
-    struct flash_statistics half, now;
+    struct flash_statistics half = {0}, now = {0};
     struct subject subject;
     char spec[160];
 
