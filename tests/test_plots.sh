@@ -62,7 +62,7 @@ needs_of()
     } | tr ' ' '\n' | sort -u); do
         # Where logs are known it sends no requests, and there is no figure.
         [[ $1/$need != clustered_block/log_* ]] || continue
-        sed -n "s/^$need = /--assume=$need=/p" \
+        sed -n "/= unidentifiable$/d; s/^$need = /--assume=$need=/p" \
             "$source_dir/lib/flash/drives/ssd-a.ini"
     done
 }
@@ -72,8 +72,16 @@ for script in "$source_dir"/plots/*.gp; do
     # Published figures have scripts too; they bring their own tests.
     grep -qs "^const struct probe probe_$stem = " \
         "$source_dir/probes/$stem/$stem.c" || continue
+    probes=${stem//_/-} drive=sim:ssd-a,noise=realistic
     mapfile -t needs < <(needs_of "$stem")
-    "$build_dir/ssdprobe" run "${stem//_/-}" sim:ssd-a,noise=realistic --quiet "${needs[@]}" \
+    if [[ $stem == steady_state || $stem == hot_cold ]]; then
+        # Small enough that it has to clean soon.
+        [[ $stem == steady_state ]] || probes=steady-state,$probes
+        drive=sim:ssd-c,capacity_bytes=1GiB
+        drive+=,spare_permille=100
+        needs=(--assume=write_buffer=64KiB --write-budget=64GiB)
+    fi
+    "$build_dir/ssdprobe" run "$probes" "$drive" --quiet "${needs[@]}" \
         --csv=samples.csv </dev/null >said 2>&1
     # 5: what a probe leaves open has samples too.
     verdict $(($? % 5)) "$stem: samples"
