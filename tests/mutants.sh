@@ -253,7 +253,7 @@ probes/content/unit.c|s/larger_least = 1.5, larger_most = 1.25/larger_least = 0.
 probes/content/content.c|s/waited_least = 0.1823/waited_least = -9/|test_probes_kim|recovery
 probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 2]/|test_waited|
 probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved \/ 8]/|test_waited|
-probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved - 1]/|test_probes_kim|recovery
+probes/content/blocks.c|s/moving\[moved \/ 4\]/moving[moved - 1]/|test_waited|
 probes/content/unit.c|s/share_of_banks = 0.1/share_of_banks = 0.25/|test_probes_kim|recovery
 probes/content/unit.c|s/fraction_most = 0.1/fraction_most = 0.4/|test_probes_stick|recovery
 probes/content/unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
@@ -405,6 +405,8 @@ probes/read_buffer/edge.c|s/? half_of_smallest/? NULL/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/if (\*logs == first_logs .. (first_logs == 1 \&\& step == CLAIM_HOLDS))/if (true)/|test_probes_kim|recovery
 probes/log_list/blocks.c|s/(contrast->expected == SIDE_ABOVE)/(contrast->expected != SIDE_ABOVE)/|test_probes_stick|
 probes/large_request/large_request.h|s/off_most = 0.10/off_most = 0/|test_probes_stick|
+lib/session/run/plan.c|s/least_bytes \/ 2/0/|test_budget|the end of a budget
+lib/session/run/plan.c|s/part->probe->takes_rest/false/|test_budget|the end of a budget
 lib/twin/rows/rows.c|s/sent_ns >= event_ns/sent_ns > event_ns/|test_twin|replay
 lib/twin/rows/thin.c|s/pass->due && quiet/pass->due/|test_twin|replay
 lib/twin/noise.c|s/fit.excess < least.excess/fit.excess > least.excess/|test_twin|fit

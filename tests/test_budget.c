@@ -210,14 +210,6 @@ static double ratio(double done, double expected)
     return expected > 0 ? done / expected : 1;
 }
 
-/* Writes at random places until the drive has to clean: these probes take what
- * is left, and say so. */
-static bool takes_what_is_left(const struct probe *probe)
-{
-    return strcmp(probe->name, "steady-state") == 0 ||
-           strcmp(probe->name, "hot-cold") == 0;
-}
-
 static void check_expected(const char *spec, const struct cost_plan *plan)
 {
     const struct exception bounds = bounds_of(spec);
@@ -225,7 +217,7 @@ static void check_expected(const char *spec, const struct cost_plan *plan)
 
     for (size_t i = 0; i < plan->parts_count; i++) {
         const struct cost_part *part = &plan->parts[i];
-        if (!part->began || takes_what_is_left(part->probe))
+        if (!part->began || part->probe->takes_rest)
             continue;
         expected.bytes_written += part->expected.bytes_written;
         expected.seconds += part->expected.seconds;
@@ -265,7 +257,7 @@ START_TEST(the_default_budget_is_enough)
     ck_assert_msg(error == 0 || error == -EDQUOT, "%s: error %d", spec, error);
     for (size_t i = 0; i < plan.parts_count; i++)
         ck_assert_msg((plan.parts[i].fits && !plan.parts[i].cut) ||
-                          takes_what_is_left(plan.parts[i].probe),
+                          plan.parts[i].probe->takes_rest,
                       "%s: %s did not have what it needs", spec,
                       plan.parts[i].probe->name);
     check_expected(spec, &plan);
@@ -886,6 +878,33 @@ START_TEST(nothing_is_kept_for_what_writes_nothing)
 }
 END_TEST
 
+/* What takes the rest has nothing kept for it, and a part may write more than
+ * was foreseen: half of what the others do not need, though they may want
+ * more. */
+START_TEST(a_forecast_that_is_too_low_does_not_end_a_probe)
+{
+    static const struct probe rest = {.takes_rest = true};
+    struct cost_plan plan = {.budget_bytes = 100, .parts_count = 2};
+    struct cost_part *running = &plan.parts[0], *other = &plan.parts[1];
+
+    *running = (struct cost_part){
+        .probe = &greedy,
+        .fits = true,
+        .plan = {.bytes_written = 2, .bytes_written_max = 1000},
+        .expected = {.bytes_written = 2}};
+    *other = (struct cost_part){
+        .probe = &greedy,
+        .fits = true,
+        .plan = {.bytes_written = 60, .bytes_written_max = 1000},
+        .expected = {.bytes_written = 60}};
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 20);
+    other->plan.bytes_written_max = 70;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 30);
+    other->probe = &rest;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 100);
+}
+END_TEST
+
 /* A small drive may be written twice, for the probes need no less there; and no
  * search goes on for tens of its sizes, whatever is allowed. */
 START_TEST(a_small_drive_has_enough_and_no_endless_search)
@@ -995,6 +1014,7 @@ int main(void)
                         2);
     tcase_add_loop_test(ends, each_probe_has_its_share_of_the_budget, 0, 2);
     tcase_add_test(ends, nothing_is_kept_for_what_writes_nothing);
+    tcase_add_test(ends, a_forecast_that_is_too_low_does_not_end_a_probe);
     tcase_add_loop_test(ends, a_small_drive_has_enough_and_no_endless_search, 0,
                         4);
     suite_add_tcase(suite, ends);

@@ -90,9 +90,11 @@ struct probe {
      * alone: then it runs also where nothing may be written, and asks for
      * reads only. Empty: all that it finds needs them, where `writes`. */
     const char *by_write[PROBE_NEEDS_MAX];
-    bool prepares; /* finds nothing, but makes the drive one that others can
+    bool prepares;   /* finds nothing, but makes the drive one that others can
                       measure: only where it is asked for, or needed */
-    bool compares; /* what it reads: a device that forgets tells it nothing */
+    bool takes_rest; /* writes until the budget is used up: none is reserved for
+                        it while others run */
+    bool compares;   /* what it reads: a device that forgets tells it nothing */
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */

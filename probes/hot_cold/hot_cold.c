@@ -289,6 +289,7 @@ const struct probe probe_hot_cold = {
             "a tenth of them: together with the rest they take longer, by a "
             "closed form.",
     .writes = true,
+    .takes_rest = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"hot_cold_separation"},
     .needs = {"steady_random_write"},

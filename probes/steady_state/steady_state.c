@@ -377,6 +377,7 @@ const struct probe probe_steady_state = {
             "its spare flash is used up and their rate stays. Shows best "
             "behind fill, with a --write-budget of twice the capacity.",
     .writes = true,
+    .takes_rest = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"steady_random_write", "cleaning_stall", "spare_share"},
     .plan = plan,

@@ -95,17 +95,21 @@ void plan_pass(struct cost_plan *plan, const struct probe *probe)
 }
 
 /* Budget that is reserved for a probe to come: the bytes that it needs to
- * begin. `with_room`: up to twice that, if its forecast asks for more. 0 if its
- * forecast is to write nothing. */
+ * begin. `with_room`: up to twice that, if its forecast asks for more and it
+ * can write as much. 0 if its forecast is to write nothing, or if it takes what
+ * the others leave. */
 static uint64_t kept_for(const struct cost_part *part, bool with_room)
 {
     const uint64_t usual_bytes = part->plan.bytes_written;
     const uint64_t expected_bytes = part->expected.bytes_written;
 
-    if (part->passed || !part->fits || !expected_bytes)
+    if (part->passed || !part->fits || !expected_bytes ||
+        part->probe->takes_rest)
         return 0;
     return with_room ? larger_of(usual_bytes,
-                                 2 * smaller_of(usual_bytes, expected_bytes))
+                                 smaller_of(part->plan.bytes_written_max,
+                                            2 * smaller_of(usual_bytes,
+                                                           expected_bytes)))
                      : usual_bytes;
 }
 
@@ -143,9 +147,12 @@ uint64_t plan_allowance(const struct cost_plan *plan,
     uint64_t share_bytes =
         left_after(left_bytes, kept_for_others(plan, running, true));
     /* The running part may use the others' extra room rather than end without
-     * an answer: its forecast plus a quarter, as a forecast may be too low. */
-    const uint64_t wanted_bytes = larger_of(
-        running->expected.bytes_written / 4 * 5, running->plan.bytes_written);
+     * an answer: its forecast plus a quarter, or half of what the others do not
+     * need to begin, as a forecast may be too low. */
+    const uint64_t wanted_bytes =
+        larger_of(larger_of(running->expected.bytes_written / 4 * 5,
+                            running->plan.bytes_written),
+                  least_bytes / 2);
     share_bytes = larger_of(share_bytes, smaller_of(wanted_bytes, least_bytes));
     /* The part can begin even if the pilot or a repeated probe used some of the
      * reserve. */

@@ -31,8 +31,10 @@ bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes);
  *
  * The limit is the part's plan, and what remains after the reserves of the
  * probes to come. Each reserve is the bytes that the probe needs to begin, plus
- * up to as much again if its forecast asks for it. The running part may use the
- * second half of the reserves up to its own forecast. So a probe that meets a
+ * up to as much again if its forecast asks for it; nothing for probes that take
+ * what the others leave. The running part may use the second half of the
+ * reserves up to its own forecast, or half of all that the others do not need
+ * to begin. So a probe that meets a
  * difficult drive does not deprive others of an answer, and bytes that it
  * leaves go to the others.
  */
