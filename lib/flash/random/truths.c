@@ -251,31 +251,44 @@ static int state_cache(struct drive *drive, struct fault *why)
     return error;
 }
 
+/* Rates are what the drive delivers, outliers of its noise included: where many
+ * requests are under way, one that takes long holds up the others. */
+static int state_rates(struct drive *quiet, const struct drive *noisy,
+                       struct fault *why)
+{
+    struct together together;
+    const int error = draw_together(noisy, &together, why);
+
+    if (error)
+        return error;
+    const uint64_t bytes = pace_order_bytes(quiet->request_limit_bytes, 512);
+    double random_ns = INFINITY, order_ns = INFINITY;
+    for (size_t i = 0; i < PACE_DEPTHS; i++)
+        random_ns = fmin(random_ns, together.random_ns[i]);
+    for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
+        order_ns = fmin(order_ns, together.order_ns[i]);
+    state_number(quiet, "sequential_read_rate", true,
+                 (uint64_t)llround(1e9 / order_ns * (double)bytes));
+    /* A cache of flash has two rates: which one shows depends on its fill. */
+    const bool one_rate = together.write_ns > 0 && quiet->slc_blocks_count == 0;
+    state_number(
+        quiet, "sequential_write_rate", one_rate,
+        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
+                 : 0);
+    state_number(quiet, "random_read_rate", true,
+                 (uint64_t)llround(1e9 / random_ns));
+    return 0;
+}
+
 /* Depths are counted, so 1 is none beside another. */
-static int state_rates(struct drive *drive, struct fault *why)
+static int state_parallelism(struct drive *drive, struct fault *why)
 {
     struct together together;
     const int error = draw_together(drive, &together, why);
 
     if (error)
         return error;
-    const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
     const uint32_t depth = draw_read_parallelism(&together);
-    double random_ns = INFINITY, order_ns = INFINITY;
-    for (size_t i = 0; i < PACE_DEPTHS; i++)
-        random_ns = fmin(random_ns, together.random_ns[i]);
-    for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
-        order_ns = fmin(order_ns, together.order_ns[i]);
-    state_number(drive, "sequential_read_rate", true,
-                 (uint64_t)llround(1e9 / order_ns * (double)bytes));
-    /* A cache of flash has two rates: which one shows depends on its fill. */
-    const bool one_rate = together.write_ns > 0 && drive->slc_blocks_count == 0;
-    state_number(
-        drive, "sequential_write_rate", one_rate,
-        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
-                 : 0);
-    state_number(drive, "random_read_rate", true,
-                 (uint64_t)llround(1e9 / random_ns));
     if (depth == 1)
         state(drive, "read_parallelism", "absent");
     else
@@ -383,17 +396,19 @@ static int state_flush(struct drive *drive, struct fault *why)
 
 int draw_truths(struct drive *drive, struct fault *why)
 {
-    struct drive *quiet = malloc(sizeof(*quiet));
+    struct drive *drives = malloc(2 * sizeof(*drives));
+    struct drive *quiet = drives, *noisy = drives + 1;
 
-    if (!quiet)
+    if (!drives)
         return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory",
                          drive->name);
-    *quiet = *drive;
-    quiet->truths_count = 0;
-    quiet->contents = 0;
+    *noisy = *drive;
+    noisy->contents = 0;
     /* What reads cost is what they cost where something was written, and who
      * probes a drive writes first. */
-    quiet->initial_state = INITIAL_WRITTEN;
+    noisy->initial_state = INITIAL_WRITTEN;
+    *quiet = *noisy;
+    quiet->truths_count = 0;
     int error = drive_quiet(quiet, why);
     if (!error)
         error = state_page(quiet, why);
@@ -406,7 +421,9 @@ int draw_truths(struct drive *drive, struct fault *why)
     if (!error)
         error = state_costs(quiet, why);
     if (!error)
-        error = state_rates(quiet, why);
+        error = state_rates(quiet, noisy, why);
+    if (!error)
+        error = state_parallelism(quiet, why);
     if (!error)
         error = state_stripe(quiet, why);
     if (!error)
@@ -426,7 +443,7 @@ int draw_truths(struct drive *drive, struct fault *why)
         state_capacity(quiet);
     memcpy(drive->truths, quiet->truths, sizeof(drive->truths));
     drive->truths_count = quiet->truths_count;
-    free(quiet);
+    free(drives);
     if (error && why->kind == FAULT_NONE)
         fault_set(why, FAULT_OPEN, error, "%s: the model refused a request",
                   drive->name);
