@@ -167,6 +167,24 @@ START_TEST(flush_that_covers_a_program_is_not_called_free)
 }
 END_TEST
 
+/* The controller fetches pages more slowly than the flash programs them, and a
+ * log that is full makes writes slow without a rest: but the flush waits. */
+START_TEST(flush_of_slow_reads_is_not_called_free)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_flush,
+        "emmc,page_bytes=2KiB,clustered_page_bytes=8KiB,"
+        "program_levels_count=1,program_ns=153us,read_ns=21us,"
+        "controller_read_page_ns=148us,controller_write_page_ns=52us,"
+        "write_buffer_bytes=28KiB,write_buffer_drain=eager,command_ns=82us",
+        1, &findings);
+    ck_assert_str_eq(stated(&findings, "flush_honesty", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "fua_time", text), "inconclusive");
+}
+END_TEST
+
 /* Where times are those of noise, nothing is said of them. */
 START_TEST(flush_of_noise_is_open)
 {
@@ -369,6 +387,7 @@ int main(void)
                         suite_rows((size_t)drives_count(names)));
     tcase_add_test(cases, flush_of_a_protected_buffer_is_free);
     tcase_add_test(cases, flush_that_covers_a_program_is_not_called_free);
+    tcase_add_test(cases, flush_of_slow_reads_is_not_called_free);
     tcase_add_test(cases, flush_of_noise_is_open);
     tcase_add_test(cases, flush_times_are_those_of_the_drive);
     cases = tcase_create("capacity");

@@ -108,6 +108,20 @@ static void say_real(const struct known *known, const struct contrast *most,
                 bytes, exp(most->median) - 1);
 }
 
+/* A drive that takes long to fetch each page may read more slowly than it
+ * programs, and one that cleans writes more slowly without a rest. */
+static void say_both(const struct contrast *most, const char *cause,
+                     struct findings *findings)
+{
+    char bytes[24];
+
+    finding_why(add(findings, "flush_honesty"),
+                "two signs contradict each other. One: %s. The other: behind "
+                "%s a flush takes longer than behind nothing, as one that "
+                "waits does",
+                cause, format_bytes(most->size_bytes, bytes, sizeof(bytes)));
+}
+
 static void say_idle(const struct known *known, struct findings *findings)
 {
     struct finding *finding = add(findings, "flush_honesty");
@@ -141,7 +155,9 @@ static void say_honesty(const struct known *known, struct findings *findings)
     const struct contrast *open = on_side(known, SIDE_OPEN);
     char cause[200];
 
-    if (flushing_is_untrue(&known->flushing, cause, sizeof(cause))) {
+    if (flushing_is_untrue(&known->flushing, cause, sizeof(cause)) && works) {
+        say_both(works, cause, findings);
+    } else if (known->flushing.untrue) {
         struct finding *finding = add(findings, "flush_honesty");
         finding_found(finding, value_text("free"), free_confidence);
         finding_why(finding, "%s", cause);
@@ -209,8 +225,12 @@ static void say_times(const struct study *study, const struct known *known,
              flush_ns, count, findings);
     if (known->flushing.untrue)
         finding_why(add(findings, "fua_time"),
-                    "nothing is on the flash when a flush is done, so such a "
-                    "write takes longer the more was written before it");
+                    on_side(known, SIDE_ABOVE)
+                        ? "it is not known whether a flush waits, and with it "
+                          "such a write"
+                        : "nothing is on the flash when a flush is done, so "
+                          "such a write takes longer the more was written "
+                          "before it");
     else
         say_time(study, "fua_time", "writes of 4 KiB with FUA", fua_ns, count,
                  findings);
