@@ -397,11 +397,11 @@ static int state_flush(struct drive *drive, struct fault *why)
 int draw_truths(struct drive *drive, struct fault *why)
 {
     struct drive *drives = malloc(2 * sizeof(*drives));
-    struct drive *quiet = drives, *noisy = drives + 1;
 
     if (!drives)
         return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory",
                          drive->name);
+    struct drive *quiet = &drives[0], *noisy = &drives[1];
     *noisy = *drive;
     noisy->contents = 0;
     /* What reads cost is what they cost where something was written, and who
