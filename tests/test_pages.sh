@@ -121,7 +121,20 @@ check "with every file" test -s kept/samples.csv -a -s kept/report.json \
     -a -s kept/report.txt -a -s kept/figures/log_list.svg
 check "the page is whole" python3 page.py kept/report.html 2
 check "and small, for what it draws" \
-    test "$(stat -c %s kept/report.html)" -lt 120000
+    test "$(stat -c %s kept/report.html)" -lt 75000
+check "with as many marks as the figures have, each where it was" "$python" -c '
+import glob, re, sys
+def marks(text):
+    text = re.sub(r"<(defs|marker).*?</\1>", "", text, flags=re.S)
+    found = re.findall(r"<use [^>]*translate\(([\d.]+),([\d.]+)\)", text)
+    for line in re.findall(r"<polyline [^>]*marker[^>]*points=\"(.*?)\"", text):
+        found += [point.split(",") for point in line.split(" ")]
+    return sorted(round(float(c), 1) for point in found for c in point)
+page = marks(open("kept/report.html").read())
+drawn = marks("".join(open(f).read() for f in glob.glob("kept/figures/*.svg")))
+print(len(page), len(drawn))
+sys.exit(not (len(drawn) > 600 and len(page) == len(drawn) and
+              all(abs(a - b) < 0.11 for a, b in zip(page, drawn))))'
 check "the same run says the same on stdout" bash -c "'$ssdprobe' run $probes \
     sim:ssd-a,noise=realistic -q 2>/dev/null </dev/null | cmp - kept/report.txt"
 cp -r kept again

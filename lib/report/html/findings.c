@@ -9,81 +9,6 @@
 
 /* ---- figures ----------------------------------------------------------- */
 
-/* What must differ between two figures of one page. */
-static const char *const shared_ids[] = {"gpPt", "gpDot", "gnuplot_", "textbox",
-                                         "greybox"};
-
-static size_t shared_id(const char *text)
-{
-    for (size_t i = 0; i < sizeof(shared_ids) / sizeof(shared_ids[0]); i++)
-        if (strncmp(text, shared_ids[i], strlen(shared_ids[i])) == 0)
-            return strlen(shared_ids[i]);
-    return 0;
-}
-
-static size_t element_length(const char *at, const char *begin, const char *end)
-{
-    const char *found =
-        strncmp(at, begin, strlen(begin)) == 0 ? strstr(at, end) : NULL;
-
-    return found ? (size_t)(found - at) + strlen(end) : 0;
-}
-
-/* What draws nothing: a title that would be read out in place of our text, a
- * filter for boxed labels, of which there are none, a group without members,
- * the space between tags and within "rgb( 11,  79, 138)", and the old name
- * space of links. */
-static size_t idle_length(const char *at)
-{
-    size_t length = element_length(at, "<title>", "</title>");
-
-    if (!length)
-        length = element_length(at, "<filter ", "</filter>");
-    if (length)
-        return length;
-    const char *end = strncmp(at, "<g ", 3) == 0 ? strchr(at, '>') : NULL;
-    if (end) {
-        end += 1 + strspn(end + 1, " \t\n");
-        return strncmp(end, "</g>", 4) == 0 ? (size_t)(end - at) + 4 : 0;
-    }
-    if (strncmp(at, "xlink:href", 10) == 0)
-        return strlen("xlink:");
-    if (at[0] == ' ' && at[1] == ' ')
-        return 1;
-    const size_t space = *at == '\n' ? strspn(at, " \t\n") : 0;
-    return space && at[space] == '<' && at[-1] == '>' ? space : 0;
-}
-
-/* The drawing without its prologue and size, its names made this figure's own.
- */
-static void put_svg(FILE *out, const char *svg, unsigned number)
-{
-    const char *at = strstr(svg, "<svg");
-    const char *view = at ? strstr(at, "viewBox") : NULL;
-    const char *end = at ? strchr(at, '>') : NULL;
-
-    if (!at || !end || !view || view > end)
-        return;
-    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" focusable=\"false\" ",
-          out);
-    fwrite(view, 1, strcspn(view, "\n>"), out);
-    fputc('>', out);
-    for (at = end + 1; *at; at++) {
-        size_t length = idle_length(at);
-        if (length) {
-            at += length - 1;
-            continue;
-        }
-        length = shared_id(at);
-        if (length) {
-            fprintf(out, "f%u-%.*s", number, (int)length, at);
-            at += length - 1;
-            continue;
-        }
-        fputc(*at, out);
-    }
-}
-
 static const struct report_figure *figure_of(const struct report_page *page,
                                              const char *probe)
 {
@@ -125,7 +50,7 @@ static void put_figure(FILE *out, const struct report_page *page,
           out);
     put_alternative(out, page->report, probe);
     fputs("\">", out);
-    put_svg(out, figure->svg, (unsigned)(figure - page->figures) + 1);
+    html_svg(out, figure->svg, (unsigned)(figure - page->figures) + 1);
     fputs("</div></figure>\n", out);
 }
 
@@ -137,7 +62,7 @@ static void put_picture(FILE *out, const char *svg, unsigned number,
           out);
     html_text(out, alternative);
     fputs("\">", out);
-    put_svg(out, svg, number);
+    html_svg(out, svg, number);
     fputs("</div></figure>\n", out);
 }
 

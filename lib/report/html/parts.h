@@ -27,6 +27,10 @@ void html_verdict(FILE *out, const char *tag, const struct finding *finding);
 const char *html_interval(const struct finding *finding, char *text,
                           size_t size);
 
+/* A drawing without its prologue and size. `number` makes its names its own: it
+ * differs between the drawings of a page. Nothing where `svg` is none. */
+void html_svg(FILE *out, const char *svg, unsigned number);
+
 /* The section "Finding by finding", with the figures. */
 void html_findings(FILE *out, const struct report_page *page);
 
