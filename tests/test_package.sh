@@ -109,9 +109,12 @@ check "and finds the read buffer" \
     <("$scratch/example" "sim:$root/usr/share/ssdprobe/drives/ssd-a.ini")
 check "a probe of one's own compiles" compile_example example_probe
 # 16 banks, each 85 us for a read, less what two reads of one bank wait.
-check "and finds how many reads a second pay" \
-    grep -qE 'random_read_rate: [78][0-9]{4} ' \
-    <("$scratch/example_probe" "sim:$root/usr/share/ssdprobe/drives/sata-mlc.ini")
+for noise in none realistic; do
+    check "and finds how many reads a second pay, noise: $noise" \
+        grep -qE 'random_read_rate: [78][0-9]{4} ' \
+        <("$scratch/example_probe" \
+            "sim:$root/usr/share/ssdprobe/drives/sata-mlc.ini,noise=$noise")
+done
 check "a plugin compiles" compile_plugin
 check "and ssdprobe opens it" "$root/usr/bin/ssdprobe" check -q \
     "plugin:$scratch/disk.so"

@@ -46,7 +46,9 @@ struct value value_real(double real);
 struct value value_boolean(bool boolean);
 struct value value_text(const char *text);
 
-/* A named addition to a finding: `smallest_request`, `levels`, `p95`. */
+/* A named addition to a finding, in the finding's unit: `smallest_request`,
+ * `levels`, `p95`. What has another unit is a parameter of its own, or is said
+ * in `why`. */
 struct finding_extra {
     char name[24];
     struct value value;

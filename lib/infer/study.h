@@ -189,8 +189,8 @@ struct claim_rule {
 };
 
 /* The looks of a claim, of rounds that are cheaper, and those of a quick
- * search.
- */
+ * search. A claim measures at least the first of them, and at most the last:
+ * 128 rounds of each contrast with claim_looks. A probe's plan counts these. */
 extern const uint32_t claim_looks[], claim_long_looks[], claim_longest_looks[],
     search_looks[];
 

@@ -20,6 +20,8 @@ check_probes()
             echo "$file: has no plot plots/$stem.gp"
         grep -q "^ *ROW($stem)" "$tree/probes/probes.h" ||
             echo "$file: has no row in probes/probes.h"
+        grep -q "^| .probes/$stem/" "$tree/probes/README.md" ||
+            echo "$file: has no row in probes/README.md"
         [[ $text =~ \.name\ *=\ *\"${stem//_/-}\" ]] ||
             echo "$file: its name is not ${stem//_/-}"
         [[ $text =~ \.question\ *=\ *(\"[^\"]*\"\ *)*\"[^\"]*\?\" ]] ||
@@ -64,6 +66,7 @@ const struct probe probe_bad_probe = {
 };
 END
     echo 'ROW(bad_probe)' >>probes/probes.h
+    echo "| \`probes/bad_probe/\` | is it bad |" >>probes/README.md
     echo 'plot' >plots/bad_probe.gp
     printf '[truth]\nwrite_buffer = absent\n' >lib/flash/drives/bad.ini
     if check_probes . | grep -q bad; then
@@ -81,6 +84,12 @@ break_probes_row()
 {
     good_probe
     sed -i '/bad_probe/d' probes/probes.h
+}
+
+break_probes_readme()
+{
+    good_probe
+    sed -i '/bad_probe/d' probes/README.md
 }
 
 break_probes_question()
