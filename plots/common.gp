@@ -97,14 +97,16 @@ size_axis(from, to) = sprintf("axis_low = %.9g; axis_high = %.9g; axis_log = 1; 
 # Points that would fall on one another are drawn once: one for each cell of a grid,
 # whose cells grow until no more than `most` are left. So the page stays small, and
 # what is rare is seen all the same. An axis over a wide range is taken as
-# logarithmic. A last point that no axis holds keeps a series without points from
-# being complained about.
-once = " | awk -v most=200 '{ x[n]=$1; y[n++]=$2; \
+# logarithmic; with once_linear the x axis is not. A last point that no axis holds
+# keeps a series without points from being complained about.
+thinned(x_log) = sprintf(" | awk -v most=200 -v x_log=%d", x_log)." '{ x[n]=$1; y[n++]=$2; \
 if (n==1 || $1<xl) xl=$1; if (n==1 || $1>xh) xh=$1; if (n==1 || $2<yl) yl=$2; if (n==1 || $2>yh) yh=$2 } \
-function cell(v, low, high) { return high<=low ? 0 : int(cells*(low>0 && high/low>30 ? log(v/low)/log(high/low) : (v-low)/(high-low))) } \
+function cell(v, low, high, log_too) { return high<=low ? 0 : int(cells*(log_too && low>0 && high/low>30 ? log(v/low)/log(high/low) : (v-low)/(high-low))) } \
 END { for (cells=400; n; cells/=1.2) { split(\"\", seen); m=0; \
-for (i=0; i<n; i++) { c=cell(x[i], xl, xh) \" \" cell(y[i], yl, yh); if (!(c in seen)) { seen[c]; kept[m++]=i } } \
+for (i=0; i<n; i++) { c=cell(x[i], xl, xh, x_log) \" \" cell(y[i], yl, yh, 1); if (!(c in seen)) { seen[c]; kept[m++]=i } } \
 if (m<=most) break } for (i=0; i<m; i++) print x[kept[i]], y[kept[i]]; print 1e30, 1e30 }'"
+once = thinned(1)
+once_linear = thinned(0)
 # "x y" to the median of y at each x; the same as a line to draw.
 medians = " | sort -k1,1g -k2,2g | awk 'function put() { if (n) print x, n % 2 ? v[(n+1)/2] : (v[n/2]+v[n/2+1])/2 } $1 != x { put(); x = $1; n = 0 } { v[++n] = $2 } END { put() }'"
 fit = medians." | awk '{ print } END { print \"\"; print 1e30, 1e30 }'"

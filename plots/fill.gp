@@ -25,7 +25,7 @@ set ylabel "MB/s"
 column = (end - begin)/unit/250.
 row = STATS_max/120.
 marks = sprintf("%s | awk '{ print int($1/%.9g)*%.9g, int($2/%.9g)*%.9g }'", single, unit*column, column, row, row)
-plot "< ".marks.once using 1:2 @third title "one write", \
+plot "< ".marks.once_linear using 1:2 @third title "one write", \
      "< ".whole using ((begin + ($1 + 0.5)*(end - begin)/parts)/unit):2 @first_fit title "a 64th of the region"
 set output
 set terminal pop

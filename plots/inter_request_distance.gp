@@ -22,8 +22,8 @@ eval time_axis(STATS_min_y, STATS_max_y)
 set xrange [0:farthest*1.02]
 set xlabel "distance to the read before (".(scale > 1048576. ? "GiB" : "MiB").")"
 set ylabel "latency"
-plot "< ".rows("b").once using 1:2 @second title "after a read far away", \
-     "< ".rows("a").once using 1:2 @first title "after a read nearby", \
+plot "< ".rows("b").once_linear using 1:2 @second title "after a read far away", \
+     "< ".rows("a").once_linear using 1:2 @first title "after a read nearby", \
      "< ".both.sprintf(" | awk '{ print int($1/%.9g), $2 }'", farthest/bins).fit using (($1 + 0.5)*farthest/bins):2 @first_fit title "median of a 24th of the distances"
 set output
 set terminal pop

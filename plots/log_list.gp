@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Sun & Zhang table 2: writes to m places in turn, from the second turn on.
+# Sun & Zhang table 2: writes to m places in turn, from the second turn on. Below,
+# how long a block is: writes to as many places as have a log, and to one more that
+# lies near one of them.
 # gnuplot -c log_list.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
+# Cells pair32768-a: how far the two lie apart that may share a block.
+pairs = sprintf("awk -F, '$3==\"log-list\" && $4 ~ /^end/ && $5 ~ /^pair[0-9]+-a$/ { \
+if ($7==\"write\") { us=($11-$10)/1000; next } size=substr($5, 5)+0; if (size<2^50) print size/1024, us+($11-$10)/1000 }' %s", samples)
+two = int(system(pairs." | wc -l")) > 1
+if (two) { height = 760 }
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write with its flush: places in turn, us. Cells spread12-a were
 # asked in the search, stride8-a in the certificate; a place written for the
@@ -18,6 +25,14 @@ every = "(".rows("search")."; ".rows("certify").")"
 if (!measured(every)) { eval nothing }
 stats "< (".rows("fresh")."; ".rows("search")."; ".rows("certify").")" using 1:2 nooutput
 least = STATS_min_y; most = STATS_max_y; largest = STATS_max_x
+if (two) {
+    stats "< ".pairs using 1:2 name "PAIRS" nooutput
+    set multiplot
+    set bmargin ascii ? 6 : 6.2
+    set size 1,0.5
+    set origin 0,0.5
+    set key at screen 0.52, screen 0.51
+}
 eval titled(headline("Log list", "log_list"), "writes to some blocks in turn, from the second turn on, each with its flush")
 eval time_axis(least, most)
 set logscale x 2
@@ -31,5 +46,21 @@ plot "< ".rows("fresh").once using ($1*0.93):2 @third title "first write to a bl
      "< ".rows("search").once using ($1*0.98):2 @second title "search", \
      "< ".rows("certify").once using ($1*1.02):2 @first title "certificate", \
      "< ".every.fit using 1:2 @first_fit title "medians"
+if (two) {
+    set origin 0,0
+    unset arrow
+    unset object
+    unset label
+    block = value_of("log_block")/1024
+    eval titled(headline("Log block", "log_block"), "one place more than there are logs: fast where it shares the block of another")
+    set key at screen 0.52, screen 0.01
+    eval size_axis(PAIRS_min_x, 2*PAIRS_max_x)
+    eval time_axis(PAIRS_min_y, PAIRS_max_y)
+    eval chosen(block, low_of("log_block")/1024, high_of("log_block")/1024, span_of("log_block"))
+    set xlabel "distance between the two"
+    plot "< ".pairs.once using 1:2 @second title "search", \
+         "< ".pairs.fit using 1:2 @first_fit title "medians"
+    unset multiplot
+}
 set output
 set terminal pop

@@ -8,6 +8,20 @@ load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 rows(count) = sprintf("awk -F, '$3==\"steady-state\" && $4==\"steady\" && $5==\"w\" { \
 if (!begun) { begun = 1; end = from = $10 } if ($11 > end) end = $11; \
 if (++n %% %d == 0) { print n/1000, (end - from)/%d/1000; from = end } }' %s", count, count, samples)
+# Where it did not come to writes: reads of the drive at rest, in their turn.
+rest = sprintf("awk -F, '$3==\"steady-state\" && $4==\"before\" && $5==\"r\" && $7==\"read\" && $11>$10 { print ++n, ($11-$10)/1000 }' %s", samples)
+if (!measured(rows(64)) && measured(rest)) {
+    stats "< ".rest using 1:2 nooutput
+    eval titled(headline("A random write, once the drive cleans", "steady_random_write"), "it did not come to writes; these are reads of the drive at rest")
+    set xrange [0:STATS_max_x]
+    eval time_axis(STATS_min_y, STATS_max_y)
+    set xlabel "reads of the drive at rest, in their turn"
+    set ylabel "latency"
+    plot "< ".rest.once_linear using 1:2 @first title "a read"
+    set output
+    set terminal pop
+    exit
+}
 if (!measured(rows(64))) { eval nothing }
 stats "< ".rows(64) using 1:2 nooutput
 written = STATS_max_x*1000

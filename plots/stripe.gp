@@ -15,7 +15,7 @@ stats "< ".rows using 1:2 nooutput
 top = 3*STATS_median_y
 read_us = real(system(alone.medians." | awk '{ print $2 }'"))
 eval titled(headline("Stripe unit", "stripe_unit").(found("parallel_units") ? ", on ".text_of("parallel_units")." units" : ""), \
-    "each mark is a pair of 2 KiB reads sent together; one on the unit of the other waits for it")
+    "each mark: two reads of 2 KiB sent together; on one unit they wait for each other")
 eval size_axis(STATS_min_x, STATS_max_x)
 set yrange [0:top]
 set xlabel "distance between the reads of a pair"

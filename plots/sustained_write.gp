@@ -28,11 +28,11 @@ set xlabel "written in order since a rest (MiB)"
 set ylabel "MB/s"
 eval chosen(cache, low_of("fast_cache")/1048576., high_of("fast_cache")/1048576., found("fast_cache") ? text_of("fast_cache") : "")
 if (measured(rows("rested", part))) {
-    plot "< ".once_rows.once using 1:2 @first title "1 MiB", \
+    plot "< ".once_rows.once_linear using 1:2 @first title "1 MiB", \
          "< ".rows("first", part) using 1:2 @first_fit title "longer parts", \
          "< ".rows("rested", part) using 1:2 @second_fit title "the same after another rest"
 } else {
-    plot "< ".once_rows.once using 1:2 @first title "1 MiB", \
+    plot "< ".once_rows.once_linear using 1:2 @first title "1 MiB", \
          "< ".rows("first", part) using 1:2 @first_fit title "longer parts"
 }
 set output

@@ -17,7 +17,7 @@ set logscale y
 set format y "%g ms"
 set ylabel "latency"
 set xrange [-1:65]
-from(rows) = "< ".rows.once
+from(rows) = "< ".rows.once_linear
 plot from(discards) using 1:($2 > 0 ? $2 : 1/0) @third title "discard", \
      from(rows("zeros")) using 1:2 @first title "read: zeros", \
      from(rows("same|other|unseen")) using 1:2 @second title "read: old, or something else"

@@ -220,6 +220,8 @@ check "what was skipped stands in one line" \
     grep -qE '^Skipped: .*log_list' reads/report.txt
 check "and in one of the page" grep -q \
     'Skipped: .*<a href="#log_list">Log list</a>' reads/report.html
+check "and why it has no figure" \
+    grep -q 'No figure: it was skipped' reads/report.html
 
 ## Figures.
 expect "plot" 0 "len(d['figures']) == 4" -- plot --json kept --output-dir=drawn
@@ -234,6 +236,9 @@ run log-list,clustered-block sim:ssd-a --assume=clustered_page=16KiB \
     --output-dir=known >/dev/null 2>&1
 check "a probe that needs no requests of its own has no figure" \
     test -s known/figures/log_list.svg -a ! -e known/figures/clustered_block.svg
+check "which the page says" \
+    grep -q 'No figure: it sent no requests of its own' known/report.html
+check "and says it of no other" test "$(grep -c 'No figure' known/report.html)" -eq 1
 expect "plot of nothing" 2 -- plot --json nowhere
 run write-buffer sim:ssd-a --read-only --csv=few.csv >/dev/null 2>&1
 expect "plot of a run that skipped all" 2 \

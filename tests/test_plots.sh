@@ -92,6 +92,17 @@ for script in "$source_dir"/plots/*.gp; do
         (($(marks_of 'first write to a block') > 1))
         verdict $? "$stem: what waits for a merge stands apart"
     fi
+    # A finding of each is in the lower half.
+    case $stem in
+        log_list) grep -q 'distance between the two' plot.svg ;;
+        throughput) (($(marks_of '16 writes in order') > 3)) ;;
+        content) grep -q 'nothing moved' plot.svg ;;
+        steady_state)
+            grep -vE ',steady-state,(steady|after),' samples.csv >rest.csv
+            draws "$script" rest.csv
+            ;;
+    esac
+    verdict $? "$stem: each of its methods is drawn"
     awk '/^#/ { print; next } !header++' samples.csv >empty.csv
     ! draws "$script" empty.csv
     verdict $? "$stem: without samples it is noticed that nothing is drawn"
@@ -167,6 +178,13 @@ gnuplot -e "common='$source_dir/plots'" thin.gp 2>thinned
 drawn=$(wc -l <thinned)
 ((drawn > 100 && drawn <= 302)) && grep -q ' 9000$' thinned
 verdict $? "of 20000 points few are drawn, with the one that stands alone"
+
+printf '%s\n' 'output_file = "thin.txt"; findings = ""' \
+    'load common."/common.gp"' 'print system("cat many".once_linear)' >thin.gp
+gnuplot -e "common='$source_dir/plots'" thin.gp 2>thinned
+half=$(awk '$1 < 10000' thinned | wc -l)
+((half > 60 && half < 140))
+verdict $? "on a linear axis no half of it is thinned more than the other"
 
 ## The figure that the README shows.
 "$build_dir/ssdprobe" run read-buffer sim:ssd-a --quiet --output-dir=example \

@@ -38,6 +38,24 @@ static void put_alternative(FILE *out, const struct report *report,
     html_text(out, " The values are in the text beside it.");
 }
 
+/* Why a probe has none while others have; what none has is said before them. */
+static void put_no_figure(FILE *out, const struct report_page *page,
+                          const struct probe *probe)
+{
+    bool tried = false;
+
+    if (page->figures_count == 0 || page->figures_missing)
+        return;
+    for (size_t i = 0; i < page->report->findings->count; i++) {
+        const struct finding *finding = &page->report->findings->items[i];
+        if (strcmp(finding->probe, probe->name) == 0)
+            tried |= finding->verdict != VERDICT_SKIPPED;
+    }
+    html_tag(out, "p class=\"soft\"",
+             tried ? "No figure: it sent no requests of its own."
+                   : "No figure: it was skipped.");
+}
+
 static void put_figure(FILE *out, const struct report_page *page,
                        const struct probe *probe)
 {
@@ -163,7 +181,10 @@ static void put_probe(FILE *out, const struct report_page *page,
             put_finding(out, report, &report->findings->items[i]);
     fputs("<p class=\"soft\">", out);
     html_text(out, probe->idea);
-    fprintf(out, " Probe <code>%s</code>.</p>\n</div>\n", probe->name);
+    fprintf(out, " Probe <code>%s</code>.</p>\n", probe->name);
+    if (!figure_of(page, probe->name))
+        put_no_figure(out, page, probe);
+    fputs("</div>\n", out);
     put_figure(out, page, probe);
     fputs("</div>\n</article>\n", out);
 }
