@@ -53,6 +53,7 @@ lib/flash/ftl/mapping_log.c|s/if (map->log_place\[unit\] != place_of(map, log, s
 lib/flash/ftl/mapping_log.c|s/if (\*place == place_of(map, log, slot))/if (true)/|test_flash_logs|
 lib/flash/ftl/mapping_log.c|s/logical_of(map, slot ? log->unit_of_slot\[0\] : unit))/logical_of(map, unit))/|test_flash_logs|
 lib/flash/ftl/mapping_log.c|s/log->set != set)/false)/|test_flash_logs|
+lib/flash/ftl/mapping_striped.c|s/clean_one(map, i, from_ns)/clean_one(map, 0, from_ns)/|test_flash_interleave|
 lib/flash/ftl/victim_greedy.c|s/ledger->lowest_valid++;/ledger->lowest_valid += 64;/|test_flash_cleaning|
 lib/flash/controller/write_cache.c|s/read_buffer_drop(cache->first, \*evicted);//|test_flash|
 lib/flash/controller/write_cache.c|s/read_buffer_insert(cache->second, unit);/read_buffer_drop(cache->second, unit);/|test_flash|

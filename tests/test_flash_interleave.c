@@ -185,6 +185,56 @@ START_TEST(cleaning_takes_what_it_copies)
 }
 END_TEST
 
+/* Four blocks are overwritten, two in each bank. When nobody asks for anything
+ * both banks erase one at a time, and a read waits for the erase that is under
+ * way in its bank, and for no other. */
+START_TEST(an_idle_drive_cleans_in_each_bank)
+{
+    const uint64_t read_ns = SENSE + COPY + BUS + LINK, idle_ns = 10000000;
+    struct bench bench = bench_on(DRIVE "2,idle_free_blocks_count=1000,"
+                                        "idle_after_ns=10ms");
+
+    for (uint64_t page = 0; page < UINT64_C(4) * 64; page++)
+        bench_write(&bench, page * PAGE, PAGE);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_count, 0);
+    bench_idle(&bench, idle_ns + 500000);
+    ck_assert_uint_eq(bench_read(&bench, UINT64_C(8) * BLOCK, PAGE),
+                      ERASE - 500000 + read_ns);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_idle_count, 2);
+    bench_idle(&bench, idle_ns - 1);
+    ck_assert_uint_eq(bench_read(&bench, UINT64_C(8) * BLOCK, PAGE), read_ns);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_idle_count, 2);
+    bench_idle(&bench, 2 * idle_ns);
+    ck_assert_uint_eq(bench_read(&bench, UINT64_C(8) * BLOCK, PAGE), read_ns);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_idle_count, 4);
+    ck_assert_uint_eq(bench_count(&bench).blocks_cleaned_count, 4);
+    for (uint32_t i = 0; i < 2; i++)
+        ck_assert_uint_eq(flash_bank(bench.flash, i).blocks_erased_count, 2);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(a_bank_counts_the_times_between)
+{
+    static const uint64_t pauses_ns[] = {5000000, 50000000, 500000000};
+    struct bench bench = bench_on(DRIVE "1");
+
+    bench_read(&bench, 0, PAGE);
+    for (size_t i = 0; i < 3; i++) {
+        bench_idle(&bench, pauses_ns[i]);
+        bench_read(&bench, 0, PAGE);
+    }
+    struct flash_bank did = flash_bank(bench.flash, 0);
+    for (size_t i = 0; i < FLASH_IDLE_CLASSES; i++) {
+        bool once = i >= 1 && i <= 3;
+        ck_assert_uint_eq(did.idle_counts[i], once);
+        /* The link takes the page away meanwhile. */
+        ck_assert_uint_eq(did.idle_ns[i], once ? pauses_ns[i - 1] + LINK : 0);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_interleave");
@@ -197,6 +247,8 @@ int main(void)
     tcase_add_test(pages, a_superblock_programs_its_pages_at_once);
     tcase_add_test(pages, part_of_a_page_is_written_after_the_rest_is_read);
     tcase_add_loop_test(pages, cleaning_takes_what_it_copies, 0, 3);
+    tcase_add_test(pages, an_idle_drive_cleans_in_each_bank);
+    tcase_add_test(pages, a_bank_counts_the_times_between);
     suite_add_tcase(suite, pages);
     return suite_run(suite);
 }

@@ -257,12 +257,12 @@ static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
     uint64_t idle_ns = later(flash->busy_until_ns + flash->drive.idle_after_ns,
                              flash->cleaned_until_ns);
 
-    if (!flash->array.queued || !mapping->ops->idle || idle_ns >= until_ns ||
-        flash->queue.count > 0 || under_way_is_busy(flash->under_way))
+    if (!mapping->ops->idle || idle_ns >= until_ns || flash->queue.count > 0 ||
+        under_way_is_busy(flash->under_way))
         return false;
     uint64_t before = chores_count(flash);
     flash->cleaned_until_ns = idle_ns + 1;
-    mapping->ops->idle(mapping, idle_ns, idle_ns + 1);
+    serve_idle(flash, idle_ns, idle_ns + 1);
     return chores_count(flash) > before;
 }
 

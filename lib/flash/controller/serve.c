@@ -254,14 +254,22 @@ static uint64_t serve_pieces(struct flash *flash,
     return done;
 }
 
+void serve_idle(struct flash *flash, uint64_t from_ns, uint64_t until_ns)
+{
+    struct flash_statistics *did = &flash->statistics;
+    uint64_t before = did->blocks_cleaned_count;
+
+    flash->mapping->ops->idle(flash->mapping, from_ns, until_ns);
+    did->blocks_cleaned_idle_count += did->blocks_cleaned_count - before;
+}
+
 uint64_t serve_request(struct flash *flash, const struct flash_request *request,
                        uint64_t begin_ns)
 {
     if (flash->mapping && flash->mapping->ops->idle && !flash->under_way &&
         begin_ns > flash->busy_until_ns + flash->drive.idle_after_ns)
-        flash->mapping->ops->idle(
-            flash->mapping, flash->busy_until_ns + flash->drive.idle_after_ns,
-            begin_ns);
+        serve_idle(flash, flash->busy_until_ns + flash->drive.idle_after_ns,
+                   begin_ns);
     if (flash->write_cache &&
         begin_ns > flash->busy_until_ns + flash->drive.cache_idle_ns)
         serve_empty_cache(flash, false,

@@ -74,6 +74,10 @@ struct flash {
     uint64_t now_ns;
 };
 
+/* Nobody asks for anything between the two: the mapping, which has such an
+ * operation, does what it does then. */
+void serve_idle(struct flash *flash, uint64_t from_ns, uint64_t until_ns);
+
 /* When a request that begins now is complete. */
 uint64_t serve_request(struct flash *flash, const struct flash_request *request,
                        uint64_t begin_ns);

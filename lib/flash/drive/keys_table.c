@@ -204,10 +204,11 @@ const struct key_row drive_keys[] = {
           "page: share of a victim taken to be invalid; 0: what is; "
           "page-striped: a block is gained when that adds up to one"),
     COUNT("cleaning", idle_free_blocks_count, 0, 1e6, "0",
-          "page: when idle, clean until so many are free"),
+          "page, page-striped (in each bank): when idle, clean until so many "
+          "are free"),
     NS("cleaning", idle_after_ns, 0, 1000 * SECOND, "10ms",
-       "page: how long nothing came before that, or before the SLC cache is "
-       "folded"),
+       "page, page-striped: how long nothing came before that, or before the "
+       "SLC cache is folded"),
     COUNT("cleaning", wear_gap_count, 0, 1e6, "0",
           "page: erases that a block may lag behind; 0: no wear levelling"),
 

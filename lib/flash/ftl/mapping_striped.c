@@ -3,7 +3,8 @@
  * Page mapping with a pool of blocks for each bank (Dirik 5.2, 5.4): the Nth
  * write request goes to bank N modulo their number, whole, or each unit to the
  * bank that its address says (striping = hashed); and each bank cleans
- * by itself when few of its blocks are free, copying inside (6.8). Requests
+ * by itself when few of its blocks are free, or nobody asks for anything,
+ * copying inside (6.8). Requests
  * share banks and buses page by page (lib/flash/nand/interleave.h).
  */
 #include "lib/flash/ftl/mapping.h"
@@ -37,7 +38,7 @@ struct striped_mapping {
     uint32_t *slot_of_unit, *unit_of_slot;
     const struct victim_ops *victim;
     struct array_move *moves; /* scratch of one victim */
-    uint32_t threshold_count, efficiency_percent;
+    uint32_t threshold_count, idle_target_count, efficiency_percent;
     bool hashed;
 };
 
@@ -182,30 +183,57 @@ static uint64_t impose(struct striped_mapping *map, uint32_t at, bool *found)
     return ns;
 }
 
+/* Cleans one block; false when none has anything to gain. */
+static bool clean_one(struct striped_mapping *map, uint32_t at,
+                      uint64_t begin_ns)
+{
+    struct array *array = map->base.array;
+    bool found = true;
+    uint64_t ns = 0;
+
+    if (map->efficiency_percent)
+        ns = impose(map, at, &found);
+    else
+        found = reclaim(map, at, &ns);
+    if (!found)
+        return false;
+    for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
+        uint32_t bank = at * array->stripe_banks_count + i;
+        array->banks[bank].did.blocks_erased_count++;
+        interleave_busy(array->interleave, bank, ns + array->erase_ns,
+                        begin_ns);
+    }
+    array->statistics->blocks_cleaned_count++;
+    return true;
+}
+
 /* Cleans one block after the other until enough are free. */
 static void clean_to_threshold(struct striped_mapping *map, uint32_t at,
                                uint64_t begin_ns)
 {
-    struct array *array = map->base.array;
-    struct pool *pool = &map->pools[at];
-    bool found = true;
-
-    while (pool->free_count < map->threshold_count) {
-        uint64_t ns = 0;
-        if (map->efficiency_percent)
-            ns = impose(map, at, &found);
-        else
-            found = reclaim(map, at, &ns);
-        if (!found)
+    while (map->pools[at].free_count < map->threshold_count)
+        if (!clean_one(map, at, begin_ns))
             return;
-        for (uint32_t i = 0; i < array->stripe_banks_count; i++) {
-            uint32_t bank = at * array->stripe_banks_count + i;
-            array->banks[bank].did.blocks_erased_count++;
-            interleave_busy(array->interleave, bank, ns + array->erase_ns,
-                            begin_ns);
-        }
-        array->statistics->blocks_cleaned_count++;
-    }
+}
+
+/* A block of each group of banks that wants free ones, all at once; it is asked
+ * again when they are clean. */
+static void clean_idle(struct mapping *mapping, uint64_t from_ns,
+                       uint64_t until_ns)
+{
+    struct striped_mapping *map = striped_mapping(mapping);
+    struct interleave *interleave = mapping->array->interleave;
+    bool wanted = false;
+
+    for (uint32_t i = 0; i < map->pools_count; i++)
+        wanted = wanted || map->pools[i].free_count < map->idle_target_count;
+    if (!wanted || from_ns >= until_ns)
+        return;
+    interleave_begin_chore(interleave);
+    for (uint32_t i = 0; i < map->pools_count; i++)
+        if (map->pools[i].free_count < map->idle_target_count)
+            clean_one(map, i, from_ns);
+    interleave_end_chore(interleave);
 }
 
 /* ---- the host's side ---------------------------------------------------- */
@@ -424,6 +452,7 @@ static int create(const struct drive *drive, struct array *array,
     map->turn = map->pools_count - 1;
     map->victim = victim_ops(drive->victim);
     map->threshold_count = threshold_of(drive);
+    map->idle_target_count = (uint32_t)drive->idle_free_blocks_count;
     map->efficiency_percent = (uint32_t)drive->cleaning_efficiency_percent;
     map->hashed = drive->striping == STRIPING_HASHED;
     map->slot_of_unit = table_of(map->base.units_count, NOWHERE);
@@ -463,5 +492,6 @@ const struct mapping_ops mapping_striped_ops = {
     .begin_write = begin_write,
     .write = write_unit,
     .discard = discard_unit,
+    .idle = clean_idle,
     .memory_bytes = memory_bytes,
 };

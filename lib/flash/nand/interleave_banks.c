@@ -170,6 +170,20 @@ static void unblock(struct interleave *il, uint32_t job)
     }
 }
 
+/* The bank did nothing until now. */
+static void count_idle(struct interleave *il, uint32_t at)
+{
+    struct flash_bank *did = &il->array->banks[at].did;
+    uint64_t idle_ns = il->now_ns - il->banks[at].free_ns;
+    uint64_t limit_ns = 1000000;
+    int class = 0;
+
+    for (; class + 1 < FLASH_IDLE_CLASSES && idle_ns >= limit_ns; class ++)
+        limit_ns *= 10;
+    did->idle_counts[class] += idle_ns > 0;
+    did->idle_ns[class] += idle_ns;
+}
+
 /* What of a run was not waiting or the bus. */
 static void count_run(struct interleave *il, uint32_t at, enum step_kind kind,
                       struct job *job)
@@ -189,6 +203,7 @@ static void count_run(struct interleave *il, uint32_t at, enum step_kind kind,
     job->why = run->why;
     job->seen_ns = il->now_ns;
     il->array->banks[at].did.busy_ns += elapsed;
+    il->banks[at].free_ns = il->now_ns;
 }
 
 /* The head of a bank is done. True: its run goes on. */
@@ -341,6 +356,7 @@ static void begin_run(struct interleave *il, uint32_t at)
     if (!job->begun)
         job->begin_ns = il->now_ns;
     job->begun = true;
+    count_idle(il, at);
     bank->run.began_ns = il->now_ns;
     bank->run.aside_ns = 0;
     bank->run.why = job->why;

@@ -117,6 +117,7 @@ struct bank {
     bool wake_pending; /* its EVENT_WAKE is on its way, */
     uint64_t look_ns;  /* and with die queues its last EVENT_BEGIN */
     uint64_t asked_ns, sensed_ns;
+    uint64_t free_ns;      /* since when it does nothing */
     uint64_t over_ns;      /* when what is under way is done, */
     uint64_t rest_ns;      /* or what was left of it */
     uint64_t suspended_ns; /* since when */

@@ -17,7 +17,8 @@ struct flash_statistics {
      * one was chosen (the sum over all requests), and at most. */
     uint64_t queue_ns, queue_depth_sum, queue_depth_most;
     uint64_t blocks_cleaned_count;
-    uint64_t blocks_folded_count; /* of the SLC cache */
+    uint64_t blocks_cleaned_idle_count; /* of those, while nobody waited */
+    uint64_t blocks_folded_count;       /* of the SLC cache */
     uint64_t read_buffer_hits_count;
     /* Parts of the mapping table that came from flash, and from the host. */
     uint64_t map_flash_count, map_host_count;
@@ -29,12 +30,18 @@ struct flash_statistics {
     uint64_t memory_bytes;        /* of the model, without contents */
 };
 
+/* Times below 1 ms, 10 ms, 100 ms, 1 s, 10 s, and longer. */
+enum { FLASH_IDLE_CLASSES = 6 };
+
 /* What one bank did since the drive was made. */
 struct flash_bank {
     uint64_t pages_read_count, pages_programmed_count, blocks_erased_count;
     /* It sensed, programmed, erased, or its register held a page that waited
      * for the bus. */
     uint64_t busy_ns;
+    /* Where requests share banks page by page: the times in between, by how
+     * long they were. The last counts once it is over. */
+    uint64_t idle_counts[FLASH_IDLE_CLASSES], idle_ns[FLASH_IDLE_CLASSES];
 };
 
 #endif
