@@ -12,9 +12,27 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Most of what is sorted is short, and a call for each comparison is most of
+ * what qsort() takes then. */
+static void sort_short(double values[], size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const double value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 void stats_sort(double values[], size_t count)
 {
-    qsort(values, count, sizeof(values[0]), compare);
+    const size_t short_count = 48;
+
+    if (count <= short_count)
+        sort_short(values, count);
+    else
+        qsort(values, count, sizeof(values[0]), compare);
 }
 
 static void sorted_copy(const double values[], size_t count,
