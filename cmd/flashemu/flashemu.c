@@ -310,7 +310,7 @@ static const struct option_row options[] = {
     {OPTION_SEED, "seed", 0, "N",
      "Which drive or workload: the same number, the same one", RANDOM | STUDY,
      "Drawing"},
-    {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc",
+    {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc|nvme|sata|card|stick",
      "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
     {OPTION_KEYS, "keys", 0, "KEY=VALUE[,...]",
      "Set these keys of the drive that was drawn; what a probe should find "
