@@ -897,9 +897,13 @@ START_TEST(a_forecast_that_is_too_low_does_not_end_a_probe)
         .fits = true,
         .plan = {.bytes_written = 60, .bytes_written_max = 1000},
         .expected = {.bytes_written = 60}};
-    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 20);
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 25);
     other->plan.bytes_written_max = 70;
     ck_assert_uint_eq(plan_allowance(&plan, running, 100), 30);
+    other->plan =
+        (struct probe_plan){.bytes_written = 20, .bytes_written_max = 1000};
+    other->expected.bytes_written = 200;
+    ck_assert_uint_eq(plan_allowance(&plan, running, 100), 40);
     other->probe = &rest;
     ck_assert_uint_eq(plan_allowance(&plan, running, 100), 100);
 }

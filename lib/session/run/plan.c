@@ -94,10 +94,16 @@ void plan_pass(struct cost_plan *plan, const struct probe *probe)
             plan->parts[i].passed = true;
 }
 
+/* Forecast of what a part writes, and a quarter: it may be too low. */
+static uint64_t with_margin(const struct cost_part *part)
+{
+    return smaller_of(part->plan.bytes_written_max,
+                      part->expected.bytes_written / 4 * 5);
+}
+
 /* Budget that is reserved for a probe to come: the bytes that it needs to
- * begin. `with_room`: up to twice that, if its forecast asks for more and it
- * can write as much. 0 if its forecast is to write nothing, or if it takes what
- * the others leave. */
+ * begin. `with_room`: its forecast, if that is more. 0 if its forecast is to
+ * write nothing, or if it takes what the others leave. */
 static uint64_t kept_for(const struct cost_part *part, bool with_room)
 {
     const uint64_t usual_bytes = part->plan.bytes_written;
@@ -106,11 +112,10 @@ static uint64_t kept_for(const struct cost_part *part, bool with_room)
     if (part->passed || !part->fits || !expected_bytes ||
         part->probe->takes_rest)
         return 0;
-    return with_room ? larger_of(usual_bytes,
-                                 smaller_of(part->plan.bytes_written_max,
-                                            2 * smaller_of(usual_bytes,
-                                                           expected_bytes)))
-                     : usual_bytes;
+    return with_room
+               ? larger_of(usual_bytes, smaller_of(part->plan.bytes_written_max,
+                                                   expected_bytes / 4 * 5))
+               : usual_bytes;
 }
 
 static uint64_t kept_for_others(const struct cost_plan *plan,
@@ -142,18 +147,14 @@ bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes)
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes)
 {
-    const uint64_t least_bytes =
+    const uint64_t beyond_bytes =
         left_after(left_bytes, kept_for_others(plan, running, false));
     uint64_t share_bytes =
-        left_after(left_bytes, kept_for_others(plan, running, true));
-    /* The running part may use the others' extra room rather than end without
-     * an answer: its forecast plus a quarter, or half of what the others do not
-     * need to begin, as a forecast may be too low. */
-    const uint64_t wanted_bytes =
-        larger_of(larger_of(running->expected.bytes_written / 4 * 5,
-                            running->plan.bytes_written),
-                  least_bytes / 2);
-    share_bytes = larger_of(share_bytes, smaller_of(wanted_bytes, least_bytes));
+        larger_of(left_after(left_bytes, kept_for_others(plan, running, true)),
+                  beyond_bytes / 2);
+    /* Rather than end without an answer, it may write what is foreseen. */
+    share_bytes =
+        larger_of(share_bytes, smaller_of(with_margin(running), beyond_bytes));
     /* The part can begin even if the pilot or a repeated probe used some of the
      * reserve. */
     if (running->fits)

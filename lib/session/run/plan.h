@@ -30,13 +30,10 @@ bool plan_is_tight(const struct cost_plan *plan, uint64_t left_bytes);
  * Bytes that the running part may write, out of the budget that is left.
  *
  * The limit is the part's plan, and what remains after the reserves of the
- * probes to come. Each reserve is the bytes that the probe needs to begin, plus
- * up to as much again if its forecast asks for it; nothing for probes that take
- * what the others leave. The running part may use the second half of the
- * reserves up to its own forecast, or half of all that the others do not need
- * to begin. So a probe that meets a
- * difficult drive does not deprive others of an answer, and bytes that it
- * leaves go to the others.
+ * probes to come: their forecasts. Where these leave less, it is the part's own
+ * forecast, or half of what remains beyond what the others need to begin: so a
+ * search that meets a difficult drive does not take all. Nothing is reserved
+ * for probes that take what the others leave.
  */
 uint64_t plan_allowance(const struct cost_plan *plan,
                         const struct cost_part *running, uint64_t left_bytes);
