@@ -354,15 +354,17 @@ static uint32_t blocks_count(const struct drive *drive)
 static void lay_out(struct striped_mapping *map, bool written)
 {
     struct array *array = map->base.array;
-    uint32_t units = map->base.block_units_count, filled = 0;
+    uint32_t units = map->base.block_units_count;
+    uint32_t all = written ? (uint32_t)map->base.units_count : 0;
+    uint32_t filled = (all + units - 1) / units;
 
-    for (uint64_t unit = 0; written && unit < map->base.units_count; unit++) {
-        uint32_t block = (uint32_t)(unit / units);
-        map->slot_of_unit[unit] = map->unit_of_slot[unit] = (uint32_t)unit;
+    for (uint32_t unit = 0; unit < all; unit++)
+        map->slot_of_unit[unit] = map->unit_of_slot[unit] = unit;
+    for (uint32_t block = 0; block < filled; block++) {
+        uint32_t left = all - block * units;
         map->pools[pool_of(map, block)]
             .ledger.blocks[block / map->pools_count]
-            .valid_count++;
-        filled = block + 1;
+            .valid_count = left < units ? left : units;
     }
     for (uint32_t block = 0; block < array->blocks_count; block++) {
         struct pool *pool = &map->pools[pool_of(map, block)];
