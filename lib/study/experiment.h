@@ -27,7 +27,7 @@
  */
 
 enum {
-    EXPERIMENT_VALUES_MAX = 1024,
+    EXPERIMENT_VALUES_MAX = 2048,
     EXPERIMENT_TRENDS_MAX = 128,
     EXPERIMENT_SEEDS = 8 /* with which a claim that one seed decides is run */
 };

@@ -19,14 +19,15 @@ int subject_do(struct subject *subject, const struct flash_request *request,
                struct fault *why)
 {
     struct flash_done done = {.error = 0};
-    size_t count;
+    size_t count = 0;
     int error = flash_submit(subject->flash, subject->now_ns, request);
 
-    if (!error) {
+    /* A drive that goes page by page has events before the last. */
+    while (!error && count == 0) {
         subject->now_ns = flash_next_event_ns(subject->flash);
         flash_advance(subject->flash, subject->now_ns, &done, 1, &count);
-        error = done.error;
     }
+    error = error ? error : done.error;
     return error ? fault_set(why, FAULT_IO, error,
                              "%s: the model refused a request",
                              subject->drive.name)

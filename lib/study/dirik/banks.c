@@ -38,6 +38,11 @@ static const struct dirik_row rows[] = {
     {{2, 4, 1, 50, 8, NULL}, "50 MHz", "2x4", {2.29, 0.69, 3.82}},
     {{4, 2, 1, 50, 8, NULL}, "50 MHz", "4x2", {2.27, 0.67, 3.8}},
     {{4, 4, 1, 50, 8, NULL}, "50 MHz", "4x4", {2.13, 0.62, 3.58}},
+    /* Of table 6.4. */
+    {{1, 2, 1, 100, 8, NULL}, "100 MHz", "1x2", {5.34, 1.2, 9.31}},
+    {{1, 4, 1, 100, 8, NULL}, "100 MHz", "1x4", {2.67, 0.58, 4.68}},
+    {{1, 8, 1, 100, 8, NULL}, "100 MHz", "1x8", {2.16, 0.47, 3.79}},
+    {{1, 2, 1, 200, 8, NULL}, "200 MHz", "1x2", DIRIK_NONE},
 };
 
 static const struct experiment_change changes[] = {
@@ -81,6 +86,7 @@ static const struct experiment_change changes[] = {
      .by_seed = true},
     /* "Only improved 2-15 %"; by the table 1.2. */
     {.claim = "25 MHz: 4 to 8 banks: reads flatten",
+     .by_seed = true,
      .from = {"Reads", "25 MHz", "1x4"},
      .to = {"Reads", "25 MHz", "1x8"},
      .low = 0,
@@ -94,6 +100,7 @@ static const struct experiment_change changes[] = {
     /* What the text says: "75-90 %", "30-50 %", "2-15 %", "5-20 %", "a maximum
      * of 5 %", "35 %" and "close to 50 %". */
     {.claim = "text, 25 MHz: 1 to 2 banks: reads",
+     .by_seed = true,
      .from = {"Reads", "25 MHz", "1x1"},
      .to = {"Reads", "25 MHz", "1x2"},
      .low = 75,
@@ -142,6 +149,7 @@ static const struct experiment_change changes[] = {
      .high = 20,
      .of_text = true},
     {.claim = "text, 25 MHz: 1 to 4 buses for 4 banks: all",
+     .by_seed = true,
      .from = {"All requests", "25 MHz", "1x4"},
      .to = {"All requests", "25 MHz", "4x1"},
      .low = 0,
@@ -152,12 +160,22 @@ static const struct experiment_change changes[] = {
 
 static const struct dirik_plan plan = DIRIK_PLAN(rows, changes);
 
+static int run(const struct experiment *experiment,
+               const struct experiment_settings *settings,
+               struct experiment_table *table, struct fault *why)
+{
+    int error = dirik_run(experiment, settings, table, why);
+
+    return error ? error : dirik_judge_banks(table, settings, why);
+}
+
 const struct experiment experiment_banks = {
     .name = "banks",
     .question = "What do more banks on a bus gain, and what more buses?",
     .source = "Dirik 6.1, tables 6.1 and 6.2",
-    .setting = DIRIK_WORKLOADS " Columns are buses x banks on each.",
+    .setting = DIRIK_WORKLOADS " Columns are buses x banks on "
+                               "each.",
     .test_scale = 0.3,
-    .run = dirik_run,
+    .run = run,
     .plan = &plan,
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,8 +59,10 @@ int dirik_play_one(const struct dirik_drive *drive,
         error = flash_create(&loaded, &flash, why);
     if (error)
         return error;
-    struct replay_settings replay = {
-        .speed = 1, .request_limit_bytes = loaded.request_limit_bytes};
+    struct replay_settings replay = {.speed = 1,
+                                     .explain = part->explain,
+                                     .request_limit_bytes =
+                                         loaded.request_limit_bytes};
     dirik_trace_begin(&made, part->trace, settings->seed, part->requests_count,
                       flash_capacity_bytes(flash));
     error = trace_of(dirik_trace_next, &made, &trace);
@@ -76,13 +79,33 @@ int dirik_play_one(const struct dirik_drive *drive,
     return error;
 }
 
-static const struct histogram *responses(const struct replay_result *result,
-                                         enum dirik_class class)
+/* Response and queue of a class, in the order of `dirik_class`. */
+static void pick(const struct replay_result *result, enum dirik_class class,
+                 const struct histogram **response,
+                 const struct histogram **queue)
 {
-    if (class == DIRIK_ALL)
-        return &result->response;
-    return &result->classes[class == DIRIK_READS ? REPLAY_READS : REPLAY_WRITES]
-                .response;
+    const struct replay_times *of =
+        &result->classes[class == DIRIK_READS ? REPLAY_READS : REPLAY_WRITES];
+
+    *response = class == DIRIK_ALL ? &result->response : &of->response;
+    *queue = class == DIRIK_ALL ? &result->queue : &of->queue;
+}
+
+/* Averages of one workload; adds their sums to those of all. */
+static void average(const struct replay_result *result,
+                    struct dirik_times *times, struct dirik_times *sums,
+                    double counts[DIRIK_CLASSES])
+{
+    for (int i = 0; i < DIRIK_CLASSES; i++) {
+        const struct histogram *response, *queue;
+        pick(result, (enum dirik_class)i, &response, &queue);
+        double count = (double)response->count;
+        times->response_ms[i] = histogram_mean_ns(response) / 1e6;
+        times->queue_ms[i] = histogram_mean_ns(queue) / 1e6;
+        sums->response_ms[i] += count * times->response_ms[i];
+        sums->queue_ms[i] += count * times->queue_ms[i];
+        counts[i] += count;
+    }
 }
 
 int dirik_play(const struct dirik_drive *drive,
@@ -102,18 +125,65 @@ int dirik_play(const struct dirik_drive *drive,
         error =
             dirik_play_one(drive, &part, settings, result, &statistics, why);
         outcome->cleaned_count += statistics.blocks_cleaned_count;
-        for (int i = 0; i < DIRIK_CLASSES && !error; i++) {
-            const struct histogram *times =
-                responses(result, (enum dirik_class)i);
-            counts[i] += (double)times->count;
-            outcome->response_ms[i] +=
-                (double)times->count * histogram_mean_ns(times) / 1e6;
-        }
+        outcome->cleaned_idle_count += statistics.blocks_cleaned_idle_count;
+        if (!error)
+            average(result, &outcome->traces[part.trace], &outcome->all,
+                    counts);
     }
-    for (int i = 0; i < DIRIK_CLASSES; i++)
-        outcome->response_ms[i] /= counts[i];
+    for (int i = 0; i < DIRIK_CLASSES; i++) {
+        outcome->all.response_ms[i] /= counts[i];
+        outcome->all.queue_ms[i] /= counts[i];
+    }
     free(result);
     return error;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+static void add(struct experiment_table *table, const struct dirik_row *row,
+                const char *panel, struct dirik_pair pair, bool detail)
+{
+    struct experiment_value value = {
+        .unit = "ms", .paper = pair.paper, .ours = pair.ours, .detail = detail};
+
+    snprintf(value.panel, sizeof(value.panel), "%s", panel);
+    snprintf(value.series, sizeof(value.series), "%s", row->series);
+    snprintf(value.column, sizeof(value.column), "%s", row->column);
+    experiment_add(table, &value);
+}
+
+/* What the paper's tables do not have. */
+static void add_details(struct experiment_table *table,
+                        const struct dirik_row *row,
+                        const struct dirik_outcome *outcome, int class)
+{
+    static const char *const small[] = {"all", "reads", "writes"};
+    const double queue_ms = outcome->all.queue_ms[class];
+    char panel[32];
+
+    snprintf(panel, sizeof(panel), "%s: queue", dirik_panels[class]);
+    add(table, row, panel, (struct dirik_pair){NAN, queue_ms}, true);
+    snprintf(panel, sizeof(panel), "%s: access", dirik_panels[class]);
+    add(table, row, panel,
+        (struct dirik_pair){NAN, outcome->all.response_ms[class] - queue_ms},
+        true);
+    for (int i = 0; i < DIRIK_TRACES; i++) {
+        snprintf(panel, sizeof(panel), "Workload %d: %s", i + 1, small[class]);
+        add(table, row, panel,
+            (struct dirik_pair){NAN, outcome->traces[i].response_ms[class]},
+            true);
+    }
+}
+
+void dirik_take(struct experiment_table *table, const struct dirik_row *row,
+                const struct dirik_outcome *outcome)
+{
+    for (int i = 0; i < DIRIK_CLASSES; i++)
+        add(table, row, dirik_panels[i],
+            (struct dirik_pair){row->paper_ms[i], outcome->all.response_ms[i]},
+            false);
+    for (int i = 0; i < DIRIK_CLASSES; i++)
+        add_details(table, row, outcome, i);
 }
 
 int dirik_add(struct experiment_table *table, const struct dirik_row *row,
@@ -122,15 +192,8 @@ int dirik_add(struct experiment_table *table, const struct dirik_row *row,
     struct dirik_outcome outcome;
     int error = dirik_play(&row->drive, settings, &outcome, why);
 
-    for (int i = 0; i < DIRIK_CLASSES && !error; i++) {
-        struct experiment_value value = {.unit = "ms",
-                                         .paper = row->paper_ms[i],
-                                         .ours = outcome.response_ms[i]};
-        snprintf(value.panel, sizeof(value.panel), "%s", dirik_panels[i]);
-        snprintf(value.series, sizeof(value.series), "%s", row->series);
-        snprintf(value.column, sizeof(value.column), "%s", row->column);
-        experiment_add(table, &value);
-    }
+    if (!error)
+        dirik_take(table, row, &outcome);
     return error;
 }
 
@@ -146,4 +209,43 @@ int dirik_run(const struct experiment *experiment,
     for (size_t i = 0; i < plan->changes_count && !error; i++)
         experiment_compare(table, &plan->changes[i]);
     return error;
+}
+
+/* ---- claims on several numbers ------------------------------------------ */
+
+struct dirik_pair dirik_at(const struct experiment_table *table,
+                           struct experiment_place place)
+{
+    const struct experiment_value *value = experiment_at(table, &place);
+
+    return (struct dirik_pair){value->paper, value->ours};
+}
+
+struct dirik_pair dirik_ratio(struct dirik_pair of, struct dirik_pair to)
+{
+    return (struct dirik_pair){of.paper / to.paper, of.ours / to.ours};
+}
+
+struct dirik_pair dirik_less(struct dirik_pair from, struct dirik_pair to)
+{
+    return (struct dirik_pair){100 * (1 - to.paper / from.paper),
+                               100 * (1 - to.ours / from.ours)};
+}
+
+struct dirik_pair dirik_minus(struct dirik_pair a, struct dirik_pair b)
+{
+    return (struct dirik_pair){a.paper - b.paper, a.ours - b.ours};
+}
+
+struct dirik_pair dirik_text(struct dirik_pair pair)
+{
+    return (struct dirik_pair){NAN, pair.ours};
+}
+
+void dirik_check(struct experiment_table *table, struct dirik_pair pair,
+                 struct experiment_trend trend)
+{
+    trend.paper = pair.paper;
+    trend.ours = pair.ours;
+    experiment_check(table, &trend);
 }

@@ -5,6 +5,7 @@
 #include "lib/base/fault.h"
 #include "lib/flash/flash.h"
 #include "lib/flash/trace/replay.h"
+#include "lib/study/dirik/trace.h"
 #include "lib/study/experiment.h"
 
 /*
@@ -28,9 +29,15 @@ enum dirik_class { DIRIK_ALL, DIRIK_READS, DIRIK_WRITES, DIRIK_CLASSES };
 /* "All requests", "Reads", "Writes": panels of the tables. */
 extern const char *const dirik_panels[DIRIK_CLASSES];
 
+/* Averages over requests. What is not queue is access: sensing, programming,
+ * and the bus with the wait for it. */
+struct dirik_times {
+    double response_ms[DIRIK_CLASSES], queue_ms[DIRIK_CLASSES];
+};
+
 struct dirik_outcome {
-    double response_ms[DIRIK_CLASSES]; /* over the traces' requests */
-    uint64_t cleaned_count;
+    struct dirik_times all, traces[DIRIK_TRACES];
+    uint64_t cleaned_count, cleaned_idle_count;
 };
 
 /* Plays all seven workloads. 0, or -errno with a sentence. */
@@ -41,6 +48,7 @@ int dirik_play(const struct dirik_drive *drive,
 /* Plays one of them; `result` is large. */
 struct dirik_part {
     unsigned trace;
+    bool explain; /* `why` of the result is filled in */
     uint64_t requests_count;
     struct flash_bank *banks; /* filled in with what each did; NULL: not */
     uint32_t banks_count;
@@ -62,9 +70,15 @@ struct dirik_row {
     double paper_ms[DIRIK_CLASSES];
 };
 
-/* Plays a row and takes its three averages into the table. */
+/* Plays a row and takes its three averages into the table. What each workload
+ * has ("Workload 7: reads"), and of all the time in the queue ("Reads: queue")
+ * and the rest ("Reads: access"), are details. */
 int dirik_add(struct experiment_table *table, const struct dirik_row *row,
               const struct experiment_settings *settings, struct fault *why);
+
+/* The same for what has been played. */
+void dirik_take(struct experiment_table *table, const struct dirik_row *row,
+                const struct dirik_outcome *outcome);
 
 /* The paper's averages where it gives none. */
 #define DIRIK_NONE                                                             \
@@ -86,7 +100,38 @@ struct dirik_plan {
             sizeof(changes) / sizeof((changes)[0])                             \
     }
 
+/* ---- claims on several numbers ------------------------------------------ */
+
+/* A number of the paper (NAN: none), and ours. */
+struct dirik_pair {
+    double paper, ours;
+};
+
+struct dirik_pair dirik_at(const struct experiment_table *table,
+                           struct experiment_place place);
+struct dirik_pair dirik_ratio(struct dirik_pair of, struct dirik_pair to);
+/* By how many percent `to` is less than `from`. */
+struct dirik_pair dirik_less(struct dirik_pair from, struct dirik_pair to);
+/* `a` - `b`. */
+struct dirik_pair dirik_minus(struct dirik_pair a, struct dirik_pair b);
+/* What the text says of it, which the paper's table need not bear out. */
+struct dirik_pair dirik_text(struct dirik_pair pair);
+
+/* Judges the pair by the bound of `trend`. */
+void dirik_check(struct experiment_table *table, struct dirik_pair pair,
+                 struct experiment_trend trend);
+
+/* What the text of 6.1 says besides, of the table of experiment_banks. */
+int dirik_judge_banks(struct experiment_table *table,
+                      const struct experiment_settings *settings,
+                      struct fault *why);
+
+/* The same of 6.7 and the table of experiment_scheduling. */
+void dirik_judge_scheduling(struct experiment_table *table);
+
 /* Why a bound is not the paper's. */
+#define DIRIK_NO_NUMBER "The paper gives no number."
+
 #define DIRIK_AROUND_TABLE                                                     \
     "The table's number and what lies around it: the traces were never "       \
     "published."

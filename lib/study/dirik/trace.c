@@ -138,7 +138,7 @@ bool dirik_trace_next(void *context, struct trace_request *request)
                                                : trace->burstiness.user_gap_ms);
     if (trace->run_left_count == 0)
         begin_run(trace);
-    else if (!trace->sequential)
+    else if (!trace->sequential || trace->scattered)
         trace->next_bytes = somewhere(trace);
     trace->burst_left_count--;
     trace->run_left_count--;

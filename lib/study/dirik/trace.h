@@ -40,6 +40,7 @@ struct dirik_trace {
     struct random random;
     struct dirik_burstiness burstiness;
     double read_share, requests_per_second;
+    bool scattered; /* set by the caller: no request goes on where one ended */
     uint64_t capacity_bytes;
     uint64_t left_count; /* requests of the trace */
 
