@@ -152,12 +152,18 @@ static void judge(struct experiment_table *table, const struct shares *shares)
     check(table, "table: a bank's writes of a workload are off an equal share",
           (struct experiment_trend){
               .paper = 20.8, .ours = farthest_off, .low = 0, .high = 20.8});
-    check(table, "reads: the busiest bank, to that of writes",
+    check(table,
+          "text: reads are less even: the busiest bank, to that of writes",
           (struct experiment_trend){.unit = "x its share",
                                     .paper = 18.90 / 6.53,
                                     .ours = reads.most / writes.most,
                                     .low = 1,
-                                    .high = INFINITY,
+                                    .high = INFINITY});
+    check(table, "table: the busiest bank serves of all reads",
+          (struct experiment_trend){.paper = 18.90,
+                                    .ours = reads.most,
+                                    .low = 18.895,
+                                    .high = 18.905,
                                     .reason = places,
                                     .cannot_follow = true});
 }
