@@ -133,6 +133,11 @@ char *report_declared(const struct device_info *device, const char *parameter,
  * or a path may hold anything. Returns `copy`. */
 char *report_utf8(const char *text, char *copy, size_t size);
 
+/* Text of at most 1023 bytes as it may stand in HTML and SVG, between tags and
+ * in attributes: "376 us" with a micro sign, and `space` between a number and
+ * its unit. */
+void report_markup(FILE *out, const char *text, const char *space);
+
 /* Do a number and its unit meet here, "16" and " KiB"? No line ends between
  * them. `space` is in a text that began at `text`. */
 bool report_is_amount(const char *text, const char *space);

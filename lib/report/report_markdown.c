@@ -167,24 +167,19 @@ static void put_names(const struct sheet *sheet, const char *label,
 }
 
 /* A table for each group. */
-static void put_tables(const struct sheet *sheet,
-                       const struct finding *const *ordered, size_t count)
+static void put_tables(const struct sheet *sheet)
 {
-    int last = -1;
+    struct report_group groups[PARAMETER_GROUPS];
+    const size_t count = report_groups(sheet->report->findings, groups);
 
     for (size_t i = 0; i < count; i++) {
-        const enum parameter_group group =
-            parameter_group(ordered[i]->parameter);
-        if (ordered[i]->verdict == VERDICT_SKIPPED)
-            continue;
-        if ((int)group != last)
-            fprintf(sheet->out,
-                    "%s### %s\n\n| Parameter | Meaning | Value | Interval | "
-                    "Confidence | Verdict |\n"
-                    "| --- | --- | ---: | --- | ---: | --- |\n",
-                    last < 0 ? "" : "\n", parameter_group_name(group));
-        put_row(sheet, ordered[i]);
-        last = (int)group;
+        fprintf(sheet->out,
+                "%s### %s\n\n| Parameter | Meaning | Value | Interval | "
+                "Confidence | Verdict |\n"
+                "| --- | --- | ---: | --- | ---: | --- |\n",
+                i == 0 ? "" : "\n", groups[i].name);
+        for (size_t j = 0; j < groups[i].count; j++)
+            put_row(sheet, groups[i].items[j]);
     }
 }
 
@@ -198,7 +193,7 @@ static void put_findings(const struct sheet *sheet)
         return;
     }
     const size_t count = report_order(findings, ordered);
-    put_tables(sheet, ordered, count);
+    put_tables(sheet);
     fputc('\n', sheet->out);
     put_names(sheet, "Skipped: ", VERDICT_SKIPPED);
     fputs("### Why\n\n", sheet->out);

@@ -259,32 +259,28 @@ static void print_names(const struct page *page, const char *label,
     report_wrap(page->out, line, 0, page->style.columns_count);
 }
 
-/* "Layout:" where another group begins than that of the row before. */
-static void print_group(const struct page *page, const struct finding *finding,
-                        const struct finding *before)
+static void print_table(const struct page *page,
+                        const struct findings *findings)
 {
-    const enum parameter_group group = parameter_group(finding->parameter);
-
-    if (before && parameter_group(before->parameter) == group)
-        return;
-    fprintf(page->out, "\n%s:\n", parameter_group_name(group));
-}
-
-static void print_findings(const struct page *page, const struct report *report)
-{
-    const struct finding *ordered[FINDINGS_MAX], *last = NULL;
-    const size_t count = report_order(report->findings, ordered);
+    struct report_group groups[PARAMETER_GROUPS];
+    const size_t count = report_groups(findings, groups);
 
     if (page->style.columns_count >= TABLE_COLUMNS)
         fprintf(page->out, "\n%-21s %13s  %-22s %6s %s\n", "PARAMETER", "VALUE",
                 "INTERVAL", "SURE", "VERDICT");
     for (size_t i = 0; i < count; i++) {
-        if (ordered[i]->verdict == VERDICT_SKIPPED)
-            continue;
-        print_group(page, ordered[i], last);
-        print_answer(page, ordered[i]);
-        last = ordered[i];
+        fprintf(page->out, "\n%s:\n", groups[i].name);
+        for (size_t j = 0; j < groups[i].count; j++)
+            print_answer(page, groups[i].items[j]);
     }
+}
+
+static void print_findings(const struct page *page, const struct report *report)
+{
+    const struct finding *ordered[FINDINGS_MAX];
+    const size_t count = report_order(report->findings, ordered);
+
+    print_table(page, report->findings);
     print_names(page, "\nSkipped: ", report->findings, VERDICT_SKIPPED);
     fputs("\nWhy:\n", page->out);
     for (size_t i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/report/report.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,10 @@
 #include "lib/base/visible.h"
 #include "lib/report/summary.h"
 
-enum { WORD_BYTES = 256 }; /* no text that is wrapped has a longer word */
+enum {
+    WORD_BYTES = 256, /* no text that is wrapped has a longer word */
+    MARKUP_BYTES = 1024
+};
 
 static void format_amount(uint64_t amount, const char *unit, bool plain_bytes,
                           char *text, size_t size)
@@ -125,6 +129,37 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
     else
         snprintf(text, size, "-");
     return text;
+}
+
+/* "376 us", of which the last two letters are at `at`? */
+static bool is_micro(const char *text, const char *at)
+{
+    return at >= text + 2 && at[-1] == ' ' && isdigit((unsigned char)at[-2]) &&
+           at[0] == 'u' && at[1] == 's' && !isalnum((unsigned char)at[2]);
+}
+
+void report_markup(FILE *out, const char *text, const char *space)
+{
+    char copy[MARKUP_BYTES];
+
+    for (const char *c = report_utf8(text, copy, sizeof(copy)); *c; c++) {
+        if (*c == '&')
+            fputs("&amp;", out);
+        else if (*c == '<')
+            fputs("&lt;", out);
+        else if (*c == '>')
+            fputs("&gt;", out);
+        else if (*c == '"')
+            fputs("&quot;", out);
+        else if (is_micro(copy, c))
+            fputs("\xc2\xb5", out);
+        else if (report_is_amount(copy, c))
+            fputs(space, out);
+        else if ((unsigned char)*c >= ' ')
+            fputc(*c, out);
+        else
+            fputc(' ', out);
+    }
 }
 
 /* One decimal never rounds a doubt away: 99.97 % is "99.9 %". */

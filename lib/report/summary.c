@@ -291,17 +291,51 @@ char *report_summary(const struct report *report, bool plain_bytes,
     return text;
 }
 
+static bool is_open(const struct findings *findings, const char *parameter)
+{
+    const struct finding *finding = findings_get(findings, parameter);
+
+    return finding && finding->verdict == VERDICT_INCONCLUSIVE;
+}
+
+/* Does another finding answer the same question, or say that it is open? */
+static bool is_said_elsewhere(const struct findings *findings,
+                              const struct finding *finding)
+{
+    static const char by_writes[] = "clustered_block",
+                      by_reads[] = "erase_unit";
+    const bool reads = strcmp(finding->parameter, by_reads) == 0;
+
+    if (finding->verdict != VERDICT_INCONCLUSIVE ||
+        (!reads && strcmp(finding->parameter, by_writes) != 0))
+        return false;
+    return report_erase_unit(findings) ||
+           (reads && is_open(findings, by_writes));
+}
+
+size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
+                         const struct finding *named[FINDINGS_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].verdict == verdict &&
+            !is_said_elsewhere(findings, &findings->items[i]))
+            named[count++] = &findings->items[i];
+    return count;
+}
+
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size)
 {
+    const struct finding *named[FINDINGS_MAX];
+    const size_t count = report_of_verdict(findings, verdict, named);
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < findings->count && used < size; i++) {
-        if (findings->items[i].verdict != verdict)
-            continue;
+    for (size_t i = 0; i < count && used < size; i++) {
         snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                 findings->items[i].parameter);
+                 named[i]->parameter);
         used = strlen(text);
     }
     return text;
@@ -316,5 +350,27 @@ size_t report_order(const struct findings *findings,
         for (size_t i = 0; i < findings->count; i++)
             if ((int)parameter_group(findings->items[i].parameter) == group)
                 ordered[count++] = &findings->items[i];
+    return count;
+}
+
+size_t report_groups(const struct findings *findings,
+                     struct report_group groups[PARAMETER_GROUPS])
+{
+    const struct finding *ordered[FINDINGS_MAX];
+    const size_t ordered_count = report_order(findings, ordered);
+    size_t count = 0;
+
+    for (size_t i = 0; i < ordered_count; i++) {
+        const char *name =
+            parameter_group_name(parameter_group(ordered[i]->parameter));
+        if (ordered[i]->verdict == VERDICT_SKIPPED)
+            continue;
+        if (count == 0 || strcmp(groups[count - 1].name, name) != 0) {
+            groups[count].name = name;
+            groups[count++].count = 0;
+        }
+        struct report_group *group = &groups[count - 1];
+        group->items[group->count++] = ordered[i];
+    }
     return count;
 }

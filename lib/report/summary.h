@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_REPORT_SUMMARY_H
 #define SSDPROBE_REPORT_SUMMARY_H
 
+#include "lib/infer/parameter.h"
 #include "lib/report/report.h"
 
 enum { REPORT_SUMMARY_BYTES = 600 };
@@ -25,8 +26,15 @@ char *report_summary(const struct report *report, bool plain_bytes,
  * differ: then it is not known. */
 const struct finding *report_erase_unit(const struct findings *findings);
 
-/* "log_list, log_block": the parameters of one verdict; empty where there is
- * none. Returns `text`. */
+/* The findings of one verdict, as a reader is told of them: the erase unit, for
+ * which two probes ask, is not among what is not known where either found it,
+ * and stands there once where neither did. `named` points into `findings`.
+ * Returns how many. */
+size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
+                         const struct finding *named[FINDINGS_MAX]);
+
+/* "log_list, log_block": their parameters; empty where there is none. Returns
+ * `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size);
 
@@ -34,5 +42,17 @@ char *report_names(const struct findings *findings, enum verdict verdict,
  * as they were found. `ordered` points into `findings`. Returns how many. */
 size_t report_order(const struct findings *findings,
                     const struct finding *ordered[FINDINGS_MAX]);
+
+/* A part of the table of findings, under its name. */
+struct report_group {
+    const char *name; /* "Speed" */
+    const struct finding *items[FINDINGS_MAX];
+    size_t count;
+};
+
+/* The findings in that order, without those that were skipped, which have no
+ * row. Groups without any are left out. Returns how many there are. */
+size_t report_groups(const struct findings *findings,
+                     struct report_group groups[PARAMETER_GROUPS]);
 
 #endif

@@ -52,28 +52,12 @@ struct card {
 
 /* ---- the pen ------------------------------------------------------------- */
 
-static void put_text(FILE *out, const char *text)
-{
-    char copy[TEXT_MAX];
-
-    for (const char *c = report_utf8(text, copy, sizeof(copy)); *c; c++) {
-        if (*c == '&')
-            fputs("&amp;", out);
-        else if (*c == '<')
-            fputs("&lt;", out);
-        else if (*c == '>')
-            fputs("&gt;", out);
-        else
-            fputc(*c, out);
-    }
-}
-
 static void text_at(FILE *out, double x, double y, unsigned size,
                     const char *look, const char *text)
 {
     fprintf(out, "<text x=\"%g\" y=\"%g\" font-size=\"%u\" %s>", x, y, size,
             look);
-    put_text(out, text);
+    report_markup(out, text, " ");
     fputs("</text>\n", out);
 }
 

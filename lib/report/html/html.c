@@ -78,19 +78,17 @@ static void put_grade(FILE *out, const struct conditions *conditions)
 static void put_names(FILE *out, const char *label,
                       const struct findings *findings, enum verdict verdict)
 {
-    const char *before = "";
+    const struct finding *named[FINDINGS_MAX];
+    const size_t count =
+        findings ? report_of_verdict(findings, verdict, named) : 0;
 
-    for (size_t i = 0; findings && i < findings->count; i++) {
-        const struct finding *finding = &findings->items[i];
-        if (finding->verdict != verdict)
-            continue;
-        fprintf(out, "%s<a href=\"#%s\">", before[0] ? before : label,
-                finding->parameter);
-        html_name(out, finding->parameter);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s<a href=\"#%s\">", i ? ", " : label,
+                named[i]->parameter);
+        html_name(out, named[i]->parameter);
         fputs("</a>", out);
-        before = ", ";
     }
-    if (before[0])
+    if (count)
         fputs(".</p>\n", out);
 }
 
@@ -207,27 +205,19 @@ static void put_summary(FILE *out, const struct findings *findings)
 /* A part of the table for each group. */
 static void put_rows(FILE *out, const struct report *report)
 {
-    const struct finding *ordered[FINDINGS_MAX];
-    const size_t count = report_order(report->findings, ordered);
+    struct report_group groups[PARAMETER_GROUPS];
+    const size_t count = report_groups(report->findings, groups);
     const int columns_count = declares(report) ? 6 : 5;
-    int last = -1;
 
     for (size_t i = 0; i < count; i++) {
-        const enum parameter_group group =
-            parameter_group(ordered[i]->parameter);
-        if (ordered[i]->verdict == VERDICT_SKIPPED)
-            continue;
-        if ((int)group != last)
-            fprintf(out,
-                    "%s<tbody>\n<tr><th scope=\"rowgroup\" class=\"group\" "
-                    "colspan=\"%d\">%s</th></tr>\n",
-                    last < 0 ? "" : "</tbody>\n", columns_count,
-                    parameter_group_name(group));
-        put_row(out, report, ordered[i]);
-        last = (int)group;
+        fprintf(out,
+                "<tbody>\n<tr><th scope=\"rowgroup\" class=\"group\" "
+                "colspan=\"%d\">%s</th></tr>\n",
+                columns_count, groups[i].name);
+        for (size_t j = 0; j < groups[i].count; j++)
+            put_row(out, report, groups[i].items[j]);
+        fputs("</tbody>\n", out);
     }
-    if (last >= 0)
-        fputs("</tbody>", out);
 }
 
 static void put_glance(FILE *out, const struct report *report)

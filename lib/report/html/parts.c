@@ -6,38 +6,10 @@
 
 #include "lib/report/summary.h"
 
-enum { TEXT_MAX = 1024 };
-
-/* "376 us", of which the last two letters are at `at`? */
-static bool is_micro(const char *text, const char *at)
-{
-    return at >= text + 2 && at[-1] == ' ' && isdigit((unsigned char)at[-2]) &&
-           at[0] == 'u' && at[1] == 's' && !isalnum((unsigned char)at[2]);
-}
-
 /* Text as it may stand between tags and in attributes. */
 void html_text(FILE *out, const char *text)
 {
-    char copy[TEXT_MAX];
-
-    for (const char *c = report_utf8(text, copy, sizeof(copy)); *c; c++) {
-        if (*c == '&')
-            fputs("&amp;", out);
-        else if (*c == '<')
-            fputs("&lt;", out);
-        else if (*c == '>')
-            fputs("&gt;", out);
-        else if (*c == '"')
-            fputs("&quot;", out);
-        else if (is_micro(copy, c))
-            fputs("\xc2\xb5", out);
-        else if (report_is_amount(copy, c))
-            fputs("&nbsp;", out);
-        else if ((unsigned char)*c >= ' ')
-            fputc(*c, out);
-        else
-            fputc(' ', out);
-    }
+    report_markup(out, text, "&nbsp;");
 }
 
 void html_tag(FILE *out, const char *tag, const char *text)
