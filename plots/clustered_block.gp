@@ -37,7 +37,7 @@ below = ascii ? 6 : 5.6
 set bmargin ascii ? 4 : 3.5
 set size 1,0.5
 set origin 0,0.5
-eval titled(headline("Clustered block", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
+eval titled(headline("Erase unit (clustered block)", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
     "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
 if (walks > 1) {
     eval time_axis(WALK_min_y, WALK_max_y)

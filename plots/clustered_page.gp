@@ -17,7 +17,7 @@ else if ($7==\"flush\") print size/1024, write_us+($11-$10)/1000 }' %s", which, 
 tried = system(sprintf("awk -F, '$3==\"clustered-page\" && $4 ~ /^certify-/ { split($4, part, \"-\"); if (part[2]!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_page") ? value_of("clustered_page") : 0, samples))
 if (!measured(rows(0))) { eval nothing }
 stats "< (".rows(0)."; ".rows(1).")" using 1:2 nooutput
-eval titled(headline("Clustered page", "clustered_page"), "a write and its flush, on a multiple of its size and half its size further")
+eval titled(headline("Write unit (clustered page)", "clustered_page"), "a write and its flush, on a multiple of its size and half its size further")
 eval size_axis(STATS_min_x, STATS_max_x)
 eval time_axis(STATS_min_y, STATS_max_y)
 eval chosen(value_of("clustered_page")/1024, low_of("clustered_page")/1024, high_of("clustered_page")/1024, span_of("clustered_page"))

@@ -33,7 +33,7 @@ if (two) {
     set origin 0,0.5
     set key at screen 0.52, screen 0.51
 }
-eval titled(headline("Log list", "log_list"), "writes to some blocks in turn, from the second turn on, each with its flush")
+eval titled(headline("Open units (log list)", "log_list"), "writes to some blocks in turn, from the second turn on, each with its flush")
 eval time_axis(least, most)
 set logscale x 2
 axis_low = 0.8; axis_high = largest*1.25; axis_log = 1
@@ -52,7 +52,7 @@ if (two) {
     unset object
     unset label
     block = value_of("log_block")/1024
-    eval titled(headline("Log block", "log_block"), "one place more than there are logs: fast where it shares the block of another")
+    eval titled(headline("Open unit (log block)", "log_block"), "one place more than there are logs: fast where it shares the block of another")
     set key at screen 0.52, screen 0.01
     eval size_axis(PAIRS_min_x, 2*PAIRS_max_x)
     eval time_axis(PAIRS_min_y, PAIRS_max_y)

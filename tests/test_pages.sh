@@ -219,7 +219,7 @@ run basic,log-list sim:ssd-a --read-only --output-dir=reads >/dev/null 2>&1
 check "what was skipped stands in one line" \
     grep -qE '^Skipped: .*log_list' reads/report.txt
 check "and in one of the page" grep -q \
-    'Skipped: .*<a href="#log_list">Log list</a>' reads/report.html
+    'Skipped: .*<a href="#log_list">Open units (log list)</a>' reads/report.html
 check "and why it has no figure" \
     grep -q 'No figure: it was skipped' reads/report.html
 
@@ -230,7 +230,7 @@ check "plot of a CSV" bash -c "cp kept/samples.csv s.csv &&
     '$ssdprobe' plot s.csv | grep -qx s-figures/log_list.svg"
 COLUMNS=44 "$ssdprobe" plot --terminal kept >picture 2>err
 check "in ASCII" bash -c '! LC_ALL=C grep -q "[^ -~]" picture &&
-    grep -q "Log list: 8" picture'
+    grep -q "Open units (log list): 8" picture'
 check "as wide as asked" bash -c "awk 'length > 44 { exit 1 }' picture"
 run log-list,clustered-block sim:ssd-a --assume=clustered_page=16KiB \
     --output-dir=known >/dev/null 2>&1

@@ -102,16 +102,18 @@ END_TEST
 
 START_TEST(a_reader_meets_what_to_do_before_the_values)
 {
-    static const char *const parts[] = {"A 64 GB drive with",
-                                        "Asked, but not known: nand_type",
-                                        "device",
-                                        "What to do about it:",
-                                        "PARAMETER",
-                                        "\nSpeed:\nrandom_read",
-                                        "\nLayout:\nclustered_page",
-                                        "likely\nnand_type",
-                                        "Skipped: log_list",
-                                        "\nWhy:\n  random_read"};
+    static const char *const parts[] = {
+        "A 64 GB drive with",
+        "Asked, but not known (see Why): nand_type",
+        "device",
+        "What to do about it:",
+        "PARAMETER",
+        "\nSpeed:\nrandom_read",
+        "\nLayout:\nclustered_page",
+        "likely\nreal_capacity",
+        "found\nnand_type",
+        "Skipped: log_list",
+        "\nWhy:\n  random_read"};
     const struct device_info device = example_device();
     static struct findings findings;
     const struct report report = {.device = &device, .findings = &findings};
@@ -121,8 +123,9 @@ START_TEST(a_reader_meets_what_to_do_before_the_values)
     const char *at = text;
 
     findings.count = 0;
-    found(&findings, "clustered_page", value_integer(16384), 0.95);
     findings_add(&findings, "nand-type", "nand_type");
+    found(&findings, "clustered_page", value_integer(16384), 0.95);
+    found(&findings, "real_capacity", value_integer(64000000000), 0.999);
     findings_add(&findings, "log-list", "log_list")->verdict = VERDICT_SKIPPED;
     found(&findings, "random_read", value_integer(100000), 0.999);
     ck_assert_int_eq(report_text(out, &report, &style), 0);
@@ -374,6 +377,53 @@ START_TEST(every_form_begins_with_it)
 }
 END_TEST
 
+/* The verdicts on the erase unit by writes and by reads, and what is named as
+ * not known. */
+static const struct {
+    enum verdict by_writes, by_reads;
+    const char *names;
+} erase_units[] = {
+    {VERDICT_FOUND, VERDICT_INCONCLUSIVE, "nand_type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_FOUND, "nand_type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_INCONCLUSIVE, "clustered_block, nand_type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_ABSENT, "clustered_block, nand_type"},
+    {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "erase_unit, nand_type"},
+};
+
+START_TEST(one_question_is_open_once_and_only_if_nobody_answered)
+{
+    static const char *const parameters[] = {"clustered_block", "erase_unit"};
+    const enum verdict verdicts[] = {erase_units[_i].by_writes,
+                                     erase_units[_i].by_reads};
+    static struct findings findings;
+    char text[200];
+
+    findings.count = 0;
+    for (size_t i = 0; i < 2; i++) {
+        found(&findings, parameters[i], value_integer(1 << 22), 0.999);
+        findings.items[i].verdict = verdicts[i];
+    }
+    findings_add(&findings, "nand-type", "nand_type");
+    ck_assert_str_eq(
+        report_names(&findings, VERDICT_INCONCLUSIVE, text, sizeof(text)),
+        erase_units[_i].names);
+}
+END_TEST
+
+START_TEST(an_interval_of_multiples_has_its_unit_once)
+{
+    struct finding finding = {.unit = "thousandths",
+                              .verdict = VERDICT_FOUND,
+                              .value = value_integer(10761),
+                              .low = value_integer(10400),
+                              .high = value_integer(11600)};
+    char text[160];
+
+    ck_assert_str_eq(report_interval(&finding, false, text, sizeof(text)),
+                     "10.4 .. 11.6 times");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("report_forms");
@@ -394,5 +444,9 @@ int main(void)
     tcase_add_test(cases, a_fake_drive_is_none_of_its_capacity);
     tcase_add_test(cases, red_conditions_are_in_the_sentence);
     tcase_add_test(cases, every_form_begins_with_it);
+    tcase_add_loop_test(cases,
+                        one_question_is_open_once_and_only_if_nobody_answered,
+                        0, sizeof(erase_units) / sizeof(erase_units[0]));
+    tcase_add_test(cases, an_interval_of_multiples_has_its_unit_once);
     return suite_run(suite);
 }

@@ -257,7 +257,7 @@ int report_markdown(FILE *out, const struct report *report,
     fputs("\n\n", out);
     put_summary(&sheet);
     put_doubts(&sheet);
-    put_names(&sheet, "Asked, but not known: ", VERDICT_INCONCLUSIVE);
+    put_names(&sheet, "Asked, but not known (see Why): ", VERDICT_INCONCLUSIVE);
     if (known_sentence(report->known, line, sizeof(line))[0]) {
         put(&sheet, line);
         fputs("\n\n", out);

@@ -417,7 +417,7 @@ static void print_top(const struct page *page, const struct report *report)
     print_conditions(page, report->conditions);
     print_warnings(page, report->warnings);
     if (report->findings)
-        print_names(page, "Asked, but not known: ", report->findings,
+        print_names(page, "Asked, but not known (see Why): ", report->findings,
                     VERDICT_INCONCLUSIVE);
     report_wrap(page->out, known_sentence(report->known, line, sizeof(line)), 0,
                 page->style.columns_count);

@@ -353,24 +353,29 @@ size_t report_order(const struct findings *findings,
     return count;
 }
 
+/* Those of one group, by verdict. */
+static void fill_group(const struct findings *findings,
+                       enum parameter_group which, struct report_group *group)
+{
+    group->name = parameter_group_name(which);
+    group->count = 0;
+    for (enum verdict v = VERDICT_FOUND; v < VERDICT_SKIPPED; v++)
+        for (size_t i = 0; i < findings->count; i++) {
+            const struct finding *finding = &findings->items[i];
+            if (finding->verdict == v &&
+                parameter_group(finding->parameter) == which)
+                group->items[group->count++] = finding;
+        }
+}
+
 size_t report_groups(const struct findings *findings,
                      struct report_group groups[PARAMETER_GROUPS])
 {
-    const struct finding *ordered[FINDINGS_MAX];
-    const size_t ordered_count = report_order(findings, ordered);
     size_t count = 0;
 
-    for (size_t i = 0; i < ordered_count; i++) {
-        const char *name =
-            parameter_group_name(parameter_group(ordered[i]->parameter));
-        if (ordered[i]->verdict == VERDICT_SKIPPED)
-            continue;
-        if (count == 0 || strcmp(groups[count - 1].name, name) != 0) {
-            groups[count].name = name;
-            groups[count++].count = 0;
-        }
-        struct report_group *group = &groups[count - 1];
-        group->items[group->count++] = ordered[i];
+    for (int i = 0; i < PARAMETER_GROUPS; i++) {
+        fill_group(findings, (enum parameter_group)i, &groups[count]);
+        count += groups[count].count > 0;
     }
     return count;
 }

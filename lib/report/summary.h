@@ -50,8 +50,9 @@ struct report_group {
     size_t count;
 };
 
-/* The findings in that order, without those that were skipped, which have no
- * row. Groups without any are left out. Returns how many there are. */
+/* The groups in that order. In each what was found comes first, then what is
+ * absent, then what is open; what was skipped has no row. Groups without any
+ * are left out. Returns how many there are. */
 size_t report_groups(const struct findings *findings,
                      struct report_group groups[PARAMETER_GROUPS]);
 

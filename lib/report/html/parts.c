@@ -19,12 +19,19 @@ void html_tag(FILE *out, const char *tag, const char *text)
     fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
 }
 
-/* "clustered_page" as people read it: "Clustered page". */
+/* "write_buffer" as people read it, "Write buffer"; the everyday name comes
+ * before that of the papers. */
 void html_name(FILE *out, const char *parameter)
 {
     static const struct {
         const char *parameter, *name;
-    } names[] = {{"nand_type", "NAND type"},
+    } names[] = {{"clustered_page", "Write unit (clustered page)"},
+                 {"clustered_block", "Erase unit (clustered block)"},
+                 {"log_list", "Open units (log list)"},
+                 {"log_block", "Open unit (log block)"},
+                 {"erase_unit", "Erase unit, by reads"},
+                 {"read_page", "Read unit (read page)"},
+                 {"nand_type", "NAND type"},
                  {"fua_time", "FUA time"},
                  {"read_modify_write", "Read-modify-write"},
                  {"read_cost_4k", "Read cost of 4 KiB"},

@@ -14,7 +14,8 @@ void html_text(FILE *out, const char *text);
 /* "<p class="soft">text</p>"; `tag` may have attributes. */
 void html_tag(FILE *out, const char *tag, const char *text);
 
-/* "clustered_page" as people read it: "Clustered page". */
+/* "write_buffer" as people read it: "Write buffer". What the papers named has
+ * its everyday name first: "Erase unit (clustered block)". */
 void html_name(FILE *out, const char *parameter);
 
 /* A row of a list of facts; nothing where there is no text. */

@@ -113,8 +113,9 @@ static const char narrow_and_paper[] =
     "print{figure::after{content:none!important}:root{--paper:#fff;--ink:#000;-"
     "-soft:#444;--line:#bbb;"
     "--wash:#f5f5f5}body{font-size:10.5pt}nav{display:none}"
-    "article,figure,.do li,tr{break-inside:avoid}"
-    "h2,h3{break-after:avoid}.plot{overflow:visible;background:#fff;border:0}"
+    "article,figure,caption,.do li,tr{break-inside:avoid}"
+    "h2,h3,caption,thead,tr:has(.group){break-after:avoid}.plot{overflow:"
+    "visible;background:#fff;border:0}"
     ".plot svg{filter:none;min-width:0}a{text-decoration:none}}\n";
 
 const char *const report_html_style[] = {everywhere, narrow_and_paper, NULL};
