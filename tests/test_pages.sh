@@ -86,6 +86,90 @@ for section in ("glance", "findings", "advice", "conditions", "cost", "how"):
 assert "prefers-color-scheme:dark" in text and "@media print" in text
 END
 
+cat >heard.py <<'END'
+"""heard.py FILE: can who hears the page, or sees little, find their way in it?"""
+import html.parser, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+
+class Heard(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.level, self.bad = [], [], 0, []
+        self.words, self.links = {}, {}
+    def want(self, holds, what):
+        if not holds:
+            self.bad.append(what)
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        self.tags.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.want(int(tag[1]) <= self.level + 1, f"{tag} below h{self.level}")
+            self.level = int(tag[1])
+        if tag == "html":
+            self.want(a.get("lang") == "en", "no language")
+        if tag == "nav":
+            self.want(a.get("aria-label"), "a nav without a name")
+        if tag == "svg":
+            around = [b for t, b in self.open if b.get("role") == "img"]
+            self.want(around and len(around[0].get("aria-label", "")) > 20,
+                      "a drawing without a text")
+            self.want(around and around[0].get("tabindex") == "0",
+                      "a drawing that no key scrolls")
+        if tag == "table":
+            self.want("<caption>" in self.rest()[:20], "a table without a caption")
+        if tag == "th":
+            self.want(a.get("scope"), "a head of nothing")
+        self.open.append((tag, a))
+        self.words[len(self.open)] = ""
+    def rest(self):
+        line, column = self.getpos()
+        return "\n".join(self.lines[line - 1:line + 2])[column:].split(">", 1)[1]
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+    def handle_data(self, data):
+        for depth in range(1, len(self.open) + 1):
+            self.words[depth] += data
+    def handle_endtag(self, tag):
+        said = self.words[len(self.open)].strip()
+        a = self.open.pop()[1]
+        if tag in ("a", "h1", "h2", "h3", "h4", "title", "caption", "dt"):
+            self.want(said, f"an empty {tag}")
+        if tag == "a":
+            self.want(self.links.setdefault(said, a["href"]) == a["href"],
+                      f"two links called {said}")
+
+heard = Heard()
+heard.lines = text.split("\n")
+heard.feed(re.sub(r"<(meta|br)([^>]*)>", r"<\1\2/>", text))
+for tag in ("h1", "main", "header", "footer", "title"):
+    heard.want(heard.tags.count(tag) == 1, f"not one {tag}")
+heard.want('name="viewport"' in text, "no viewport")
+heard.want("user-scalable" not in text, "it cannot be enlarged")
+
+def contrast(a, b):
+    def light(code):
+        code = "".join(c * 2 for c in code) if len(code) == 3 else code
+        rgb = [int(code[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        return sum(w * (c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4)
+                   for w, c in zip((.2126, .7152, .0722), rgb))
+    low, high = sorted((light(a), light(b)))
+    return (high + .05) / (low + .05)
+
+looks = re.findall(r":root\{(.*?)\}", text)
+heard.want(len(looks) == 3, "not light, dark and print")
+base = {}
+for look in looks:
+    # The print has the light one's colours but where it names its own.
+    own = dict(re.findall(r"--(\w+):#(\w+)", look))
+    colours = {**base, **own}
+    base = base or own
+    for name in ("ink", "soft", "found", "absent", "open", "skipped"):
+        for ground in ("paper", "wash"):
+            seen = contrast(colours[name], colours[ground])
+            heard.want(seen >= 4.5, f"{name} on {ground}: {seen:.2f}")
+sys.exit("\n".join(heard.bad) or 0)
+END
+
 # expect SENTENCE STATUS [EXPRESSION...] -- ARGUMENTS...: stdout is a document.
 expect()
 {
@@ -120,6 +204,8 @@ check "a run is kept" run $probes sim:ssd-a,noise=realistic --output-dir=kept
 check "with every file" test -s kept/samples.csv -a -s kept/report.json \
     -a -s kept/report.txt -a -s kept/figures/log_list.svg
 check "the page is whole" python3 page.py kept/report.html 2
+check "and can be heard, and read by who sees little" \
+    "$python" heard.py kept/report.html
 check "and small, for what it draws" \
     test "$(stat -c %s kept/report.html)" -lt 75000
 check "with as many marks as the figures have, each where it was" "$python" -c '
@@ -197,6 +283,7 @@ run read-buffer sim:ssd-a --assume=log_list=8 --output-dir=assumed \
     >/dev/null 2>&1
 check "what is assumed is called so in the text" \
     grep -qE '^log_list +8 +- +- +assumed$' assumed/report.txt
+check "which can be heard, too" "$python" heard.py assumed/report.html
 check "and in the page" before '1 found, 1 assumed.' \
     '</b>assumed</td>' assumed/report.html
 expect "and to programs, when it is made again" 0 \

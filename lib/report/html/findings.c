@@ -217,8 +217,14 @@ void html_findings(FILE *out, const struct report_page *page)
             figure_of(page, page->probes[i]->name))
             put_probe(out, page, page->probes[i]);
     /* What no probe measured: assumed, or from a recording of another tool. */
-    for (size_t i = 0; report->findings && i < report->findings->count; i++)
-        if (!in_table(page, report->findings->items[i].probe))
-            put_finding(out, report, &report->findings->items[i]);
+    bool headed = false;
+    for (size_t i = 0; report->findings && i < report->findings->count; i++) {
+        if (in_table(page, report->findings->items[i].probe))
+            continue;
+        if (!headed)
+            html_tag(out, "h3", "Not measured by this run");
+        headed = true;
+        put_finding(out, report, &report->findings->items[i]);
+    }
     fputs("</section>\n", out);
 }

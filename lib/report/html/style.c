@@ -7,7 +7,7 @@
 static const char everywhere[] =
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1f2328;--soft:#59636e;"
     "--line:#d8dee4;--wash:#f6f8fa;--accent:#a3195b;--found:#1a7f37;"
-    "--absent:#0969da;--open:#9a6700;--skipped:#59636e}\n"
+    "--absent:#0969da;--open:#8f5f00;--skipped:#59636e}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#0f1318;--ink:#e6eaef;"
     "--soft:#9aa5b1;--line:#2c343d;--wash:#171c22;--accent:#ff7eb6;"
     "--found:#4ac26b;--absent:#6cb6ff;--open:#e3b341;--skipped:#9aa5b1}}\n"
