@@ -44,7 +44,7 @@ struct draw_flush {
     const char *honesty; /* "real", "free", "write-through" */
     bool honesty_seen;
     double flush_ns, fua_ns;
-    bool times_seen; /* they are one number */
+    bool flush_seen, fua_seen; /* they are one number each */
 };
 int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
                     struct fault *why);

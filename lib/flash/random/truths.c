@@ -387,9 +387,9 @@ static int state_flush(struct drive *drive, struct fault *why)
         return error;
     state(drive, "flush_honesty",
           flush.honesty_seen ? flush.honesty : "unidentifiable");
-    state_number(drive, "flush_time", flush.times_seen,
+    state_number(drive, "flush_time", flush.flush_seen,
                  (uint64_t)llround(flush.flush_ns));
-    state_number(drive, "fua_time", flush.times_seen,
+    state_number(drive, "fua_time", flush.fua_seen,
                  (uint64_t)llround(flush.fua_ns));
     return 0;
 }
