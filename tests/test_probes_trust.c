@@ -351,7 +351,7 @@ START_TEST(trim_is_absent_where_discards_are_refused)
     char text[64];
     void *state;
 
-    ck_assert_int_eq(probe_trim.start(&setting, &findings, &state), 0);
+    ck_assert_int_eq(probe_start(&probe_trim, &setting, &findings, &state), 0);
     while (probe_trim.next(state, &step) == PROBE_STEP) {
         const struct sample sample = {
             .operation = step.operation,

@@ -108,8 +108,8 @@ START_TEST(ticks_leave_the_depth_open)
     uint64_t now_ns = 0;
 
     /* By hand: each request of any depth ends at the next tick. */
-    ck_assert_int_eq(probe_throughput.start(&setting, &run.findings, &state),
-                     0);
+    ck_assert_int_eq(
+        probe_start(&probe_throughput, &setting, &run.findings, &state), 0);
     while (probe_throughput.next(state, &step) == PROBE_STEP) {
         const uint32_t depth = step.depth > 1 ? step.depth : 1;
         struct sample sample = {.operation = step.operation,

@@ -7,7 +7,6 @@
  *
  * CONTRIBUTING.md ("A probe of your own") goes through it line by line.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -91,18 +90,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
                                 .bytes_read_max = ROUNDS * READS * read_bytes};
 }
 
-static const struct probe probe_example;
-
-static int start(const struct setting *setting, const struct findings *known,
-                 void **state)
-{
-    static const struct study_ops ops = {think, emit, value};
-
-    (void)known;
-    *state = study_create(sizeof(struct study), &probe_example, &ops, setting);
-    return *state ? 0 : -ENOMEM;
-}
-
 static const struct probe probe_example = {
     .name = "example",
     .question = "How many random reads a second with 16 under way?",
@@ -110,8 +97,7 @@ static const struct probe probe_example = {
     .region_min_bytes = 1 << 20,
     .answers = {"random_read_rate"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };
 
 int main(int argc, char **argv)

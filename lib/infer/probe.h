@@ -81,6 +81,8 @@ struct probe_plan {
  * said while a request of some depth is under way. */
 enum probe_next { PROBE_STEP, PROBE_DONE, PROBE_WAIT };
 
+struct study_ops;
+
 struct probe {
     const char *name;     /* "write-buffer" */
     const char *question; /* ends in '?' */
@@ -106,15 +108,23 @@ struct probe {
                                               flush */
     /* The literal procedure of a paper, which plans and measures in this one's
      * place under METHOD_PAPER: a probe of the same name and answers, with the
-     * same functions but for `plan` and `start`. NULL: there is none. */
+     * same functions but for `plan` and what it starts with. NULL: there is
+     * none. */
     const struct probe *literal;
 
     /* Expected and most it will do. Pure. */
     void (*plan)(const struct setting *setting, struct probe_plan *plan);
 
-    /* Allocates the state. `known` is read only during the call. 0, -ENOMEM. */
+    /* Allocates the state. `known` is read only during the call. 0, -ENOMEM.
+     * NULL: it is a study (study.h), which begins as the three below say. */
     int (*start)(const struct setting *setting, const struct findings *known,
                  void **state);
+    size_t state_bytes; /* the state begins with a struct study */
+    const struct study_ops *ops;
+    /* What the state, which is zero behind its study, begins with; NULL:
+     * nothing more. `known` is read only during the call. */
+    void (*begin)(void *state, const struct setting *setting,
+                  const struct findings *known);
     /* What to do next; PROBE_DONE when nothing more would help. Steps of some
      * depth are asked for before the rows of those before them are fed; rows
      * are fed in the order in which their steps were asked for. */
@@ -131,11 +141,16 @@ struct probe {
     void *(*copy)(const void *state);
 };
 
-/* The probe whose `plan` and `start` count. */
+/* The probe whose `plan` and start count. */
 static inline const struct probe *probe_by(enum probe_method method,
                                            const struct probe *probe)
 {
     return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
 }
+
+/* Starts the probe, or the literal procedure in its place where the setting
+ * says so; *state is NULL if it fails. 0, -ENOMEM. */
+int probe_start(const struct probe *probe, const struct setting *setting,
+                const struct findings *known, void **state);
 
 #endif

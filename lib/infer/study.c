@@ -2,6 +2,7 @@
 #include "lib/infer/study.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,22 @@ void *study_create(size_t size, const struct probe *probe,
     study_init(state, probe, ops, setting);
     state->size = size;
     return state;
+}
+
+int probe_start(const struct probe *probe, const struct setting *setting,
+                const struct findings *known, void **state)
+{
+    const struct probe *counts = probe_by(setting->method, probe);
+
+    *state = NULL;
+    if (counts->start)
+        return counts->start(setting, known, state);
+    *state = study_create(counts->state_bytes, counts, counts->ops, setting);
+    if (!*state)
+        return -ENOMEM;
+    if (counts->begin)
+        counts->begin(*state, setting, known);
+    return 0;
 }
 
 void study_free(struct study *study)

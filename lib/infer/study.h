@@ -119,8 +119,8 @@ void study_drop_asked(struct study *study);
 
 /*
  * struct probe's functions for a probe whose state begins with a struct study:
- * what is left for the probe to write is `start` (which calls study_create),
- * `plan`, and the three of its study_ops. Rows that do not reach a conclusion
+ * what is left for the probe to write is `plan`, the three of its study_ops,
+ * and `begin` where the state holds more. Rows that do not reach a conclusion
  * leave each parameter that nothing was said of inconclusive, with the reason.
  */
 enum probe_next study_probe_next(void *state, struct step *step);
@@ -133,6 +133,12 @@ void *study_probe_copy(const void *state);
     .next = study_probe_next, .feed = study_probe_feed,                        \
     .conclude = study_probe_conclude, .finish = study_probe_finish,            \
     .copy = study_probe_copy
+
+/* The same with the state's type and the study_ops:
+ * STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value). */
+#define STUDY_PROBE(state, ...)                                                \
+    .state_bytes = sizeof(state),                                              \
+    .ops = &(const struct study_ops){__VA_ARGS__}, STUDY_PROBE_FUNCTIONS
 
 /* Leaves the reasoning: what was asked for must be measured first. */
 _Noreturn void study_leave(struct study *study);

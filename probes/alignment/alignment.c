@@ -19,7 +19,6 @@
  * Assumes: the drive has been written; it does not read ahead of single reads.
  * Of all probes that look for blocks it is the only one that does not write.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,17 +219,12 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read = plan->bytes_read_max = plan->requests * bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-    struct state *state =
-        study_create(sizeof(*state), &probe_alignment, &ops, setting);
+    struct state *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->read_bytes = read_bytes_of(setting);
     for (uint64_t align = state->read_bytes;
          is_level(setting, align) && state->levels_count < LEVELS_MAX;
@@ -240,8 +234,6 @@ static int start(const struct setting *setting, const struct findings *known,
         snprintf(level->name, sizeof(level->name), "align%llu",
                  (unsigned long long)align);
     }
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_alignment = {
@@ -253,6 +245,6 @@ const struct probe probe_alignment = {
     .region_min_bytes = 16 * MIB,
     .answers = {"erase_unit", "read_page"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct state, .think = think, .emit = emit, .value = value),
 };

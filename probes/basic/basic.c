@@ -19,7 +19,6 @@
  * Assumes: the drive has been written. Writes are not flushed: this is what a
  * program sees that writes and goes on.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -420,18 +419,13 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         plan->bytes_written = plan->bytes_written_max = 0;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-    struct state *state =
-        study_create(sizeof(*state), &probe_basic, &ops, setting);
+    struct state *state = memory;
     uint64_t offset = setting->region_offset_bytes;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->request_bytes = setting->logical_block_bytes > 4 * KIB
                                ? setting->logical_block_bytes
                                : 4 * KIB;
@@ -448,8 +442,6 @@ static int start(const struct setting *setting, const struct findings *known,
                 ? (base - state->first_bytes) / state->request_bytes
                 : 0;
     }
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_basic = {
@@ -465,6 +457,6 @@ const struct probe probe_basic = {
     .literal = &paper_basic,
     .by_write = {"random_write", "sequential_write"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct state, .think = think, .emit = emit, .value = value),
 };

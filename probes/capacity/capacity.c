@@ -24,7 +24,6 @@
  */
 #include "probes/capacity/capacity.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -405,19 +404,13 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max = fill_bytes / (4 * KIB) + 3 * marks;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct state *state =
-        study_create(sizeof(*state), &probe_capacity, &ops, setting);
+    struct state *state = memory;
 
     (void)known;
-    *result = state;
-    if (!state)
-        return -ENOMEM;
     capacity_lay_out(setting, &state->layout);
-    return 0;
 }
 
 const struct probe probe_capacity = {
@@ -431,6 +424,6 @@ const struct probe probe_capacity = {
     .region_min_bytes = 64 * MIB,
     .answers = {"real_capacity", "capacity_kind"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct state, .think = think),
 };

@@ -19,7 +19,6 @@
  * There, one sector more than a page costs one more program: a program-count
  * staircase over sizes.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -367,22 +366,15 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written_max = 24000 * MIB;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = page_emit, .value = page_value};
-    struct page_probe *state =
-        study_create(sizeof(*state), &probe_clustered_page, &ops, setting);
+    struct page_probe *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->block_bytes = setting->logical_block_bytes;
     state->base_bytes =
         placing_base(setting, state->study.seed, PAGE_ROOM_BYTES);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_clustered_page = {
@@ -397,6 +389,7 @@ const struct probe probe_clustered_page = {
     .by_flush = {"clustered_page", "read_modify_write"},
     .literal = &paper_clustered_page,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct page_probe, .think = think, .emit = page_emit,
+                .value = page_value),
 };

@@ -26,7 +26,6 @@
  */
 #include "probes/content/content.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -410,16 +409,11 @@ static void take_logs(struct content_probe *state, const struct findings *known)
         take_usual(state, known);
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = content_emit, .value = content_value};
-    struct content_probe *state =
-        study_create(sizeof(*state), &probe_content, &ops, setting);
+    struct content_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->page_bytes = setting->logical_block_bytes > 4 * KIB
                             ? setting->logical_block_bytes
                             : 4 * KIB;
@@ -428,8 +422,6 @@ static int start(const struct setting *setting, const struct findings *known,
            state->request_bytes < MIB)
         state->request_bytes *= 2;
     take_logs(state, known);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_content = {
@@ -445,6 +437,7 @@ const struct probe probe_content = {
     .by_flush = {"content_dependence", "content_unit"},
     .literal = &paper_content,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct content_probe, .think = think, .emit = content_emit,
+                .value = content_value),
 };

@@ -23,7 +23,6 @@
  */
 #include "probes/flush/flush.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -299,17 +298,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         FLUSHING_REQUESTS_MAX + ROUNDS_MAX * flush_round_requests();
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
-{
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-
-    (void)known;
-    *result = study_create(sizeof(struct study), &probe_flush, &ops, setting);
-    return *result ? 0 : -ENOMEM;
-}
-
 const struct probe probe_flush = {
     .name = "flush",
     .question = "Does a flush wait for the flash, and what does it cost?",
@@ -320,6 +308,5 @@ const struct probe probe_flush = {
     .region_min_bytes = 128 * MIB,
     .answers = {"flush_honesty", "flush_time", "fua_time"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

@@ -28,7 +28,6 @@
  */
 #include "probes/hot_cold/hot_cold.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -262,23 +261,17 @@ static void take_known(struct hot_cold_probe *state,
             state->fresh_ns = (double)steady->extras[i].value.integer;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct hot_cold_probe *state =
-        study_create(sizeof(*state), &probe_hot_cold, &ops, setting);
+    struct hot_cold_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->uniform = load_make(setting, "uniform");
     state->skewed = load_make(setting, "skewed");
     state->skewed.skewed = true;
     state->blocks_most = load_blocks_most(setting);
     state->longest_ns = load_patience(setting) * usual_ns;
     take_known(state, known);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_hot_cold = {
@@ -294,6 +287,6 @@ const struct probe probe_hot_cold = {
     .answers = {"hot_cold_separation"},
     .needs = {"steady_random_write"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct hot_cold_probe, .think = think),
 };

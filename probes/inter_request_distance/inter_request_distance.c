@@ -17,7 +17,6 @@
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -330,19 +329,14 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = plan->requests_max * distance_read_bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = distance_emit, .value = distance_value};
-    struct distance_probe *state = study_create(
-        sizeof(*state), &probe_inter_request_distance, &ops, setting);
+    struct distance_probe *state = memory;
     uint64_t slot = widest_slot_bytes;
     uint64_t offset = setting->region_offset_bytes;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     while (slot > distance_read_bytes &&
            setting->region_length_bytes / DISTANCE_WALK <
                2 * DISTANCE_SLOTS * slot)
@@ -353,8 +347,6 @@ static int start(const struct setting *setting, const struct findings *known,
     state->length_bytes = (offset + setting->region_length_bytes -
                            state->first_bytes - state->window_bytes) /
                           slot * slot;
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_inter_request_distance = {
@@ -367,6 +359,7 @@ const struct probe probe_inter_request_distance = {
     .answers = {"segment_groups", "group_switch"},
     .literal = &paper_distance,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct distance_probe, .think = think, .emit = distance_emit,
+                .value = distance_value),
 };

@@ -26,7 +26,6 @@
  */
 #include "probes/interference/interference.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -174,17 +173,12 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written_max = most * writes * write_bytes_of(setting);
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = round_emit, .value = round_value};
-    struct interference_probe *state =
-        study_create(sizeof(*state), &probe_interference, &ops, setting);
+    struct interference_probe *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->read_bytes = read_bytes_of(setting);
     state->write_bytes = write_bytes_of(setting);
     state->window_writes =
@@ -192,8 +186,6 @@ static int start(const struct setting *setting, const struct findings *known,
     state->window_first_bytes = placing_base(
         setting, state->study.seed, state->window_writes * state->write_bytes);
     state->looks = looks_of(setting);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_interference = {
@@ -206,6 +198,7 @@ const struct probe probe_interference = {
     .region_min_bytes = 64 * MIB,
     .answers = {"read_slowdown", "read_priority"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct interference_probe, .think = think, .emit = round_emit,
+                .value = round_value),
 };

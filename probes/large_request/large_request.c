@@ -21,7 +21,6 @@
  */
 #include "probes/large_request/large_request.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -396,21 +395,14 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         plan->bytes_written = plan->bytes_written_max = 0;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = request_emit, .value = request_value};
-    struct request_probe *state =
-        study_create(sizeof(*state), &probe_large_request, &ops, setting);
+    struct request_probe *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     line_sizes(setting->request_limit_bytes, state->sizes);
     state->sizes[REQUEST_SMALL] = request_unit_bytes;
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_large_request = {
@@ -425,6 +417,7 @@ const struct probe probe_large_request = {
     .by_write = {"write_cost_4k"},
     .literal = &paper_large_request,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct request_probe, .think = think, .emit = request_emit,
+                .value = request_value),
 };

@@ -19,7 +19,6 @@
  */
 #include "probes/log_list/log_list.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,23 +412,16 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max += STEADY_ROUNDS * STEADY_WRITES;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = log_emit, .value = log_value};
-    struct log_probe *state =
-        study_create(sizeof(*state), &probe_log_list, &ops, setting);
+    struct log_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->page_bytes = setting->logical_block_bytes > 4 * KIB
                             ? setting->logical_block_bytes
                             : 4 * KIB;
     state->likely_bytes = findings_integer(known, "clustered_block");
     state->places_max = LOG_PLACES_MAX - 1;
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_log_list = {
@@ -444,6 +436,7 @@ const struct probe probe_log_list = {
     .by_flush = {"log_list", "log_block"},
     .literal = &paper_log_list,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct log_probe, .think = think, .emit = log_emit,
+                .value = log_value),
 };

@@ -20,7 +20,6 @@
  * Assumes: the drive has been written; an entry of the mapping that is fetched
  * brings those of a MiB or more.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -375,19 +374,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = plan->requests_max * read_bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
-{
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-    struct study *study =
-        study_create(sizeof(*study), &probe_mapping_reach, &ops, setting);
-
-    (void)known;
-    *result = study;
-    return study ? 0 : -ENOMEM;
-}
-
 const struct probe probe_mapping_reach = {
     .name = "mapping-reach",
     .question = "For how much of the drive is its mapping at hand, and what "
@@ -398,6 +384,5 @@ const struct probe probe_mapping_reach = {
     .region_min_bytes = 256 * MIB,
     .answers = {"mapping_reach", "mapping_miss"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

@@ -17,7 +17,6 @@
  *    | -  -  --  --  --  --     fast pages
  *      place in the block ->
  */
-#include <errno.h>
 #include <math.h>
 
 #include "lib/base/units.h"
@@ -195,15 +194,11 @@ static double confidence_of(const struct findings *known, const char *parameter)
     return finding ? finding->confidence : 0;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct state *state =
-        study_create(sizeof(*state), &probe_nand_type, &ops, setting);
+    struct state *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->page_bytes = findings_integer(known, "clustered_page");
     state->block_bytes = findings_integer(known, "clustered_block");
     state->stand_in = state->block_bytes == 0;
@@ -221,8 +216,6 @@ static int start(const struct setting *setting, const struct findings *known,
         state->base_bytes -= state->base_bytes % state->block_bytes;
     if (state->base_bytes < setting->region_offset_bytes)
         state->base_bytes += state->block_bytes;
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_nand_type = {
@@ -239,6 +232,6 @@ const struct probe probe_nand_type = {
     .instead = {NULL, "parallel_units"},
     .literal = &paper_nand_type,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct state, .think = think),
 };

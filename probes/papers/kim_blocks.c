@@ -2,7 +2,6 @@
 /* Procedures 2 and 3 of Kim et al.: runs of writes over many blocks. */
 #include "probes/papers/papers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -24,19 +23,14 @@ struct paper_blocks {
     uint64_t page_bytes, block_bytes; /* 0: not known */
 };
 
-static int start_with(const struct probe *probe, const struct study_ops *ops,
-                      const struct setting *setting,
-                      const struct findings *known, void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    struct paper_blocks *state =
-        study_create(sizeof(*state), probe, ops, setting);
+    struct paper_blocks *state = memory;
 
-    if (!state)
-        return -ENOMEM;
+    (void)setting;
     state->page_bytes = findings_integer(known, "clustered_page");
     state->block_bytes = findings_integer(known, "clustered_block");
-    *result = state;
-    return 0;
 }
 
 static const uint64_t block_total_bytes = 8 * GIB;
@@ -188,21 +182,13 @@ static void plan_clustered_block(const struct setting *setting,
         2 * runs * (setting->region_length_bytes / MIB) + 8 * total / (4 * KIB);
 }
 
-static int start_clustered_block(const struct setting *setting,
-                                 const struct findings *known, void **state)
-{
-    static const struct study_ops ops = {.think = think_clustered_block};
-
-    return start_with(&paper_clustered_block, &ops, setting, known, state);
-}
-
 const struct probe paper_clustered_block = {
     .name = "clustered-block",
     .question = "From which size on are random writes as fast as others?",
     .answers = {"clustered_block"},
     .plan = plan_clustered_block,
-    .start = start_clustered_block,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct paper_blocks, .think = think_clustered_block),
 };
 
 /* ---- procedure 3 ------------------------------------------------------- */
@@ -296,19 +282,11 @@ static void plan_nand_type(const struct setting *setting,
     plan->requests_max = setting->region_length_bytes / MIB + 1000000;
 }
 
-static int start_nand_type(const struct setting *setting,
-                           const struct findings *known, void **state)
-{
-    static const struct study_ops ops = {.think = think_nand_type};
-
-    return start_with(&paper_nand_type, &ops, setting, known, state);
-}
-
 const struct probe paper_nand_type = {
     .name = "nand-type",
     .question = "How many times do the pages of a few blocks take?",
     .answers = {"nand_type"},
     .plan = plan_nand_type,
-    .start = start_nand_type,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct paper_blocks, .think = think_nand_type),
 };

@@ -179,15 +179,12 @@ static void plan_read_buffer(const struct setting *setting,
     plan->requests_max = 5 * READ_MOST_KIB;
 }
 
-PAPER_START(read_buffer)
-
 const struct probe paper_read_buffer = {
     .name = "read-buffer",
     .question = "Up to which size is a second read faster than a first?",
     .answers = {"read_buffer"},
     .plan = plan_read_buffer,
-    .start = start_read_buffer,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_read_buffer),
 };
 
 /* ---- procedures 6 and 7 ------------------------------------------------ */
@@ -325,13 +322,10 @@ static void plan_write_buffer(const struct setting *setting,
         5 * WRITE_ITERATIONS * sizes + WRITE_ITERATIONS;
 }
 
-PAPER_START(write_buffer)
-
 const struct probe paper_write_buffer = {
     .name = "write-buffer",
     .question = "Up to which size are writes faster into an empty buffer?",
     .answers = {"write_buffer"},
     .plan = plan_write_buffer,
-    .start = start_write_buffer,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_write_buffer),
 };

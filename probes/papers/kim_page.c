@@ -109,13 +109,10 @@ static void plan_clustered_page(const struct setting *setting,
         setting->region_length_bytes / MIB + 2 * PAGE_ITERATIONS * sizes;
 }
 
-PAPER_START(clustered_page)
-
 const struct probe paper_clustered_page = {
     .name = "clustered-page",
     .question = "In which unit does the cost of a write drop?",
     .answers = {"clustered_page", "read_modify_write"},
     .plan = plan_clustered_page,
-    .start = start_clustered_page,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_clustered_page),
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/papers/papers.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "lib/base/units.h"
@@ -73,13 +72,6 @@ const struct timing *paper_rows(const struct study *study, const char *phase,
     if (!entry || entry->failed || entry->count != count)
         return NULL;
     return entry->timings;
-}
-
-int paper_start(const struct probe *probe, const struct study_ops *ops,
-                const struct setting *setting, void **state)
-{
-    *state = study_create(sizeof(struct study), probe, ops, setting);
-    return *state ? 0 : -ENOMEM;
 }
 
 /* ---- what is said ------------------------------------------------------ */

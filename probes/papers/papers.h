@@ -62,20 +62,6 @@ struct finding *paper_say_size(const struct study *study,
 void paper_say_open(const struct study *study, struct findings *findings,
                     const char *parameter, const char *reason);
 
-/* `start` of struct probe for a procedure whose state is only a study. */
-int paper_start(const struct probe *probe, const struct study_ops *ops,
-                const struct setting *setting, void **state);
-
-/* Defines the `start` of such a procedure, and its `think`. */
-#define PAPER_START(procedure)                                                 \
-    static int start_##procedure(const struct setting *setting,                \
-                                 const struct findings *known, void **state)   \
-    {                                                                          \
-        static const struct study_ops ops = {.think = think_##procedure};      \
-        (void)known;                                                           \
-        return paper_start(&paper_##procedure, &ops, setting, state);          \
-    }
-
 /* ---- Kim et al. (kim_*.c) ----------------------------------------------- */
 
 /* Procedure 1: sizes in steps of 2 KiB, periodic drops. */

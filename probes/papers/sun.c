@@ -115,16 +115,13 @@ static void plan_basic(const struct setting *setting, struct probe_plan *plan)
         2 * REQUESTS * paper_block_bytes;
 }
 
-PAPER_START(basic)
-
 const struct probe paper_basic = {
     .name = "basic",
     .question = "What do a thousand requests of 4 KiB cost?",
     .answers = {"random_read", "sequential_read", "random_write",
                 "sequential_write"},
     .plan = plan_basic,
-    .start = start_basic,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_basic),
 };
 
 /* ---- 4.1 --------------------------------------------------------------- */
@@ -277,15 +274,12 @@ static void plan_distance(const struct setting *setting,
     plan->bytes_read = plan->bytes_read_max = 2 * REQUESTS * paper_block_bytes;
 }
 
-PAPER_START(distance)
-
 const struct probe paper_distance = {
     .name = "inter-request-distance",
     .question = "Do random reads take longer from another part of the drive?",
     .answers = {"segment_groups", "group_switch"},
     .plan = plan_distance,
-    .start = start_distance,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_distance),
 };
 
 /* ---- 4.4 --------------------------------------------------------------- */
@@ -387,13 +381,10 @@ static void plan_large_request(const struct setting *setting,
         (blocks + TRIALS * SIZES) * paper_block_bytes;
 }
 
-PAPER_START(large_request)
-
 const struct probe paper_large_request = {
     .name = "large-request",
     .question = "What do requests of 4 KiB to 120 KiB cost?",
     .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
     .plan = plan_large_request,
-    .start = start_large_request,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_large_request),
 };

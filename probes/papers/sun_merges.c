@@ -190,15 +190,12 @@ static void plan_content(const struct setting *setting, struct probe_plan *plan)
         RUNS * (setting->region_length_bytes / MIB + MERGE_WRITES);
 }
 
-PAPER_START(content)
-
 const struct probe paper_content = {
     .name = "content",
     .question = "Do merges cost more when ones are written?",
     .answers = {"content_dependence", "content_unit"},
     .plan = plan_content,
-    .start = start_content,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_content),
 };
 
 /* ---- 4.3 --------------------------------------------------------------- */
@@ -292,13 +289,10 @@ static void plan_log_list(const struct setting *setting,
     plan->bytes_written_max = plan->requests_max * paper_block_bytes;
 }
 
-PAPER_START(log_list)
-
 const struct probe paper_log_list = {
     .name = "log-list",
     .question = "After how many blocks does each write wait for a merge?",
     .answers = {"log_list", "log_block"},
     .plan = plan_log_list,
-    .start = start_log_list,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think_log_list),
 };

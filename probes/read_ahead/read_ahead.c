@@ -21,7 +21,6 @@
  *
  * Assumes: the drive has been written, and reads ahead within the pause.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -333,19 +332,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         most * round_bytes + 128 * 2 * REPEATS * LEAD_READS * long_bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
-{
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-    struct study *study =
-        study_create(sizeof(*study), &probe_read_ahead, &ops, setting);
-
-    (void)known;
-    *result = study;
-    return study ? 0 : -ENOMEM;
-}
-
 const struct probe probe_read_ahead = {
     .name = "read-ahead",
     .question = "How far does the drive read ahead of a stream?",
@@ -355,6 +341,5 @@ const struct probe probe_read_ahead = {
     .region_min_bytes = 16 * MIB,
     .answers = {"read_ahead"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

@@ -25,7 +25,6 @@
  */
 #include "probes/read_buffer/read_buffer.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -357,20 +356,13 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = 64000 * MIB;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = read_emit, .value = read_value};
-    struct read_probe *state =
-        study_create(sizeof(*state), &probe_read_buffer, &ops, setting);
+    struct read_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->page_bytes = findings_integer(known, "clustered_page");
     state->grain_bytes = placing_grain(setting);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_read_buffer = {
@@ -383,6 +375,7 @@ const struct probe probe_read_buffer = {
     .answers = {"read_buffer"},
     .literal = &paper_read_buffer,
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct read_probe, .think = think, .emit = read_emit,
+                .value = read_value),
 };

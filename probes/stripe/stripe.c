@@ -22,7 +22,6 @@
  */
 #include "probes/stripe/stripe.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -341,17 +340,12 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = plan->requests_max * bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = pairs_emit, .value = pairs_value};
-    struct stripe_probe *state =
-        study_create(sizeof(*state), &probe_stripe, &ops, setting);
+    struct stripe_probe *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->read_bytes =
         larger_of(setting->logical_block_bytes, read_least_bytes);
     state->window_bytes =
@@ -360,8 +354,6 @@ static int start(const struct setting *setting, const struct findings *known,
     state->first_bytes =
         placing_base(setting, state->study.seed, state->window_bytes);
     make_levels(state);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_stripe = {
@@ -373,6 +365,7 @@ const struct probe probe_stripe = {
     .region_min_bytes = 16 * MIB,
     .answers = {"stripe_unit", "parallel_units"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct stripe_probe, .think = think, .emit = pairs_emit,
+                .value = pairs_value),
 };

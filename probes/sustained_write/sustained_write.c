@@ -26,7 +26,6 @@
  */
 #include "probes/sustained_write/sustained_write.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -284,15 +283,11 @@ static bool flush_empties(const struct findings *known)
            strcmp(honesty->value.text, "free") != 0;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {.think = think};
-    struct sustained_probe *state =
-        study_create(sizeof(*state), &probe_sustained_write, &ops, setting);
+    struct sustained_probe *state = memory;
 
-    if (!state)
-        return -ENOMEM;
     state->piece_bytes = piece_bytes_of(setting);
     state->depth = (uint32_t)smaller_of(in_flight_bytes / state->piece_bytes,
                                         SAMPLE_DEPTH_MAX);
@@ -307,8 +302,6 @@ static int start(const struct setting *setting, const struct findings *known,
         placing_base(setting, state->study.seed,
                      state->first_blocks_most * SUSTAINED_BLOCK_BYTES);
     state->flush_empties = flush_empties(known);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_sustained_write = {
@@ -323,6 +316,6 @@ const struct probe probe_sustained_write = {
     .answers = {"fast_cache", "fast_write_rate", "sustained_write_rate",
                 "fast_cache_recovery"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct sustained_probe, .think = think),
 };

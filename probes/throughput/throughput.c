@@ -24,7 +24,6 @@
  */
 #include "probes/throughput/throughput.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,24 +400,17 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written = plan->bytes_written_max = writes_count * order;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
+static void begin(void *memory, const struct setting *setting,
+                  const struct findings *known)
 {
-    static const struct study_ops ops = {
-        .think = think, .emit = block_emit, .value = block_value};
-    struct throughput_probe *state =
-        study_create(sizeof(*state), &probe_throughput, &ops, setting);
+    struct throughput_probe *state = memory;
 
     (void)known;
-    if (!state)
-        return -ENOMEM;
     state->order_bytes = order_bytes_of(setting);
     state->write_rounds_count = write_rounds_of(setting);
     state->write_first_bytes = placing_base(
         setting, state->study.seed,
         state->write_rounds_count * PACE_WRITE_REQUESTS * state->order_bytes);
-    *result = state;
-    return 0;
 }
 
 const struct probe probe_throughput = {
@@ -434,6 +426,7 @@ const struct probe probe_throughput = {
                 "random_read_rate", "read_parallelism"},
     .by_write = {"sequential_write_rate"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    .begin = begin,
+    STUDY_PROBE(struct throughput_probe, .think = think, .emit = block_emit,
+                .value = block_value),
 };

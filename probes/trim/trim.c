@@ -14,7 +14,6 @@
  * in use. Assumes: a piece of 1 MiB is large enough that the drive does not
  * ignore it for its size alone. What is "old" may be forgotten later.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -242,16 +241,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     (void)setting;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
-{
-    static const struct study_ops ops = {.think = think};
-
-    (void)known;
-    *result = study_create(sizeof(struct study), &probe_trim, &ops, setting);
-    return *result ? 0 : -ENOMEM;
-}
-
 const struct probe probe_trim = {
     .name = "trim",
     .question = "What is read where data was discarded?",
@@ -262,6 +251,5 @@ const struct probe probe_trim = {
     .region_min_bytes = 128 * MIB,
     .answers = {"trim_reads", "trim_time"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think),
 };

@@ -20,7 +20,6 @@
  * Assumes: nobody else uses the drive meanwhile. Of several states of sleep the
  * first is told.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -280,19 +279,6 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read_max = plan->requests_max * bytes;
 }
 
-static int start(const struct setting *setting, const struct findings *known,
-                 void **result)
-{
-    static const struct study_ops ops = {
-        .think = think, .emit = emit, .value = value};
-    struct study *study =
-        study_create(sizeof(*study), &probe_wake_up, &ops, setting);
-
-    (void)known;
-    *result = study;
-    return study ? 0 : -ENOMEM;
-}
-
 const struct probe probe_wake_up = {
     .name = "wake-up",
     .question = "Does the drive go to sleep, after how long, and what does "
@@ -302,6 +288,5 @@ const struct probe probe_wake_up = {
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
     .plan = plan,
-    .start = start,
-    STUDY_PROBE_FUNCTIONS,
+    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
 };

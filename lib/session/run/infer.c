@@ -206,8 +206,7 @@ static int conclude_again(const struct csv_rows *rows,
         return 0;
     }
     *written_bytes += written_by(rows, probe->name);
-    int error =
-        probe_by(setting.method, probe)->start(&setting, findings, &state);
+    int error = probe_start(probe, &setting, findings, &state);
     if (!error)
         error = feed_again(rows, probe, state, &strange);
     if (error) {

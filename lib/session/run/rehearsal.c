@@ -93,7 +93,7 @@ static int rehearse_once(const struct probe *probe,
     void *state;
 
     *expected = (struct rehearsal){.all = {.requests = 0}};
-    int error = probe_by(setting->method, probe)->start(setting, known, &state);
+    int error = probe_start(probe, setting, known, &state);
     if (error)
         return error;
     if (probe->next(state, &step) == PROBE_STEP)

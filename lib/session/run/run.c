@@ -194,8 +194,7 @@ static int run_probe(struct session *session, const struct setting *setting,
     part->began = true;
     expect_begin(session);
     allow_writes(session);
-    int error = probe_by(setting->method, probe)
-                    ->start(setting, &session->findings, &state);
+    int error = probe_start(probe, setting, &session->findings, &state);
     if (error)
         return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
                          probe->name);

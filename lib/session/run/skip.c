@@ -85,7 +85,7 @@ bool skip_needs_no_row(const struct probe *probe, const struct setting *setting,
     struct step step;
     void *state;
 
-    if (probe_by(setting->method, probe)->start(setting, known, &state))
+    if (probe_start(probe, setting, known, &state))
         return false;
     const bool done = probe->next(state, &step) == PROBE_DONE;
     probe->finish(state);
