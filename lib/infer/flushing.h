@@ -60,12 +60,8 @@ void flushing_think(struct study *study, struct flushing *flushing);
 
 /* Of all contrasts of this; no other of the study's has that kind. */
 extern const int flushing_kind;
-void flushing_emit(struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random);
-bool flushing_value(const struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    struct random *random, double *ratio);
+study_emit flushing_emit;
+study_value flushing_value;
 
 /* Can its time not be true? Then with a sentence. */
 bool flushing_is_untrue(const struct flushing *flushing, char *cause,

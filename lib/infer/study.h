@@ -61,22 +61,25 @@ struct contrast {
 
 struct study;
 
+/* Asks for one round of a contrast with study_ask(). `random` is the same for
+ * the same seed, phase, contrast and round. */
+typedef void study_emit(struct study *study, const char *phase,
+                        const struct contrast *contrast, uint32_t round,
+                        struct random *random);
+/* The log ratio of that round from the ledger. False when it is not (wholly)
+ * there, or a request failed. `random` as for emit. */
+typedef bool study_value(const struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round,
+                         struct random *random, double *ratio);
+
 struct study_ops {
     /* The reasoning, from the ledger to findings. It returns when it has
      * concluded, and leaves by itself where rows are missing. Findings before
      * that stand if no more can be measured: they rest on rows of their own.
      * What it changes in the state must not need to be put back. */
     void (*think)(struct study *study, struct findings *findings);
-    /* Asks for one round of a contrast with study_ask(). `random` is the same
-     * for the same seed, phase, contrast and round. */
-    void (*emit)(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random);
-    /* The log ratio of that round from the ledger. False when it is not
-     * (wholly) there, or a request failed. `random` as for emit. */
-    bool (*value)(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio);
+    study_emit *emit;
+    study_value *value;
 };
 
 struct study_memory;

@@ -85,12 +85,8 @@ struct contrast page_anywhere(uint64_t size_bytes);
 struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
                             enum side expected);
 
-void page_emit(struct study *study, const char *phase,
-               const struct contrast *contrast, uint32_t round,
-               struct random *random);
-bool page_value(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random, double *ratio);
+study_emit page_emit;
+study_value page_value;
 
 /* The extra time of a shift, in ns: its median effect on the quickest round of
  * unshifted writes. */

@@ -62,12 +62,8 @@ bool content_is_of_moving(const struct contrast *contrast);
  * moving; the first round of a trial asks for the whole trial. `repeats` of the
  * contrast: turns of a trial, between which the contents of the blocks rotate.
  * 0: as many turns as contents, so that each block has held each content. */
-void content_emit(struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random);
-bool content_value(const struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random, double *ratio);
+study_emit content_emit;
+study_value content_value;
 /* The log ratios of the first `votes` votes, averaged in groups of `group`, at
  * most CONTENT_GROUP. All must be measured, and not of moving. Outliers are
  * clipped to the nearest usual value. votes / group <= STATS_RANKED_MAX. */

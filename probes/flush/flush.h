@@ -40,12 +40,8 @@ uint64_t flush_bytes(enum flush_what what);
  * a read with one. All share the rows of one round. */
 struct contrast flush_contrast(enum flush_what what);
 
-void flush_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random);
-bool flush_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio);
+study_emit flush_emit;
+study_value flush_value;
 
 /* False when the round is not whole. */
 bool flush_round(const struct study *study, uint32_t round,

@@ -75,12 +75,8 @@ struct contrast distance_between(const struct distance_probe *state,
 uint64_t distance_within(const struct distance_probe *state,
                          uint64_t span_bytes, struct random *random);
 
-void distance_emit(struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random);
-bool distance_value(const struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    struct random *random, double *ratio);
+study_emit distance_emit;
+study_value distance_value;
 /* Times of one cell: 'a' after a nearby read, 'b' after a distant one. False:
  * rows are missing. */
 bool distance_costs(const struct study *study, const char *phase,

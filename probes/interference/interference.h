@@ -32,12 +32,8 @@ enum contrast_kind {
 };
 
 /* What struct study_ops asks for. */
-void round_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random);
-bool round_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio);
+study_emit round_emit;
+study_value round_value;
 
 /* What a round says; false where it is not whole. */
 bool round_take(const struct study *study, const char *phase,

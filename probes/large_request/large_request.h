@@ -33,12 +33,8 @@ size_t request_sizes_count(enum request_kind kind);
 
 /* Functions of struct study_ops. request_value() only tells whether the round
  * is complete; its ratio means nothing. */
-void request_emit(struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random);
-bool request_value(const struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random, double *ratio);
+study_emit request_emit;
+study_value request_value;
 
 /* Time of one size in one round, for a write with its flush. Returns false when
  * rows are missing. */

@@ -139,12 +139,8 @@ struct contrast log_certificate(int which, uint32_t logs, uint64_t block_bytes,
 /* Votes of one trial: enough to write each place once more, and at least
  * four. */
 uint32_t log_votes_of(const struct contrast *contrast);
-void log_emit(struct study *study, const char *phase,
-              const struct contrast *contrast, uint32_t round,
-              struct random *random);
-bool log_value(const struct study *study, const char *phase,
-               const struct contrast *contrast, uint32_t round,
-               struct random *random, double *ratio);
+study_emit log_emit;
+study_value log_value;
 /* Time of write `index` with its flush, in ns. */
 double log_cost(const struct timing rows[], uint32_t index);
 
@@ -196,9 +192,7 @@ double log_refine_middle(struct log_probe *state, uint32_t logs, double middle);
  */
 struct contrast log_sharing_of(uint32_t logs, uint64_t block_bytes,
                                uint64_t phase_bytes);
-void log_sharing_emit(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random);
+study_emit log_sharing_emit;
 bool log_sharing_value(const struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        double *ratio);

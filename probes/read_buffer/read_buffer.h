@@ -58,12 +58,8 @@ bool read_costs(const struct study *study, const char *phase,
                 double *first_ns, double *second_ns);
 
 /* The emit and value of struct study_ops. */
-void read_emit(struct study *study, const char *phase,
-               const struct contrast *contrast, uint32_t round,
-               struct random *random);
-bool read_value(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random, double *ratio);
+study_emit read_emit;
+study_value read_value;
 
 /* The largest size to look at. */
 uint64_t read_size_limit(const struct setting *setting);

@@ -60,12 +60,8 @@ struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
 /* What struct study_ops asks for. The value of a round is the share of its
  * pairs that collided; of PAIRS_ANY and PAIRS_QUICKEST it is the log ratio of
  * a pair and a read alone. */
-void pairs_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random);
-bool pairs_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio);
+study_emit pairs_emit;
+study_value pairs_value;
 
 /* The mean of values, which it sorts, without 3 of 16 at each end: pages
  * differ in what they take, so that the median may be that of either kind. */

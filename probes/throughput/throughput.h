@@ -43,12 +43,8 @@ uint64_t block_bytes(const struct throughput_probe *state,
 
 /* What struct study_ops asks for; the value of a single block says no more than
  * that it is there. */
-void block_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random);
-bool block_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio);
+study_emit block_emit;
+study_value block_value;
 
 /* Times of requests of some blocks of one kind. */
 struct block_times {
