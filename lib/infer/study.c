@@ -71,20 +71,21 @@ void study_ask(struct study *study, const struct step *step)
     study->asked[study->asked_count++] = *step;
 }
 
+/* Forgets what is still asked for. */
+static void drop_asked(struct study *study)
+{
+    study->asked_head = study->asked_count = 0;
+}
+
 bool study_next(struct study *study, struct step *step)
 {
     if (study->asked_head == study->asked_count) {
-        study_drop_asked(study);
+        drop_asked(study);
         return false;
     }
     *step = study->asked[study->asked_head++];
     study->given_count++;
     return true;
-}
-
-void study_drop_asked(struct study *study)
-{
-    study->asked_head = study->asked_count = 0;
 }
 
 int study_probe_feed(void *state, const struct sample *sample)
@@ -186,7 +187,7 @@ enum probe_next study_probe_next(void *state, struct step *step)
     study->concluded = reason(study, scratch);
     free(scratch);
     if (study->concluded)
-        study_drop_asked(study);
+        drop_asked(study);
     return study_next(study, step) ? PROBE_STEP : PROBE_DONE;
 }
 
@@ -252,7 +253,7 @@ void study_probe_conclude(void *state, struct findings *findings)
     bool concluded =
         !study->failed && !study->io_failed && reason(study, findings);
 
-    study_drop_asked(study);
+    drop_asked(study);
     if (study->setting.read_only)
         skip_writes(study->probe, findings, first);
     if (!concluded)

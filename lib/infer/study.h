@@ -117,8 +117,6 @@ void study_free(struct study *study);
 void study_ask(struct study *study, const struct step *step);
 /* Takes the next step; false when nothing is left to do. */
 bool study_next(struct study *study, struct step *step);
-/* Forgets what is still asked for. */
-void study_drop_asked(struct study *study);
 
 /*
  * struct probe's functions for a probe whose state begins with a struct study:

@@ -22,19 +22,14 @@ static const double risen_least = 2;
 /* It stays when the last two quarters differ by no more than a fifth. */
 static const double steady_most = 1.2;
 
-uint64_t sustained_bytes_most(const struct setting *setting)
-{
-    const uint64_t bytes =
-        smaller_of(bytes_usual, setting->region_length_bytes / region_parts);
-
-    return smaller_of(bytes, setting->write_budget_bytes / budget_parts);
-}
-
 static uint32_t rounds_most(const struct setting *setting,
                             uint64_t request_bytes)
 {
-    return (uint32_t)(sustained_bytes_most(setting) /
-                      (ROUND_WRITES * request_bytes));
+    const uint64_t bytes = smaller_of(
+        smaller_of(bytes_usual, setting->region_length_bytes / region_parts),
+        setting->write_budget_bytes / budget_parts);
+
+    return (uint32_t)(bytes / (ROUND_WRITES * request_bytes));
 }
 
 uint64_t sustained_requests_most(const struct setting *setting,

@@ -25,9 +25,6 @@ struct sustained {
     bool risen;             /* from what one cost at first */
 };
 
-/* How much is written at most. */
-uint64_t sustained_bytes_most(const struct setting *setting);
-
 /* Most requests of this length. */
 uint64_t sustained_requests_most(const struct setting *setting,
                                  uint64_t request_bytes);

@@ -31,8 +31,8 @@ struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
     return contrast;
 }
 
-struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
-                              enum side expected)
+static struct contrast in_order(uint64_t size_bytes, uint64_t shift_bytes,
+                                enum side expected)
 {
     struct contrast contrast =
         page_shifted(size_bytes, shift_bytes, size_bytes, expected);
@@ -62,7 +62,7 @@ struct contrast page_moved(const struct page_probe *state, uint64_t size_bytes,
                            enum side expected)
 {
     return state->in_order
-               ? page_in_order(size_bytes, shift_bytes, expected)
+               ? in_order(size_bytes, shift_bytes, expected)
                : page_shifted(size_bytes, shift_bytes, unit_bytes, expected);
 }
 

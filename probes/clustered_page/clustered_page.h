@@ -75,9 +75,6 @@ static const uint64_t page_largest_bytes = MIB;
  * shifted by `shift_bytes`. */
 struct contrast page_shifted(uint64_t size_bytes, uint64_t shift_bytes,
                              uint64_t unit_bytes, enum side expected);
-/* The same in sequential runs, which begin at random places. */
-struct contrast page_in_order(uint64_t size_bytes, uint64_t shift_bytes,
-                              enum side expected);
 /* A write of a size in a sequential run, against one at a random multiple of
  * its size. Expected: the random one costs no more. */
 struct contrast page_anywhere(uint64_t size_bytes);
@@ -98,8 +95,8 @@ double page_extra_ns(const struct page_probe *state, const char *phase,
 size_t page_ladder(const struct page_probe *state, uint64_t multiple,
                    uint64_t most_bytes, uint64_t sizes[PAGE_SIZES_MAX]);
 
-/* page_in_order() if the probe writes sequentially now, else page_shifted().
- * Only the latter uses `unit_bytes`. */
+/* page_shifted(). If the probe writes sequentially now, in sequential runs,
+ * which begin at random places and do not use `unit_bytes`. */
 struct contrast page_moved(const struct page_probe *state, uint64_t size_bytes,
                            uint64_t shift_bytes, uint64_t unit_bytes,
                            enum side expected);

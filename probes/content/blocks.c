@@ -47,7 +47,8 @@ struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
     return contrast;
 }
 
-bool content_is_of_moving(const struct contrast *contrast)
+/* Does it show whether the drive moves anything? */
+static bool is_of_moving(const struct contrast *contrast)
 {
     return contrast->kind == CONTENT_MOVED ||
            contrast->kind == CONTENT_MOVED_FRONT;
@@ -284,7 +285,7 @@ static bool cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, char suffix,
                       uint32_t round, double *ns)
 {
-    uint32_t count = content_is_of_moving(contrast) ? PAGES : 1;
+    uint32_t count = is_of_moving(contrast) ? PAGES : 1;
     double costs[PAGES];
     const struct timing *rows =
         placing_rows(study, phase, contrast, suffix, round, 2 * count);
@@ -402,7 +403,7 @@ bool content_value(const struct study *study, const char *phase,
     double a, b, costs[SIDES * CONTENT_KINDS_MAX] = {0};
 
     (void)random;
-    if (!content_is_of_moving(contrast)) {
+    if (!is_of_moving(contrast)) {
         if (!log_costs(study, phase, contrast, round, 1, costs))
             return false;
         *ratio = ratio_of(costs, turns_count(contrast));

@@ -54,10 +54,6 @@ struct content_probe {
 struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
                            uint64_t shift_bytes);
 
-/* Is it CONTENT_MOVED or CONTENT_MOVED_FRONT, which show whether the drive
- * moves anything? */
-bool content_is_of_moving(const struct contrast *contrast);
-
 /* Functions of struct study_ops. A round is a vote, except for contrasts of
  * moving; the first round of a trial asks for the whole trial. `repeats` of the
  * contrast: turns of a trial, between which the contents of the blocks rotate.

@@ -169,11 +169,6 @@ static bool levels_hide_more(const struct nand_profile *profile,
 
 /* ---- what is said ------------------------------------------------------ */
 
-struct finding *nand_finding(struct findings *findings)
-{
-    return findings_add(findings, "nand-type", "nand_type");
-}
-
 static const char *type_name(size_t levels_count)
 {
     static const char *const names[] = {"", "SLC", "MLC", "TLC", "QLC"};
@@ -186,7 +181,7 @@ static void say_levels(const struct nand_profile *profile,
                        const struct nand_given *given, size_t blocks,
                        struct findings *findings)
 {
-    struct finding *finding = nand_finding(findings);
+    struct finding *finding = findings_add(findings, "nand-type", "nand_type");
     /* Probability that a place lands on the wrong one of the two nearest
      * levels, from their distance in standard errors. */
     double error = erfc(nearest(levels) / (profile->error + 1e-6) / 2 / 1.414);
@@ -211,7 +206,7 @@ static void say_levels(const struct nand_profile *profile,
 static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
                     double most, size_t blocks, struct findings *findings)
 {
-    struct finding *finding = nand_finding(findings);
+    struct finding *finding = findings_add(findings, "nand-type", "nand_type");
     bool may_be_several = page_bytes > chip_page_most_bytes;
     char size[24];
 

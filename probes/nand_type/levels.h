@@ -36,7 +36,4 @@ enum nand_answer nand_judge(const struct nand_given *given,
                             const struct nand_profile *profile,
                             struct findings *findings);
 
-/* Adds an inconclusive finding of nand_type. */
-struct finding *nand_finding(struct findings *findings);
-
 #endif

@@ -16,7 +16,8 @@ static const double far_least = 3;
 /* Contrasts of one block, and of two. */
 enum { SINGLE, PAIR };
 
-struct contrast block_contrast(const struct block *block)
+/* A round of this contrast is one block. */
+static struct contrast contrast_of(const struct block *block)
 {
     static const char *const names[] = {"random", "order", "write"};
     struct contrast contrast = {
@@ -206,7 +207,7 @@ void block_measure(struct throughput_probe *state, const char *phase,
         random_order(&random, order, count);
         for (size_t i = 0; i < count; i++) {
             const struct block *block = &blocks[order[i]];
-            const struct contrast contrast = block_contrast(block);
+            const struct contrast contrast = contrast_of(block);
             if (block_rows(state, phase, block, round))
                 continue;
             study_random(&state->study, phase, contrast.name, round, &random);
@@ -222,7 +223,7 @@ const struct timing *block_rows(const struct throughput_probe *state,
                                 const char *phase, const struct block *block,
                                 uint32_t round)
 {
-    const struct contrast contrast = block_contrast(block);
+    const struct contrast contrast = contrast_of(block);
 
     return placing_rows(&state->study, phase, &contrast, 'a', round,
                         requests_of(block));
@@ -232,7 +233,7 @@ bool block_take(const struct throughput_probe *state, const char *phase,
                 const struct block *block, uint32_t rounds,
                 struct block_times *times)
 {
-    const struct contrast contrast = block_contrast(block);
+    const struct contrast contrast = contrast_of(block);
     const uint32_t requests = requests_of(block);
     double parts_ns[PACE_PARTS_MAX], spreads[CONTRAST_ROUNDS_MAX] = {0};
     size_t count = 0;

@@ -31,9 +31,6 @@ struct throughput_probe {
 
 /* ---- blocks ------------------------------------------------------------- */
 
-/* A round of this contrast is one block. */
-struct contrast block_contrast(const struct block *block);
-
 /* A round of this contrast is a block of random reads at `depth` and one at
  * twice that, side by side; its ratio says by how much the second is faster. */
 struct contrast block_pair(uint32_t depth);

@@ -90,7 +90,9 @@ static double high_of(const double sorted[], size_t count)
     return sorted[count * 8 / 10];
 }
 
-size_t period_lag(const double values[], size_t count, size_t most)
+/* The lag at which values repeat best, at most `most`: 1 unless a pattern of
+ * that length explains clearly more. */
+static size_t best_lag(const double values[], size_t count, size_t most)
 {
     /* Clearly better, and by more than slow places can explain. */
     const double clearly = 1.06, slow_part = 0.15;
@@ -287,7 +289,7 @@ int period_search(const double values[], size_t count,
 
     memset(period, 0, sizeof(*period));
     if (error == -ENOENT && most >= PERIOD_SHORTEST) {
-        rule->lag = period_lag(values, count, LAG_MAX);
+        rule->lag = best_lag(values, count, LAG_MAX);
         rule->ceiling = ceiling_of(values, count, rule->lag);
         period_level(values, count, rule, residuals);
         rule->threshold = slow_spreads * spread_of(residuals, count);

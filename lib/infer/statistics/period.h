@@ -35,10 +35,6 @@ struct period_dead {
     size_t lengths[PERIOD_DEAD_MAX], count;
 };
 
-/* The lag at which values repeat best, at most `most`: 1 unless a pattern of
- * that length explains clearly more. */
-size_t period_lag(const double values[], size_t count, size_t most);
-
 /* What each value has above the median of its neighbours at the rule's lag:
  * slow is what is above the threshold. */
 void period_level(const double values[], size_t count,
