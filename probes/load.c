@@ -24,12 +24,12 @@ static const char cell[] = "w";
 
 struct load load_make(const struct setting *setting, const char *phase)
 {
-    struct load load = {
-        .phase = phase,
-        .write_bytes = larger_of(4 * KIB, setting->logical_block_bytes),
-        .span_bytes = smaller_of(setting->capacity_bytes / span_parts,
-                                 setting->region_length_bytes) /
-                      MIB * MIB};
+    struct load load = {.phase = phase,
+                        .write_bytes = placing_small_bytes(setting),
+                        .span_bytes =
+                            smaller_of(setting->capacity_bytes / span_parts,
+                                       setting->region_length_bytes) /
+                            MIB * MIB};
 
     load.span_first_bytes =
         placing_base(setting, random_mix(setting->seed ^ random_hash("load")),
@@ -46,7 +46,7 @@ double load_patience(const struct setting *setting)
 size_t load_blocks_most(const struct setting *setting)
 {
     const uint64_t writes = setting->write_budget_bytes / budget_parts /
-                            larger_of(4 * KIB, setting->logical_block_bytes);
+                            placing_small_bytes(setting);
     const double most = load_patience(setting) * (double)usual_writes;
 
     return smaller_of(writes, (uint64_t)most) / LOAD_BLOCK_WRITES;

@@ -36,6 +36,11 @@ uint64_t placing_evenly(uint64_t visit, uint64_t count)
     return (uint64_t)((turns - floor(turns)) * (double)count);
 }
 
+uint64_t placing_small_bytes(const struct setting *setting)
+{
+    return larger_of(4 * KIB, setting->logical_block_bytes);
+}
+
 uint64_t placing_grain(const struct setting *setting)
 {
     return setting->logical_block_bytes > 1024 ? setting->logical_block_bytes
@@ -118,4 +123,16 @@ const struct timing *placing_rows(const struct study *study, const char *phase,
     if (!entry || entry->failed || entry->count != count)
         return NULL;
     return entry->timings;
+}
+
+bool placing_ns(const struct study *study, const char *phase,
+                const struct contrast *contrast, char suffix, uint32_t round,
+                uint32_t count, double ns[])
+{
+    const struct timing *rows =
+        placing_rows(study, phase, contrast, suffix, round, count);
+
+    for (uint32_t i = 0; rows && i < count; i++)
+        ns[i] = (double)rows[i].ns;
+    return rows != NULL;
 }

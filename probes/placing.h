@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_PROBES_PLACING_H
 #define SSDPROBE_PROBES_PLACING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ uint64_t placing_base(const struct setting *setting, uint64_t seed,
  * over them evenly, with none again soon: the fractional parts of multiples of
  * the golden ratio. */
 uint64_t placing_evenly(uint64_t visit, uint64_t count);
+
+/* A small request: 4 KiB, or the logical block where that is longer. */
+uint64_t placing_small_bytes(const struct setting *setting);
 
 /* The grain in which sizes are searched: 1 KiB, or the logical block. */
 uint64_t placing_grain(const struct setting *setting);
@@ -52,5 +56,10 @@ void placing_ask_flushed(struct study *study, const struct step *write);
 const struct timing *placing_rows(const struct study *study, const char *phase,
                                   const struct contrast *contrast, char suffix,
                                   uint32_t round, uint32_t count);
+
+/* What each of them took, in ns; false where there are no rows. */
+bool placing_ns(const struct study *study, const char *phase,
+                const struct contrast *contrast, char suffix, uint32_t round,
+                uint32_t count, double ns[]);
 
 #endif

@@ -71,11 +71,8 @@ static void think(struct study *study, struct findings *findings)
         stats_median_interval(rates, ROUNDS, error_rate);
     struct finding *finding =
         findings_add(findings, "example", "random_read_rate");
-    finding_found(finding,
-                  value_integer((uint64_t)llround(stats_median(rates, ROUNDS))),
-                  1 - 2 * error_rate);
-    finding->low = value_integer((uint64_t)floor(interval.low));
-    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_measured(finding, stats_median(rates, ROUNDS), &interval,
+                     1 - 2 * error_rate);
     finding_why(finding, "the median of %d rounds of %d reads, %d under way",
                 ROUNDS, READS, DEPTH);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/infer/parameter.h"
+#include "lib/infer/statistics/stats.h"
 
 const double confidence_most = 0.999;
 
@@ -97,6 +98,14 @@ void finding_found(struct finding *finding, struct value value,
     finding->verdict = VERDICT_FOUND;
     finding->value = finding->low = finding->high = value;
     finding->confidence = fmin(confidence, confidence_most);
+}
+
+void finding_measured(struct finding *finding, double value,
+                      const struct interval *interval, double confidence)
+{
+    finding_found(finding, value_integer((uint64_t)llround(value)), confidence);
+    finding->low = value_integer((uint64_t)floor(interval->low));
+    finding->high = value_integer((uint64_t)ceil(interval->high));
 }
 
 void finding_absent(struct finding *finding, double confidence)

@@ -46,6 +46,8 @@ struct value value_real(double real);
 struct value value_boolean(bool boolean);
 struct value value_text(const char *text);
 
+struct interval; /* statistics/stats.h */
+
 /* A named addition to a finding, in the finding's unit: `smallest_request`,
  * `levels`, `p95`. What has another unit is a parameter of its own, or is said
  * in `why`. */
@@ -87,6 +89,11 @@ struct finding *findings_add(struct findings *findings, const char *probe,
 void finding_found(struct finding *finding, struct value value,
                    double confidence);
 void finding_absent(struct finding *finding, double confidence);
+
+/* States what was measured, and its interval, in whole units: the value rounded
+ * to the nearest, the interval outwards. */
+void finding_measured(struct finding *finding, double value,
+                      const struct interval *interval, double confidence);
 
 /* Does the value come from the user (--assume), and not from a measurement? */
 bool finding_assumed(const struct finding *finding);

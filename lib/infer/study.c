@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,23 @@ void study_say_open(const struct probe *probe, struct findings *findings,
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
         finding_why(findings_add(findings, probe->name, probe->answers[i]),
                     "%s", reason);
+}
+
+void study_say_absent(const struct probe *probe, struct findings *findings,
+                      double confidence, const char *format, ...)
+{
+    char why[sizeof(findings->items[0].why)];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(why, sizeof(why), format, arguments);
+    va_end(arguments);
+    for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++) {
+        struct finding *finding =
+            findings_add(findings, probe->name, probe->answers[i]);
+        finding_absent(finding, confidence);
+        finding_why(finding, "%s", why);
+    }
 }
 
 /* Is it among the findings from `first` on? */

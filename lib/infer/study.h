@@ -152,6 +152,10 @@ void *study_alloc(struct study *study, size_t bytes);
 /* Each parameter that the probe answers is inconclusive, for this reason. */
 void study_say_open(const struct probe *probe, struct findings *findings,
                     const char *reason);
+/* Each of them is absent, for this reason. */
+void study_say_absent(const struct probe *probe, struct findings *findings,
+                      double confidence, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /*
  * The timings of a cell's round, in the order of asking; NULL until all `count`

@@ -106,12 +106,9 @@ static bool value(const struct study *study, const char *phase,
 static double median_of(const struct study *study, const struct contrast *level,
                         enum side_of side, uint32_t round)
 {
-    const struct timing *rows =
-        placing_rows(study, "align", level, suffixes[side], round, PLACES);
     double ns[PLACES];
 
-    for (int i = 0; i < PLACES; i++)
-        ns[i] = (double)rows[i].ns;
+    placing_ns(study, "align", level, suffixes[side], round, PLACES, ns);
     return stats_median(ns, PLACES);
 }
 

@@ -343,10 +343,8 @@ static void say_times(struct findings *findings, enum kind kind,
         finding_why(finding, "too few requests for the interval of a median");
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(times->median)),
-                  1 - 2 * times->error_rate);
-    finding->low = value_integer((uint64_t)floor(times->interval.low));
-    finding->high = value_integer((uint64_t)ceil(times->interval.high));
+    finding_measured(finding, times->median, &times->interval,
+                     1 - 2 * times->error_rate);
     stats_sort(times->ns, times->count);
     finding_extra(finding, "p5",
                   value_integer(quantile(times->ns, times->count, 0.05)));
@@ -402,9 +400,7 @@ static void think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    uint64_t bytes = setting->logical_block_bytes > 4 * KIB
-                         ? setting->logical_block_bytes
-                         : 4 * KIB;
+    uint64_t bytes = placing_small_bytes(setting);
 
     const uint64_t streams = REQUESTS_MAX / kinds[SEQUENTIAL_READ].round;
     const uint64_t going_on = sustained_requests_most(setting, bytes);
@@ -426,9 +422,7 @@ static void begin(void *memory, const struct setting *setting,
     uint64_t offset = setting->region_offset_bytes;
 
     (void)known;
-    state->request_bytes = setting->logical_block_bytes > 4 * KIB
-                               ? setting->logical_block_bytes
-                               : 4 * KIB;
+    state->request_bytes = placing_small_bytes(setting);
     state->first_bytes = (offset + state->request_bytes - 1) /
                          state->request_bytes * state->request_bytes;
     state->count =

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "probes/placing.h"
 #include "probes/probes.h"
 
 struct state {
@@ -391,8 +392,7 @@ static void think(struct study *study, struct findings *findings)
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t fill_bytes = capacity_fill_bytes(setting);
-    const uint64_t unit_bytes =
-        larger_of(4 * KIB, setting->logical_block_bytes);
+    const uint64_t unit_bytes = placing_small_bytes(setting);
     const uint64_t marks =
         CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX;
 

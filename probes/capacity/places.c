@@ -3,6 +3,7 @@
 #include "probes/capacity/capacity.h"
 
 #include "lib/base/units.h"
+#include "probes/placing.h"
 
 /* All that is written stays within 1 GiB: marks take the rest of it. */
 static const uint64_t fill_most_bytes = 960 * MIB;
@@ -79,9 +80,9 @@ void capacity_lay_out(const struct setting *setting,
     const uint64_t end_bytes =
         setting->region_offset_bytes + setting->region_length_bytes;
 
-    *layout = (struct capacity_layout){
-        .unit_bytes = larger_of(page_bytes, setting->logical_block_bytes),
-        .fill_bytes = capacity_fill_bytes(setting)};
+    *layout =
+        (struct capacity_layout){.unit_bytes = placing_small_bytes(setting),
+                                 .fill_bytes = capacity_fill_bytes(setting)};
     layout->fill_offset_bytes =
         (end_bytes - layout->fill_bytes) / page_bytes * page_bytes;
     layout->piece_bytes =

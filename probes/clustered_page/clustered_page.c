@@ -92,10 +92,10 @@ static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
         conclude_shifts(state, page_bytes, &page, findings);
         return;
     }
-    page_say_open(findings,
-                  "writes are cheapest where whole blocks of them are "
-                  "aligned, and whether these have pages cannot be "
-                  "told");
+    study_say_open(&probe_clustered_page, findings,
+                   "writes are cheapest where whole blocks of them are "
+                   "aligned, and whether these have pages cannot be "
+                   "told");
 }
 
 /*
@@ -337,8 +337,8 @@ static void think(struct study *study, struct findings *findings)
         page_conclude_without_rmw(state, verdict.confidence, findings);
         break;
     case CLAIM_FALLS:
-        page_say_open(
-            findings,
+        study_say_open(
+            &probe_clustered_page, findings,
             verdict.of_host
                 ? "some shifted writes cost more, but by less than any "
                   "flash operation takes: it is the host's doing, or the "
@@ -347,9 +347,9 @@ static void think(struct study *study, struct findings *findings)
                   "explains which");
         break;
     case CLAIM_OPEN:
-        page_say_open(findings,
-                      "the noise is too large to tell whether shifted writes "
-                      "cost more; try a quieter host or another port");
+        study_say_open(&probe_clustered_page, findings,
+                       "the noise is too large to tell whether shifted writes "
+                       "cost more; try a quieter host or another port");
         break;
     }
 }

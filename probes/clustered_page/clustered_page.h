@@ -189,10 +189,8 @@ enum claim page_no_rest(struct page_probe *state, double *confidence);
 
 /* ---- stairs ------------------------------------------------------------- */
 
-/* page_add: an empty finding. page_say_open: both findings are inconclusive for
- * this reason. */
+/* An empty finding. */
 struct finding *page_add(struct findings *findings, const char *parameter);
-void page_say_open(struct findings *findings, const char *reason);
 
 /* Concludes where shifts show nothing, which is known with this confidence.
  * Does one logical block more than a page cost one more program? */

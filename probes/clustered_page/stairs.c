@@ -10,22 +10,13 @@
 #include <stdio.h>
 
 #include "lib/base/units.h"
+#include "probes/probes.h"
 
 enum { CANDIDATES_MAX = 4, FIRST_FREE = 16 };
 
 struct finding *page_add(struct findings *findings, const char *parameter)
 {
     return findings_add(findings, "clustered-page", parameter);
-}
-
-void page_say_open(struct findings *findings, const char *reason)
-{
-    static const char *const parameters[] = {"clustered_page",
-                                             "read_modify_write"};
-
-    for (int i = 0; i < 2; i++)
-        finding_why(findings_add(findings, "clustered-page", parameters[i]),
-                    "%s", reason);
 }
 
 /* Log ratios. One more program costs at least stair_least; up to stairs_none
@@ -256,14 +247,9 @@ static void conclude_pageless(struct page_probe *state, const char *reason,
 /* Neither shifts nor stairs show anything. */
 static void say_nothing_shows(double confidence, struct findings *findings)
 {
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding =
-            page_add(findings, i ? "read_modify_write" : "clustered_page");
-        finding_absent(finding, confidence);
-        finding_why(finding,
-                    "neither a shift by half the size nor one sector more "
-                    "costs anything that would matter, up to 1 MiB");
-    }
+    study_say_absent(&probe_clustered_page, findings, confidence,
+                     "neither a shift by half the size nor one sector more "
+                     "costs anything that would matter, up to 1 MiB");
 }
 
 void page_conclude_without_rmw(struct page_probe *state, double confidence,

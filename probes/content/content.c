@@ -31,6 +31,7 @@
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/papers/papers.h"
+#include "probes/placing.h"
 #include "probes/probes.h"
 
 enum { VOTE_LOOKS = 7, VOTE_SHARES = 10, SIDES = 2, LOGS_MAX = 64 };
@@ -414,9 +415,7 @@ static void begin(void *memory, const struct setting *setting,
 {
     struct content_probe *state = memory;
 
-    state->page_bytes = setting->logical_block_bytes > 4 * KIB
-                            ? setting->logical_block_bytes
-                            : 4 * KIB;
+    state->page_bytes = placing_small_bytes(setting);
     state->request_bytes = 64 * KIB;
     while (2 * state->request_bytes <= setting->request_limit_bytes &&
            state->request_bytes < MIB)

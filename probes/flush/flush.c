@@ -191,10 +191,7 @@ static void say_time(const struct study *study, const char *parameter,
     const double confidence = times_confidence(spread);
     char low[24], high[24];
     if (confidence > 0 && times_narrow(&interval, median, width_most)) {
-        finding_found(finding, value_integer((uint64_t)llround(median)),
-                      confidence);
-        finding->low = value_integer((uint64_t)floor(interval.low));
-        finding->high = value_integer((uint64_t)ceil(interval.high));
+        finding_measured(finding, median, &interval, confidence);
         finding_why(finding, "the median of %zu %s", count, what);
         return;
     }

@@ -129,14 +129,8 @@ bool distance_costs(const struct study *study, const char *phase,
                     const struct contrast *contrast, uint32_t round,
                     char suffix, double ns[DISTANCE_REPEATS_MAX])
 {
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, contrast->repeats);
-
-    if (!rows)
-        return false;
-    for (uint32_t i = 0; i < contrast->repeats; i++)
-        ns[i] = (double)rows[i].ns;
-    return true;
+    return placing_ns(study, phase, contrast, suffix, round, contrast->repeats,
+                      ns);
 }
 
 bool distance_value(const struct study *study, const char *phase,

@@ -55,23 +55,12 @@ static const uint64_t widest_slot_bytes = MIB;
 
 /* ---- what is said ------------------------------------------------------ */
 
-static struct finding *add(struct findings *findings, const char *parameter)
-{
-    return findings_add(findings, "inter-request-distance", parameter);
-}
-
 static void say_none(double confidence, struct findings *findings)
 {
-    static const char *const answers[] = {"segment_groups", "group_switch"};
-
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding = add(findings, answers[i]);
-        finding_absent(finding, confidence);
-        finding_why(finding,
-                    "a read costs the same after one nearby as after one half, "
-                    "a third or a quarter of the region away: there is one "
-                    "group");
-    }
+    study_say_absent(&probe_inter_request_distance, findings, confidence,
+                     "a read costs the same after one nearby as after one "
+                     "half, a third or a quarter of the region away: there is "
+                     "one group");
 }
 
 /* ---- is there a switch? ------------------------------------------------ */
@@ -224,7 +213,8 @@ static void say_groups(const struct distance_walk *walk,
                        const struct distance_border borders[],
                        double confidence, struct findings *findings)
 {
-    struct finding *finding = add(findings, "segment_groups");
+    struct finding *finding =
+        findings_add(findings, "inter-request-distance", "segment_groups");
     char place[24];
 
     finding_found(finding, value_integer((uint64_t)walk->count), confidence);

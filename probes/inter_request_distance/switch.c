@@ -247,10 +247,8 @@ void distance_say_switch(const struct distance_cost *cost, double confidence,
                              "varies too much for a number");
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(cost->ns)),
-                  fmin(cost->confidence, confidence));
-    finding->low = value_integer((uint64_t)cost->interval.low);
-    finding->high = value_integer((uint64_t)ceil(cost->interval.high));
+    finding_measured(finding, cost->ns, &cost->interval,
+                     fmin(cost->confidence, confidence));
     finding_why(finding, "the median of what a read costs more when the one "
                          "before it was on the other side of a border");
 }

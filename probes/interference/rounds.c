@@ -133,15 +133,12 @@ static bool take_alone(const struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        struct beside_times *times)
 {
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, alone_suffix, round,
-                     BESIDE_ALONE_LEAD + BESIDE_ALONE_READS);
-    double ns[BESIDE_ALONE_READS];
+    double all_ns[BESIDE_ALONE_LEAD + BESIDE_ALONE_READS];
+    double *ns = all_ns + BESIDE_ALONE_LEAD;
 
-    if (!rows)
+    if (!placing_ns(study, phase, contrast, alone_suffix, round,
+                    BESIDE_ALONE_LEAD + BESIDE_ALONE_READS, all_ns))
         return false;
-    for (int i = 0; i < BESIDE_ALONE_READS; i++)
-        ns[i] = (double)rows[BESIDE_ALONE_LEAD + i].ns;
     times->alone_ns = beside_alone_time(ns, BESIDE_ALONE_READS);
     times->far_count = 0;
     for (int i = 0; i < BESIDE_ALONE_READS; i++)

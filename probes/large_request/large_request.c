@@ -217,9 +217,7 @@ static struct finding *say_ns(struct findings *findings, const char *parameter,
 {
     struct finding *finding = add(findings, parameter);
 
-    finding_found(finding, value_integer((uint64_t)llround(ns)), confidence);
-    finding->low = value_integer((uint64_t)floor(interval->low));
-    finding->high = value_integer((uint64_t)ceil(interval->high));
+    finding_measured(finding, ns, interval, confidence);
     return finding;
 }
 

@@ -66,28 +66,18 @@ static const double fast_share = 0.8;
 
 /* ---- what is said ------------------------------------------------------ */
 
-static struct finding *add(struct findings *findings, const char *parameter)
-{
-    return findings_add(findings, "log-list", parameter);
-}
-
 /* Says that there are no logs, with limited confidence: an SLC cache takes this
  * probe's writes without a merge. Half of the random test drives with log
  * blocks behind 8 such cache blocks looked as if they had none. */
 static void say_none(const struct log_probe *state, double confidence,
                      struct findings *findings)
 {
-    static const char *const answers[] = {"log_list", "log_block"};
-
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding = add(findings, answers[i]);
-        finding_absent(finding, fmin(confidence, log_unsure_confidence));
-        finding_why(finding,
-                    "after writes to %u places, one to a further place costs "
-                    "no more than writing the same place again: nothing is "
-                    "merged, unless a cache takes such writes first",
-                    state->places_max);
-    }
+    study_say_absent(&probe_log_list, findings,
+                     fmin(confidence, log_unsure_confidence),
+                     "after writes to %u places, one to a further place costs "
+                     "no more than writing the same place again: nothing is "
+                     "merged, unless a cache takes such writes first",
+                     state->places_max);
 }
 
 /* ---- the two costs ----------------------------------------------------- */
@@ -397,9 +387,7 @@ static void think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    uint64_t page = setting->logical_block_bytes > 4 * KIB
-                        ? setting->logical_block_bytes
-                        : 4 * KIB;
+    uint64_t page = placing_small_bytes(setting);
 
     plan->requests = 1000;
     plan->requests_max = 60000;
@@ -417,9 +405,7 @@ static void begin(void *memory, const struct setting *setting,
 {
     struct log_probe *state = memory;
 
-    state->page_bytes = setting->logical_block_bytes > 4 * KIB
-                            ? setting->logical_block_bytes
-                            : 4 * KIB;
+    state->page_bytes = placing_small_bytes(setting);
     state->likely_bytes = findings_integer(known, "clustered_block");
     state->places_max = LOG_PLACES_MAX - 1;
 }

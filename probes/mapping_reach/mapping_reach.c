@@ -139,14 +139,12 @@ static bool sort_sweep(const struct study *study, const char *phase,
                        const struct contrast *contrast, char suffix,
                        uint32_t round, double ns[SAMPLES])
 {
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, SAMPLES);
+    const bool whole =
+        placing_ns(study, phase, contrast, suffix, round, SAMPLES, ns);
 
-    for (int i = 0; rows && i < SAMPLES; i++)
-        ns[i] = (double)rows[i].ns;
-    if (rows)
+    if (whole)
         stats_sort(ns, SAMPLES);
-    return rows != NULL;
+    return whole;
 }
 
 static double slow_of(const double sorted_ns[SAMPLES])
@@ -215,14 +213,9 @@ static void deny(struct study *study, const struct contrast *largest,
         return;
     }
     format_bytes(largest->size_bytes, span, sizeof(span));
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding = findings_add(findings, "mapping-reach",
-                                               probe_mapping_reach.answers[i]);
-        finding_absent(finding, claim_confidence(contrasts, 1, &rule));
-        finding_why(finding,
-                    "reads spread over %s take no longer than those of 64 MiB",
-                    span);
-    }
+    study_say_absent(
+        &probe_mapping_reach, findings, claim_confidence(contrasts, 1, &rule),
+        "reads spread over %s take no longer than those of 64 MiB", span);
 }
 
 /* How much longer the reads take that wait for the mapping than those of the
@@ -263,9 +256,7 @@ static void say_miss(const struct study *study, const struct contrast *beyond,
         finding_why(finding, "times vary too much");
         return;
     }
-    finding_found(finding, value_integer((uint64_t)middle), confidence);
-    finding->low = value_integer((uint64_t)interval.low);
-    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_measured(finding, floor(middle), &interval, confidence);
     finding_why(finding, "so much longer takes a read whose mapping is not at "
                          "hand");
 }

@@ -161,14 +161,10 @@ static bool value(const struct study *study, const char *phase,
     double ns[2][REPEATS];
 
     (void)random;
-    for (int kind = 0; kind < 2; kind++) {
-        const struct timing *rows = placing_rows(
-            study, phase, contrast, (char)('a' + kind), round, REPEATS);
-        if (!rows)
+    for (int kind = 0; kind < 2; kind++)
+        if (!placing_ns(study, phase, contrast, (char)('a' + kind), round,
+                        REPEATS, ns[kind]))
             return false;
-        for (int i = 0; i < REPEATS; i++)
-            ns[kind][i] = (double)rows[i].ns;
-    }
     *ratio = log(stats_median(ns[1], REPEATS) / stats_median(ns[0], REPEATS));
     return true;
 }

@@ -97,15 +97,11 @@ static void deny(struct study *study, double pair, struct findings *findings)
         say_open(findings, why);
         return;
     }
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding =
-            findings_add(findings, "stripe", probe_stripe.answers[i]);
-        finding_absent(finding, claim_confidence(contrasts, 2, &rule));
-        finding_why(finding,
-                    "two reads together take %.2f times as long as one, "
-                    "wherever they lie: one is served after the other",
-                    exp(contrasts[0].median));
-    }
+    study_say_absent(&probe_stripe, findings,
+                     claim_confidence(contrasts, 2, &rule),
+                     "two reads together take %.2f times as long as one, "
+                     "wherever they lie: one is served after the other",
+                     exp(contrasts[0].median));
 }
 
 /* ---- a stripe ----------------------------------------------------------- */

@@ -7,7 +7,6 @@
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
-static const uint64_t read_bytes = 4 * KIB;
 static const char cell_writes[] = "w", cell_reads[] = "r";
 
 static void set_label(struct step *step, const char *phase, const char *cell,
@@ -39,7 +38,7 @@ static void ask_reads(struct sustained_probe *state,
                       const struct sustained_pass *pass)
 {
     const struct setting *setting = &state->study.setting;
-    const uint64_t bytes = larger_of(read_bytes, setting->logical_block_bytes);
+    const uint64_t bytes = placing_small_bytes(setting);
     const uint64_t window_bytes =
         state->window_chunks * SUSTAINED_CHUNK_BLOCKS * SUSTAINED_BLOCK_BYTES;
     const uint64_t before_bytes =

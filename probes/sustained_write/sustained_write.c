@@ -269,7 +269,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written = first * SUSTAINED_BLOCK_BYTES;
     plan->bytes_written_max = all * SUSTAINED_BLOCK_BYTES;
     plan->bytes_read = (SUSTAINED_FIRST_READS + SUSTAINED_READS) *
-                       larger_of(4 * KIB, setting->logical_block_bytes);
+                       placing_small_bytes(setting);
     plan->bytes_read_max = plan->bytes_read;
     plan->requests = first * pieces + others;
     plan->requests_max = all * pieces + others;

@@ -192,23 +192,15 @@ static void say_time(const struct study *study, struct seen *seen,
                     seen->count);
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(median)),
-                  confidence);
-    finding->low = value_integer((uint64_t)floor(interval.low));
-    finding->high = value_integer((uint64_t)ceil(interval.high));
+    finding_measured(finding, median, &interval, confidence);
     finding_why(finding, "the median of %zu discards of 1 MiB each",
                 seen->count);
 }
 
 static void say_refused(struct findings *findings)
 {
-    static const char *const parameters[] = {"trim_reads", "trim_time"};
-
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding = add(findings, parameters[i]);
-        finding_absent(finding, reads_confidence);
-        finding_why(finding, "the drive takes no discards");
-    }
+    study_say_absent(&probe_trim, findings, reads_confidence,
+                     "the drive takes no discards");
 }
 
 static void think(struct study *study, struct findings *findings)

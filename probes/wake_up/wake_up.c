@@ -37,7 +37,6 @@ static const uint64_t pauses_ns[PAUSES] = {
     1000000000, 4000000000, 16000000000, 60000000000};
 /* The third read tells what one takes when the drive is awake. */
 enum { READS = 3, BISECT_ROUNDS = 3, BISECTIONS = 4, CERTIFY_ROUNDS = 6 };
-static const uint64_t read_bytes = 4 * KIB;
 /* Asleep: a read takes half as long again, and longer than all but a few that
  * followed another at once. */
 static const double asleep_least = 1.5;
@@ -59,7 +58,7 @@ static void emit(struct study *study, const char *phase,
                  struct random *random)
 {
     const struct setting *setting = &study->setting;
-    const uint64_t bytes = larger_of(setting->logical_block_bytes, read_bytes);
+    const uint64_t bytes = placing_small_bytes(setting);
     const uint64_t places = setting->region_length_bytes / bytes;
     struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
 
@@ -169,13 +168,9 @@ static void say_both(struct findings *findings, const char *reason)
 /* After the longest pause a read was quick. */
 static void deny(struct findings *findings)
 {
-    for (int i = 0; i < 2; i++) {
-        struct finding *finding =
-            findings_add(findings, "wake-up", probe_wake_up.answers[i]);
-        finding_absent(finding, deny_confidence);
-        finding_why(finding, "after pauses of up to 60 s the first read takes "
-                             "no longer than those behind it");
-    }
+    study_say_absent(&probe_wake_up, findings, deny_confidence,
+                     "after pauses of up to 60 s the first read takes no "
+                     "longer than those behind it");
 }
 
 /* Moves both ends of the bracket together. */
@@ -268,7 +263,7 @@ static void think(struct study *study, struct findings *findings)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    const uint64_t bytes = larger_of(setting->logical_block_bytes, read_bytes);
+    const uint64_t bytes = placing_small_bytes(setting);
 
     plan->requests = (READS + 1) * (SHORT_PAUSES * SHORT_ROUNDS +
                                     (PAUSES - SHORT_PAUSES) * LONG_ROUNDS);
