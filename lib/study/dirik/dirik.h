@@ -127,7 +127,7 @@ int dirik_judge_banks(struct experiment_table *table,
                       struct fault *why);
 
 /* The same of 6.7 and the table of experiment_scheduling. */
-void dirik_judge_scheduling(struct experiment_table *table);
+int dirik_judge_scheduling(struct experiment_table *table, struct fault *why);
 
 /* Why a bound is not the paper's. */
 #define DIRIK_NO_NUMBER "The paper gives no number."

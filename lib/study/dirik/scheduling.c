@@ -316,8 +316,7 @@ static int run(const struct experiment *experiment,
     if (error)
         return error;
     compare_responses(table);
-    dirik_judge_scheduling(table);
-    return 0;
+    return dirik_judge_scheduling(table, why);
 }
 
 const struct experiment experiment_scheduling = {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/study/dirik/dirik.h"
+#include "lib/study/subject.h"
 
 static const char *const rules[] = {"FCFS", "RP", "SRF-FCT", "SRF-RPT", "WSRF"};
 
@@ -304,7 +305,70 @@ static void judge_write_heavy(struct experiment_table *table)
                     .reason = seldom_a_second});
 }
 
-void dirik_judge_scheduling(struct experiment_table *table)
+/* ---- what WSRF compares -------------------------------------------------- */
+
+enum { WORTH_MOST = 128 * 1024 };
+
+/* A write of 4 KB and a read of so many bytes, which comes after it, wait for a
+ * third request: is the read served first? */
+static int overtakes(uint64_t read_bytes, bool *first, struct fault *why)
+{
+    const struct flash_request requests[] = {
+        {.operation = FLASH_WRITE, .length_bytes = 65536, .tag = 1},
+        {.operation = FLASH_WRITE,
+         .offset_bytes = 1 << 20,
+         .length_bytes = 4096,
+         .tag = 2},
+        {.operation = FLASH_READ,
+         .offset_bytes = 2 << 20,
+         .length_bytes = read_bytes,
+         .tag = 3}};
+    struct flash_done done[3];
+    struct subject subject;
+    size_t count = 0, taken = 0;
+
+    int error = subject_open(
+        &subject,
+        "dirik-32g,mapping=page-striped,stripe_banks_count=1,contents=off,"
+        "capacity_bytes=64MiB,banks_per_channel_count=1,spare_permille=500,"
+        "queue_depth_count=1,scheduler=weighted-srf",
+        why);
+    for (size_t i = 0; i < 3 && !error; i++)
+        error = flash_submit(subject.flash, i * 1000, &requests[i]);
+    while (!error && count < 3) {
+        flash_advance(subject.flash, flash_next_event_ns(subject.flash),
+                      done + count, 3 - count, &taken);
+        count += taken;
+    }
+    *first = !error && done[1].tag == 3;
+    subject_close(&subject);
+    return error ? fault_set(why, FAULT_IO, error, "a request was refused") : 0;
+}
+
+/* "Between 8K read and 4K write request read request will be serviced first. A
+ * 4K write request will be considered equivalent to a 32K read request." */
+static int judge_weights(struct experiment_table *table, struct fault *why)
+{
+    uint64_t worth = 4096;
+    bool first = true;
+
+    for (; worth <= WORTH_MOST; worth += 4096) {
+        int error = overtakes(worth, &first, why);
+        if (error)
+            return error;
+        if (!first)
+            break;
+    }
+    dirik_check(table, (struct dirik_pair){32, (double)worth / 1024},
+                (struct experiment_trend){
+                    .claim = "WSRF: the read that a write of 4 KB is worth",
+                    .unit = "KB",
+                    .low = 32,
+                    .high = 32});
+    return 0;
+}
+
+int dirik_judge_scheduling(struct experiment_table *table, struct fault *why)
 {
     judge_reads(table);
     judge_sixteen(table);
@@ -312,4 +376,5 @@ void dirik_judge_scheduling(struct experiment_table *table)
     judge_means(table);
     judge_starvation(table);
     judge_write_heavy(table);
+    return judge_weights(table, why);
 }
