@@ -17,7 +17,8 @@ if (suffix eq ".svg") {
 } else { if (ascii) {
     columns = int(system("echo ${COLUMNS:-80}"))
     columns = columns < 40 ? 40 : (columns > 160 ? 160 : columns)
-    set terminal dumb mono size columns,(columns < 64 ? 20 : 26)
+    lines = columns < 64 ? 20 : 26
+    set terminal dumb mono size columns,(height > 600 ? 2*lines - 6 : lines)
 } else {
     set terminal pngcairo size 2*width,2*height font "sans,11" fontscale 2 linewidth 4 pointscale 2 background "white"
 } }

@@ -116,6 +116,13 @@ verdict $? "clustered_page: samples in order"
 draws "$source_dir/plots/clustered_page.gp" samples.csv
 verdict $? "clustered_page: a plot of them"
 
+# How long a rest makes it fast again, where a drive has a cache of flash.
+"$build_dir/ssdprobe" run sustained-write sim:usb-tlc --quiet --csv=samples.csv \
+    </dev/null >said 2>&1
+draws "$source_dir/plots/sustained_write.gp" samples.csv &&
+    (($(marks_of 'after this rest') > 4))
+verdict $? "sustained_write: rests of several lengths are drawn"
+
 ## The same figures of the papers' literal procedures.
 for stem in basic inter_request_distance content large_request \
     nand_type; do
