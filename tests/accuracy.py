@@ -21,19 +21,26 @@ command that repeats it. The folder (--output-dir) holds the drives, a row for
 each finding (findings.tsv) and the reliability diagram. With --papers, the
 drives that two papers measured instead, with so many seeds of noise (--seeds),
 and a table of their values. Needs Python 3, and gnuplot for the diagram.
+
+A signal (Ctrl-C, SIGTERM) stops it: what has run is counted, and --continue goes
+on from there with the same program (runs/ in the folder).
 """
 import argparse
 import collections
 import concurrent.futures
 import copy
+import hashlib
 import json
 import math
 import os
 import resource
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 from accuracy_papers import NAMES, print_papers
 
@@ -280,6 +287,9 @@ def command_for(drive, noise, options):
                       "%s,seed=%d" % (spec, drive.seed)]
 
 
+STOPPED = threading.Event()
+
+
 def probe(case):
     """Runs ssdprobe once: (findings, device s, processor s, complaint)."""
     status, text, error, seconds = output_of(case.command)
@@ -291,6 +301,28 @@ def probe(case):
     cost = document.get("cost") or {}
     return (list(findings_of(document)), cost.get("device_seconds") or 0,
             seconds, complaint)
+
+
+def probe_or_recall(case, options):
+    """The same; from the folder if it was there before; None once stopped."""
+    drive = case.drive.path.split(",")[0]
+    hashed = hashlib.sha256(options.version + shlex.join(case.command).encode())
+    if os.path.exists(drive):
+        with open(drive, "rb") as file:
+            hashed.update(file.read())
+    path = os.path.join(options.output_dir, "runs", hashed.hexdigest()[:24])
+    if os.path.exists(path):
+        with open(path, encoding="utf8") as file:
+            return json.load(file)
+    if STOPPED.is_set():
+        return None
+    result = probe(case)
+    if STOPPED.is_set():  # and the run with it, perhaps
+        return None
+    with open(path + ".new", "w", encoding="utf8") as file:
+        json.dump(result, file)
+    os.rename(path + ".new", path)
+    return result
 
 
 Case = collections.namedtuple("Case", "drive noise command")
@@ -436,10 +468,15 @@ def run_all(cases, options):
     """Tallies: those of the levels of noise, and that of the controls."""
     tallies = collections.defaultdict(Tally)
     path = os.path.join(options.output_dir, "findings.tsv")
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: STOPPED.set())
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, \
             open(path, "w", encoding="utf8") as file:
         file.write("\t".join(FIELDS) + "\n")
-        for case, result in zip(cases, pool.map(probe, cases)):
+        for case, result in zip(cases, pool.map(
+                lambda case: probe_or_recall(case, options), cases)):
+            if not result:
+                continue
             control = case.drive.path.split(",")[0] in CONTROLS
             tally = tallies["controls" if control else "noise " + case.noise]
             for finding, column in tally.add(case, result, options):
@@ -462,6 +499,8 @@ def programs(options):
             sys.exit("accuracy: there is no program %s; --build=FOLDER says "
                      "where it was built" % path)
         setattr(options, name, path)
+    with open(options.ssdprobe, "rb") as file:
+        options.version = hashlib.sha256(file.read()).digest()
 
 
 def parse():
@@ -502,6 +541,9 @@ def parse():
                         help="cases to print: wrong,inconclusive,... (wrong)")
     parser.add_argument("--slow", type=float, default=20, metavar="SECONDS",
                         help="name runs that took longer (20)")
+    parser.add_argument("--continue", dest="go_on", action="store_true",
+                        help="do not repeat what the folder has, of the same "
+                        "program and drive")
     parser.add_argument("--output-dir", default="build/accuracy",
                         metavar="FOLDER")
     options = parser.parse_args()
@@ -509,7 +551,10 @@ def parse():
         options.noise = "realistic" if options.papers else NOISE
     programs(options)
     options.asked = asked_parameters(options)
-    os.makedirs(options.output_dir, exist_ok=True)
+    runs = os.path.join(options.output_dir, "runs")
+    if not options.go_on:
+        shutil.rmtree(runs, ignore_errors=True)
+    os.makedirs(runs, exist_ok=True)
     return options
 
 
@@ -546,6 +591,10 @@ def main():
                   command_for(drive, noise, options))
              for noise in levels for drive in drives]
     tallies = run_all(cases, options)
+    runs = sum(tally.runs for tally in tallies.values())
+    if STOPPED.is_set():
+        print("stopped after %d of %d runs; --continue goes on" %
+              (runs, len(cases)))
     for noise, tally in tallies.items():
         if options.papers:
             seldom += print_papers(noise.split()[1], tally, options.seeds)
@@ -554,7 +603,7 @@ def main():
     print_reliability(tallies.values(), options)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
-    return 1 if seldom or any(tally.failed for tally in tallies.values()) else 0
+    return 1 if seldom or runs < len(cases) or any(tally.failed for tally in tallies.values()) else 0
 
 
 if __name__ == "__main__":

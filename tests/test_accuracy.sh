@@ -54,6 +54,20 @@ check "what the run says nothing of is no answer: $line of $stated" \
         "$(jq -n "100 / $stated")")"
 check "each of them is in the findings" test "$(grep -c unsaid \
     out/findings.tsv)" -ge $((stated - 2))
+counted --continue
+check "what has run is not run again: $line of $stated" test ! -s calls -a \
+    "$line" = "$(printf 'of %d that a probe could see, %.2f' "$stated" \
+        "$(jq -n "100 / $stated")")"
+# shellcheck disable=SC2016
+sed -i '3a [[ ! -e slow ]] || { rm slow; kill -TERM $PPID; }' programs/ssdprobe
+touch slow
+counted --drives=3
+check "stopped, it says how far it came" grep -q \
+    '^stopped after 0 of 3 runs; --continue goes on$' said
+counted --drives=3 --continue
+check "and goes on" test "$(wc -l <calls)" -eq 3
+sed -i 4d programs/ssdprobe
+counted
 check "what no probe asks for is named" grep -q \
     'asked by no probe: write_buffer_levels$' said
 check "the budget is the default" bash -c \
