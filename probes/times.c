@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/times.h"
 
+#include <math.h>
+
+#include "lib/base/units.h"
+
 static const double quiet_most = 0.08, spread_most = 0.20;
 static const double quiet_confidence = 0.99, noisy_confidence = 0.8;
 
@@ -20,4 +24,32 @@ bool times_narrow(const struct interval *interval, double value, double share)
 {
     return interval->low >= (1 - share) * value &&
            interval->high <= (1 + share) * value;
+}
+
+void times_say(const struct study *study, struct finding *finding,
+               const char *what, double ns[], size_t count)
+{
+    /* Half of a tick late on average is what is seen at ticks only. */
+    const double late_ns = (double)study->setting.clock_step_ns / 2;
+    const double alpha = 0.0005, width_most = 0.10;
+
+    for (size_t i = 0; i < count; i++)
+        ns[i] = fmax(ns[i] - late_ns, 0);
+    const double median = stats_median(ns, count);
+    const struct interval interval = stats_median_interval(ns, count, alpha);
+    const double spread = median > 0 ? stats_spread(ns, count) / median : 1;
+    const double confidence = times_confidence(spread);
+    char low[24], high[24];
+    if (confidence > 0 && times_narrow(&interval, median, width_most)) {
+        finding_measured(finding, median, &interval, confidence);
+        finding_why(finding, "the median of %zu %s", count, what);
+        return;
+    }
+    stats_sort(ns, count);
+    finding_why(
+        finding,
+        "%zu %s took %s to %s, without those in the outer tenths: that "
+        "is no one time",
+        count, what, format_ns((uint64_t)ns[count / 10], low, sizeof(low)),
+        format_ns((uint64_t)ns[count - 1 - count / 10], high, sizeof(high)));
 }

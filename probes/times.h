@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "lib/infer/statistics/stats.h"
+#include "lib/infer/study.h"
 
 /*
  * How surely a time is the drive's, of which single requests vary by `spread`
@@ -27,5 +28,10 @@ bool times_quiet(double spread);
 /* Does the interval reach no farther than this share of `value` on each
  * side? */
 bool times_narrow(const struct interval *interval, double value, double share);
+
+/* States the median of what single requests took, or why there is no one time.
+ * `what` they are: "discards of 1 MiB each". Changes `ns`. */
+void times_say(const struct study *study, struct finding *finding,
+               const char *what, double ns[], size_t count);
 
 #endif

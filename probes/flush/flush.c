@@ -27,7 +27,6 @@
 #include <stdio.h>
 
 #include "lib/infer/flushing.h"
-#include "lib/infer/statistics/stats.h"
 #include "probes/probes.h"
 #include "probes/times.h"
 
@@ -174,36 +173,6 @@ static void say_honesty(const struct known *known, struct findings *findings)
 
 /* ---- times -------------------------------------------------------------- */
 
-/* Half of a tick late on average is what is seen at ticks only. */
-static void say_time(const struct study *study, const char *parameter,
-                     const char *what, double ns[], size_t count,
-                     struct findings *findings)
-{
-    struct finding *finding = add(findings, parameter);
-    const double late_ns = (double)study->setting.clock_step_ns / 2;
-    const double alpha = 0.0005, width_most = 0.10;
-
-    for (size_t i = 0; i < count; i++)
-        ns[i] = fmax(ns[i] - late_ns, 0);
-    const double median = stats_median(ns, count);
-    const struct interval interval = stats_median_interval(ns, count, alpha);
-    const double spread = median > 0 ? stats_spread(ns, count) / median : 1;
-    const double confidence = times_confidence(spread);
-    char low[24], high[24];
-    if (confidence > 0 && times_narrow(&interval, median, width_most)) {
-        finding_measured(finding, median, &interval, confidence);
-        finding_why(finding, "the median of %zu %s", count, what);
-        return;
-    }
-    stats_sort(ns, count);
-    finding_why(
-        finding,
-        "%zu %s took %s to %s, without those in the outer tenths: that "
-        "is no one time",
-        count, what, format_ns((uint64_t)ns[count / 10], low, sizeof(low)),
-        format_ns((uint64_t)ns[count - 1 - count / 10], high, sizeof(high)));
-}
-
 static void say_times(const struct study *study, const struct known *known,
                       struct findings *findings)
 {
@@ -217,8 +186,8 @@ static void say_times(const struct study *study, const struct known *known,
         flush_ns[count] = times.flush_ns[FLUSH_ONE];
         fua_ns[count++] = times.work_ns[FLUSH_FUA];
     }
-    say_time(study, "flush_time", "flushes, each behind one write of 4 KiB",
-             flush_ns, count, findings);
+    times_say(study, add(findings, "flush_time"),
+              "flushes, each behind one write of 4 KiB", flush_ns, count);
     if (known->flushing.untrue)
         finding_why(add(findings, "fua_time"),
                     on_side(known, SIDE_ABOVE)
@@ -228,8 +197,8 @@ static void say_times(const struct study *study, const struct known *known,
                           "such a write takes longer the more was written "
                           "before it");
     else
-        say_time(study, "fua_time", "writes of 4 KiB with FUA", fua_ns, count,
-                 findings);
+        times_say(study, add(findings, "fua_time"), "writes of 4 KiB with FUA",
+                  fua_ns, count);
 }
 
 /* ---- the probe ---------------------------------------------------------- */

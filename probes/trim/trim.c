@@ -14,11 +14,9 @@
  * in use. Assumes: a piece of 1 MiB is large enough that the drive does not
  * ignore it for its size alone. What is "old" may be forgotten later.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -169,34 +167,6 @@ static void say_reads(const struct seen *seen, struct findings *findings)
                 all, seen->zeros, seen->old, seen->others);
 }
 
-static void say_time(const struct study *study, struct seen *seen,
-                     struct findings *findings)
-{
-    const double late_ns = (double)study->setting.clock_step_ns / 2;
-    const double alpha = 0.0005, width_most = 0.10;
-    struct finding *finding = add(findings, "trim_time");
-
-    const double median =
-        fmax(stats_median(seen->ns, seen->count) - late_ns, 0);
-    const double spread =
-        median > 0 ? stats_spread(seen->ns, seen->count) / median : 1;
-    struct interval interval =
-        stats_median_interval(seen->ns, seen->count, alpha);
-    interval.low = fmax(interval.low - late_ns, 0);
-    interval.high -= late_ns;
-    const double confidence = times_confidence(spread);
-    if (confidence <= 0 || !times_narrow(&interval, median, width_most)) {
-        finding_why(finding,
-                    "%zu discards of 1 MiB took such different times that "
-                    "there is no one number",
-                    seen->count);
-        return;
-    }
-    finding_measured(finding, median, &interval, confidence);
-    finding_why(finding, "the median of %zu discards of 1 MiB each",
-                seen->count);
-}
-
 static void say_refused(struct findings *findings)
 {
     study_say_absent(&probe_trim, findings, reads_confidence,
@@ -218,7 +188,8 @@ static void think(struct study *study, struct findings *findings)
         }
     }
     say_reads(&seen, findings);
-    say_time(study, &seen, findings);
+    times_say(study, add(findings, "trim_time"), "discards of 1 MiB each",
+              seen.ns, seen.count);
 }
 
 /* ---- the probe ---------------------------------------------------------- */
