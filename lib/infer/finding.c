@@ -149,13 +149,20 @@ const struct finding *findings_get(const struct findings *findings,
     return NULL;
 }
 
-uint64_t findings_integer(const struct findings *findings,
-                          const char *parameter)
+const struct finding *findings_found(const struct findings *findings,
+                                     const char *parameter)
 {
     const struct finding *finding = findings_get(findings, parameter);
 
-    return finding && finding->verdict == VERDICT_FOUND &&
-                   finding->value.kind == VALUE_INTEGER &&
+    return finding && finding->verdict == VERDICT_FOUND ? finding : NULL;
+}
+
+uint64_t findings_integer(const struct findings *findings,
+                          const char *parameter)
+{
+    const struct finding *finding = findings_found(findings, parameter);
+
+    return finding && finding->value.kind == VALUE_INTEGER &&
                    finding->value.integer > 0
                ? (uint64_t)finding->value.integer
                : 0;

@@ -112,6 +112,10 @@ void findings_doubt(struct findings *findings, const char *parameter,
 const struct finding *findings_get(const struct findings *findings,
                                    const char *parameter);
 
+/* The same, but NULL where it was not found. */
+const struct finding *findings_found(const struct findings *findings,
+                                     const char *parameter);
+
 /* The value of a parameter that was found, and is a number above 0; else 0. */
 uint64_t findings_integer(const struct findings *findings,
                           const char *parameter);

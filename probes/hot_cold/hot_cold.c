@@ -226,36 +226,21 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         .bytes_written_max = most * LOAD_BLOCK_WRITES * write_bytes};
 }
 
-static const struct finding *found(const struct findings *known,
-                                   const char *parameter)
-{
-    const struct finding *finding = findings_get(known, parameter);
-
-    return finding && finding->verdict == VERDICT_FOUND ? finding : NULL;
-}
-
-/* 0 where it was not found. */
-static uint64_t number_of(const struct findings *known, const char *parameter)
-{
-    const struct finding *finding = found(known, parameter);
-
-    return finding ? (uint64_t)finding->value.integer : 0;
-}
-
 static void take_known(struct hot_cold_probe *state,
                        const struct findings *known)
 {
-    const struct finding *steady = found(known, "steady_random_write");
+    const struct finding *steady = findings_found(known, "steady_random_write");
     const struct finding *buffer = findings_get(known, "write_buffer");
 
     state->unit_bytes = larger_of(state->uniform.write_bytes,
-                                  number_of(known, "clustered_page"));
-    state->merges = found(known, "log_list") || found(known, "log_block");
-    state->reach_bytes = number_of(known, "mapping_reach");
-    state->buffer_bytes = number_of(known, "write_buffer");
+                                  findings_integer(known, "clustered_page"));
+    state->merges =
+        findings_found(known, "log_list") || findings_found(known, "log_block");
+    state->reach_bytes = findings_integer(known, "mapping_reach");
+    state->buffer_bytes = findings_integer(known, "write_buffer");
     state->buffer_known = buffer && (buffer->verdict == VERDICT_FOUND ||
                                      buffer->verdict == VERDICT_ABSENT);
-    state->steady_ns = (double)number_of(known, "steady_random_write");
+    state->steady_ns = (double)findings_integer(known, "steady_random_write");
     for (size_t i = 0; steady && i < steady->extras_count; i++)
         if (strcmp(steady->extras[i].name, "fresh") == 0)
             state->fresh_ns = (double)steady->extras[i].value.integer;

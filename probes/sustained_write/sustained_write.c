@@ -277,10 +277,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
 static bool flush_empties(const struct findings *known)
 {
-    const struct finding *honesty = findings_get(known, "flush_honesty");
+    const struct finding *honesty = findings_found(known, "flush_honesty");
 
-    return honesty && honesty->verdict == VERDICT_FOUND &&
-           strcmp(honesty->value.text, "free") != 0;
+    return honesty && strcmp(honesty->value.text, "free") != 0;
 }
 
 static void begin(void *memory, const struct setting *setting,

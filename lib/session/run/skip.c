@@ -10,10 +10,7 @@
 
 static bool is_found(const struct findings *known, const char *parameter)
 {
-    const struct finding *finding =
-        parameter ? findings_get(known, parameter) : NULL;
-
-    return finding && finding->verdict == VERDICT_FOUND;
+    return parameter && findings_found(known, parameter);
 }
 
 const char skip_not_begun[] = "the run ended before this probe began";
@@ -283,10 +280,9 @@ void skip_unwritten(struct findings *findings,
 
 static bool drops_writes(const struct findings *findings)
 {
-    const struct finding *kind = findings_get(findings, "capacity_kind");
+    const struct finding *kind = findings_found(findings, "capacity_kind");
 
-    return kind && kind->verdict == VERDICT_FOUND &&
-           strcmp(kind->value.text, "drops") == 0;
+    return kind && strcmp(kind->value.text, "drops") == 0;
 }
 
 void skip_unkept(struct findings *findings, const struct probe *const probes[],
