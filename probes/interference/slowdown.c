@@ -170,11 +170,10 @@ static void say_number(const struct slowdown *slowdown, const char *alone,
 {
     const double ratio = slowdown->ratio;
 
-    finding_found(finding, value_integer((uint64_t)llround(1e3 * ratio)),
-                  is_known(slowdown, width_wanted) ? sure : less_sure);
-    finding->low = value_integer((uint64_t)floor(1e3 * slowdown->interval.low));
-    finding->high =
-        value_integer((uint64_t)ceil(1e3 * slowdown->interval.high));
+    finding_measured(finding, 1e3 * ratio,
+                     &(struct interval){1e3 * slowdown->interval.low,
+                                        1e3 * slowdown->interval.high},
+                     is_known(slowdown, width_wanted) ? sure : less_sure);
     finding_extra(
         finding, "beside_1",
         value_integer((uint64_t)llround(1e3 * ratio_of(slowdown, 0))));

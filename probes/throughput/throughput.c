@@ -166,11 +166,10 @@ static void say_rate(struct finding *finding, double ns_each,
                     ns_each / ns->high, ns_each / ns->low);
         return;
     }
-    finding_found(finding, value_integer((uint64_t)llround(rate)), confidence);
-    finding->low =
-        value_integer((uint64_t)floor(fmin(1e9 / ns->high * units, rate)));
-    finding->high =
-        value_integer((uint64_t)ceil(fmax(1e9 / ns->low * units, rate)));
+    finding_measured(finding, rate,
+                     &(struct interval){fmin(1e9 / ns->high * units, rate),
+                                        fmax(1e9 / ns->low * units, rate)},
+                     confidence);
     finding_why(finding, "%s", what);
 }
 
