@@ -108,39 +108,48 @@ static const struct dirik_row rows[] = {
     {{1, 1, 8, 400, 8, NULL}, "8-way superblock", "400 MHz", DIRIK_NONE},
 };
 
-/* "Does not improve significantly beyond 100 MBps"; up to 20 % is what 6.1
- * finds not worth its cost. */
+/* "Does not improve significantly beyond 100 MBps". */
+static const char not_significant[] = "The paper says \"not significantly\". "
+                                      "Up to 20 % it finds not worth the cost "
+                                      "(6.1).";
+
 static const struct experiment_change changes[] = {
     {.claim = "2 banks: 100 to 400 MHz: all",
      .from = {"All requests", "2 banks", "100 MHz"},
      .to = {"All requests", "2 banks", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
     {.claim = "4 banks: 100 to 400 MHz: all",
      .from = {"All requests", "4 banks", "100 MHz"},
      .to = {"All requests", "4 banks", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
     {.claim = "8 banks: 100 to 400 MHz: all",
      .from = {"All requests", "8 banks", "100 MHz"},
      .to = {"All requests", "8 banks", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
     {.claim = "2-way superblock: 100 to 400 MHz: all",
      .from = {"All requests", "2-way superblock", "100 MHz"},
      .to = {"All requests", "2-way superblock", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
     {.claim = "4-way superblock: 100 to 400 MHz: all",
      .from = {"All requests", "4-way superblock", "100 MHz"},
      .to = {"All requests", "4-way superblock", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
     {.claim = "8-way superblock: 100 to 400 MHz: all",
      .from = {"All requests", "8-way superblock", "100 MHz"},
      .to = {"All requests", "8-way superblock", "400 MHz"},
      .low = 0,
-     .high = 20},
+     .high = 20,
+     .bound_is_ours = not_significant},
 };
 
 static int run(const struct experiment *experiment,
