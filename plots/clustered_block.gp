@@ -3,7 +3,9 @@
 # against sequential writes over their size.
 # gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
-height = 720
+# The walk is the upper half; --method=paper has none.
+two = int(system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^walk-/ { print; exit }' %s | wc -l", samples)))
+if (two) { height = 720 }
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write with its flush: phase, MiB, KiB, at random or not, us. Where the
 # drive was left alone in a walk: the phase.
@@ -34,34 +36,36 @@ if (walks > 1) { stats "< ".walk using 1:2 name "WALK" nooutput }
 if (counts > 1) { stats "< (".sizes(0)."; ".sizes(1).")" using 1:2 name "SIZES" nooutput }
 set multiplot
 below = ascii ? 6 : 5.6
-set bmargin ascii ? 4 : 3.5
-set size 1,0.5
-set origin 0,0.5
-eval titled(headline("Erase unit (clustered block)", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
-    "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
-if (walks > 1) {
-    eval time_axis(WALK_min_y, WALK_max_y)
-    place(x) = folded ? x - block*floor(x/block + 1e-9) : x
-    if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
-    set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
-    set ylabel "write and flush"
-    set key off
-    if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
-    plot "< ".walk.once using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
-    unset arrow
-} else {
-    set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale
-    set xrange [0:1]; set yrange [0:1]; unset tics
-    plot NaN notitle
-    unset label 3
-    set tics
+if (two) {
+    set bmargin ascii ? 4 : 3.5
+    set size 1,0.5
+    set origin 0,0.5
+    eval titled(headline("Erase unit (clustered block)", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
+        "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
+    if (walks > 1) {
+        eval time_axis(WALK_min_y, WALK_max_y)
+        place(x) = folded ? x - block*floor(x/block + 1e-9) : x
+        if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
+        set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
+        set ylabel "write and flush"
+        set key off
+        if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
+        plot "< ".walk.once_linear using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+        unset arrow
+    } else {
+        set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale
+        set xrange [0:1]; set yrange [0:1]; unset tics
+        plot NaN notitle
+        unset label 3
+        set tics
+    }
 }
 set origin 0,0
 set bmargin below
 unset label 1
 unset label 2
 set key on
-eval titled("", "written at random and in order, by size")
+eval titled(two ? "" : headline("Erase unit (clustered block)", "clustered_block"), "written at random and in order, by size")
 if (counts > 1) {
     eval size_axis(SIZES_min_x, SIZES_max_x)
     eval time_axis(SIZES_min_y, SIZES_max_y)

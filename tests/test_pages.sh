@@ -206,6 +206,8 @@ check "with every file" test -s kept/samples.csv -a -s kept/report.json \
 check "the page is whole" python3 page.py kept/report.html 2
 check "and can be heard, and read by who sees little" \
     "$python" heard.py kept/report.html
+check "figures too, in everyday words" grep -q \
+    'aria-label="Figure: [^"]* Open units (log list): 8, found' kept/report.html
 check "and small, for what it draws" \
     test "$(stat -c %s kept/report.html)" -lt 75000
 check "with as many marks as the figures have, each where it was" "$python" -c '

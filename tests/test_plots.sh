@@ -96,6 +96,10 @@ for script in "$source_dir"/plots/*.gp; do
     case $stem in
         log_list) grep -q 'distance between the two' plot.svg ;;
         throughput) (($(marks_of '16 writes in order') > 3)) ;;
+        clustered_block) # --method=paper has no walk
+            grep -v ',clustered-block,walk-' samples.csv >rest.csv
+            draws "$script" rest.csv && ! grep -q 'one after another' plot.svg
+            ;;
         content) grep -q 'nothing moved' plot.svg ;;
         steady_state)
             grep -vE ',steady-state,(steady|after),' samples.csv >rest.csv

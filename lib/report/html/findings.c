@@ -31,9 +31,11 @@ static void put_alternative(FILE *out, const struct report *report,
             continue;
         report_amount(&finding->value, finding->unit, false, value,
                       sizeof(value));
-        fprintf(out, " %s: %s%s", finding->parameter, value,
-                value[0] ? ", " : "");
-        fprintf(out, "%s.", report_verdict(finding));
+        fputc(' ', out);
+        html_name(out, finding->parameter);
+        fputs(": ", out);
+        html_text(out, value);
+        fprintf(out, "%s%s.", value[0] ? ", " : "", report_verdict(finding));
     }
     html_text(out, " The values are in the text beside it.");
 }
