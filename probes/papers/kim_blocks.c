@@ -154,7 +154,7 @@ static void think_clustered_block(struct study *study,
     if (bytes == 0)
         bytes = block_from(study, page_bytes, BLOCK_FIRST_PAGES_AGAIN, &agree);
     if (bytes == 0 || !agree)
-        paper_say_open(study, findings, "clustered_block",
+        study_say_open(study->probe, findings,
                        agree
                            ? "random writes are not as fast as sequential ones "
                              "from one size on, or are at every size"
@@ -261,7 +261,7 @@ static void think_nand_type(struct study *study, struct findings *findings)
     bool agree = clusters_of(found, pages, PAPER_EVEN, scratch) == clusters &&
                  clusters_of(found, pages, PAPER_ODD, scratch) == clusters;
     if (!agree || clusters < 1 || clusters > 4) {
-        paper_say_open(study, findings, "nand_type",
+        study_say_open(study->probe, findings,
                        agree ? "the costs of page writes form no clear clusters"
                              : paper_halves_disagree);
         return;

@@ -127,15 +127,12 @@ static const double *read_gains(struct study *study, uint32_t count)
 
 static void think_read_buffer(struct study *study, struct findings *findings)
 {
-    uint32_t step_kib = study->setting.logical_block_bytes > KIB
-                            ? study->setting.logical_block_bytes / KIB
-                            : 1;
     uint32_t count = BUFFER_MOST_KIB;
     char size[24];
 
-    if (step_kib > 1) {
-        paper_say_open(
-            study, findings, "read_buffer",
+    if (study->setting.logical_block_bytes > KIB) {
+        study_say_open(
+            study->probe, findings,
             "the procedure reads in steps of 1 KiB, and this drive has "
             "larger blocks");
         return;
@@ -164,7 +161,7 @@ static void think_read_buffer(struct study *study, struct findings *findings)
         finding_absent(finding, paper_confidence * run.agreement);
         finding_why(finding, "second reads are as slow as first ones");
     } else {
-        paper_say_open(study, findings, "read_buffer",
+        study_say_open(study->probe, findings,
                        "the two curves do not part and meet at clear sizes");
     }
 }
@@ -256,17 +253,17 @@ static void conclude_write(const struct study *study, const double buffered[],
     char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
-        paper_say_open(
-            study, findings, "write_buffer",
+        study_say_open(
+            study->probe, findings,
             "a small write takes several times as long as a small read, "
             "so the buffer seems to be bypassed");
     } else if (!run.any || run.last + 1 >= BUFFER_MOST_KIB) {
-        paper_say_open(
-            study, findings, "write_buffer",
+        study_say_open(
+            study->probe, findings,
             "writes into an empty and into a full buffer do not part at "
             "a clear size");
     } else if (even.last != run.last || odd.last != run.last) {
-        paper_say_open(study, findings, "write_buffer", paper_halves_disagree);
+        study_say_open(study->probe, findings, paper_halves_disagree);
     } else {
         uint64_t bytes = (run.last + 1) * KIB;
         struct finding *finding =
@@ -290,8 +287,8 @@ static void think_write_buffer(struct study *study, struct findings *findings)
                                 .emit = emit_write};
 
     if (study->setting.logical_block_bytes > KIB) {
-        paper_say_open(
-            study, findings, "write_buffer",
+        study_say_open(
+            study->probe, findings,
             "the procedure writes in steps of 1 KiB, and this drive has "
             "larger blocks");
         return;

@@ -83,8 +83,7 @@ static void think_clustered_page(struct study *study, struct findings *findings)
         const char *reason =
             agree ? "no sharp periodic drops of the cost over the size"
                   : paper_halves_disagree;
-        paper_say_open(study, findings, "clustered_page", reason);
-        paper_say_open(study, findings, "read_modify_write", reason);
+        study_say_open(study->probe, findings, reason);
         return;
     }
     uint64_t bytes = (uint64_t)period * PAGE_STEP_KIB * KIB;

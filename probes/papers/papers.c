@@ -92,12 +92,6 @@ struct finding *paper_say_size(const struct study *study,
     return finding;
 }
 
-void paper_say_open(const struct study *study, struct findings *findings,
-                    const char *parameter, const char *reason)
-{
-    finding_why(paper_add(study, findings, parameter), "%s", reason);
-}
-
 const char paper_halves_disagree[] =
     "the two halves of the measurement do not lead to one reading of the "
     "figure";

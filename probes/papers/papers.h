@@ -59,8 +59,6 @@ struct finding *paper_add(const struct study *study, struct findings *findings,
 struct finding *paper_say_size(const struct study *study,
                                struct findings *findings, const char *parameter,
                                uint64_t bytes);
-void paper_say_open(const struct study *study, struct findings *findings,
-                    const char *parameter, const char *reason);
 
 /* ---- Kim et al. (kim_*.c) ----------------------------------------------- */
 

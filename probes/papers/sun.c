@@ -342,11 +342,12 @@ static bool read_line(double means[2][SIZES], uint32_t sizes, struct line *line)
 static void say_cost(struct study *study, struct findings *findings,
                      const char *parameter, bool is_line, double ns)
 {
+    struct finding *finding = paper_add(study, findings, parameter);
+
     if (!is_line) {
-        paper_say_open(study, findings, parameter, paper_halves_disagree);
+        finding_why(finding, "%s", paper_halves_disagree);
         return;
     }
-    struct finding *finding = paper_add(study, findings, parameter);
     finding_found(finding, value_integer((uint64_t)llround(ns)),
                   paper_confidence);
     finding_why(finding, "the line through the mean times of requests of 4 KiB "

@@ -141,9 +141,9 @@ static void say_half(struct study *study, struct findings *findings,
             "both %.0f ms, in none %.0f ms",
             half, both, zeros);
     else
-        paper_say_open(study, findings, "content_unit",
-                       "blocks with ones in one half do not cost half of what "
-                       "those with ones in both cost");
+        finding_why(paper_add(study, findings, "content_unit"),
+                    "blocks with ones in one half do not cost half of what "
+                    "those with ones in both cost");
 }
 
 static void think_content(struct study *study, struct findings *findings)
@@ -262,9 +262,9 @@ static void think_log_list(struct study *study, struct findings *findings)
            second_round(study, places, log_bytes, between_ms) < places)
         places++;
     if (places == 1 || places > PLACES_MOST) {
-        paper_say_open(study, findings, "log_list",
-                       "for no number of blocks do all writes of the second "
-                       "round wait for a merge, and for one less none");
+        finding_why(paper_add(study, findings, "log_list"),
+                    "for no number of blocks do all writes of the second "
+                    "round wait for a merge, and for one less none");
     } else {
         struct finding *finding = paper_add(study, findings, "log_list");
         finding_found(finding, value_integer(places - 1), paper_confidence);
