@@ -251,10 +251,16 @@ static int state_cache(struct drive *drive, struct fault *why)
     return error;
 }
 
-/* Rates are what the drive delivers, outliers of its noise included: where many
- * requests are under way, one that takes long holds up the others. */
-static int state_rates(struct drive *quiet, const struct drive *noisy,
-                       struct fault *why)
+/* A cache of flash has two: which one shows depends on its fill. */
+static bool has_one_speed(const struct drive *drive)
+{
+    return drive->slc_blocks_count == 0;
+}
+
+/* Rates of reads are what the drive delivers, with the outliers of its noise:
+ * of many requests under way, one that takes long holds up the others. */
+static int state_reads_together(struct drive *quiet, const struct drive *noisy,
+                                struct fault *why)
 {
     struct together together;
     const int error = draw_together(noisy, &together, why);
@@ -269,26 +275,27 @@ static int state_rates(struct drive *quiet, const struct drive *noisy,
         order_ns = fmin(order_ns, together.order_ns[i]);
     state_number(quiet, "sequential_read_rate", true,
                  (uint64_t)llround(1e9 / order_ns * (double)bytes));
-    /* A cache of flash has two rates: which one shows depends on its fill. */
-    const bool one_rate = together.write_ns > 0 && quiet->slc_blocks_count == 0;
-    state_number(
-        quiet, "sequential_write_rate", one_rate,
-        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
-                 : 0);
     state_number(quiet, "random_read_rate", true,
                  (uint64_t)llround(1e9 / random_ns));
     return 0;
 }
 
-/* Depths are counted, so 1 is none beside another. */
-static int state_parallelism(struct drive *drive, struct fault *why)
+/* Without noise: what holds up writes from outside is told apart. Depths are
+ * counted, so 1 is none beside another. */
+static int state_together(struct drive *drive, struct fault *why)
 {
     struct together together;
     const int error = draw_together(drive, &together, why);
 
     if (error)
         return error;
+    const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
     const uint32_t depth = draw_read_parallelism(&together);
+    const bool one_rate = together.write_ns > 0 && has_one_speed(drive);
+    state_number(
+        drive, "sequential_write_rate", one_rate,
+        one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
+                 : 0);
     if (depth == 1)
         state(drive, "read_parallelism", "absent");
     else
@@ -387,9 +394,9 @@ static int state_flush(struct drive *drive, struct fault *why)
         return error;
     state(drive, "flush_honesty",
           flush.honesty_seen ? flush.honesty : "unidentifiable");
-    state_number(drive, "flush_time", flush.flush_seen,
+    state_number(drive, "flush_time", flush.flush_seen && has_one_speed(drive),
                  (uint64_t)llround(flush.flush_ns));
-    state_number(drive, "fua_time", flush.fua_seen,
+    state_number(drive, "fua_time", flush.fua_seen && has_one_speed(drive),
                  (uint64_t)llround(flush.fua_ns));
     return 0;
 }
@@ -421,9 +428,9 @@ int draw_truths(struct drive *drive, struct fault *why)
     if (!error)
         error = state_costs(quiet, why);
     if (!error)
-        error = state_rates(quiet, noisy, why);
+        error = state_reads_together(quiet, noisy, why);
     if (!error)
-        error = state_parallelism(quiet, why);
+        error = state_together(quiet, why);
     if (!error)
         error = state_stripe(quiet, why);
     if (!error)
