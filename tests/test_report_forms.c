@@ -364,11 +364,11 @@ START_TEST(every_form_begins_with_it)
     ck_assert_int_eq(fclose(out), 0);
     ck_assert_ptr_eq(strstr(text, "A drive; a random read of 4 KiB takes"),
                      text);
-    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list (open units)\n"));
     ck_assert_ptr_null(strstr(text, "log_list  "));
     render(text, &report);
     ck_assert_ptr_nonnull(strstr(text, "\n**A drive; a random read of 4 KiB"));
-    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list.\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list (open units).\n"));
     report_json(document, &report);
     ck_assert(json_object_object_get_ex(document, "summary", &summary));
     ck_assert_str_eq(json_object_get_string(summary),
@@ -385,8 +385,10 @@ static const struct {
 } erase_units[] = {
     {VERDICT_FOUND, VERDICT_INCONCLUSIVE, "nand_type"},
     {VERDICT_INCONCLUSIVE, VERDICT_FOUND, "nand_type"},
-    {VERDICT_INCONCLUSIVE, VERDICT_INCONCLUSIVE, "clustered_block, nand_type"},
-    {VERDICT_INCONCLUSIVE, VERDICT_ABSENT, "clustered_block, nand_type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_INCONCLUSIVE,
+     "clustered_block (erase unit), nand_type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_ABSENT,
+     "clustered_block (erase unit), nand_type"},
     {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "erase_unit, nand_type"},
 };
 

@@ -334,8 +334,14 @@ char *report_names(const struct findings *findings, enum verdict verdict,
 
     text[0] = '\0';
     for (size_t i = 0; i < count && used < size; i++) {
-        snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                 named[i]->parameter);
+        /* "erase unit: what it erases at once" begins with the everyday name.
+         */
+        const char *meaning = parameter_meaning(named[i]->parameter);
+        const char *colon = meaning ? strchr(meaning, ':') : NULL;
+        snprintf(text + used, size - used, "%s%s%s%.*s%s", used ? ", " : "",
+                 named[i]->parameter, colon ? " (" : "",
+                 colon ? (int)(colon - meaning) : 0, colon ? meaning : "",
+                 colon ? ")" : "");
         used = strlen(text);
     }
     return text;

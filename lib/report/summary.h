@@ -33,8 +33,8 @@ const struct finding *report_erase_unit(const struct findings *findings);
 size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
                          const struct finding *named[FINDINGS_MAX]);
 
-/* "log_list, log_block": their parameters; empty where there is none. Returns
- * `text`. */
+/* "log_list (open units), nand_type": their parameters, with the everyday name
+ * where it is another; empty where there is none. Returns `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size);
 
