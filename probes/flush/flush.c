@@ -37,8 +37,8 @@ static const double work_least = 0.10, work_none = 0.12;
  * 3500 us): a write that waits for one, with what commands and the link add to
  * both, at least so much longer. */
 static const double through_least = 0.20;
-static const uint32_t looks[] = {18, 22, 28, 36, 48, 64, 0};
-enum { ROUNDS_MAX = 64, ROUNDS_USUAL = 22 };
+static const uint32_t looks[] = {18, 22, 28, 36, 48, 64, 96, 128, 0};
+enum { ROUNDS_MAX = 128, ROUNDS_USUAL = 22 };
 static const struct claim_rule rule = {
     .alpha = 1e-4, .looks = looks, .to_the_end = true};
 
