@@ -102,8 +102,9 @@ def flush_honesty(keys):
         return None
     kept = number(keys["write_buffer_bytes"]) + number(
         keys["first_level_bytes"])
-    if kept < 512:
-        return "write-through"
+    if kept < 512:  # a page may wait for those programmed with it
+        collects = int(keys["program_pages_count"]) > 1
+        return "real" if collects else "write-through"
     return "free" if "on" in (keys["flush_lies"],
                               keys["write_buffer_protected"]) else "real"
 

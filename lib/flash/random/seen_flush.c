@@ -108,8 +108,16 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     measure(&bench, long_bytes, &more);
     const bool lies =
         keeps && (drive->flush_lies || drive->write_buffer_protected);
-    seen->honesty = !keeps ? "write-through" : lies ? "free" : "real";
-    if (!keeps)
+    /* A page that waits for others to be programmed with it. */
+    const bool collects = !keeps && drive->program_pages_count > 1;
+    seen->honesty = collects ? "real"
+                    : !keeps ? "write-through"
+                    : lies   ? "free"
+                             : "real";
+    if (collects)
+        seen->honesty_seen =
+            (waits(&one) || waits(&more)) && !drive->flush_lies;
+    else if (!keeps)
         seen->honesty_seen =
             one.write_ns > (1 + 2 * DRAW_EFFECT_LEAST) * one.read_ns;
     else if (lies)
