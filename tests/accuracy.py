@@ -46,6 +46,7 @@ from accuracy_papers import NAMES, print_papers
 
 CONFIDENT = 0.99
 NANOSECONDS_SHARE = 0.10  # times are right within this
+INTERVAL_MOST = 1.3  # or within their interval, if that is no wider
 # What a drive delivers depends on its outliers, too; what holds up writes from
 # outside is told apart.
 RATES = ("sequential_read_rate", "random_read_rate")
@@ -203,6 +204,15 @@ def under_noise(drive, noise, options):
     return noisy
 
 
+def covers(finding, truth):
+    """Is the truth in the interval, which says something?"""
+    low, high = finding.get("low"), finding.get("high")
+    try:
+        return low <= float(truth) <= high <= INTERVAL_MOST * low
+    except (TypeError, ValueError):
+        return False
+
+
 def same(value, unit, truth, rough=0):
     if isinstance(value, bool) or truth in ("true", "false"):
         return str(value).lower() == str(truth).lower()
@@ -233,8 +243,8 @@ def judge(drive, finding):
     if expected is None:  # nobody could tell, nor does the mechanism say
         return None
     rough = ROUGH_SHARES.get(finding["parameter"], 0)
-    return ("exact" if same(value, finding["unit"], expected, rough)
-            else "wrong")
+    return ("exact" if same(value, finding["unit"], expected, rough) or
+            covers(finding, expected) else "wrong")
 
 
 def findings_of(document):
