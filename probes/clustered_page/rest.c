@@ -10,6 +10,9 @@
 
 /* Log ratios of a part of a page to all of it: it costs more, or no more. */
 static const double rest_least = 0.02, rest_none = 0.035;
+/* A part may also cost more because a buffer writes it out sooner than a whole
+ * page: so it was with 3 of some 50 drawn drives that are said to read. */
+static const double reads_confidence = 0.95;
 
 /* A part of a page against all of it. */
 static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
@@ -74,6 +77,8 @@ void page_say_rest(struct findings *findings, uint64_t page_bytes,
      * parts, and the rest is read for that as well. */
     if (side == SIDE_BELOW)
         confidence = fmin(confidence, page_small_confidence);
+    if (side == SIDE_ABOVE)
+        confidence = fmin(confidence, reads_confidence);
     if (side != SIDE_OPEN)
         finding_found(rest, value_boolean(side == SIDE_ABOVE), confidence);
     if (side == SIDE_ABOVE)
