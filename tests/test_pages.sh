@@ -43,7 +43,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.ids, self.links, self.open, self.plots = [], [], [], []
-        self.headers = self.cards = 0
+        self.headers, self.cards = 0, []
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
         if "id" in a:
@@ -52,9 +52,11 @@ class Page(html.parser.HTMLParser):
             if name in a:
                 self.links.append(a[name])
         if a.get("role") == "img" and a["aria-label"].startswith("A drawing"):
-            self.cards += 1
+            self.cards.append([])
         elif a.get("role") == "img":
             self.plots.append(a.get("aria-label", ""))
+        if self.cards and not self.plots and tag in ("svg", "rect", "text"):
+            self.cards[-1].append((tag, a))
         if tag == "th":
             assert a.get("scope") in ("row", "col", "rowgroup"), a
             self.headers += 1
@@ -80,7 +82,16 @@ assert len(page.plots) == int(sys.argv[2]), page.plots
 assert all("found" in p or "likely" in p or "absent" in p or "inconclusive" in p
            for p in page.plots), page.plots
 assert page.headers > 5
-assert page.cards == 1
+# A card for wide pages, and one for phones; each holds all that it draws.
+assert len(page.cards) == 2, page.cards
+for card, most in zip(page.cards, (760, 375)):
+    left, _, width, height = map(float, card[0][1]["viewbox"].split())
+    assert width <= most, (width, most)
+    for tag, a in card[1:]:
+        x, y = float(a["x"]), float(a.get("y", 0))
+        assert left <= x <= x + float(a.get("width", 0)) <= left + width, a
+        assert 0 <= y <= y + float(a.get("height", 0)) <= height, a
+assert ".card.wide{display:none}.card.narrow{display:block}" in text
 for section in ("glance", "findings", "advice", "conditions", "cost", "how"):
     assert section in page.ids, section
 assert "prefers-color-scheme:dark" in text and "@media print" in text

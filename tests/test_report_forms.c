@@ -179,16 +179,20 @@ START_TEST(the_card_says_what_is_known_and_what_is_not)
     found(&findings, "nand_type", value_text("SLC"), 0.75);
     finding_absent(findings_add(&findings, "log-list", "log_list"), 0.9);
     findings_add(&findings, "write-buffer", "write_buffer");
-    ck_assert_int_eq(report_card(out, &report), 0);
+    for (enum card_shape shape = CARD_NARROW + 1; shape-- > CARD_WIDE;) {
+        ck_assert_int_eq(report_card(out, &report, shape), 0);
+        ck_assert_int_eq(fclose(out), 0);
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            ck_assert_msg(strstr(text, words[i]) != NULL,
+                          "'%s' is missing in\n%s", words[i], text);
+        ck_assert_ptr_null(strstr(text, "S3CR3T"));
+        out = fmemopen(text, TEXT_MAX, "w");
+    }
     ck_assert_int_eq(fclose(out), 0);
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        ck_assert_msg(strstr(text, words[i]) != NULL, "'%s' is missing in\n%s",
-                      words[i], text);
-    ck_assert_ptr_null(strstr(text, "S3CR3T"));
     /* Where two probes contradict each other there is no erase unit. */
     found(&findings, "erase_unit", value_integer(2 << 20), 0.999);
     out = fmemopen(text, TEXT_MAX, "w");
-    ck_assert_int_eq(report_card(out, &report), 0);
+    ck_assert_int_eq(report_card(out, &report, CARD_WIDE), 0);
     ck_assert_int_eq(fclose(out), 0);
     ck_assert_ptr_nonnull(strstr(text, "erase unit: not known"));
 }

@@ -80,7 +80,8 @@ static int put_svg(struct card_job *job, struct fault *why)
     char *svg = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&svg, &length);
-    int error = memory ? report_card(memory, &job->run.store.report) : -ENOMEM;
+    int error = memory ? report_card(memory, &job->run.store.report, CARD_WIDE)
+                       : -ENOMEM;
 
     if (memory && fclose(memory) != 0 && !error)
         error = -ENOMEM;

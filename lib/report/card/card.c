@@ -23,32 +23,41 @@ const char report_card_alternative[] =
 
 enum { MARGIN = 24, TEXT_MAX = 160, UNITS_DRAWN = 16 };
 
-/* Where a fact stands: a frame with its label above its value. */
+/* A fact: a frame with its label above its value. The place is that of the wide
+ * card; the narrow one has two in a row, below the flash. */
 struct box {
     const char *parameter, *label;
     const char *absent; /* what that means to a reader */
-    double x, y, width;
+    double x, y;
 };
-static const double box_height = 48;
+static const double box_width = 166, box_height = 48;
+enum { NARROW_TOP = 324, NARROW_ROW = 64, NARROW_COLUMN = 174 };
 
 static const struct box boxes[] = {
-    {"write_buffer", "write buffer", "none", 392, 88, 166},
-    {"read_buffer", "read buffer", "none", 570, 88, 166},
-    {"fast_cache", "fast cache of flash", "none", 392, 148, 166},
-    {"nand_type", "bits a cell", "-", 570, 148, 166},
-    {"segment_groups", "groups", "one", 392, 208, 166},
-    {"read_parallelism", "reads at once that pay", "one", 570, 208, 166},
-    {"sequential_read_rate", "reads in order", "-", 24, 332, 166},
-    {"sequential_write_rate", "writes in order", "-", 206, 332, 166},
-    {"sustained_write_rate", "writes for long", "-", 388, 332, 166},
-    {"random_read_rate", "random reads", "-", 570, 332, 166},
+    {"write_buffer", "write buffer", "none", 392, 88},
+    {"read_buffer", "read buffer", "none", 570, 88},
+    {"fast_cache", "fast cache of flash", "none", 392, 148},
+    {"nand_type", "bits a cell", "-", 570, 148},
+    {"segment_groups", "groups", "one", 392, 208},
+    {"read_parallelism", "reads at once that pay", "one", 570, 208},
+    {"sequential_read_rate", "reads in order", "-", 24, 332},
+    {"sequential_write_rate", "writes in order", "-", 206, 332},
+    {"sustained_write_rate", "writes for long", "-", 388, 332},
+    {"random_read_rate", "random reads", "-", 570, 332},
 };
 enum { BOXES = sizeof(boxes) / sizeof(boxes[0]) };
 
 struct card {
     FILE *out;
     const struct findings *findings;
+    enum card_shape shape;
 };
+
+/* What of the drawing is in sight. Narrow margins leave the text its size. */
+static const struct {
+    int left, width, height, legend;
+} sights[] = {
+    [CARD_WIDE] = {0, 760, 430, 409}, [CARD_NARROW] = {14, 360, 690, 662}};
 
 /* ---- the pen ------------------------------------------------------------- */
 
@@ -152,15 +161,21 @@ static void put_box(const struct card *card, const struct box *box)
     const struct finding *finding =
         findings_get(card->findings, box->parameter);
     const double share = share_of_fastest(card, finding);
+    const size_t at = (size_t)(box - boxes);
+    double x = box->x, y = box->y;
     char text[TEXT_MAX];
 
-    frame(card->out, box->x, box->y, box->width, box_height, outline(finding));
-    text_at(card->out, box->x + 10, box->y + 18, 12, "fill=\"" SOFT "\"",
-            box->label);
-    text_at(card->out, box->x + 10, box->y + 38, 15, look_of(finding),
+    if (card->shape == CARD_NARROW) {
+        const size_t row = at / 2;
+        x = MARGIN + NARROW_COLUMN * (double)(at % 2);
+        y = NARROW_TOP + NARROW_ROW * (double)row;
+    }
+    frame(card->out, x, y, box_width, box_height, outline(finding));
+    text_at(card->out, x + 10, y + 18, 12, "fill=\"" SOFT "\"", box->label);
+    text_at(card->out, x + 10, y + 38, 15, look_of(finding),
             words_of(finding, box->absent, text));
     if (share > 0)
-        frame(card->out, box->x, box->y + box_height + 4, box->width * share, 5,
+        frame(card->out, x, y + box_height + 4, box_width * share, 5,
               "fill=\"" DARK "\"");
 }
 
@@ -232,16 +247,22 @@ static void put_open_units(const struct card *card)
 
 /* ---- the rest ------------------------------------------------------------ */
 
-static void put_head(FILE *out, const struct report *report)
+/* On the narrow card a long name has smaller letters, and the grade a line of
+ * its own. */
+static void put_head(const struct card *card, const struct report *report)
 {
+    FILE *out = card->out;
+    const bool narrow = card->shape == CARD_NARROW;
     const struct device_info *device = report->device;
     const enum condition_grade grade =
         report->conditions ? conditions_grade(report->conditions)
                            : CONDITION_GREEN;
+    const char *name =
+        device && device->model[0] ? device->model : "A recording";
     char size[32] = "", line[TEXT_MAX];
 
-    text_at(out, MARGIN, 40, 22, "font-weight=\"700\" fill=\"" INK "\"",
-            device && device->model[0] ? device->model : "A recording");
+    text_at(out, MARGIN, 40, narrow && strlen(name) > 24 ? 14 : 22,
+            "font-weight=\"700\" fill=\"" INK "\"", name);
     if (device && device->capacity_bytes)
         format_capacity(device->capacity_bytes, size, sizeof(size));
     snprintf(line, sizeof(line), "%s%s%s%s%.10s", size,
@@ -252,31 +273,34 @@ static void put_head(FILE *out, const struct report *report)
     if (grade == CONDITION_GREEN)
         return;
     snprintf(line, sizeof(line), "conditions: %s", condition_grade_name(grade));
-    text_at(out, CARD_WIDTH - MARGIN, 40, 15,
+    text_at(out, narrow ? 364 : 736, narrow ? 18 : 40, 15,
             "text-anchor=\"end\" font-weight=\"700\" fill=\"" RED "\"", line);
 }
 
-int report_card(FILE *out, const struct report *report)
+int report_card(FILE *out, const struct report *report, enum card_shape shape)
 {
     static const struct findings none;
-    const struct card card = {out, report->findings ? report->findings : &none};
+    const struct card card = {out, report->findings ? report->findings : &none,
+                              shape};
+    const int width = sights[shape].width, height = sights[shape].height;
 
     errno = 0;
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-            "height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\">\n"
-            "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
-            CARD_WIDTH, CARD_HEIGHT, CARD_WIDTH, CARD_HEIGHT, CARD_WIDTH,
-            CARD_HEIGHT);
-    put_head(out, report);
+            "height=\"%d\" viewBox=\"%d 0 %d %d\" font-family=\"sans-serif\">\n"
+            "<rect x=\"%d\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+            width, height, sights[shape].left, width, height,
+            sights[shape].left, width, height);
+    put_head(&card, report);
     put_erase_unit(&card);
     put_open_units(&card);
     for (size_t i = 0; i < BOXES; i++)
         put_box(&card, &boxes[i]);
-    text_at(out, MARGIN, 414, 12, "fill=\"" SOFT "\"",
-            "Found by timing requests. Solid: 99 % sure or more. Dashed: less, "
-            "with how sure. Dotted: not known.");
+    text_at(out, MARGIN, sights[shape].legend, 12, "fill=\"" SOFT "\"",
+            "Found by timing requests. Solid: 99 % sure or more.");
+    text_at(out, MARGIN, sights[shape].legend + 16, 12, "fill=\"" SOFT "\"",
+            "Dashed: less, with how sure. Dotted: not known.");
     fputs("</svg>\n", out);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;

@@ -74,10 +74,12 @@ static void put_figure(FILE *out, const struct report_page *page,
     fputs("</div></figure>\n", out);
 }
 
-static void put_picture(FILE *out, const char *svg, unsigned number,
-                        const char *alternative)
+/* `look`: attributes of the figure. */
+static void put_picture(FILE *out, const char *look, const char *svg,
+                        unsigned number, const char *alternative)
 {
-    fputs("<figure><div class=\"plot\" role=\"img\" tabindex=\"0\" "
+    fprintf(out, "<figure%s>", look);
+    fputs("<div class=\"plot\" role=\"img\" tabindex=\"0\" "
           "aria-label=\"",
           out);
     html_text(out, alternative);
@@ -92,20 +94,27 @@ void html_figure(FILE *out, const struct report_page *page, const char *name,
     const struct report_figure *figure = figure_of(page, name);
 
     if (figure)
-        put_picture(out, figure->svg, (unsigned)(figure - page->figures) + 1,
-                    alternative);
+        put_picture(out, "", figure->svg,
+                    (unsigned)(figure - page->figures) + 1, alternative);
 }
 
+/* Of both shapes one is in sight, by the width of the page. */
 void html_card(FILE *out, const struct report *report)
 {
-    char *svg = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&svg, &length);
-    int error = memory ? report_card(memory, report) : -ENOMEM;
+    static const char *const looks[] = {[CARD_WIDE] = " class=\"card wide\"",
+                                        [CARD_NARROW] =
+                                            " class=\"card narrow\""};
 
-    if (memory && fclose(memory) == 0 && !error)
-        put_picture(out, svg, 0, report_card_alternative);
-    free(svg);
+    for (enum card_shape shape = CARD_WIDE; shape <= CARD_NARROW; shape++) {
+        char *svg = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&svg, &length);
+        int error = memory ? report_card(memory, report, shape) : -ENOMEM;
+
+        if (memory && fclose(memory) == 0 && !error)
+            put_picture(out, looks[shape], svg, 0, report_card_alternative);
+        free(svg);
+    }
 }
 
 /* ---- finding by finding ------------------------------------------------ */

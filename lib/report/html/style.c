@@ -70,6 +70,7 @@ static const char everywhere[] =
     ".plot svg{display:block;width:100%;height:auto;min-width:30rem}\n"
     /* gnuplot's marks are thin. */
     ".plot defs *{stroke-width:.36}\n"
+    ".card.narrow{display:none;max-width:26rem}.card svg{min-width:0}\n"
     "figcaption{color:var(--soft);font-size:.88rem;margin-top:.4rem}\n"
     "@media(prefers-color-scheme:dark){.plot{background:#0f1318}"
     ".plot svg{filter:invert(.93) hue-rotate(180deg)}}\n"
@@ -87,9 +88,11 @@ static const char everywhere[] =
     "padding-bottom:3rem}\n";
 
 static const char narrow_and_paper[] =
-    "@media(max-width:32rem){figure::after{content:'The picture scrolls "
-    "sideways.';color:var(--soft);font-size:.88rem}}\n"
-    "@media(max-width:44rem){header{padding-top:1.5rem}"
+    "@media(max-width:32rem){figure:not(.card)::after{content:'The picture "
+    "scrolls sideways.';color:var(--soft);font-size:.88rem}}\n"
+    "@media(max-width:44rem){"
+    ".card.wide{display:none}.card.narrow{display:block}header{padding-top:1."
+    "5rem}"
     "h1{font-size:1.5rem}"
     "thead{position:absolute;width:1px;height:1px;overflow:hidden;"
     "clip-path:inset(50%)}"
