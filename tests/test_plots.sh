@@ -140,11 +140,11 @@ for stem in basic inter_request_distance content large_request \
 done
 
 ## The distributions of latencies: what is marked is said in words, and the
-## hundredth of fewer than a hundred requests is not.
+## hundredth of few requests is not.
 awk -F, -v OFS=, '/^#/ || /^run,/ { print; next } $3 == "basic" && !row {
     row = 1; $10 = 0
-    for (i = 1; i <= 200; i++) { $5 = "random-read-a"
-        $11 = (i <= 197 ? 100 + i / 100 : 5000) * 1000; print }
+    for (i = 1; i <= 400; i++) { $5 = "random-read-a"
+        $11 = (i <= 395 ? 100 + i / 200 : 5000) * 1000; print }
     for (i = 1; i <= 40; i++) { $5 = "random-write-a"
         $11 = (i == 40 ? 70 : 2) * 1000000; print } }' basic.csv >known.csv
 draws "$source_dir/plots/basic.gp" known.csv

@@ -100,6 +100,38 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
 }
 END_TEST
 
+/* A percentile is stated where a request is slower with a confidence of 95 %:
+ * of 58 the slowest is quicker than the p95 more often than that. Earlier
+ * documents do not have their number. */
+START_TEST(a_percentile_takes_enough_requests)
+{
+    static const struct {
+        uint64_t requests;
+        const char *text;
+    } cases[] = {{0, "p95 20.0 us; p99 30.0 us; slowest 40.0 us"},
+                 {58, "slowest of 58: 40.0 us"},
+                 {59, "p95 20.0 us; slowest of 59: 40.0 us"},
+                 {298, "p95 20.0 us; slowest of 298: 40.0 us"},
+                 {299, "p95 20.0 us; p99 30.0 us; slowest of 299: 40.0 us"}};
+    static struct findings findings;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[200];
+        findings.count = 0;
+        struct finding *finding =
+            findings_add(&findings, "basic", "random_read");
+        finding_extra(finding, "p95", value_integer(20000));
+        finding_extra(finding, "p99", value_integer(30000));
+        finding_extra(finding, "slowest", value_integer(40000));
+        if (cases[i].requests)
+            finding_extra(finding, "requests",
+                          value_integer(cases[i].requests));
+        report_extras(finding, false, text, sizeof(text));
+        ck_assert_str_eq(text, cases[i].text);
+    }
+}
+END_TEST
+
 START_TEST(a_reader_meets_what_to_do_before_the_values)
 {
     static const char *const parts[] = {
@@ -439,6 +471,7 @@ int main(void)
     tcase_add_loop_test(cases, words_of_others_are_no_marks, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_test(cases, markdown_is_a_table_without_the_serial_number);
+    tcase_add_test(cases, a_percentile_takes_enough_requests);
     tcase_add_test(cases, a_reader_meets_what_to_do_before_the_values);
     tcase_add_test(cases, the_card_says_what_is_known_and_what_is_not);
     tcase_add_test(cases, a_doubtful_absence_is_called_likely);

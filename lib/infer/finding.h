@@ -24,7 +24,7 @@ enum value_kind {
     VALUE_LIST /* of integers */
 };
 
-enum { VALUE_LIST_MAX = 4, FINDINGS_MAX = 96, FINDING_EXTRAS_MAX = 4 };
+enum { VALUE_LIST_MAX = 4, FINDINGS_MAX = 96, FINDING_EXTRAS_MAX = 6 };
 
 struct value {
     enum value_kind kind;
@@ -50,7 +50,7 @@ struct interval; /* statistics/stats.h */
 
 /* A named addition to a finding, in the finding's unit: `smallest_request`,
  * `levels`, `p95`. What has another unit is a parameter of its own, or is said
- * in `why`. */
+ * in `why`; but `requests` is how many `p95` and its like are of. */
 struct finding_extra {
     char name[24];
     struct value value;

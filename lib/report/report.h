@@ -123,6 +123,12 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size);
 char *report_confidence(const struct finding *finding, char *text, size_t size);
 
+/* "p5 117 us; p95 376 us; slowest of 100: 381 us": what a finding has besides
+ * its value; empty where there is nothing. A percentile that so few requests
+ * cannot tell is left out. Returns `text`. */
+char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
+                    size_t size);
+
 /* "declared: physical_block_size 4 KiB (sysfs), ...": what the drive says of
  * the matter of a parameter; empty where it says nothing, or `device` is NULL.
  * Returns `text`. */

@@ -160,16 +160,9 @@ static const char *colour_of(const struct finding *finding)
 
 static void print_extras(const struct page *page, const struct finding *finding)
 {
-    char line[320] = "";
+    char line[320];
 
-    for (size_t i = 0; i < finding->extras_count; i++) {
-        char amount[96];
-        size_t used = strlen(line);
-        report_amount(&finding->extras[i].value, finding->unit,
-                      page->style.plain_bytes, amount, sizeof(amount));
-        snprintf(line + used, sizeof(line) - used, "%s%s %s", used ? "; " : "",
-                 finding->extras[i].name, amount);
-    }
+    report_extras(finding, page->style.plain_bytes, line, sizeof(line));
     report_wrap(page->out, line, WHY_INDENT, page->style.columns_count);
 }
 

@@ -203,6 +203,54 @@ static bool speaks_of(const struct device_declared *row, const char *parameter)
     return false;
 }
 
+/* Of how many requests its percentiles are; 0: it does not say. */
+static double requests_of(const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, "requests") == 0 &&
+            finding->extras[i].value.kind == VALUE_INTEGER)
+            return (double)finding->extras[i].value.integer;
+    return 0;
+}
+
+/* A percentile is told where some request lies beyond it, but for one time in
+ * twenty. The p99 takes 299 requests, p5 and p95 take 59. */
+static bool is_told(const char *name, double requests)
+{
+    const double most = 0.05;
+    double within = 0;
+
+    if (strcmp(name, "p99") == 0)
+        within = 0.99;
+    else if (strcmp(name, "p95") == 0 || strcmp(name, "p5") == 0)
+        within = 0.95;
+    return strcmp(name, "requests") != 0 &&
+           (requests <= 0 || pow(within, requests) <= most);
+}
+
+char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
+                    size_t size)
+{
+    const double requests = requests_of(finding);
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < finding->extras_count && used < size; i++) {
+        const struct finding_extra *extra = &finding->extras[i];
+        char amount[96], of[32] = "";
+        if (!is_told(extra->name, requests))
+            continue;
+        if (requests > 0 && strcmp(extra->name, "slowest") == 0)
+            snprintf(of, sizeof(of), " of %.0f:", requests);
+        report_amount(&extra->value, finding->unit, plain_bytes, amount,
+                      sizeof(amount));
+        snprintf(text + used, size - used, "%s%s%s %s", used ? "; " : "",
+                 extra->name, of, amount);
+        used += strlen(text + used);
+    }
+    return text;
+}
+
 char *report_declared(const struct device_info *device, const char *parameter,
                       bool plain_bytes, char *text, size_t size)
 {

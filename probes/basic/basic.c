@@ -332,6 +332,22 @@ static void say_writes(struct finding *finding, size_t count, const char *modes,
                   value_integer((uint64_t)llround(sustained->ns)));
 }
 
+/* A report leaves out those that so few requests cannot tell. */
+static void add_quantiles(struct finding *finding, const struct times *times)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {
+        {"p5", 0.05}, {"p95", 0.95}, {"p99", 0.99}, {"slowest", 1}};
+
+    for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+        finding_extra(finding, quantiles[i].name,
+                      value_integer(quantile(times->ns, times->count,
+                                             quantiles[i].share)));
+    finding_extra(finding, "requests", value_integer(times->count));
+}
+
 static void say_times(struct findings *findings, enum kind kind,
                       struct times *times, const struct sustained *sustained)
 {
@@ -346,12 +362,7 @@ static void say_times(struct findings *findings, enum kind kind,
     finding_measured(finding, times->median, &times->interval,
                      1 - 2 * times->error_rate);
     stats_sort(times->ns, times->count);
-    finding_extra(finding, "p5",
-                  value_integer(quantile(times->ns, times->count, 0.05)));
-    finding_extra(finding, "p95",
-                  value_integer(quantile(times->ns, times->count, 0.95)));
-    finding_extra(finding, "p99",
-                  value_integer(quantile(times->ns, times->count, 0.99)));
+    add_quantiles(finding, times);
     describe_modes(times, modes, sizeof(modes));
     if (kind == RANDOM_WRITE && sustained->known)
         say_writes(finding, times->count, modes, sustained);

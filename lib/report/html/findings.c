@@ -119,25 +119,10 @@ void html_card(FILE *out, const struct report *report)
 
 /* ---- finding by finding ------------------------------------------------ */
 
-static void put_extras(FILE *out, const struct finding *finding)
-{
-    if (finding->extras_count == 0)
-        return;
-    fputs("<p class=\"soft\">", out);
-    for (size_t i = 0; i < finding->extras_count; i++) {
-        char amount[96];
-        report_amount(&finding->extras[i].value, finding->unit, false, amount,
-                      sizeof(amount));
-        fprintf(out, "%s%s ", i ? "; " : "", finding->extras[i].name);
-        html_text(out, amount);
-    }
-    fputs("</p>\n", out);
-}
-
 static void put_finding(FILE *out, const struct report *report,
                         const struct finding *finding)
 {
-    char value[96], interval[160], sure[16], declared[400];
+    char value[96], interval[160], sure[16], line[320], declared[400];
 
     report_amount(&finding->value, finding->unit, false, value, sizeof(value));
     report_confidence(finding, sure, sizeof(sure));
@@ -163,7 +148,8 @@ static void put_finding(FILE *out, const struct report *report,
     fputc(toupper((unsigned char)finding->why[0]), out);
     html_text(out, finding->why[0] ? finding->why + 1 : "");
     fputs(".</p>\n", out);
-    put_extras(out, finding);
+    if (report_extras(finding, false, line, sizeof(line))[0])
+        html_tag(out, "p class=\"soft\"", line);
     if (declared[0])
         html_tag(out, "p class=\"soft\"", declared);
     fputs("</div>\n", out);
