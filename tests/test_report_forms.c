@@ -100,6 +100,46 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
 }
 END_TEST
 
+/* More than two that are open for one reason, and what waits for them, stand
+ * by the first; two have their names. */
+START_TEST(what_is_open_for_one_reason_stands_there_once)
+{
+    static const struct {
+        const char *parameter, *why;
+    } rows[] = {{"write_buffer", "too small"},
+                {"nand_type", "pass --assume=clustered_block=SIZE"},
+                {"content_dependence", "pass --assume=clustered_block=SIZE"},
+                {"clustered_block", "no writes are slow"},
+                {"fast_cache", "too few writes"},
+                {"fast_write_rate", "too few writes"},
+                {"sustained_write_rate", "too few writes"},
+                {"stripe_unit", "no reads wait"},
+                {"parallel_units", "no reads wait"}};
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    static struct findings findings;
+    const struct finding *named[FINDINGS_MAX];
+    size_t with_it[FINDINGS_MAX];
+    char text[400];
+
+    findings.count = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        finding_why(findings_add(&findings, "probe", rows[i].parameter), "%s",
+                    rows[i].why);
+    ck_assert_str_eq(
+        report_names(&findings, VERDICT_INCONCLUSIVE, text, sizeof(text)),
+        "write_buffer, clustered_block (erase unit) and 2 with "
+        "it, fast_cache and 2 with it, stripe_unit, "
+        "parallel_units");
+    ck_assert_uint_eq(
+        report_of_verdict(&findings, VERDICT_INCONCLUSIVE, named, with_it), 5);
+    /* What waits for a value that is known has its own place. */
+    findings.items[3].verdict = VERDICT_ABSENT;
+    report_names(&findings, VERDICT_INCONCLUSIVE, text, sizeof(text));
+    ck_assert_ptr_nonnull(
+        strstr(text, "write_buffer, nand_type, content_dependence, fast"));
+}
+END_TEST
+
 /* A percentile is stated where a request is slower with a confidence of 95 %:
  * of 58 the slowest is quicker than the p95 more often than that. Earlier
  * documents do not have their number. */
@@ -471,6 +511,7 @@ int main(void)
     tcase_add_loop_test(cases, words_of_others_are_no_marks, 0,
                         sizeof(marks) / sizeof(marks[0]));
     tcase_add_test(cases, markdown_is_a_table_without_the_serial_number);
+    tcase_add_test(cases, what_is_open_for_one_reason_stands_there_once);
     tcase_add_test(cases, a_percentile_takes_enough_requests);
     tcase_add_test(cases, a_reader_meets_what_to_do_before_the_values);
     tcase_add_test(cases, the_card_says_what_is_known_and_what_is_not);

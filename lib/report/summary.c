@@ -313,15 +313,68 @@ static bool is_said_elsewhere(const struct findings *findings,
            (reads && is_open(findings, by_writes));
 }
 
-size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
-                         const struct finding *named[FINDINGS_MAX])
+/* The finding whose value would help this one, by its own words; NULL: none of
+ * those that are open. */
+static const struct finding *waits_for(const struct findings *findings,
+                                       const struct finding *finding)
 {
-    size_t count = 0;
+    static const char words[] = "--assume=";
+    const char *at = strstr(finding->why, words);
+    char name[sizeof(finding->parameter)];
 
+    if (!at)
+        return NULL;
+    at += strlen(words);
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "="), at);
+    const struct finding *cause = findings_get(findings, name);
+    return is_open(findings, name) && cause != finding &&
+                   !is_said_elsewhere(findings, cause)
+               ? cause
+               : NULL;
+}
+
+/* By which of them an open finding stands in the list. */
+static const struct finding *first_of_reason(const struct findings *findings,
+                                             const struct finding *finding)
+{
+    const struct finding *cause = waits_for(findings, finding);
+
+    if (cause && !waits_for(findings, cause))
+        finding = cause;
     for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].verdict == verdict &&
-            !is_said_elsewhere(findings, &findings->items[i]))
-            named[count++] = &findings->items[i];
+        if (findings->items[i].verdict == VERDICT_INCONCLUSIVE &&
+            !is_said_elsewhere(findings, &findings->items[i]) &&
+            strcmp(findings->items[i].why, finding->why) == 0)
+            return &findings->items[i];
+    return finding;
+}
+
+size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
+                         const struct finding *named[FINDINGS_MAX],
+                         size_t with_it[FINDINGS_MAX])
+{
+    const bool folds = verdict == VERDICT_INCONCLUSIVE;
+    const struct finding *first[FINDINGS_MAX];
+    size_t of_reason[FINDINGS_MAX] = {0}, count = 0;
+
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        first[i] = NULL;
+        if (finding->verdict != verdict || is_said_elsewhere(findings, finding))
+            continue;
+        first[i] = folds ? first_of_reason(findings, finding) : finding;
+        of_reason[first[i] - findings->items]++;
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (!first[i])
+            continue;
+        const size_t others = of_reason[first[i] - findings->items] - 1;
+        if (others > 1 && first[i] != finding)
+            continue;
+        with_it[count] = others > 1 ? others : 0;
+        named[count++] = finding;
+    }
     return count;
 }
 
@@ -329,7 +382,8 @@ char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size)
 {
     const struct finding *named[FINDINGS_MAX];
-    const size_t count = report_of_verdict(findings, verdict, named);
+    size_t with_it[FINDINGS_MAX];
+    const size_t count = report_of_verdict(findings, verdict, named, with_it);
     size_t used = 0;
 
     text[0] = '\0';
@@ -342,6 +396,9 @@ char *report_names(const struct findings *findings, enum verdict verdict,
                  named[i]->parameter, colon ? " (" : "",
                  colon ? (int)(colon - meaning) : 0, colon ? meaning : "",
                  colon ? ")" : "");
+        used = strlen(text);
+        if (with_it[i])
+            snprintf(text + used, size - used, " and %zu with it", with_it[i]);
         used = strlen(text);
     }
     return text;

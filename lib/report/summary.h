@@ -28,13 +28,17 @@ const struct finding *report_erase_unit(const struct findings *findings);
 
 /* The findings of one verdict, as a reader is told of them: the erase unit, for
  * which two probes ask, is not among what is not known where either found it,
- * and stands there once where neither did. `named` points into `findings`.
- * Returns how many. */
+ * and stands there once where neither did. More than two that are not known for
+ * one reason, or because another is not known, stand there by their first;
+ * `with_it` is how many more that are. `named` points into `findings`. Returns
+ * how many. */
 size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
-                         const struct finding *named[FINDINGS_MAX]);
+                         const struct finding *named[FINDINGS_MAX],
+                         size_t with_it[FINDINGS_MAX]);
 
-/* "log_list (open units), nand_type": their parameters, with the everyday name
- * where it is another; empty where there is none. Returns `text`. */
+/* "log_list (open units), fast_cache and 3 with it": their parameters, with
+ * the everyday name where it is another; empty where there is none. Returns
+ * `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size);
 

@@ -137,7 +137,8 @@ static const char *reason_of(enum nand_answer answer)
     if (answer == NAND_ALIKE)
         return "all pages take one time, but where blocks begin is not known, "
                "and places that are counted otherwise may mix the kinds of "
-               "pages";
+               "pages: run clustered-block as well, or pass "
+               "--assume=clustered_block=SIZE";
     if (answer == NAND_HIDDEN)
         return "pages that seem to take one time differ a little, always the "
                "same ones: some levels are too near to each other to be "

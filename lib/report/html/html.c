@@ -79,14 +79,17 @@ static void put_names(FILE *out, const char *label,
                       const struct findings *findings, enum verdict verdict)
 {
     const struct finding *named[FINDINGS_MAX];
+    size_t with_it[FINDINGS_MAX];
     const size_t count =
-        findings ? report_of_verdict(findings, verdict, named) : 0;
+        findings ? report_of_verdict(findings, verdict, named, with_it) : 0;
 
     for (size_t i = 0; i < count; i++) {
-        fprintf(out, "%s<a href=\"#%s\">", i ? ", " : label,
-                named[i]->parameter);
-        html_name(out, named[i]->parameter);
+        const char *parameter = named[i]->parameter;
+        fprintf(out, "%s<a href=\"#%s\">", i ? ", " : label, parameter);
+        html_name(out, parameter);
         fputs("</a>", out);
+        if (with_it[i])
+            fprintf(out, " and %zu with it", with_it[i]);
     }
     if (count)
         fputs(".</p>\n", out);
