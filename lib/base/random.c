@@ -61,13 +61,13 @@ uint64_t random_u64(struct random *random)
 
 uint64_t random_below(struct random *random, uint64_t bound)
 {
-    /* Words below 2^64 mod bound would favour small results. */
-    uint64_t threshold = (0 - bound) % bound;
     uint64_t word;
 
+    /* Words below 2^64 mod bound, itself less than the bound, would favour
+     * small results. */
     do {
         word = random_u64(random);
-    } while (word < threshold);
+    } while (word < bound && word < (0 - bound) % bound);
     return word % bound;
 }
 

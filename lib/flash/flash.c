@@ -42,17 +42,12 @@ static uint64_t see(struct flash *flash, uint64_t begin_ns,
     return noise_seen(&flash->noise, begin_ns, complete_ns);
 }
 
-/* The request itself, and what noise makes of it. */
+/* A request, and what noise makes of it. */
 static uint64_t serve_noisy(struct flash *flash,
                             const struct flash_request *request,
                             uint64_t begin_ns)
 {
     struct noise *noise = &flash->noise;
-
-    if (!flash->drive.timing)
-        return begin_ns;
-    if (!noise->on)
-        return serve_request(flash, request, begin_ns);
     uint64_t awake_ns = noise_wake(noise, begin_ns);
     uint64_t asleep_ns = awake_ns - begin_ns;
     begin_ns = noise_unpause(noise, awake_ns);
@@ -66,6 +61,15 @@ static uint64_t serve_noisy(struct flash *flash,
     flash->why.wake_ns = asleep_ns;
     flash->why.noise_ns = paused_ns + (seen_ns - complete);
     return seen_ns;
+}
+
+static uint64_t serve(struct flash *flash, const struct flash_request *request,
+                      uint64_t begin_ns)
+{
+    if (!flash->drive.timing)
+        return begin_ns;
+    return flash->noise.on ? serve_noisy(flash, request, begin_ns)
+                           : serve_request(flash, request, begin_ns);
 }
 
 /* What another user asked for before a request of the host's begins; when that
@@ -104,8 +108,9 @@ static uint64_t carry_out(struct flash *flash,
     struct faults *faults = &flash->faults;
 
     if (!faults->on) {
-        *error = serve_data(flash, request);
-        return serve_noisy(flash, request, begin_ns);
+        *error =
+            flash->store || flash->content ? serve_data(flash, request) : 0;
+        return serve(flash, request, begin_ns);
     }
     *error = 0;
     if (faults_cut(faults, flash->store, begin_ns)) {
@@ -118,7 +123,7 @@ static uint64_t carry_out(struct flash *flash,
         return begin_ns;
     if (*error == 0)
         *error = serve_data(flash, request);
-    uint64_t complete = serve_noisy(flash, request, begin_ns);
+    uint64_t complete = serve(flash, request, begin_ns);
     if (faults_cut(faults, flash->store, complete))
         return later(begin_ns, cut_power(flash, error));
     if (request->operation == FLASH_FLUSH)
@@ -141,41 +146,70 @@ static bool flushes(const struct flash *flash,
            !flash->faults.flush_lies && !flash->drive.write_buffer_protected;
 }
 
+/* When its turn has come, what others did to the drive is over. */
+static uint64_t turn_ns(struct flash *flash, uint64_t now_ns)
+{
+    uint64_t begin_ns = later(now_ns, flash->held_until_ns);
+
+    if (flash->faults.on)
+        begin_ns = faults_begin_ns(&flash->faults, begin_ns);
+    if (flash->neighbour.every_ns && flash->drive.timing)
+        begin_ns = serve_neighbour(flash, begin_ns);
+    return begin_ns;
+}
+
+/* Its end is open. */
+static void dispatch_under_way(struct flash *flash,
+                               const struct waiting *waiting, uint64_t begin_ns)
+{
+    const struct flash_request *request = &waiting->request;
+    struct flash_done done = {.tag = request->tag,
+                              .submit_ns = waiting->submit_ns,
+                              .begin_ns = begin_ns};
+
+    under_way_open(flash->under_way, request, flushes(flash, request),
+                   waiting->order);
+    uint64_t least = carry_out(flash, request, begin_ns, &done.error);
+    under_way_close(flash->under_way, &done, least);
+}
+
+static void tell(struct flash *flash, const struct flash_done *done,
+                 uint64_t order_ns)
+{
+    flash->why.queue_ns = done->begin_ns - done->submit_ns;
+    flash->why.order_ns = order_ns;
+    flash_why_fit(&flash->why, done->complete_ns - done->submit_ns);
+    flash->tell(flash->tell_context, done, &flash->why);
+}
+
 /* A decision at `now_ns`: the request's turn has come. */
 static void dispatch(struct flash *flash, const struct waiting *waiting,
                      uint64_t now_ns)
 {
     const struct flash_request *request = &waiting->request;
-    struct flash_done done = {
-        .tag = request->tag,
-        .submit_ns = waiting->submit_ns,
-        .begin_ns = faults_begin_ns(&flash->faults,
-                                    later(now_ns, flash->held_until_ns))};
+    uint64_t begin_ns = turn_ns(flash, now_ns);
 
-    if (flash->neighbour.every_ns && flash->drive.timing)
-        done.begin_ns = serve_neighbour(flash, done.begin_ns);
     serve_count(flash, request);
-    flash->why = (struct flash_why){0};
+    if (flash->tell)
+        flash->why = (struct flash_why){0};
     if (flash->under_way) {
-        under_way_open(flash->under_way, request, flushes(flash, request),
-                       waiting->order);
-        uint64_t least = carry_out(flash, request, done.begin_ns, &done.error);
-        under_way_close(flash->under_way, &done, least);
+        dispatch_under_way(flash, waiting, begin_ns);
         return;
     }
-    flash->statistics.queue_ns += done.begin_ns - waiting->submit_ns;
+    flash->statistics.queue_ns += begin_ns - waiting->submit_ns;
+    struct working_slot *slot = working_begin(&flash->working, request);
+    struct flash_done *done = &slot->done;
+    done->tag = request->tag;
+    done->submit_ns = waiting->submit_ns;
+    done->begin_ns = begin_ns;
+    uint64_t complete = carry_out(flash, request, begin_ns, &done->error);
     /* Requests that overlap complete in the order in which they came. */
-    uint64_t least_ns = working_overlapping_ns(&flash->working, request);
-    uint64_t complete = carry_out(flash, request, done.begin_ns, &done.error);
-    done.complete_ns = later(complete, least_ns);
-    flash->busy_until_ns = later(flash->busy_until_ns, complete);
-    if (flash->tell) {
-        flash->why.queue_ns = done.begin_ns - done.submit_ns;
-        flash->why.order_ns = done.complete_ns - complete;
-        flash_why_fit(&flash->why, done.complete_ns - done.submit_ns);
-        flash->tell(flash->tell_context, &done, &flash->why);
-    }
-    working_put(&flash->working, request, &done);
+    done->complete_ns =
+        later(complete, working_overlapping_ns(&flash->working, slot));
+    flash->busy_until_ns = later(flash->busy_until_ns, done->complete_ns);
+    if (flash->tell)
+        tell(flash, done, done->complete_ns - complete);
+    working_put(&flash->working, slot);
 }
 
 /* First come first served is decided as soon as there is room. */
@@ -236,11 +270,8 @@ static void step_under_way(struct flash *flash)
         flash->slot_free_ns = done.complete_ns;
     flash->statistics.queue_ns += done.begin_ns - done.submit_ns;
     flash->busy_until_ns = later(flash->busy_until_ns, done.complete_ns);
-    if (!flash->tell)
-        return;
-    flash->why.queue_ns = done.begin_ns - done.submit_ns;
-    flash_why_fit(&flash->why, done.complete_ns - done.submit_ns);
-    flash->tell(flash->tell_context, &done, &flash->why);
+    if (flash->tell)
+        tell(flash, &done, flash->why.order_ns);
 }
 
 static uint64_t chores_count(const struct flash *flash)
@@ -335,7 +366,8 @@ void flash_expect(const struct flash *flash, uint64_t offset_bytes)
 
     if (mapping && mapping->ops->expect &&
         offset_bytes < flash->drive.capacity_bytes)
-        mapping->ops->expect(mapping, offset_bytes / mapping->unit_bytes);
+        mapping->ops->expect(mapping, long_quotient(offset_bytes / SECTOR_BYTES,
+                                                    flash->unit_sectors));
 }
 
 /* A decision is taken once its instant is over: whatever else arrives in it
@@ -371,7 +403,7 @@ void flash_advance(struct flash *flash, uint64_t until_ns,
         } else if (n < max && complete <= until_ns) {
             if (!working_has_room(&flash->working))
                 flash->slot_free_ns = complete;
-            done[n++] = working_take(&flash->working);
+            working_take(&flash->working, &done[n++]);
         } else {
             break;
         }
@@ -446,7 +478,14 @@ static int create_flash(struct flash *flash, struct fault *why)
     }
     if (!error && drive->slc_blocks_count)
         error = mapping_put_slc(drive, &flash->mapping);
-    return error;
+    if (error)
+        return error;
+    /* Sectors are below 2^35 (16 TiB), units at most 2^15 of them. */
+    flash->page_sectors =
+        divisor_of((uint32_t)(flash->array.page_bytes / SECTOR_BYTES));
+    flash->unit_sectors = divisor_of(flash->mapping->unit_bytes / SECTOR_BYTES);
+    flash->unit_pages = divisor_of(flash->mapping->unit_pages_count);
+    return 0;
 }
 
 int flash_create(const struct drive *drive, struct flash **result,

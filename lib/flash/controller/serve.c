@@ -68,7 +68,8 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
                           uint64_t begin_ns)
 {
     const struct mapping *mapping = flash->mapping;
-    uint64_t unit = page / mapping->unit_pages_count;
+    uint64_t unit = long_quotient(page, flash->unit_pages);
+    uint32_t unit_page = (uint32_t)(page - unit * mapping->unit_pages_count);
     uint32_t block, block_page;
 
     if (flash->write_buffer) {
@@ -93,9 +94,7 @@ static uint64_t read_page(struct flash *flash, uint64_t page, bool buffered,
         return begin_ns;
     }
     begin_ns = serve_find(flash, unit, begin_ns);
-    if (mapping->ops->locate(mapping, unit,
-                             (uint32_t)(page % mapping->unit_pages_count),
-                             &block, &block_page))
+    if (mapping->ops->locate(mapping, unit, unit_page, &block, &block_page))
         begin_ns = array_read_part(
             &flash->array, block, block_page,
             buffered ? flash->array.page_bytes : length_bytes, begin_ns);
@@ -151,8 +150,9 @@ static uint64_t serve_read(struct flash *flash,
     bool continued = flash->run_length_bytes > request->length_bytes;
 
     while (offset < end) {
-        uint64_t page = offset / page_bytes;
-        uint64_t piece = page_bytes - offset % page_bytes;
+        uint64_t page =
+            long_quotient(offset / SECTOR_BYTES, flash->page_sectors);
+        uint64_t piece = (page + 1) * page_bytes - offset;
         piece = piece < end - offset ? piece : end - offset;
         if (flash->tell)
             serve_unit_begin(flash);
@@ -205,8 +205,9 @@ static uint64_t serve_direct(struct flash *flash,
     if (request->operation == FLASH_DISCARD)
         return begin_ns;
     begin_ns += serve_lasting(flash, flash->drive.direct_ns) +
-                serve_transfer_ns(flash, request->length_bytes,
-                                  flash->drive.direct_bytes_per_second);
+                serve_lasting(
+                    flash, serve_rate_ns(request->length_bytes,
+                                         flash->drive.direct_bytes_per_second));
     flash->command_free_ns = begin_ns;
     return serve_transfer(flash, begin_ns, serve_link_bytes(request));
 }
@@ -295,23 +296,21 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
 
 static int move_data(struct flash *flash, const struct flash_request *request)
 {
-    const struct flash_request at = *request;
+    uint64_t offset = request->offset_bytes, length = request->length_bytes;
 
-    switch (at.operation) {
+    switch (request->operation) {
     case FLASH_READ:
-        return flash->store && at.data
-                   ? store_read(flash->store, at.offset_bytes, at.length_bytes,
-                                at.data)
+        return flash->store && request->data
+                   ? store_read(flash->store, offset, length, request->data)
                    : 0;
     case FLASH_WRITE:
         if (flash->content)
-            content_write(flash->content, at.offset_bytes, at.length_bytes,
-                          at.data);
-        if (flash->store && at.data && !at.unkept)
-            return faults_write(&flash->faults, flash->store, at.offset_bytes,
-                                at.length_bytes, at.data);
+            content_write(flash->content, offset, length, request->data);
+        if (flash->store && request->data && !request->unkept)
+            return faults_write(&flash->faults, flash->store, offset, length,
+                                request->data);
         if (flash->store)
-            store_spoil(flash->store, at.offset_bytes, at.length_bytes);
+            store_spoil(flash->store, offset, length);
         return 0;
     case FLASH_DISCARD:
     case FLASH_WRITE_ZEROES:

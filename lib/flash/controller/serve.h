@@ -37,6 +37,7 @@ struct flash {
     uint64_t capacity_bytes; /* as it says */
     struct drive drive;      /* its capacity is what the flash inside holds */
     struct array array;
+    struct divisor page_sectors, unit_sectors, unit_pages;
     struct mapping *mapping;           /* NULL: direct, no flash at all */
     struct read_buffer *read_buffer;   /* NULL: none */
     struct write_buffer *write_buffer; /* NULL: none */
@@ -50,6 +51,8 @@ struct flash {
     struct faults faults;
     struct flash_statistics statistics;
 
+    /* How long so many bytes take over the link, the last time it was asked. */
+    uint64_t link_bytes, link_ns;
     /* Host side: when the link and the command processor are free. */
     uint64_t link_free_ns, command_free_ns;
     uint64_t busy_until_ns; /* when the last request is complete */

@@ -18,9 +18,7 @@ static inline uint64_t serve_lasting(const struct flash *flash, uint64_t ns)
     return (uint64_t)((double)ns * flash->array.slowness);
 }
 
-static inline uint64_t serve_transfer_ns(const struct flash *flash,
-                                         uint64_t bytes,
-                                         uint64_t bytes_per_second)
+static inline uint64_t serve_rate_ns(uint64_t bytes, uint64_t bytes_per_second)
 {
     const uint64_t second_ns = UINT64_C(1000000000);
 
@@ -34,7 +32,18 @@ static inline uint64_t serve_transfer_ns(const struct flash *flash,
             ? rest * second_ns / bytes_per_second
             : (uint64_t)((__uint128_t)rest * second_ns / bytes_per_second);
 
-    return serve_lasting(flash, whole * second_ns + rest_ns);
+    return whole * second_ns + rest_ns;
+}
+
+/* Over the link; most pieces are as long as the one before. */
+static inline uint64_t serve_transfer_ns(struct flash *flash, uint64_t bytes)
+{
+    if (bytes != flash->link_bytes) {
+        flash->link_bytes = bytes;
+        flash->link_ns =
+            serve_rate_ns(bytes, flash->drive.interface_bytes_per_second);
+    }
+    return serve_lasting(flash, flash->link_ns);
 }
 
 /* What of a request comes over the link as data. */
@@ -48,9 +57,7 @@ static inline uint64_t serve_transfer(struct flash *flash, uint64_t begin_ns,
                                       uint64_t bytes)
 {
     flash->link_free_ns =
-        later(begin_ns, flash->link_free_ns) +
-        serve_transfer_ns(flash, bytes,
-                          flash->drive.interface_bytes_per_second);
+        later(begin_ns, flash->link_free_ns) + serve_transfer_ns(flash, bytes);
     return flash->link_free_ns;
 }
 

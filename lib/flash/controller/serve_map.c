@@ -23,10 +23,10 @@ static uint64_t read_map(struct flash *flash, uint64_t map_page,
 
 uint64_t serve_find(struct flash *flash, uint64_t unit, uint64_t begin_ns)
 {
-    uint64_t map_page = map_cache_page(unit), known_ns = begin_ns;
-
     if (!flash->map_cache)
         return begin_ns;
+    uint64_t map_page = map_cache_page(unit), known_ns = begin_ns;
+
     switch (map_cache_fetch(flash->map_cache, map_page)) {
     case MAP_CACHE_OWN:
         return begin_ns;

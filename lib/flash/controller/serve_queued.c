@@ -80,11 +80,10 @@ uint64_t serve_buffer_queued(struct flash *flash, const struct dirty *run,
     make_room(flash, run, begin_ns);
     uint64_t there_ns = interleave_admit(
         flash->array.interleave,
-        &(struct interleave_piece){
-            .bytes = write_buffer_growth(buffer, run),
-            .transfer_ns = serve_transfer_ns(
-                flash, link_bytes, flash->drive.interface_bytes_per_second),
-            .begin_ns = begin_ns});
+        &(struct interleave_piece){.bytes = write_buffer_growth(buffer, run),
+                                   .transfer_ns =
+                                       serve_transfer_ns(flash, link_bytes),
+                                   .begin_ns = begin_ns});
     write_buffer_put(buffer, run);
     if (!write_buffer_covers(buffer, &whole))
         return there_ns;

@@ -12,10 +12,10 @@ void serve_drop_read(struct flash *flash, uint64_t offset_bytes,
                      uint64_t length_bytes)
 {
     uint64_t page_bytes = flash->array.page_bytes;
-    uint64_t last = (offset_bytes + length_bytes - 1) / page_bytes;
 
     if (!flash->read_buffer)
         return;
+    uint64_t last = (offset_bytes + length_bytes - 1) / page_bytes;
     for (uint64_t page = offset_bytes / page_bytes; page <= last; page++)
         read_buffer_drop(flash->read_buffer, page);
 }
@@ -303,8 +303,7 @@ static uint64_t write_whole(struct flash *flash, uint64_t unit, uint64_t count,
     struct array_arrival arrival = {
         .free_ns = flash->link_free_ns,
         .begin_ns = serve_find(flash, unit, begin_ns),
-        .step_ns = serve_transfer_ns(flash, mapping->unit_bytes,
-                                     flash->drive.interface_bytes_per_second)};
+        .step_ns = serve_transfer_ns(flash, mapping->unit_bytes)};
 
     count = count < UINT32_MAX ? count : UINT32_MAX;
     uint32_t written = mapping->ops->write_run(mapping, unit, (uint32_t)count,
@@ -326,16 +325,19 @@ uint64_t serve_write(struct flash *flash, const struct flash_request *request,
         way.buffered && flash->drive.write_buffer_bytes < unit_bytes
             ? flash->drive.write_buffer_bytes
             : unit_bytes;
+    bool whole_run = !way.buffered && !way.safe && !way.no_data &&
+                     !flash->tell && !flash->write_cache;
     uint64_t done = begin_ns;
 
     serve_drop_read(flash, offset, request->length_bytes);
     if (flash->mapping->ops->begin_write)
         flash->mapping->ops->begin_write(flash->mapping);
     while (offset < end) {
-        struct dirty run = {.unit = offset / unit_bytes,
-                            .first_byte = (uint32_t)(offset % unit_bytes)};
-        if (!way.buffered && !way.safe && !way.no_data && run.first_byte == 0 &&
-            !flash->tell && !flash->write_cache) {
+        uint64_t unit =
+            long_quotient(offset / SECTOR_BYTES, flash->unit_sectors);
+        struct dirty run = {
+            .unit = unit, .first_byte = (uint32_t)(offset - unit * unit_bytes)};
+        if (whole_run && run.first_byte == 0 && end - offset > unit_bytes) {
             uint64_t whole_ns = 0;
             uint64_t whole =
                 write_whole(flash, run.unit, (end - offset) / unit_bytes,

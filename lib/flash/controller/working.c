@@ -39,17 +39,14 @@ void working_destroy(struct working *working)
     memset(working, 0, sizeof(*working));
 }
 
-/* ---- which overlap ------------------------------------------------------ */
-
-/* The parts from `first` on that a request touches: how many; 0 where they are
- * more than a few. */
-static uint32_t parts_of(uint64_t offset_bytes, uint64_t end_bytes,
-                         uint64_t *first)
+/* The slot of the next to come; there is one. */
+static uint32_t next_slot(const struct working *working)
 {
-    *first = offset_bytes >> PART_SHIFT;
-    uint64_t count = ((end_bytes - 1) >> PART_SHIFT) - *first + 1;
-    return count <= PARTS_FEW ? (uint32_t)count : 0;
+    assert(working->count < working->depth_count);
+    return working->free_slots[working->depth_count - working->count - 1];
 }
+
+/* ---- which overlap ------------------------------------------------------ */
 
 static uint32_t place_of(uint64_t part)
 {
@@ -58,47 +55,60 @@ static uint32_t place_of(uint64_t part)
     return ((uint32_t)part * golden) >> (32 - WORKING_TOUCHED_BITS);
 }
 
+struct working_slot *working_begin(struct working *working,
+                                   const struct flash_request *request)
+{
+    struct working_slot *slot = &working->slots[next_slot(working)];
+    uint64_t begin = request->offset_bytes;
+    uint64_t end = begin + request->length_bytes;
+
+    slot->offset_bytes = begin;
+    slot->end_bytes = end;
+    slot->parts_count = 0;
+    if (end == begin) /* a flush */
+        return slot;
+    slot->first_part = begin >> PART_SHIFT;
+    uint64_t count = ((end - 1) >> PART_SHIFT) - slot->first_part + 1;
+    if (count <= PARTS_FEW)
+        slot->parts_count = (uint32_t)count;
+    return slot;
+}
+
 /* One request more (`by` 1) or less (-1) is there. */
 static void touch(struct working *working, const struct working_slot *slot,
                   int by)
 {
-    uint64_t first;
-
-    if (slot->end_bytes == slot->offset_bytes) /* a flush */
-        return;
-    uint32_t count = parts_of(slot->offset_bytes, slot->end_bytes, &first);
-    if (count == 0)
+    if (slot->parts_count == 0 && slot->end_bytes > slot->offset_bytes)
         working->wide_count += (uint32_t)by;
-    for (uint32_t i = 0; i < count; i++) {
-        uint16_t *at = &working->touched[place_of(first + i)];
+    for (uint32_t i = 0; i < slot->parts_count; i++) {
+        uint16_t *at = &working->touched[place_of(slot->first_part + i)];
         *at = (uint16_t)(*at + by);
     }
 }
 
-static bool may_overlap(const struct working *working, uint64_t begin,
-                        uint64_t end)
+static bool may_overlap(const struct working *working,
+                        const struct working_slot *slot)
 {
-    uint64_t first;
-    uint32_t count = parts_of(begin, end, &first), found = working->wide_count;
+    uint32_t found = working->wide_count;
 
-    for (uint32_t i = 0; i < count; i++)
-        found += working->touched[place_of(first + i)];
-    return found != 0 || count == 0;
+    for (uint32_t i = 0; i < slot->parts_count; i++)
+        found += working->touched[place_of(slot->first_part + i)];
+    return found != 0 || slot->parts_count == 0;
 }
 
 uint64_t working_overlapping_ns(const struct working *working,
-                                const struct flash_request *request)
+                                const struct working_slot *slot)
 {
-    uint64_t begin = request->offset_bytes, complete_ns = 0;
-    uint64_t end = begin + request->length_bytes;
+    uint64_t complete_ns = 0;
 
-    if (end == begin || !may_overlap(working, begin, end))
+    if (slot->end_bytes == slot->offset_bytes || !may_overlap(working, slot))
         return complete_ns;
     for (uint32_t i = 0; i < working->count; i++) {
         const struct working_end *at =
             &working->ends[(working->head + i) & working->ring_mask];
         const struct working_slot *other = &working->slots[at->slot];
-        if (other->offset_bytes < end && begin < other->end_bytes)
+        if (other->offset_bytes < slot->end_bytes &&
+            slot->offset_bytes < other->end_bytes)
             complete_ns = at->complete_ns; /* they come in order */
     }
     return complete_ns;
@@ -106,31 +116,30 @@ uint64_t working_overlapping_ns(const struct working *working,
 
 /* ---- in and out --------------------------------------------------------- */
 
-void working_put(struct working *working, const struct flash_request *request,
-                 const struct flash_done *done)
+void working_put(struct working *working, const struct working_slot *slot)
 {
-    uint32_t mask = working->ring_mask, at = working->head + working->count++;
+    uint32_t mask = working->ring_mask, at = working->head + working->count;
+    uint64_t complete_ns = slot->done.complete_ns;
 
-    assert(working->count <= working->depth_count);
-    uint32_t slot = working->free_slots[working->depth_count - working->count];
+    assert(slot == &working->slots[next_slot(working)]);
+    working->count++;
     working->decisions_count++;
-    working->slots[slot] =
-        (struct working_slot){*done, request->offset_bytes,
-                              request->offset_bytes + request->length_bytes};
-    touch(working, &working->slots[slot], 1);
+    touch(working, slot, 1);
     for (; at != working->head &&
-           working->ends[(at - 1) & mask].complete_ns > done->complete_ns;
+           working->ends[(at - 1) & mask].complete_ns > complete_ns;
          at--)
         working->ends[at & mask] = working->ends[(at - 1) & mask];
-    working->ends[at & mask] = (struct working_end){done->complete_ns, slot};
+    working->ends[at & mask] =
+        (struct working_end){complete_ns, (uint32_t)(slot - working->slots)};
 }
 
-struct flash_done working_take(struct working *working)
+void working_take(struct working *working, struct flash_done *done)
 {
     assert(working->count > 0);
-    uint32_t slot = working->ends[working->head++ & working->ring_mask].slot;
-    working->free_slots[working->depth_count - working->count--] =
-        (uint16_t)slot;
-    touch(working, &working->slots[slot], -1);
-    return working->slots[slot].done;
+    uint32_t at = working->ends[working->head++ & working->ring_mask].slot;
+    const struct working_slot *slot = &working->slots[at];
+
+    working->free_slots[working->depth_count - working->count--] = (uint16_t)at;
+    touch(working, slot, -1);
+    *done = slot->done;
 }

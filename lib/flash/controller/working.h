@@ -19,6 +19,8 @@ enum { WORKING_DEPTH_MAX = 1024, WORKING_TOUCHED_BITS = 11 };
 struct working_slot {
     struct flash_done done;
     uint64_t offset_bytes, end_bytes;
+    uint64_t first_part;  /* of those that it touches, */
+    uint32_t parts_count; /* as many; 0: none, or more than a few */
 };
 
 struct working_end {
@@ -56,15 +58,18 @@ static inline uint64_t working_next_ns(const struct working *working)
                : UINT64_MAX;
 }
 
-/* When the last of those that overlap the request is complete; 0: none does. */
-uint64_t working_overlapping_ns(const struct working *working,
-                                const struct flash_request *request);
+/* Where a request is noted until it is taken; there is room. */
+struct working_slot *working_begin(struct working *working,
+                                   const struct flash_request *request);
 
-/* There is room. */
-void working_put(struct working *working, const struct flash_request *request,
-                 const struct flash_done *done);
+/* When the last of those that overlap it is complete; 0: none does. */
+uint64_t working_overlapping_ns(const struct working *working,
+                                const struct working_slot *slot);
+
+/* What began last is decided: its `done` says when it is complete. */
+void working_put(struct working *working, const struct working_slot *slot);
 
 /* The next to complete; there is one. */
-struct flash_done working_take(struct working *working);
+void working_take(struct working *working, struct flash_done *done);
 
 #endif

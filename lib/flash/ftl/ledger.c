@@ -58,8 +58,16 @@ uint64_t ledger_memory_bytes(const struct ledger *ledger)
                (sizeof(uint32_t) + sizeof(double));
 }
 
+void ledger_settle(struct ledger *ledger)
+{
+    while (ledger->late_begin != ledger->late_end)
+        ledger_lose(ledger, ledger->late[ledger->late_begin++ % LEDGER_LATE],
+                    1);
+}
+
 void ledger_close(struct ledger *ledger, uint32_t block)
 {
+    ledger_settle(ledger);
     ledger->blocks[block].filled_stamp = ledger->writes_stamp;
     ledger_link(ledger, block);
 }

@@ -21,6 +21,10 @@ struct ledger_block {
     uint32_t filled_stamp; /* of the host's writes, when it was closed */
 };
 
+/* Losses that are written down together: enough that the memory which holds one
+ * block's books comes near while others are seen to. */
+enum { LEDGER_LATE = 8 };
+
 struct ledger {
     struct ledger_block *blocks;
     uint32_t blocks_count, block_units_count;
@@ -30,6 +34,8 @@ struct ledger {
     /* (1 - u) / u for each count of valid units; infinite where there is none,
      * 0 where all are. */
     double *gain;
+    /* A ring of blocks that lost a unit and whose books do not say so yet. */
+    uint32_t late[LEDGER_LATE], late_begin, late_end;
 };
 
 int ledger_create(struct ledger *ledger, uint32_t blocks_count,
@@ -81,7 +87,37 @@ static inline void ledger_lose(struct ledger *ledger, uint32_t block,
         ledger_link(ledger, block);
 }
 
-/* The block is full: it may become a victim. */
+/* All that is late is written down. */
+void ledger_settle(struct ledger *ledger);
+
+static inline void ledger_near(const struct ledger *ledger, uint32_t block)
+{
+    if (block < ledger->blocks_count)
+        __builtin_prefetch(&ledger->blocks[block], 1);
+}
+
+/*
+ * A unit of a block is no longer valid, as the books say once they are settled.
+ * Blocks lie at random, and so do their neighbours in their list: each is asked
+ * for some losses before it is needed.
+ */
+static inline void ledger_lose_late(struct ledger *ledger, uint32_t block)
+{
+    uint32_t end = ledger->late_end++;
+
+    ledger_near(ledger, block);
+    if (end - ledger->late_begin == LEDGER_LATE)
+        ledger_lose(ledger, ledger->late[ledger->late_begin++ % LEDGER_LATE],
+                    1);
+    ledger->late[end % LEDGER_LATE] = block;
+    if (end - ledger->late_begin >= LEDGER_LATE / 2) {
+        uint32_t earlier = ledger->late[(end - LEDGER_LATE / 2) % LEDGER_LATE];
+        ledger_near(ledger, ledger->blocks[earlier].previous);
+        ledger_near(ledger, ledger->blocks[earlier].next);
+    }
+}
+
+/* The block is full: it may become a victim. Settles. */
 void ledger_close(struct ledger *ledger, uint32_t block);
 /* The block was chosen: it is one no longer. */
 void ledger_reopen(struct ledger *ledger, uint32_t block);

@@ -16,7 +16,7 @@ static void invalidate(struct page_mapping *map, uint64_t unit)
 
     if (slot == PAGE_NOWHERE)
         return;
-    ledger_lose(&map->ledger, quotient(slot, map->units), 1);
+    ledger_lose_late(&map->ledger, quotient(slot, map->units));
     map->slot_of_unit[unit] = PAGE_NOWHERE;
 }
 
@@ -100,6 +100,7 @@ static void invalidate_run(struct page_mapping *map, uint64_t unit,
 {
     uint32_t units = map->base.block_units_count;
 
+    ledger_settle(&map->ledger);
     while (count > 0) {
         const uint32_t *slots = &map->slot_of_unit[unit];
         uint32_t run = 1;

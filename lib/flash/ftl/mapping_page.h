@@ -73,6 +73,7 @@ static inline void page_mapping_put(struct page_mapping *map, uint64_t unit,
 
     map->slot_of_unit[unit] = slot;
     map->unit_of_slot[slot] = (uint32_t)unit;
+    __builtin_prefetch(&map->unit_of_slot[slot + 64], 1);
     map->ledger.blocks[block].valid_count++;
 }
 

@@ -109,6 +109,7 @@ static uint64_t move_units(struct page_mapping *map, uint32_t from,
 /* Cleans one block; false when none has anything to gain. */
 static bool clean_one(struct page_mapping *map, uint64_t *begin_ns)
 {
+    ledger_settle(&map->ledger);
     uint32_t from = worn_least(map);
 
     if (from == LEDGER_NONE)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * Division of 32-bit numbers by one that is known when the drive is made: a
+ * Division of numbers by one that is known when the drive is made: a
  * multiplication with the rounded-up inverse, exact for every dividend, and
  * several times as fast as the instruction.
  */
@@ -23,6 +23,15 @@ static inline uint32_t quotient(uint32_t number, struct divisor divisor)
 {
     return divisor.inverse
                ? (uint32_t)(((__uint128_t)number * divisor.inverse) >> 64)
+               : number;
+}
+
+/* Of a longer number: exact where number * divisor is below 2^64, and for each
+ * power of two. */
+static inline uint64_t long_quotient(uint64_t number, struct divisor divisor)
+{
+    return divisor.inverse
+               ? (uint64_t)(((__uint128_t)number * divisor.inverse) >> 64)
                : number;
 }
 
