@@ -14,10 +14,12 @@
 #include "cmd/flashemu/flashemu.h"
 
 static const char bench_drive[] = "bench-64g";
+static const char today_drive[] = "nvme-tlc";
 static const char log_drive[] = "bench-64g,mapping=log-block";
 
 enum {
     SMALL_BYTES = 4096,
+    TODAY_BYTES = 16384, /* what a drive of today programs anew */
     LARGE_BYTES = 1 << 20,
     DEPTH = 32,
     AHEAD = 16, /* requests that the model is told of before they come */
@@ -31,6 +33,7 @@ struct workload {
     const char *name, *drive, *key; /* of the JSON document, or NULL */
     enum flash_operation operation;
     uint64_t request_bytes, requests_count;
+    uint64_t before_count; /* that come first, and are not measured */
     bool random, settle;
 };
 
@@ -66,6 +69,21 @@ static const struct workload workloads[] = {
      .request_bytes = SMALL_BYTES,
      .requests_count = 20000,
      .random = true},
+    {.name = "nvme-tlc: random 4 KiB reads",
+     .drive = today_drive,
+     .key = "die_queue_random_read_per_second",
+     .operation = FLASH_READ,
+     .request_bytes = SMALL_BYTES,
+     .requests_count = 1000000,
+     .random = true},
+    {.name = "nvme-tlc: random 16 KiB writes",
+     .drive = today_drive,
+     .key = "die_queue_random_write_per_second",
+     .operation = FLASH_WRITE,
+     .request_bytes = TODAY_BYTES,
+     .requests_count = 200000,
+     .before_count = 500000,
+     .random = true},
 };
 
 /* What one workload took, and what it did. */
@@ -81,7 +99,7 @@ struct run {
     const struct workload *workload;
     struct flash *flash;
     struct random random;
-    uint64_t capacity_bytes, next_bytes, now_ns;
+    uint64_t capacity_bytes, page_bytes, next_bytes, now_ns;
     uint64_t ahead_bytes[AHEAD]; /* a ring: where the next requests begin */
     size_t ahead_first;
     size_t outstanding;
@@ -177,7 +195,8 @@ static int settle(struct run *run)
 static int measure_run(struct run *run, struct measured *measured)
 {
     struct flash_statistics before, after;
-    int error = run->workload->settle ? settle(run) : 0;
+    int error = run->workload->settle ? settle(run)
+                                      : send(run, run->workload->before_count);
     if (error)
         return error;
     flash_statistics(run->flash, &before);
@@ -194,7 +213,8 @@ static int measure_run(struct run *run, struct measured *measured)
         after.pages_programmed_count - before.pages_programmed_count;
     uint64_t written = after.written_bytes - before.written_bytes;
     measured->write_amplification =
-        written ? (double)programmed * SMALL_BYTES / (double)written : 0;
+        written ? (double)programmed * (double)run->page_bytes / (double)written
+                : 0;
     return error;
 }
 
@@ -211,6 +231,7 @@ static int measure(const struct workload *workload, struct measured *measured,
         return error;
     random_seed(&run.random, drive.seed);
     run.capacity_bytes = drive.capacity_bytes;
+    run.page_bytes = drive.page_bytes;
     look_ahead(&run);
     error = measure_run(&run, measured);
     measured->flash_pages_count = drive.capacity_bytes / SMALL_BYTES *

@@ -247,15 +247,15 @@ static void decide(struct flash *flash, uint64_t now_ns)
 
 /* ---- requests that share banks and buses -------------------------------- */
 
-/* A step of the banks; a request that is complete by it joins those to be
- * returned. */
-static void step_under_way(struct flash *flash)
+/* Steps of the banks by `until_ns`; a request that is complete by one joins those
+ * to be returned. */
+static void run_under_way(struct flash *flash, uint64_t until_ns)
 {
     bool was_full = !has_room(flash);
     struct flash_done done;
     uint64_t order;
 
-    if (!under_way_step(flash->under_way, &done, &order, &flash->why))
+    if (!under_way_run(flash->under_way, until_ns, &done, &order, &flash->why))
         return;
     if (flash->noise.on) {
         uint64_t turn_ns = done.complete_ns - done.begin_ns;
@@ -284,12 +284,11 @@ static uint64_t chores_count(const struct flash *flash)
  * or folds a block. False: there is none to clean, or no time. */
 static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
 {
-    struct mapping *mapping = flash->mapping;
+    if (flash->queue.count > 0 || under_way_is_busy(flash->under_way))
+        return false;
     uint64_t idle_ns = later(flash->busy_until_ns + flash->drive.idle_after_ns,
                              flash->cleaned_until_ns);
-
-    if (!mapping->ops->idle || idle_ns >= until_ns || flash->queue.count > 0 ||
-        under_way_is_busy(flash->under_way))
+    if (!flash->mapping->ops->idle || idle_ns >= until_ns)
         return false;
     uint64_t before = chores_count(flash);
     flash->cleaned_until_ns = idle_ns + 1;
@@ -302,16 +301,18 @@ static bool cleans_when_idle(struct flash *flash, uint64_t until_ns)
 static void advance_under_way(struct flash *flash, uint64_t until_ns,
                               bool inclusive)
 {
+    uint64_t last_ns = inclusive || until_ns == 0 ? until_ns : until_ns - 1;
+
     for (;;) {
-        uint64_t decision = decision_ns(flash);
         uint64_t step = under_way_next_ns(flash->under_way);
+        bool is_due = step < until_ns || (inclusive && step == until_ns);
         if (cleans_when_idle(flash, until_ns))
             continue;
+        uint64_t decision = decision_ns(flash);
         if (decision != UINT64_MAX && decides_at_once(flash))
             decide(flash, decision);
-        else if (step <= decision &&
-                 (step < until_ns || (inclusive && step == until_ns)))
-            step_under_way(flash);
+        else if (step <= decision && is_due)
+            run_under_way(flash, decision < last_ns ? decision : last_ns);
         else if (decision < until_ns)
             decide(flash, decision);
         else

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of the drive, and how many of them a request may touch and still be
- * noted at each. */
-enum { PART_SHIFT = 20, PARTS_FEW = 4 };
-
 int working_create(struct working *working, uint32_t depth_count)
 {
     uint32_t ring = 1;
@@ -48,13 +44,6 @@ static uint32_t next_slot(const struct working *working)
 
 /* ---- which overlap ------------------------------------------------------ */
 
-static uint32_t place_of(uint64_t part)
-{
-    const uint32_t golden = 2654435769u;
-
-    return ((uint32_t)part * golden) >> (32 - WORKING_TOUCHED_BITS);
-}
-
 struct working_slot *working_begin(struct working *working,
                                    const struct flash_request *request)
 {
@@ -64,36 +53,8 @@ struct working_slot *working_begin(struct working *working,
 
     slot->offset_bytes = begin;
     slot->end_bytes = end;
-    slot->parts_count = 0;
-    if (end == begin) /* a flush */
-        return slot;
-    slot->first_part = begin >> PART_SHIFT;
-    uint64_t count = ((end - 1) >> PART_SHIFT) - slot->first_part + 1;
-    if (count <= PARTS_FEW)
-        slot->parts_count = (uint32_t)count;
+    slot->parts = touched_parts_of(begin, end);
     return slot;
-}
-
-/* One request more (`by` 1) or less (-1) is there. */
-static void touch(struct working *working, const struct working_slot *slot,
-                  int by)
-{
-    if (slot->parts_count == 0 && slot->end_bytes > slot->offset_bytes)
-        working->wide_count += (uint32_t)by;
-    for (uint32_t i = 0; i < slot->parts_count; i++) {
-        uint16_t *at = &working->touched[place_of(slot->first_part + i)];
-        *at = (uint16_t)(*at + by);
-    }
-}
-
-static bool may_overlap(const struct working *working,
-                        const struct working_slot *slot)
-{
-    uint32_t found = working->wide_count;
-
-    for (uint32_t i = 0; i < slot->parts_count; i++)
-        found += working->touched[place_of(slot->first_part + i)];
-    return found != 0 || slot->parts_count == 0;
 }
 
 uint64_t working_overlapping_ns(const struct working *working,
@@ -101,7 +62,7 @@ uint64_t working_overlapping_ns(const struct working *working,
 {
     uint64_t complete_ns = 0;
 
-    if (slot->end_bytes == slot->offset_bytes || !may_overlap(working, slot))
+    if (!touched_by_others(&working->touched, &slot->parts))
         return complete_ns;
     for (uint32_t i = 0; i < working->count; i++) {
         const struct working_end *at =
@@ -124,7 +85,7 @@ void working_put(struct working *working, const struct working_slot *slot)
     assert(slot == &working->slots[next_slot(working)]);
     working->count++;
     working->decisions_count++;
-    touch(working, slot, 1);
+    touched_note(&working->touched, &slot->parts, 1);
     for (; at != working->head &&
            working->ends[(at - 1) & mask].complete_ns > complete_ns;
          at--)
@@ -140,6 +101,6 @@ void working_take(struct working *working, struct flash_done *done)
     const struct working_slot *slot = &working->slots[at];
 
     working->free_slots[working->depth_count - working->count--] = (uint16_t)at;
-    touch(working, slot, -1);
+    touched_note(&working->touched, &slot->parts, -1);
     *done = slot->done;
 }

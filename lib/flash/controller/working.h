@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/flash/request/request.h"
+#include "lib/flash/request/touched.h"
 
 /*
  * The requests that the drive works on: those whose completion is decided but
@@ -14,13 +15,12 @@
  * decided before them, so that they go to the end of the ring at once.
  */
 
-enum { WORKING_DEPTH_MAX = 1024, WORKING_TOUCHED_BITS = 11 };
+enum { WORKING_DEPTH_MAX = 1024 };
 
 struct working_slot {
     struct flash_done done;
     uint64_t offset_bytes, end_bytes;
-    uint64_t first_part;  /* of those that it touches, */
-    uint32_t parts_count; /* as many; 0: none, or more than a few */
+    struct touched_parts parts;
 };
 
 struct working_end {
@@ -35,10 +35,7 @@ struct working {
     struct working_slot *slots; /* `depth_count` of them */
     uint16_t *free_slots;       /* a stack of depth_count - count */
     uint64_t decisions_count;
-    /* How many requests touch a part of the drive, by its hash: where none
-     * does, none overlaps. Those that touch many parts are only counted. */
-    uint16_t touched[1 << WORKING_TOUCHED_BITS];
-    uint32_t wide_count;
+    struct touched touched;
 };
 
 /* At most `depth_count` (up to WORKING_DEPTH_MAX) at once. 0 or -ENOMEM. */

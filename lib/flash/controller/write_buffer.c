@@ -31,8 +31,9 @@ static uint32_t *head_of(const struct write_buffer *buffer, uint64_t unit)
 
 static struct entry *last_run(const struct write_buffer *buffer, uint64_t unit)
 {
+    if (buffer->count == 0)
+        return NULL;
     uint32_t at = *head_of(buffer, unit);
-
     while (at != NONE && buffer->ring[at].run.unit != unit)
         at = buffer->ring[at].chain;
     return at == NONE ? NULL : &buffer->ring[at];

@@ -90,10 +90,11 @@ static inline void ledger_lose(struct ledger *ledger, uint32_t block,
 /* All that is late is written down. */
 void ledger_settle(struct ledger *ledger);
 
-static inline void ledger_near(const struct ledger *ledger, uint32_t block)
+/* Where the books of a block are, or those of any where it is none. */
+static inline const struct ledger_block *ledger_at(const struct ledger *ledger,
+                                                   uint32_t block)
 {
-    if (block < ledger->blocks_count)
-        __builtin_prefetch(&ledger->blocks[block], 1);
+    return &ledger->blocks[block < ledger->blocks_count ? block : 0];
 }
 
 /*
@@ -105,15 +106,17 @@ static inline void ledger_lose_late(struct ledger *ledger, uint32_t block)
 {
     uint32_t end = ledger->late_end++;
 
-    ledger_near(ledger, block);
+    __builtin_prefetch(ledger_at(ledger, block), 1);
     if (end - ledger->late_begin == LEDGER_LATE)
         ledger_lose(ledger, ledger->late[ledger->late_begin++ % LEDGER_LATE],
                     1);
     ledger->late[end % LEDGER_LATE] = block;
     if (end - ledger->late_begin >= LEDGER_LATE / 2) {
-        uint32_t earlier = ledger->late[(end - LEDGER_LATE / 2) % LEDGER_LATE];
-        ledger_near(ledger, ledger->blocks[earlier].previous);
-        ledger_near(ledger, ledger->blocks[earlier].next);
+        const struct ledger_block *earlier =
+            &ledger
+                 ->blocks[ledger->late[(end - LEDGER_LATE / 2) % LEDGER_LATE]];
+        __builtin_prefetch(ledger_at(ledger, earlier->previous), 1);
+        __builtin_prefetch(ledger_at(ledger, earlier->next), 1);
     }
 }
 

@@ -35,24 +35,29 @@ uint64_t agenda_memory_bytes(const struct agenda *agenda)
     return agenda->most_count * sizeof(struct event);
 }
 
-static bool before(const struct event *a, const struct event *b)
+/* Time first, then its place among those of one instant: one comparison of a
+ * long number has no branch to guess. */
+static inline bool before(const struct event *a, const struct event *b)
 {
-    if (a->ns != b->ns)
-        return a->ns < b->ns;
-    return a->last != b->last ? b->last : a->order < b->order;
+    return ((__uint128_t)a->ns << 64 | a->order) <
+           ((__uint128_t)b->ns << 64 | b->order);
+}
+
+/* Puts an event into an empty slot, or above it. */
+static inline void rise(struct event *heap, uint32_t slot,
+                        const struct event *event)
+{
+    for (; slot > 0 && before(event, &heap[(slot - 1) / 2]);
+         slot = (slot - 1) / 2)
+        heap[slot] = heap[(slot - 1) / 2];
+    heap[slot] = *event;
 }
 
 void agenda_put(struct agenda *agenda, struct event event)
 {
-    struct event *heap = agenda->heap;
-    uint32_t slot = agenda->count++;
-
-    assert(slot < agenda->most_count);
-    event.order = agenda->order++;
-    for (; slot > 0 && before(&event, &heap[(slot - 1) / 2]);
-         slot = (slot - 1) / 2)
-        heap[slot] = heap[(slot - 1) / 2];
-    heap[slot] = event;
+    assert(agenda->count < agenda->most_count);
+    event.order = agenda->order++ | (uint64_t)event.last << 63;
+    rise(agenda->heap, agenda->count++, &event);
 }
 
 struct event agenda_take(struct agenda *agenda)
@@ -61,15 +66,17 @@ struct event agenda_take(struct agenda *agenda)
     uint32_t slot = 0, child;
 
     assert(agenda->count > 0);
-    struct event first = heap[0], last = heap[--agenda->count];
-    while ((child = 2 * slot + 1) < agenda->count) {
-        if (child + 1 < agenda->count && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], &last))
-            break;
+    const struct event first = heap[0], last = heap[--agenda->count];
+    /* The last belongs near the bottom: the gap goes all the way there, and the
+     * last up again from it. */
+    for (; (child = 2 * slot + 2) < agenda->count; slot = child) {
+        child -= before(&heap[child - 1], &heap[child]);
         heap[slot] = heap[child];
-        slot = child;
     }
-    heap[slot] = last;
+    if (child == agenda->count) {
+        heap[slot] = heap[child - 1];
+        slot = child - 1;
+    }
+    rise(heap, slot, &last);
     return first;
 }

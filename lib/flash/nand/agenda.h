@@ -11,7 +11,7 @@
  */
 struct event {
     uint64_t ns;
-    uint64_t order; /* agenda_put() fills it in */
+    uint64_t order; /* within one instant: agenda_put() fills it in */
     uint32_t at;    /* what it happens to, and what: the caller's */
     uint16_t kind;
     bool last;

@@ -17,14 +17,23 @@ uint64_t interleave_next_ns(const struct interleave *il)
     return agenda_next_ns(&il->agenda);
 }
 
-bool interleave_step(struct interleave *il, struct interleave_done *done)
+static void happen_next(struct interleave *il)
 {
-    if (il->complete_count == 0 && il->agenda.count > 0) {
-        struct event event = agenda_take(&il->agenda);
-        assert(event.ns >= il->now_ns);
-        il->now_ns = event.ns;
-        interleave_happen(il, &event);
-    }
+    const struct event event = agenda_take(&il->agenda);
+
+    assert(event.ns >= il->now_ns);
+    il->now_ns = event.ns;
+    interleave_happen(il, &event);
+}
+
+bool interleave_run(struct interleave *il, uint64_t until_ns,
+                    struct interleave_done *done)
+{
+    if (il->complete_count == 0 && il->agenda.count > 0)
+        happen_next(il);
+    while (il->complete_count == 0 && interleave_is_busy(il) &&
+           agenda_next_ns(&il->agenda) <= until_ns)
+        happen_next(il);
     if (il->complete_count == 0)
         return false;
     uint32_t at = il->complete[--il->complete_count];
@@ -36,6 +45,16 @@ bool interleave_step(struct interleave *il, struct interleave_done *done)
 }
 
 /* ---- what is asked for ------------------------------------------------- */
+
+/* Which of those under way a new job must not overtake. */
+static void find_older(struct interleave *il, struct job *job)
+{
+    for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous) {
+        bool follows = must_follow(job, &il->jobs[i]);
+        job->older_count += follows;
+        il->jobs[i].followers_count += follows;
+    }
+}
 
 uint32_t interleave_open(struct interleave *il,
                          const struct interleave_extent *extent)
@@ -52,8 +71,10 @@ uint32_t interleave_open(struct interleave *il,
                      .order = il->jobs_order++,
                      .previous = il->newest,
                      .next = NONE};
-    for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous)
-        job->older_count += must_follow(job, &il->jobs[i]);
+    job->parts = touched_parts_of(job->offset_bytes, job->end_bytes);
+    if (job->flushes || touched_by_others(&il->touched, &job->parts))
+        find_older(il, job);
+    touched_note(&il->touched, &job->parts, 1);
     if (il->newest != NONE)
         il->jobs[il->newest].next = at;
     il->newest = il->open = at;
@@ -452,11 +473,12 @@ static int allocate(struct interleave *il)
      * queues also the end of what is suspended, and waking up. */
     il->events_count = 4 * il->banks_count + il->jobs_count;
     il->banks = calloc(il->banks_count, sizeof(*il->banks));
+    il->blocked = calloc(il->banks_count, sizeof(*il->blocked));
     il->channels = calloc(il->channels_count, sizeof(*il->channels));
     il->jobs = calloc(il->jobs_count, sizeof(*il->jobs));
     il->complete = calloc(il->jobs_count, sizeof(*il->complete));
-    if (!il->banks || !il->channels || !il->jobs || !il->complete ||
-        agenda_create(&il->agenda, il->events_count))
+    if (!il->banks || !il->blocked || !il->channels || !il->jobs ||
+        !il->complete || agenda_create(&il->agenda, il->events_count))
         return -ENOMEM;
     if (il->gated) {
         size_t bytes = array_all_blocks(il->array) * sizeof(*il->blocks);
@@ -526,6 +548,7 @@ void interleave_destroy(struct interleave *il)
     if (!il)
         return;
     free(il->banks);
+    free(il->blocked);
     free(il->channels);
     free(il->steps);
     free(il->jobs);
@@ -539,7 +562,7 @@ void interleave_destroy(struct interleave *il)
 
 uint64_t interleave_memory_bytes(const struct interleave *il)
 {
-    return sizeof(*il) + il->banks_count * sizeof(*il->banks) +
+    return sizeof(*il) + il->banks_count * (sizeof(*il->banks) + 1) +
            il->channels_count * sizeof(*il->channels) +
            il->steps_count * sizeof(*il->steps) +
            il->jobs_count * sizeof(*il->jobs) +

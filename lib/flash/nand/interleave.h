@@ -151,9 +151,12 @@ int interleave_close(struct interleave *interleave, uint64_t least_ns);
 /* When something happens next; UINT64_MAX: never. */
 uint64_t interleave_next_ns(const struct interleave *interleave);
 
-/* Lets it happen. True when a job is complete by it, or by the last call: there
- * may be several at one instant. */
-bool interleave_step(struct interleave *interleave,
-                     struct interleave_done *done);
+/*
+ * Lets it happen, and what happens after it by `until_ns`: until a job is
+ * complete, or nothing is under way any more. True when a job is complete by
+ * it, or by the last call: there may be several at one instant.
+ */
+bool interleave_run(struct interleave *interleave, uint64_t until_ns,
+                    struct interleave_done *done);
 
 #endif

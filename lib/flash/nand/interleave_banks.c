@@ -19,6 +19,7 @@ static void complete_job(struct interleave *il, uint32_t at)
     struct job *job = &il->jobs[at];
 
     unlist(il, job);
+    touched_note(&il->touched, &job->parts, -1);
     job->end_ns = il->now_ns;
     il->complete[il->complete_count++] = at;
 }
@@ -26,9 +27,12 @@ static void complete_job(struct interleave *il, uint32_t at)
 /* Are those complete that waited for the job, which is? */
 static void let_follow(struct interleave *il, const struct job *job)
 {
-    for (uint32_t i = job->next; i != NONE;) {
+    uint32_t left = job->followers_count;
+
+    for (uint32_t i = job->next; left > 0 && i != NONE;) {
         uint32_t next = il->jobs[i].next;
         if (must_follow(&il->jobs[i], job)) {
+            left--;
             il->jobs[i].older_count--;
             /* Nothing but what was drained last says what a flush did. */
             if (job->drains)
@@ -161,11 +165,10 @@ static bool continues(const struct interleave *il, uint32_t step,
 /* Those that wait for the reads of a job on other banks. */
 static void unblock(struct interleave *il, uint32_t job)
 {
-    for (uint32_t i = 0; i < il->banks_count; i++) {
-        struct bank *bank = &il->banks[i];
-        if (!bank->blocked || head_of(il, bank)->job != job)
+    for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++) {
+        if (head_of(il, &il->banks[i])->job != job)
             continue;
-        bank->blocked = false;
+        il->blocked[i] = false;
         expect(il, il->now_ns, EVENT_BEGIN, i);
     }
 }
@@ -324,7 +327,7 @@ static bool may_begin(struct interleave *il, uint32_t at)
         return false;
     }
     if (step->kind == STEP_PROGRAM && job->reads_left_count > 0) {
-        bank->blocked = job->has_bank_waiting = true;
+        il->blocked[at] = job->has_bank_waiting = true;
         return false;
     }
     return true;

@@ -2,9 +2,12 @@
 #ifndef SSDPROBE_FLASH_INTERLEAVE_INSIDE_H
 #define SSDPROBE_FLASH_INTERLEAVE_INSIDE_H
 
+#include <string.h>
+
 #include "lib/flash/nand/agenda.h"
 #include "lib/flash/nand/interleave.h"
 #include "lib/flash/request/moment.h"
+#include "lib/flash/request/touched.h"
 
 /*
  * What only the files of the interleaving see: what is asked for, jobs with
@@ -52,7 +55,9 @@ struct job {
     uint64_t offset_bytes, end_bytes;
     uint64_t order;
     uint32_t steps_left_count, reads_left_count, erases_left_count;
-    uint32_t older_count;        /* jobs under way that it must not overtake */
+    struct touched_parts parts;
+    uint32_t older_count;        /* jobs under way that it must not overtake, */
+    uint32_t followers_count;    /* and those that must not overtake it */
     uint32_t tickets_left_count; /* pieces that wait for room */
     bool closed, begun, has_bank_waiting;
     bool timed;                /* an EVENT_LEAST is on its way */
@@ -109,7 +114,6 @@ struct bank {
     uint32_t sending_count;  /* program: pages of the burst still to go */
     uint32_t held_count;     /* program: pages in the cache register */
     bool busy;               /* a run is under way, or about to begin */
-    bool blocked;            /* a head waits for other steps */
     bool asking, holding;    /* for the bus; the bus */
     bool programming, copying;
     bool suspended;    /* a program or an erase is, for reads */
@@ -169,6 +173,7 @@ struct interleave {
     struct room room;
 
     struct bank *banks;
+    bool *blocked; /* of each bank: a head waits for other steps */
     uint32_t banks_count, channels_count;
     struct channel *channels;
     struct step *steps;
@@ -176,7 +181,8 @@ struct interleave {
     struct job *jobs;                /* the requests', then chores */
     uint32_t jobs_count, depth_count, free_job, open, newest;
     struct agenda agenda;
-    uint32_t events_count; /* at most, without those of steps */
+    uint32_t events_count;  /* at most, without those of steps */
+    struct touched touched; /* by those under way */
     uint64_t jobs_order;
     uint32_t *complete; /* jobs to be reported, all of this instant */
     uint32_t complete_count;
@@ -208,6 +214,16 @@ static inline struct step *head_of(const struct interleave *il,
                                    const struct bank *bank)
 {
     return &il->steps[bank->queues[bank->run.queue].head];
+}
+
+/* The first of the banks from this one on of which a head waits; their number:
+ * none. */
+static inline uint32_t next_blocked(const struct interleave *il, uint32_t from)
+{
+    const bool *found =
+        memchr(il->blocked + from, true, il->banks_count - from);
+
+    return found ? (uint32_t)(found - il->blocked) : il->banks_count;
 }
 
 /* Has the bank a step that can begin? It is then what it runs. */

@@ -39,11 +39,11 @@ static bool waits_for(const struct interleave *il, const struct bank *bank,
 
 void interleave_wake(struct interleave *il, uint32_t gate)
 {
-    for (uint32_t i = 0; i < il->banks_count; i++) {
+    for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++) {
         struct bank *bank = &il->banks[i];
-        if (!bank->blocked || (gate != NONE && !waits_for(il, bank, gate)))
+        if (gate != NONE && !waits_for(il, bank, gate))
             continue;
-        bank->blocked = false;
+        il->blocked[i] = false;
         if (!bank->wake_pending)
             expect(il, il->now_ns, EVENT_WAKE, i);
         bank->wake_pending = true;
@@ -97,7 +97,7 @@ bool interleave_pick(struct interleave *il, uint32_t at)
 {
     struct bank *bank = &il->banks[at];
 
-    bank->blocked = false;
+    il->blocked[at] = false;
     for (int i = QUEUE_READS; i < (bank->suspended ? 1 : QUEUES); i++) {
         uint32_t head = bank->queues[i].head;
         if (head == NONE || il->steps[head].begin_ns > il->now_ns)
@@ -106,7 +106,7 @@ bool interleave_pick(struct interleave *il, uint32_t at)
             bank->run.queue = (enum queue_kind)i;
             return true;
         }
-        bank->blocked = true;
+        il->blocked[at] = true;
     }
     return false;
 }

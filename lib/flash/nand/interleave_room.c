@@ -151,6 +151,7 @@ void interleave_begin_drain(struct interleave *il, uint64_t unit)
         il->jobs[behind->previous].next = at;
     behind->previous = at;
     behind->older_count += behind->flushes;
+    job->followers_count = behind->flushes;
 }
 
 void interleave_end_drain(struct interleave *il, uint64_t bytes)
@@ -181,7 +182,7 @@ void interleave_drained(struct interleave *il, const struct job *drain)
 
 bool interleave_is_draining(const struct interleave *il, uint64_t unit)
 {
-    if (*draining_of(il, unit) == 0)
+    if (il->chores_count == 0 || *draining_of(il, unit) == 0)
         return false;
     for (uint32_t i = il->newest; i != NONE; i = il->jobs[i].previous)
         if (il->jobs[i].drains && il->jobs[i].unit == unit)

@@ -140,12 +140,13 @@ void under_way_put(struct under_way *under_way, const struct flash_done *done,
     complete[at] = (struct item){*done, order};
 }
 
-bool under_way_step(struct under_way *under_way, struct flash_done *done,
-                    uint64_t *order, struct flash_why *why)
+bool under_way_run(struct under_way *under_way, uint64_t until_ns,
+                   struct flash_done *done, uint64_t *order,
+                   struct flash_why *why)
 {
     struct interleave_done job;
 
-    if (!interleave_step(under_way->interleave, &job))
+    if (!interleave_run(under_way->interleave, until_ns, &job))
         return false;
     const struct item *item = &under_way->jobs[job.job];
     *done = item->done;
