@@ -138,6 +138,9 @@ static uint32_t take_in(struct interleave *il, const struct step *step)
     }
     uint32_t slot = il->free_step;
     il->free_step = il->steps[slot].next;
+    /* Where there are many they lie far from the processor. */
+    __builtin_prefetch(any_step(il, il->free_step), 1);
+    __builtin_prefetch(&any_step(il, il->free_step)->job, 1);
     il->steps[slot] = *step;
     il->steps[slot].job = il->open;
     il->steps[slot].next = NONE;
@@ -239,7 +242,9 @@ uint32_t interleave_new_gate(struct interleave *il)
     }
     uint32_t at = il->free_gate;
     il->free_gate = il->gates[at].next;
-    il->gates[at] = (struct gate){.users_count = 1};
+    if (il->free_gate != NONE)
+        __builtin_prefetch(&il->gates[il->free_gate], 1);
+    il->gates[at] = (struct gate){.users_count = 1, .watcher = NONE};
     return at;
 }
 
@@ -323,7 +328,10 @@ static void ask(struct interleave *il, enum step_kind kind,
         interleave_note_program(il, asked->bytes);
     il->chore_work_ns += step.bus_ns + step.work_ns;
     struct bank *bank = &il->banks[asked->bank];
-    put_last(il, &bank->queues[queue_of(il, &step)], slot);
+    struct queue_ends *queue = &bank->queues[queue_of(il, &step)];
+    put_last(il, queue, slot);
+    if (queue->head == slot)
+        interleave_watch(il, asked->bank, slot);
     /* The bank looks at all that may begin at one time. */
     uint64_t look_ns = later(step.begin_ns, il->now_ns);
     if (bank->look_ns != look_ns)

@@ -219,6 +219,13 @@ static bool finish_step(struct interleave *il, uint32_t at)
     struct job *job = &il->jobs[step.job];
 
     queue->head = step.next;
+    if (step.next != NONE) {
+        const struct step *near = any_step(il, il->steps[step.next].next);
+        __builtin_prefetch(near);
+        __builtin_prefetch(&near->job);
+        if (il->gated)
+            interleave_watch(il, at, step.next);
+    }
     il->steps[done].next = il->free_step;
     il->free_step = done;
     job->steps_left_count--;

@@ -16,6 +16,7 @@
  */
 
 #define NONE UINT32_MAX
+#define MANY (UINT32_MAX - 1)
 
 enum step_kind { STEP_READ, STEP_PROGRAM, STEP_BUSY, STEP_ERASE };
 
@@ -40,6 +41,7 @@ struct gate {
     uint32_t left_count;  /* steps that are not done */
     uint32_t users_count; /* steps that wait, and who may still add some */
     uint32_t next;        /* in the list of those not in use */
+    uint32_t watcher;     /* the bank of which a head has waited; NONE; MANY */
 };
 
 /* Of a block: its last erase, and what was written into it since. NONE: done
@@ -216,6 +218,13 @@ static inline struct step *head_of(const struct interleave *il,
     return &il->steps[bank->queues[bank->run.queue].head];
 }
 
+/* A step; NONE: any. */
+static inline const struct step *any_step(const struct interleave *il,
+                                          uint32_t at)
+{
+    return &il->steps[at == NONE ? 0 : at];
+}
+
 /* The first of the banks from this one on of which a head waits; their number:
  * none. */
 static inline uint32_t next_blocked(const struct interleave *il, uint32_t from)
@@ -232,6 +241,9 @@ bool interleave_pick(struct interleave *il, uint32_t at);
 /* One of its users no longer needs the gate, which becomes NONE; it is free
  * once nobody does. */
 void interleave_leave_gate(struct interleave *il, uint32_t *gate);
+
+/* A step is the head of a queue of the bank from now on. */
+void interleave_watch(struct interleave *il, uint32_t bank, uint32_t step);
 
 /* Counts for those that wait that a step is done. */
 void interleave_opens(struct interleave *il, const struct step *done);

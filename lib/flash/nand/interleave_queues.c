@@ -37,17 +37,49 @@ static bool waits_for(const struct interleave *il, const struct bank *bank,
     return false;
 }
 
+static void watch(struct interleave *il, uint32_t bank, uint32_t gate)
+{
+    if (gate == NONE)
+        return;
+    uint32_t *watcher = &il->gates[gate].watcher;
+    *watcher = *watcher == NONE || *watcher == bank ? bank : MANY;
+}
+
+void interleave_watch(struct interleave *il, uint32_t bank, uint32_t step)
+{
+    const struct step *head = &il->steps[step];
+
+    watch(il, bank, head->waits_for);
+    watch(il, bank, head->erased);
+    watch(il, bank, head->arrives);
+    if (head->opens != NONE)
+        __builtin_prefetch(&il->gates[head->opens], 1);
+}
+
+static void wake_bank(struct interleave *il, uint32_t at, uint32_t gate)
+{
+    struct bank *bank = &il->banks[at];
+
+    if (!il->blocked[at] || (gate != NONE && !waits_for(il, bank, gate)))
+        return;
+    il->blocked[at] = false;
+    if (!bank->wake_pending)
+        expect(il, il->now_ns, EVENT_WAKE, at);
+    bank->wake_pending = true;
+}
+
 void interleave_wake(struct interleave *il, uint32_t gate)
 {
-    for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++) {
-        struct bank *bank = &il->banks[i];
-        if (gate != NONE && !waits_for(il, bank, gate))
-            continue;
-        il->blocked[i] = false;
-        if (!bank->wake_pending)
-            expect(il, il->now_ns, EVENT_WAKE, i);
-        bank->wake_pending = true;
+    uint32_t watcher = gate == NONE ? MANY : il->gates[gate].watcher;
+
+    if (watcher == NONE)
+        return;
+    if (watcher != MANY) {
+        wake_bank(il, watcher, gate);
+        return;
     }
+    for (uint32_t i = 0; (i = next_blocked(il, i)) < il->banks_count; i++)
+        wake_bank(il, i, gate);
 }
 
 static void free_unused(struct interleave *il, uint32_t at)
