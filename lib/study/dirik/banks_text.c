@@ -416,6 +416,29 @@ static int judge_bus(struct experiment_table *table,
     return 0;
 }
 
+/* "Attaching more banks to a single channel increases the electrical load and
+ * may limit the maximum clock rate of the I/O bus. More load draws more
+ * power." */
+static void judge_load(struct experiment_table *table)
+{
+    static const char no_load[] =
+        "A bus has the clock that its drive file says, whatever is on it, and "
+        "currents are not in the model; the paper gives no number for either.";
+    static const char *const claims[] = {
+        "text: more banks on a bus limit its clock",
+        "text: more banks on a bus draw more power"};
+
+    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+        struct experiment_trend trend = {.unit = "times",
+                                         .low = 1,
+                                         .high = INFINITY,
+                                         .reason = no_load,
+                                         .cannot_follow = true};
+        snprintf(trend.claim, sizeof(trend.claim), "%s", claims[i]);
+        dirik_check(table, (struct dirik_pair){NAN, NAN}, trend);
+    }
+}
+
 int dirik_judge_banks(struct experiment_table *table,
                       const struct experiment_settings *settings,
                       struct fault *why)
@@ -425,6 +448,7 @@ int dirik_judge_banks(struct experiment_table *table,
     judge_asymmetry(table);
     judge_trade(table);
     judge_buses(table);
+    judge_load(table);
     int error = judge_small(table, why);
     return error ? error : judge_bus(table, settings, why);
 }

@@ -49,6 +49,57 @@ static const char hidden_sense[] =
     "15.4 us at 133 MB/s, so the 25 us that each page is sensed no longer hide "
     "behind it: one chip cannot exceed 2048 bytes in 28 us.";
 
+static const char own_sum[] =
+    "By the paper's own sum it is 84 %: the 3 us a page alone are 16 %. In "
+    "ours "
+    "the bus waits for the sense besides.";
+
+static const char no_share[] =
+    "How much of the time of its users' traces such files take was not "
+    "published; our workloads are made of the sizes that it gives, and have "
+    "none.";
+
+/* "The result is 0.9 seconds, 73 % faster. In both cases, more than 95 % of the
+ * time is spent in data transfer"; "a large file such as 100 Mbytes is observed
+ * in less than 1 % of the time". */
+static void judge_files(struct experiment_table *table, double seconds_33,
+                        double seconds_133)
+{
+    const double megabytes = FILE_BYTES / 1e6;
+
+    dirik_check(table,
+                (struct dirik_pair){100 * (1 - 0.9 / 3.3),
+                                    100 * (1 - seconds_133 / seconds_33)},
+                (struct experiment_trend){.claim = "133 MB/s for 33: less time",
+                                          .unit = "%",
+                                          .low = 72.5,
+                                          .high = 73.5,
+                                          .reason = hidden_sense});
+    dirik_check(table,
+                (struct dirik_pair){NAN, 100 * megabytes / 33 / seconds_33},
+                (struct experiment_trend){
+                    .claim = "at 33 MB/s the bus moves data of the time",
+                    .unit = "%",
+                    .low = 95,
+                    .high = 100});
+    dirik_check(table,
+                (struct dirik_pair){NAN, 100 * megabytes / 133 / seconds_133},
+                (struct experiment_trend){
+                    .claim = "at 133 MB/s the bus moves data of the time",
+                    .unit = "%",
+                    .low = 95,
+                    .high = 100,
+                    .reason = own_sum});
+    dirik_check(table, (struct dirik_pair){NAN, NAN},
+                (struct experiment_trend){
+                    .claim = "users read or write 100 MB of the time",
+                    .unit = "%",
+                    .low = 0,
+                    .high = 1,
+                    .reason = no_share,
+                    .cannot_follow = true});
+}
+
 static int read_files(struct experiment_table *table, struct fault *why)
 {
     static const struct {
@@ -56,6 +107,7 @@ static int read_files(struct experiment_table *table, struct fault *why)
         double paper_seconds;
         const char *reason;
     } reads[] = {{33, 3.3, NULL}, {133, 0.9, hidden_sense}};
+    double seconds[2] = {0, 0};
 
     for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
         struct experiment_value value = {.panel = "Reading 100 MB",
@@ -74,10 +126,11 @@ static int read_files(struct experiment_table *table, struct fault *why)
         experiment_add(table, &value);
         snprintf(trend.claim, sizeof(trend.claim), "100 MB at %u MB/s",
                  reads[i].bus_mhz);
-        trend.ours = value.ours;
+        trend.ours = seconds[i] = value.ours;
         trend.reason = reads[i].reason;
         experiment_check(table, &trend);
     }
+    judge_files(table, seconds[0], seconds[1]);
     return 0;
 }
 
