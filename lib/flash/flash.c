@@ -247,8 +247,8 @@ static void decide(struct flash *flash, uint64_t now_ns)
 
 /* ---- requests that share banks and buses -------------------------------- */
 
-/* Steps of the banks by `until_ns`; a request that is complete by one joins those
- * to be returned. */
+/* Steps of the banks by `until_ns`; a request that is complete by one joins
+ * those to be returned. */
 static void run_under_way(struct flash *flash, uint64_t until_ns)
 {
     bool was_full = !has_room(flash);

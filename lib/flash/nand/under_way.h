@@ -47,9 +47,9 @@ uint64_t under_way_next_ns(const struct under_way *under_way);
 /* When to ask again: the same, or at once when some are complete. */
 uint64_t under_way_ask_ns(const struct under_way *under_way);
 
-/* Lets it happen, and what follows by `until_ns`, until a request is complete or
- * nothing is under way. True: a request of this place in the order of submission
- * is complete by it; why it took so long is in `why`. */
+/* Lets it happen, and what follows by `until_ns`, until a request is complete
+ * or nothing is under way. True: a request of this place in the order of
+ * submission is complete by it; why it took so long is in `why`. */
 bool under_way_run(struct under_way *under_way, uint64_t until_ns,
                    struct flash_done *done, uint64_t *order,
                    struct flash_why *why);

@@ -395,7 +395,7 @@ static void judge_idle_cleaning(struct experiment_table *table,
     }
 }
 
-/* ---- power ---------------------------------------------------------------- */
+/* ---- power --------------------------------------------------------------- */
 
 static const char no_currents[] =
     "Currents are not in the model. By the paper's own count, that each read, "
