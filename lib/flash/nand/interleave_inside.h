@@ -229,8 +229,7 @@ static inline const struct step *any_step(const struct interleave *il,
  * none. */
 static inline uint32_t next_blocked(const struct interleave *il, uint32_t from)
 {
-    const bool *found =
-        memchr(il->blocked + from, true, il->banks_count - from);
+    const bool *found = memchr(il->blocked + from, 1, il->banks_count - from);
 
     return found ? (uint32_t)(found - il->blocked) : il->banks_count;
 }
