@@ -295,7 +295,7 @@ static uint64_t run_of(const struct imagined *drive, enum cost_kind kind,
 static struct cost draw(struct imagined *drive, enum cost_kind kind,
                         uint64_t bytes)
 {
-    const struct imagined_kind *times = imagined_kind(drive->kinds, kind);
+    struct imagined_kind *times = imagined_kind(drive->kinds, kind);
     const uint64_t run = run_of(drive, kind, bytes);
 
     drive->replays = false;

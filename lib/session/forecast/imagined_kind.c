@@ -123,6 +123,7 @@ static void set_kind(struct imagined_kind *imagined,
                      enum cost_kind kind)
 {
     imagined->count = 0;
+    memset(imagined->asked, 0, sizeof(imagined->asked));
     for (size_t i = 0; i < COST_SIZES; i++) {
         if (classes[i].count == 0)
             continue;
@@ -343,8 +344,8 @@ void imagined_kinds(const struct costs *costs,
              is_far((enum cost_kind)(COST_WRITE_ORDER + i)));
 }
 
-const struct imagined_kind *
-imagined_kind(const struct imagined_kind kinds[COST_KINDS], enum cost_kind kind)
+struct imagined_kind *imagined_kind(struct imagined_kind kinds[COST_KINDS],
+                                    enum cost_kind kind)
 {
     for (int i = 0; i < 2 && !kinds[kind].count; i++)
         if (kinds[others[kind][i]].count)
@@ -377,27 +378,44 @@ nearest_point(const struct imagined_kind *kind, double bytes)
     return nearest;
 }
 
-static struct cost drawn(const struct imagined_kind *kind,
-                         const struct imagined_point *point, double bytes,
-                         size_t index, uint64_t chance)
+static const struct imagined_size *size_of(struct imagined_kind *kind,
+                                           double bytes)
 {
-    const double usual_ns = imagined_ns(kind, bytes);
-    struct random random;
+    const uint64_t at = random_mix((uint64_t)bytes) % IMAGINED_SIZES;
+    struct imagined_size *size = &kind->asked[at];
 
-    random_seed(&random, chance);
-    return (struct cost){.ns = usual_ns * point->share[index] *
-                               exp(point->cut_off * random_normal(&random)),
-                         .mean_ns = usual_ns +
-                                    imagined_wait_ns(kind, bytes, usual_ns)};
+    if (!size->nearest || size->bytes < bytes || size->bytes > bytes) {
+        const double usual_ns = imagined_ns(kind, bytes);
+        *size = (struct imagined_size){
+            .bytes = bytes,
+            .nearest = nearest_point(kind, bytes),
+            .usual_ns = usual_ns,
+            .mean_ns = usual_ns + imagined_wait_ns(kind, bytes, usual_ns)};
+    }
+    return size;
 }
 
-struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
+static struct cost drawn(const struct imagined_size *size, size_t index,
+                         uint64_t chance)
+{
+    const struct imagined_point *point = size->nearest;
+    double ns = size->usual_ns * point->share[index];
+    struct random random;
+
+    if (point->cut_off > 0) {
+        random_seed(&random, chance);
+        ns *= exp(point->cut_off * random_normal(&random));
+    }
+    return (struct cost){.ns = ns, .mean_ns = size->mean_ns};
+}
+
+struct cost imagined_draw(struct imagined_kind *kind, double bytes,
                           uint64_t chance)
 {
     if (kind->count == 0)
         return (struct cost){.ns = 0};
-    const struct imagined_point *point = nearest_point(kind, bytes);
-    return drawn(kind, point, bytes, (size_t)(chance % point->count), chance);
+    const struct imagined_size *size = size_of(kind, bytes);
+    return drawn(size, (size_t)(chance % size->nearest->count), chance);
 }
 
 /* Index one past the end of the level that starts at `begin`. */
@@ -411,14 +429,15 @@ static size_t level_end(const struct imagined_point *point, size_t begin)
     return end;
 }
 
-struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
+struct cost imagined_draw_level(struct imagined_kind *kind, double bytes,
                                 uint64_t level, uint64_t chance)
 {
     size_t levels = 0, begin = 0, end = 0;
 
     if (kind->count == 0)
         return (struct cost){.ns = 0};
-    const struct imagined_point *point = nearest_point(kind, bytes);
+    const struct imagined_size *size = size_of(kind, bytes);
+    const struct imagined_point *point = size->nearest;
     do {
         end = level_end(point, end);
         levels++;
@@ -428,6 +447,5 @@ struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
         begin = end;
         end = level_end(point, begin);
     }
-    return drawn(kind, point, bytes, begin + (size_t)(chance % (end - begin)),
-                 chance);
+    return drawn(size, begin + (size_t)(chance % (end - begin)), chance);
 }

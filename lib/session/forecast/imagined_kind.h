@@ -25,8 +25,19 @@ struct imagined_point {
     double excess_ns; /* mean time minus typical time */
 };
 
+/* What the curve says of one size. */
+struct imagined_size {
+    double bytes;
+    const struct imagined_point *nearest; /* its spread counts; NULL: unused */
+    double usual_ns, mean_ns;
+};
+
+enum { IMAGINED_SIZES = 8 };
+
 struct imagined_kind {
     struct imagined_point points[COST_SIZES];
+    /* Probes ask for few sizes, and for each of them often. */
+    struct imagined_size asked[IMAGINED_SIZES];
     size_t count;
     double held_up;      /* mean delay by other load, as a share of the time */
     bool alike;          /* the spread of one size applies to the others */
@@ -60,22 +71,22 @@ void imagined_kinds(const struct costs *costs,
                     struct imagined_kind kinds[COST_KINDS]);
 
 /* Returns the kind, or the most similar kind that was measured. */
-const struct imagined_kind *
-imagined_kind(const struct imagined_kind kinds[COST_KINDS],
-              enum cost_kind kind);
+struct imagined_kind *imagined_kind(struct imagined_kind kinds[COST_KINDS],
+                                    enum cost_kind kind);
 
 /* Typical time of a size, interpolated between the measured sizes. */
 double imagined_ns(const struct imagined_kind *kind, double bytes);
 
 /* Typical time, varied as the times of the nearest measured size vary.
- * `chance`: any number; the same number gives the same draw. */
-struct cost imagined_draw(const struct imagined_kind *kind, double bytes,
+ * `chance`: any number; the same number gives the same draw. From the first
+ * draw on the curve does not change. */
+struct cost imagined_draw(struct imagined_kind *kind, double bytes,
                           uint64_t chance);
 
 /* The same for a page of one level. Times of multi-level cells fall into
  * levels; each level is taken to be equally common. `level`: any number, which
  * selects the level. */
-struct cost imagined_draw_level(const struct imagined_kind *kind, double bytes,
+struct cost imagined_draw_level(struct imagined_kind *kind, double bytes,
                                 uint64_t level, uint64_t chance);
 
 #endif
