@@ -7,20 +7,34 @@
 
 #include "lib/base/random.h"
 
-static size_t place(const struct ledger *ledger, const char *phase,
-                    const char *cell, uint32_t round)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    uint64_t hash =
-        random_mix(random_hash(phase) ^ (random_hash(cell) * 3) ^ round);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash ^ UINT64_C(0x100); /* no character: ends the text */
+}
+
+static uint64_t hash_of(const char *phase, const char *cell, uint32_t round)
+{
+    return random_mix(hash_text(hash_text(round, phase), cell));
+}
+
+static bool is_of(const struct ledger_entry *entry, uint64_t hash,
+                  const char *phase, const char *cell, uint32_t round)
+{
+    return entry->hash == hash && entry->round == round &&
+           strcmp(entry->cell, cell) == 0 && strcmp(entry->phase, phase) == 0;
+}
+
+static size_t place(const struct ledger *ledger, uint64_t hash,
+                    const char *phase, const char *cell, uint32_t round)
+{
     size_t at = (size_t)(hash & (ledger->size - 1));
 
-    for (;; at = (at + 1) & (ledger->size - 1)) {
-        const struct ledger_entry *entry = &ledger->entries[at];
-        if (entry->count == 0 ||
-            (entry->round == round && strcmp(entry->cell, cell) == 0 &&
-             strcmp(entry->phase, phase) == 0))
-            return at;
-    }
+    while (ledger->entries[at].count &&
+           !is_of(&ledger->entries[at], hash, phase, cell, round))
+        at = (at + 1) & (ledger->size - 1);
+    return at;
 }
 
 static int grow(struct ledger *ledger)
@@ -34,8 +48,8 @@ static int grow(struct ledger *ledger)
     for (size_t i = 0; i < ledger->size; i++) {
         const struct ledger_entry *entry = &ledger->entries[i];
         if (entry->count)
-            larger.entries[place(&larger, entry->phase, entry->cell,
-                                 entry->round)] = *entry;
+            larger.entries[place(&larger, entry->hash, entry->phase,
+                                 entry->cell, entry->round)] = *entry;
     }
     free(ledger->entries);
     *ledger = larger;
@@ -50,9 +64,9 @@ int ledger_add(struct ledger *ledger, const struct sample *sample)
         return 0;
     if (2 * (ledger->used + 1) > ledger->size && grow(ledger))
         return -ENOMEM;
-    struct ledger_entry *entry =
-        &ledger
-             ->entries[place(ledger, label->phase, label->cell, label->round)];
+    const uint64_t hash = hash_of(label->phase, label->cell, label->round);
+    struct ledger_entry *entry = &ledger->entries[place(
+        ledger, hash, label->phase, label->cell, label->round)];
     if (entry->count == entry->size) {
         uint32_t size = entry->size ? 2 * entry->size : 16;
         struct timing *timings =
@@ -66,6 +80,7 @@ int ledger_add(struct ledger *ledger, const struct sample *sample)
         memcpy(entry->phase, label->phase, sizeof(entry->phase));
         memcpy(entry->cell, label->cell, sizeof(entry->cell));
         entry->round = label->round;
+        entry->hash = hash;
         ledger->used++;
     }
     entry->failed = entry->failed || sample->error != 0;
@@ -117,7 +132,7 @@ const struct ledger_entry *ledger_get(const struct ledger *ledger,
 {
     if (!ledger->size)
         return NULL;
-    const struct ledger_entry *entry =
-        &ledger->entries[place(ledger, phase, cell, round)];
+    const struct ledger_entry *entry = &ledger->entries[place(
+        ledger, hash_of(phase, cell, round), phase, cell, round)];
     return entry->count ? entry : NULL;
 }

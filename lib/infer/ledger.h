@@ -24,7 +24,8 @@ struct timing {
 struct ledger_entry {
     char phase[LABEL_PHASE_MAX], cell[LABEL_CELL_MAX];
     uint32_t round;
-    bool failed; /* one of its requests had an error */
+    bool failed;   /* one of its requests had an error */
+    uint64_t hash; /* of the three */
     struct timing *timings;
     uint32_t count, size;
 };
