@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 
@@ -99,32 +100,85 @@ void study_ratios(struct study *study, const char *phase,
         study_leave(study);
 }
 
+/* The ratios of a contrast by one of its summaries, from round 0 on. Looks come
+ * back to the same rounds, and each ratio is many rows. */
+struct ratios {
+    double *ratios;
+    uint32_t count;
+    double predicted; /* what they were taken with; a rule may adapt it */
+};
+
+static uint32_t summaries_of(const struct contrast *contrast)
+{
+    return contrast->summaries_count ? contrast->summaries_count : 1;
+}
+
+/* For each contrast, and for each summary of it. */
+static struct ratios **begin_ratios(struct study *study,
+                                    const struct contrast contrasts[],
+                                    size_t count, const uint32_t looks[])
+{
+    struct ratios **all = study_alloc(study, count * sizeof(struct ratios *));
+    uint32_t rounds = 0;
+
+    for (const uint32_t *look = looks; *look; look++)
+        rounds = *look;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t summaries = summaries_of(&contrasts[i]);
+        all[i] = study_alloc(study, summaries * sizeof(*all[i]));
+        for (uint32_t k = 0; k < summaries; k++)
+            all[i][k].ratios = study_alloc(study, rounds * sizeof(double));
+    }
+    return all;
+}
+
+/* get_ratio() for each round before `rounds`, as far as it is measured. Returns
+ * how many are. */
+static uint32_t take_ratios(const struct study *study, const char *phase,
+                            const struct contrast *contrast, uint32_t rounds,
+                            struct ratios *known)
+{
+    if (known->predicted < contrast->predicted ||
+        known->predicted > contrast->predicted)
+        known->count = 0;
+    known->predicted = contrast->predicted;
+    while (known->count < rounds &&
+           get_ratio(study, phase, contrast, known->count,
+                     &known->ratios[known->count]))
+        known->count++;
+    return known->count < rounds ? known->count : rounds;
+}
+
 /* Measures so many rounds of the open contrasts. */
 static void measure(struct study *study, const char *phase,
                     const struct contrast contrasts[], size_t count,
-                    uint32_t rounds)
+                    uint32_t rounds, struct ratios *known[])
 {
     enum { OPEN_MAX = 128 };
     size_t order[OPEN_MAX];
-    bool all = true;
+    uint32_t first = rounds;
 
-    for (uint32_t round = 0; round < rounds; round++) {
+    for (size_t i = 0; i < count; i++)
+        if (contrasts[i].side == SIDE_OPEN)
+            first = (uint32_t)smaller_of(
+                first,
+                take_ratios(study, phase, &contrasts[i], rounds, known[i]));
+    if (first == rounds)
+        return;
+    for (uint32_t round = first; round < rounds; round++) {
         struct random random;
         study_random(study, phase, "order", round, &random);
         random_order(&random, order, count < OPEN_MAX ? count : OPEN_MAX);
         for (size_t i = 0; i < count; i++) {
-            const struct contrast *contrast =
-                &contrasts[i < OPEN_MAX ? order[i] : i];
+            const size_t at = i < OPEN_MAX ? order[i] : i;
             double ratio;
-            if (contrast->side != SIDE_OPEN ||
-                get_ratio(study, phase, contrast, round, &ratio))
+            if (contrasts[at].side != SIDE_OPEN || round < known[at]->count ||
+                get_ratio(study, phase, &contrasts[at], round, &ratio))
                 continue;
-            ask_round(study, phase, contrast, round);
-            all = false;
+            ask_round(study, phase, &contrasts[at], round);
         }
     }
-    if (!all)
-        study_leave(study);
+    study_leave(study);
 }
 
 /* How surely the median lies beyond the threshold: an exact sign test. */
@@ -138,14 +192,17 @@ static double sign_error(const double ratios[], size_t count, double threshold,
     return stats_sign_test(hits, count);
 }
 
-static void summarise(const struct study *study, const char *phase,
-                      struct contrast *contrast, uint32_t rounds,
-                      double ratios[])
+/* Sums up the rounds, which are measured, by the contrast's summary. */
+static const double *summarise(const struct study *study, const char *phase,
+                               struct contrast *contrast, uint32_t rounds,
+                               struct ratios known[])
 {
-    for (uint32_t round = 0; round < rounds; round++)
-        get_ratio(study, phase, contrast, round, &ratios[round]);
+    struct ratios *all = &known[contrast->summary];
+
+    take_ratios(study, phase, contrast, rounds, all);
     contrast->rounds_count = rounds;
-    contrast->median = stats_median(ratios, rounds);
+    contrast->median = stats_median(all->ratios, rounds);
+    return all->ratios;
 }
 
 /*
@@ -188,21 +245,20 @@ static void decide(const struct study *study, struct contrast *contrast,
  */
 static void decide_by_any(const struct study *study, const char *phase,
                           struct contrast *contrast, uint32_t rounds,
-                          double ratios[], double alpha)
+                          struct ratios known[], double alpha)
 {
-    const uint32_t count =
-        contrast->summaries_count ? contrast->summaries_count : 1;
+    const uint32_t count = summaries_of(contrast);
 
     for (uint32_t i = 0; i < count && contrast->side == SIDE_OPEN; i++) {
         contrast->summary = i;
-        summarise(study, phase, contrast, rounds, ratios);
-        decide(study, contrast, ratios, alpha / count);
+        decide(study, contrast,
+               summarise(study, phase, contrast, rounds, known), alpha / count);
         if (i > 0 && contrast->side == SIDE_ABOVE)
             contrast->side = SIDE_OPEN;
     }
     contrast->summary = 0;
     if (contrast->side == SIDE_OPEN && count > 1)
-        summarise(study, phase, contrast, rounds, ratios);
+        summarise(study, phase, contrast, rounds, known);
 }
 
 static size_t looks_count(const struct claim_rule *rule)
@@ -239,7 +295,7 @@ enum claim study_claim(struct study *study, const char *phase,
                        const struct claim_rule *rule)
 {
     double alpha = rule->alpha / (double)(count * looks_count(rule));
-    double ratios[CONTRAST_ROUNDS_MAX];
+    struct ratios **known = begin_ratios(study, contrasts, count, rule->looks);
 
     for (size_t i = 0; i < count; i++) {
         contrasts[i].side = SIDE_OPEN;
@@ -249,16 +305,16 @@ enum claim study_claim(struct study *study, const char *phase,
     }
     for (const uint32_t *look = rule->looks; *look; look++) {
         bool open = false;
-        measure(study, phase, contrasts, count, *look);
+        measure(study, phase, contrasts, count, *look, known);
         for (size_t i = 0; i < count; i++)
             if (contrasts[i].side == SIDE_OPEN)
-                summarise(study, phase, &contrasts[i], *look, ratios);
+                summarise(study, phase, &contrasts[i], *look, known[i]);
         if (rule->adapt)
             rule->adapt(contrasts, count);
         for (size_t i = 0; i < count; i++) {
             if (contrasts[i].side != SIDE_OPEN)
                 continue;
-            decide_by_any(study, phase, &contrasts[i], *look, ratios, alpha);
+            decide_by_any(study, phase, &contrasts[i], *look, known[i], alpha);
             open = open || contrasts[i].side == SIDE_OPEN;
         }
         for (size_t i = 0; i < count; i++)
