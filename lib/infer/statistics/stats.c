@@ -12,8 +12,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Most of what is sorted is short, and a call for each comparison is most of
- * what qsort() takes then. */
+/* A call for each comparison is most of what qsort() takes. */
 static void sort_short(double values[], size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -25,14 +24,47 @@ static void sort_short(double values[], size_t count)
     }
 }
 
+static double middle_of(double a, double b, double c)
+{
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Puts those that are at most the middle of three before those that are at
+ * least that. Returns how many stand in front: at least 1, not all. */
+static size_t split(double values[], size_t count)
+{
+    const double middle =
+        middle_of(values[0], values[count / 2], values[count - 1]);
+    size_t low = 0, high = count - 1;
+
+    for (;;) {
+        while (values[low] < middle)
+            low++;
+        while (values[high] > middle)
+            high--;
+        if (low >= high)
+            return high + 1 < count ? high + 1 : high;
+        const double value = values[low];
+        values[low++] = values[high];
+        values[high--] = value;
+    }
+}
+
 void stats_sort(double values[], size_t count)
 {
-    const size_t short_count = 48;
+    const size_t short_count = 48, long_count = 4096;
 
-    if (count <= short_count)
-        sort_short(values, count);
-    else
+    if (count > long_count) {
         qsort(values, count, sizeof(values[0]), compare);
+        return;
+    }
+    while (count > short_count) {
+        const size_t front = split(values, count);
+        stats_sort(values, front);
+        values += front;
+        count -= front;
+    }
+    sort_short(values, count);
 }
 
 static void sorted_copy(const double values[], size_t count,
