@@ -58,8 +58,8 @@ readme    break_readme_status    exit
 readme    break_readme_output    differs
 readme    break_readme_compile   no_such_file.c
 readme    break_readme_path      no/such/path
-readme    break_readme_probe_lost     lacks the probe read-buffer
-readme    break_readme_probe_made_up  no probe mind-reading
+questions break_questions_lost     lacks the probe read-buffer
+questions break_questions_made_up  no probe mind-reading
 '
 
 # sources TREE [FOLDER...]: C files, relative to the tree.

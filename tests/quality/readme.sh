@@ -25,7 +25,6 @@ check_readme()
     done < <(sed -n '/^```console/,/^```$/{/^```console/!p}' \
         "$tree/README.md")
     readme_paths "$tree"
-    readme_probes "$tree"
 }
 
 # Do the folders exist that it names?
@@ -38,8 +37,8 @@ readme_paths()
     done
 }
 
-# Does its table of questions hold each probe, and no other?
-readme_probes()
+# Does the README's table of questions hold each probe, and no other?
+check_questions()
 {
     diff <(sed -n '/^| question/,/^$/s/.*| \([a-z-]*\) |$/\1/p' \
         "$1/README.md" | grep -vx -e probe -e '-*' | sort) \
@@ -159,12 +158,12 @@ break_readme_path()
     echo 'See `no/such/path/`.' >README.md
 }
 
-break_readme_probe_lost()
+break_questions_lost()
 {
     sed -i '/| read-buffer |$/d' README.md
 }
 
-break_readme_probe_made_up()
+break_questions_made_up()
 {
     sed -i 's/| read-buffer |$/| mind-reading |/' README.md
 }
