@@ -14,9 +14,7 @@ if [[ $machine == icount ]]; then
     sleep 600
     check "ten minutes pass" test $(($(date +%s) - before)) -ge 600
 else
-    disk=$(basename /sys/block/sd*)
-    check "the disk is a block device" test -b "/dev/$disk"
-    check "it is a disk of libata" \
-        grep -q ATA "/sys/block/$disk/device/vendor"
+    check "a disk is a block device" test -b /dev/sda
+    check "there is a disk of libata" grep -q ATA /sys/block/sd*/device/vendor
 fi
 summary

@@ -17,11 +17,11 @@ nothing_left()
         ! pgrep flashemu
 }
 
-# Writes all over the first 32 MiB, then reads it back; in the background. Other
+# Writes all over the first 12 MiB, then reads it back; in the background. Other
 # contents each time: what an earlier one left is no proof.
 load() # SEED
 {
-    fio "${verified[@]}" --filename="$device" --size=32M --direct=1 \
+    fio "${verified[@]}" --filename="$device" --size=12M --direct=1 \
         --ioengine=io_uring --iodepth=16 --fsync=32 --randseed="$1" \
         >/tmp/fio 2>&1 &
     client=$!
@@ -56,8 +56,8 @@ for turn in 1 2 3 4; do
 done
 wait "$client"
 check "the client saw no error, and read back all that it wrote" test $? -eq 0
-check "it wrote all" grep -qE 'WRITE:.*io=32.0MiB' /tmp/fio
-check "and read all" grep -qE 'READ:.*io=32.0MiB' /tmp/fio
+check "it wrote all" grep -qE 'WRITE:.*io=12.0MiB' /tmp/fio
+check "and read all" grep -qE 'READ:.*io=12.0MiB' /tmp/fio
 end_server TERM
 check "SIGTERM ends the last server well" test $? -eq 0
 check "and nothing is left behind" soon 20 nothing_left

@@ -27,11 +27,11 @@ asked+=,nand-type,content,write-buffer
 answered='segment_groups|group_switch|log_list|log_block|clustered_page'
 answered+='|read_modify_write|clustered_block|read_buffer|nand_type'
 answered+='|content_dependence|content_unit|write_buffer|smallest_request'
-# With --few only what takes the fewest requests.
+# With --few only what takes the fewest requests, a tenth of them: writes, reads
+# near and far, and repeated reads.
 if [[ -n $few ]]; then
-    asked=inter-request-distance,log-list,clustered-page,read-buffer
-    answered='segment_groups|group_switch|log_list|log_block|clustered_page'
-    answered+='|read_modify_write|read_buffer'
+    asked=inter-request-distance,log-list,read-buffer
+    answered='segment_groups|group_switch|log_list|log_block|read_buffer'
 fi
 
 # 'parameter value' for each that is asked for.

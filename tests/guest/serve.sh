@@ -64,7 +64,7 @@ check "zeroed blocks read as zeros" \
 check "what follows is untouched" cmp -n $((1 << 20)) /tmp/random "$device" \
     $((15 << 20)) $((23 << 20))
 check "32 requests at once keep their contents" fio \
-    "${verified[@]}" --filename="$device" --size=24M --direct=1 \
+    "${verified[@]}" --filename="$device" --size=8M --direct=1 \
     --ioengine=io_uring --iodepth=32
 end_server TERM
 check "SIGTERM ends it well" test $? -eq 0
@@ -85,7 +85,7 @@ says_mounted() { grep -q "$device is mounted on /mnt: unmount it" /tmp/said; }
 mounted "$@"
 kill -INT "$server"
 check "interrupted while its device is mounted, it says so" soon 20 says_mounted
-head -c 1M /tmp/random >/mnt/a
+head -c 1048576 /tmp/random >/mnt/a
 check "it goes on: what is written arrives" sync -f /mnt/a
 umount /mnt
 check "unmounted, it ends well" wait "$server"
