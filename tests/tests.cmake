@@ -43,8 +43,10 @@ foreach(source ${programs})
                         ssd_report PkgConfig::CHECK Threads::Threads)
   target_compile_definitions(${name} PRIVATE
                              SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
-  # Check's macros rely on GNU extensions.
-  target_compile_options(${name} PRIVATE -Wno-pedantic)
+  # Check's macros rely on GNU extensions. What a test does itself takes no time,
+  # but its compilation does.
+  target_compile_options(${name} PRIVATE -Wno-pedantic
+                         $<IF:$<BOOL:${SSDPROBE_SANITIZE}>,-O0,-O1>)
   suite(${name} check $<TARGET_FILE:${name}>)
   if(NOT (build STREQUAL "debug" AND name IN_LIST repeat))
     add_dependencies(suites ${name})
