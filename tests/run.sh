@@ -121,7 +121,7 @@ while read -r line; do
     if [[ $line =~ Test\ +\#[0-9]+:\ ([a-z]+)\.([a-z0-9_]+)\ .*\ sec ]]; then
         report "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
     fi
-done < <(nice -n 10 "${ctest[@]}" -j"$(($(nproc) + 2))" 2>&1)
+done < <("${ctest[@]}" -j"$(($(nproc) + 2))" 2>&1)
 for name in "${!waiting[@]}"; do
     report "${name%%.*}" "${name#*.}"
 done

@@ -39,7 +39,7 @@ settings() {
 on_device() { # FILE ARGUMENT...
     local file=$1
     shift
-    timeout -k 5 "${run_seconds:-100}" "$ssdprobe" "$@" --yes --allow-virtual \
+    timeout -k 5 "${run_seconds:-400}" "$ssdprobe" "$@" --yes --allow-virtual \
         --progress=none --json="$file" "$device" >out 2>err
     status=$?
 }

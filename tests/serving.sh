@@ -25,11 +25,11 @@ trap finish EXIT
 # (its child) and `group`.
 serve() { # SPEC [OPTION...]
     rm -f "$work/path"
-    setsid timeout -k 5 "${serve_seconds:-60}" "$flashemu" serve --via=loop "$@" \
+    setsid timeout -k 5 "${serve_seconds:-600}" "$flashemu" serve --via=loop "$@" \
         >"$work/path" 2>"$work/messages" &
     group=$!
     servers+=("$group")
-    for _ in $(seq 600); do
+    for _ in $(seq 2400); do
         [ -s "$work/path" ] && break
         kill -0 "$group" 2>/dev/null || break
         sleep 0.05

@@ -9,7 +9,7 @@ set -u
 name=$1 folder=$2
 shift 2
 log=$folder/$name.log
-limit_seconds=900
+limit_seconds=1800
 [[ -z ${SSDPROBE_TEST_LONG-} ]] || limit_seconds=3600
 limit_seconds=${SSDPROBE_TEST_LIMIT_SECONDS:-$limit_seconds}
 # The limit is the suite's, not the single test's: machines can be slow.

@@ -17,7 +17,7 @@ nothing_left() {
         has_no_files "$server" && has_no_mount "$server"
 }
 read_fails() {
-    ! timeout 10 dd if="$device" of=/dev/null bs=4k count=1 iflag=direct
+    ! timeout 100 dd if="$device" of=/dev/null bs=4k count=1 iflag=direct
 }
 
 echo "# prerequisites"
@@ -67,7 +67,7 @@ check "what follows is untouched" \
     cmp -n $((1 << 20)) -i $((19 << 20)):$((27 << 20)) "$work/random" "$device"
 check "a read beyond the end stops there" test "$(dd if="$device" bs=1M \
     skip=95 count=4 iflag=direct 2>/dev/null | wc -c)" -eq $((1 << 20))
-check "32 requests at once keep their contents" timeout 20 fio \
+check "32 requests at once keep their contents" timeout 200 fio \
     "${verified[@]}" --filename="$device" --size=48M --direct=1 \
     --ioengine=libaio --iodepth=32
 
@@ -82,15 +82,15 @@ check "SIGTERM removes everything again" soon 5 nothing_left
 check "the next user of the loop device has no such limit" \
     test "$(cat "/sys/block/$name/queue/max_sectors_kb")" -gt 512
 
-echo "# queue depth: reads of 10 ms from many banks overlap"
-serve ssd-a,read_ns=10ms
+echo "# queue depth: reads of 50 ms from many banks overlap"
+serve ssd-a,read_ns=50ms
 start=$(date +%s%N)
-check "32 reads at once are answered" timeout 20 fio --name=q \
-    --filename="$device" --rw=randread --bs=4k --number_ios=640 --size=32G \
+check "32 reads at once are answered" timeout 200 fio --name=q \
+    --filename="$device" --rw=randread --bs=4k --number_ios=320 --size=32G \
     --direct=1 --ioengine=libaio --iodepth=32
 took_ms=$((($(date +%s%N) - start) / 1000000))
-check "640 of them do not wait for each other ($took_ms ms)" \
-    test "$took_ms" -lt 3200
+check "320 of them do not wait for each other ($took_ms ms)" \
+    test "$took_ms" -lt 8000
 sleep 0.3
 ticks() { awk '{print $14 + $15}' "/proc/$server/stat"; }
 before=$(ticks)
@@ -142,7 +142,7 @@ check "and nothing is left once it is unmounted" soon 5 nothing_left
 
 echo "# a killed server"
 serve ram-disk,direct_ns=200ms --size=16M
-timeout 20 dd if="$device" of=/dev/null bs=4k iflag=direct 2>"$work/dd" &
+timeout 200 dd if="$device" of=/dev/null bs=4k iflag=direct 2>"$work/dd" &
 client=$!
 sleep 0.4
 kill -KILL "$server"
@@ -158,7 +158,7 @@ wait "$group"
 check "and says so with status 4" test $? -eq 4
 
 serve ram-disk,direct_ns=200ms --size=16M
-timeout 20 dd if="$device" of=/dev/null bs=4k iflag=direct 2>"$work/dd" &
+timeout 200 dd if="$device" of=/dev/null bs=4k iflag=direct 2>"$work/dd" &
 client=$!
 sleep 0.4
 kill -KILL -- "-$group"
@@ -177,7 +177,7 @@ first_device=$device
 serve ram-disk --size=16M
 check "a living server is left alone" test -e \
     "/sys/block/$first_name/loop/backing_file" -a -d "/proc/$first"
-check "and still answers" timeout 10 dd if="$first_device" of=/dev/null bs=4k \
+check "and still answers" timeout 100 dd if="$first_device" of=/dev/null bs=4k \
     count=1 iflag=direct
 kill -TERM "$server"
 kill -TERM "$first"
@@ -198,7 +198,7 @@ kill -TERM "$server"
 check "SIGTERM after a killed client removes everything" soon 8 nothing_left
 
 echo "# the command line"
-status_of() { timeout 10 "$flashemu" "$@" >"$work/out" 2>"$work/err"; echo $?; }
+status_of() { timeout 100 "$flashemu" "$@" >"$work/out" 2>"$work/err"; echo $?; }
 check "no drive: exit 1" test "$(status_of serve)" -eq 1
 check "unknown drive: exit 2" test "$(status_of serve no-such-drive)" -eq 2
 check "unknown option: exit 1" test "$(status_of serve ram-disk --vai=loop)" -eq 1

@@ -25,8 +25,8 @@ set -u
 source=$(realpath -- "$1") build=$(realpath -- "$2") cases=$(realpath -- "$3")
 shift 3
 named=" $* "
-# Alone the longest case takes five minutes; a busy host takes three times that.
-limit_seconds=900
+# Alone the longest case takes two minutes; a busy host takes many times that.
+limit_seconds=1500
 [[ -z ${SSDPROBE_TEST_LONG-} ]] || limit_seconds=3000
 limit_seconds=${SSDPROBE_GUEST_LIMIT_SECONDS:-$limit_seconds}
 memory=3G
