@@ -9,7 +9,8 @@ pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
 # Those that take long begin before others.
 set(longest test_quality test_faults test_random test_budget test_experiments
-    test_rows test_probes_kim test_probes_stick)
+    test_rows test_probes_kim test_probes_stick test_plots test_documents
+    test_pages test_probes_reads test_session)
 
 # Under the sanitizers these only repeat, on more drives, what test_session,
 # test_study and the suites of the model run there already: with the long tests.
