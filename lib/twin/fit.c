@@ -13,15 +13,22 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning few = {400, 100, false},
+static const struct twin_thinning few = {3200, 200, false},
                                   some = {3200, 400, false},
                                   sent_together = {800, 50, true};
 
-/* Steps of the model that one replay of them may take: with some 1,500 and 150
+/* Steps of the model that one replay of them may take: with some 1,500 and 200
  * replays a fit stays within ten seconds. */
-enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 400000 };
+enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 300000 };
 
-enum { GEOMETRIES_MAX = 30, GEOMETRIES_AGAIN_MAX = 12, STEPS_LAST = 6 };
+enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
+
+/* Rows of a run at least: what they leave behind in the drive is what most of
+ * the structure shows by. */
+enum { RUN_LEAST = 50 };
+
+/* Steps of the model that a climb may take. */
+static const uint64_t climb_steps_max = 40000000;
 
 static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
                               struct fault *why)
@@ -75,7 +82,7 @@ static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
     return 0;
 }
 
-/* Keeps ever fewer rows of each probe, but always a run of them. */
+/* Keeps ever fewer rows of each probe: fewer runs of them, then shorter. */
 static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
                    struct twin_rows *thin, struct fault *why)
@@ -85,9 +92,11 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error || steps <= steps_max || how.per_probe_count <= how.run_count)
+        if (error || steps <= steps_max || how.per_probe_count <= RUN_LEAST)
             return error;
         how.per_probe_count /= 2;
+        if (how.run_count > how.per_probe_count)
+            how.run_count = how.per_probe_count;
         twin_rows_free(thin);
     }
 }
@@ -106,25 +115,53 @@ static int fit_together(const struct thinned *thinned, struct twin *twin,
                : 0;
 }
 
+/* Replays within what they may take. */
+static int climb(const struct twin_rows *rows, const struct findings *findings,
+                 struct twin *twin, struct fault *why)
+{
+    uint64_t steps = 0;
+    int error = twin_replay_work(&twin->drive, rows, &steps, why);
+    size_t replays_max = (size_t)(climb_steps_max / (steps + 1));
+
+    if (error)
+        return error;
+    replays_max = replays_max > REPLAYS_MAX     ? REPLAYS_MAX
+                  : replays_max < REPLAYS_LEAST ? REPLAYS_LEAST
+                                                : replays_max;
+    return twin_search_climb(rows, findings, replays_max, &twin->drive, twin,
+                             why);
+}
+
+/* As many requests at once, on as many banks and channels? */
+static bool works_as(const struct drive *a, const struct drive *b)
+{
+    return a->queue_depth_count == b->queue_depth_count &&
+           a->channels_count == b->channels_count &&
+           a->banks_per_channel_count == b->banks_per_channel_count;
+}
+
 static int fit_flash(const struct thinned *thinned,
                      const struct findings *findings, struct twin *twin,
                      struct fault *why)
 {
     const struct twin_rows *small = &thinned->small, *rows = &thinned->rows;
     struct drive *drive = &twin->drive;
-    int error = twin_search_geometry(small, GEOMETRIES_MAX, drive, twin, why);
+    int error = twin_search_geometry(small, drive, twin, why);
+
     if (!error)
         error = fit_together(thinned, twin, why);
     if (!error)
-        error = twin_search_structure(rows, findings, drive, twin, why);
-    if (!error)
-        error =
-            twin_search_geometry(small, GEOMETRIES_AGAIN_MAX, drive, twin, why);
+        error = climb(small, findings, twin, why);
+    const struct drive before = *drive;
     if (!error)
         error = fit_together(thinned, twin, why);
+    if (!error && !works_as(&before, drive))
+        error = climb(small, findings, twin, why);
     if (!error)
         error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
     twin->replays_count += twin->times.replays_count;
+    if (!error)
+        error = twin_judge_structure(rows, findings, twin, why);
     return error ? error : contrast_with_null(rows, twin, why);
 }
 

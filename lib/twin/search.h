@@ -6,23 +6,35 @@
 
 /* The searches of a fit; nobody else includes this. */
 
-/*
- * How banks, stripe and channels make up the page and the block: only times
- * tell, so each geometry is fitted with its own, on few rows. Climbs from
- * `drive` while a neighbour fits better.
- */
-int twin_search_geometry(const struct twin_rows *rows, unsigned tries_max,
-                         struct drive *drive, struct twin *twin,
-                         struct fault *why);
+/* Times or divides one number of the shape; some of them are no drive. */
+enum { TWIN_NEIGHBOURS = 21 };
+struct twin_shape twin_shape_neighbour(struct twin_shape shape, unsigned index);
 
 /*
- * Everything else of the structure: coordinate moves over the values of each
- * aspect that the findings leave open, scored with free levels. Notes what was
- * decided, and against which rival.
+ * How banks, stripe and channels make up the page and the block: only times
+ * tell, so each geometry is fitted with its own, on few rows. Takes the best of
+ * some that lie far apart.
  */
-int twin_search_structure(const struct twin_rows *rows,
-                          const struct findings *findings, struct drive *drive,
-                          struct twin *twin, struct fault *why);
+int twin_search_geometry(const struct twin_rows *rows, struct drive *drive,
+                         struct twin *twin, struct fault *why);
+
+/*
+ * The structure that fits best, from `drive` on: geometry, and what the
+ * findings leave open, each with times of its own. Ends where no change of one
+ * thing or of two fits better, or after so many replays.
+ */
+int twin_search_climb(const struct twin_rows *rows,
+                      const struct findings *findings, size_t replays_max,
+                      struct drive *drive, struct twin *twin,
+                      struct fault *why);
+
+/*
+ * What the rows say of each aspect of a structure that was chosen, scored with
+ * free levels: notes what was decided, and against which rival.
+ */
+int twin_judge_structure(const struct twin_rows *rows,
+                         const struct findings *findings, struct twin *twin,
+                         struct fault *why);
 
 /*
  * How many requests the drive works on at once, and over how many banks and

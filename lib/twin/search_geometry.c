@@ -7,10 +7,9 @@
  * few steps of a regression leave. */
 static const double better_least = 0.005;
 
-enum { STEPS = 3, STEPS_FIRST = 8, WAYS = 7, NEIGHBOURS = 3 * WAYS };
+enum { STEPS = 1, STEPS_FIRST = 4, WAYS = TWIN_NEIGHBOURS / 3 };
 
-/* Times or divides one number of the shape. */
-static struct twin_shape neighbour(struct twin_shape shape, unsigned index)
+struct twin_shape twin_shape_neighbour(struct twin_shape shape, unsigned index)
 {
     static const uint64_t factors[] = {2, 3, 5};
     uint64_t factor = factors[index / WAYS % 3];
@@ -79,38 +78,12 @@ static int begin_anywhere(const struct twin_rows *rows, struct drive *drive,
     return error;
 }
 
-int twin_search_geometry(const struct twin_rows *rows, unsigned tries_max,
-                         struct drive *drive, struct twin *twin,
-                         struct fault *why)
+int twin_search_geometry(const struct twin_rows *rows, struct drive *drive,
+                         struct twin *twin, struct fault *why)
 {
-    struct twin_times_fit best, fit;
+    struct twin_times_fit best;
     int error = twin_times(rows, STEPS_FIRST, drive, &best, why);
-    const bool first = twin->replays_count == 0;
-    unsigned tries = 0, since_better = 0;
 
     twin->replays_count += best.replays_count;
-    if (!error && first) {
-        error = begin_anywhere(rows, drive, twin, &best, why);
-        if (!error)
-            error = twin_times(rows, STEPS_FIRST, drive, &best, why);
-    }
-    for (unsigned at = 0;
-         !error && tries < tries_max && since_better < NEIGHBOURS;
-         at = (at + 1) % NEIGHBOURS) {
-        struct twin_shape shape = neighbour(twin_shape_of(drive), at);
-        struct drive tried = *drive;
-        since_better++;
-        if (!twin_shape_apply(&shape, &tried))
-            continue;
-        tries++;
-        error = twin_times(rows, STEPS, &tried, &fit, why);
-        twin->replays_count += fit.replays_count;
-        if (error || fit.cost > best.cost - better_least)
-            continue;
-        *drive = tried;
-        best = fit;
-        since_better = 0;
-        at--; /* the same way once more */
-    }
-    return error;
+    return error ? error : begin_anywhere(rows, drive, twin, &best, why);
 }

@@ -62,6 +62,9 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
 void twin_aspect_value(const struct twin_aspect *aspect,
                        const struct drive *drive, char *value, size_t size);
 
+/* Does what is written change how long it takes to move it? */
+bool twin_contents_matter(const struct findings *findings);
+
 /* Has a finding answered it, so that it is not to be searched? */
 bool twin_aspect_is_known(const struct twin_aspect *aspect,
                           const struct findings *findings);

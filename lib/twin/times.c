@@ -29,6 +29,10 @@ static const double enough = 1e-4;
 static const double damping_least = 0.01, damping_growth = 20;
 enum { DAMPINGS = 4 };
 
+/* Slopes cost a replay for each time, a step one: so many are taken with the
+ * same slopes. */
+enum { STEPS_A_SLOPE = 4 };
+
 struct kind_count {
     uint64_t key;
     uint32_t count;
@@ -39,7 +43,7 @@ struct regression {
     struct fault *why;
     float *share; /* of each row in the whole: the sum is 1 */
     uint32_t *predicted_ns, *moved_ns;
-    float *slopes; /* by time, then by row */
+    float *slopes; /* by the table of times, then by row */
     const struct twin_time *times[TWIN_TIMES_MAX];
     size_t table_index[TWIN_TIMES_MAX], times_count;
     size_t replays_count;
@@ -63,8 +67,9 @@ static struct kind_count *find_kind(struct kind_count kinds[], size_t slots,
                                     const struct twin_row *row)
 {
     uint64_t key = (uint64_t)row->length_bytes << 32 |
-                   (uint64_t)row->depth << 16 | (uint64_t)row->operation << 4 |
-                   row->fua | 1U << 15;
+                   (uint64_t)row->depth << 16 | 1U << 15 |
+                   (uint64_t)row->probe << 4 | (uint64_t)row->operation << 1 |
+                   row->fua;
     size_t slot =
         (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (slots - 1);
 
@@ -163,30 +168,44 @@ static void move(const struct twin_time *time, double by_log,
     time->set(drive, clamp(time, time->get(drive) * exp(by_log)));
 }
 
+/* Of one of the regression's times. */
+static float *slopes_of(const struct regression *regression, size_t at)
+{
+    return &regression
+                ->slopes[regression->table_index[at] * regression->rows->count];
+}
+
+static int find_slope(struct regression *regression, const struct drive *drive,
+                      size_t at)
+{
+    const struct twin_time *time = regression->times[at];
+    float *slopes = slopes_of(regression, at);
+    struct drive moved = *drive;
+
+    move(time, step_log, &moved);
+    double by_log = log(time->get(&moved) / time->get(drive));
+    if (by_log < step_log / 4) { /* at its limit */
+        moved = *drive;
+        move(time, -step_log, &moved);
+        by_log = log(time->get(&moved) / time->get(drive));
+    }
+    int error = replay(regression, &moved, regression->moved_ns);
+    for (size_t i = 0; i < regression->rows->count && !error; i++) {
+        uint32_t before = regression->predicted_ns[i],
+                 after = regression->moved_ns[i];
+        slopes[i] = 0;
+        if (before && after && before != after)
+            slopes[i] = (float)(log((double)after / (double)before) / by_log);
+    }
+    return error;
+}
+
 static int find_slopes(struct regression *regression, const struct drive *drive)
 {
-    const size_t count = regression->rows->count;
     int error = 0;
 
-    for (size_t t = 0; t < regression->times_count && !error; t++) {
-        const struct twin_time *time = regression->times[t];
-        float *slopes = &regression->slopes[t * count];
-        struct drive moved = *drive;
-        move(time, step_log, &moved);
-        double by_log = log(time->get(&moved) / time->get(drive));
-        if (by_log < step_log / 4) { /* at its limit */
-            moved = *drive;
-            move(time, -step_log, &moved);
-            by_log = log(time->get(&moved) / time->get(drive));
-        }
-        error = replay(regression, &moved, regression->moved_ns);
-        for (size_t i = 0; i < count && !error; i++)
-            slopes[i] = regression->predicted_ns[i] && regression->moved_ns[i]
-                            ? (float)(log((double)regression->moved_ns[i] /
-                                          (double)regression->predicted_ns[i]) /
-                                      by_log)
-                            : 0;
-    }
+    for (size_t i = 0; i < regression->times_count && !error; i++)
+        error = find_slope(regression, drive, i);
     return error;
 }
 
@@ -199,21 +218,23 @@ struct equations {
 static void add_row(const struct regression *regression, size_t at,
                     double scale_log, struct equations *equations)
 {
-    const size_t count = regression->rows->count;
     double left = residual(regression, at, regression->predicted_ns);
     double off = left / scale_log;
-    double weight = (double)regression->share[at] * (double)count *
-                    (freedom + 1) / (freedom + off * off) /
-                    (scale_log * scale_log);
+    double weight = (double)regression->share[at] *
+                    (double)regression->rows->count * (freedom + 1) /
+                    (freedom + off * off) / (scale_log * scale_log);
+    double slopes[TWIN_TIMES_MAX];
+    size_t which[TWIN_TIMES_MAX], count = 0;
 
     for (size_t i = 0; i < equations->count; i++) {
-        double slope = (double)regression->slopes[i * count + at];
+        double slope = (double)slopes_of(regression, i)[at];
         if (slope == 0)
             continue;
+        slopes[count] = slope;
+        which[count++] = i;
         equations->right[i] += weight * slope * left;
-        for (size_t j = 0; j <= i; j++)
-            equations->matrix[i][j] +=
-                weight * slope * (double)regression->slopes[j * count + at];
+        for (size_t j = 0; j < count; j++)
+            equations->matrix[i][which[j]] += weight * slope * slopes[j];
     }
 }
 
@@ -333,11 +354,10 @@ static void find_errors(const struct regression *regression,
 
 /* ---- all ---------------------------------------------------------------- */
 
-static int regression_begin(struct regression *regression,
-                            const struct drive *drive)
+static void choose_times(struct regression *regression,
+                         const struct drive *drive)
 {
-    const size_t count = regression->rows->count;
-
+    regression->times_count = 0;
     for (size_t i = 0; twin_time_at(i); i++) {
         const struct twin_time *time = twin_time_at(i);
         if (time->applies && !time->applies(drive))
@@ -345,11 +365,19 @@ static int regression_begin(struct regression *regression,
         regression->table_index[regression->times_count] = i;
         regression->times[regression->times_count++] = time;
     }
+}
+
+static int regression_begin(struct regression *regression,
+                            const struct drive *drive)
+{
+    const size_t count = regression->rows->count;
+
+    choose_times(regression, drive);
     regression->share = calloc(count, sizeof(*regression->share));
     regression->predicted_ns = calloc(count, sizeof(uint32_t));
     regression->moved_ns = calloc(count, sizeof(uint32_t));
-    regression->slopes = calloc(count * regression->times_count + 1,
-                                sizeof(*regression->slopes));
+    regression->slopes =
+        calloc(count * TWIN_TIMES_MAX + 1, sizeof(*regression->slopes));
     if (!regression->share || !regression->predicted_ns ||
         !regression->moved_ns || !regression->slopes)
         return -ENOMEM;
@@ -364,6 +392,34 @@ static void regression_end(struct regression *regression)
     free(regression->slopes);
 }
 
+/* Where the regression stands before its first step. */
+static int look(struct regression *regression, const struct drive *drive,
+                struct twin_times_fit *fit)
+{
+    int error = replay(regression, drive, regression->predicted_ns);
+
+    if (error)
+        return error;
+    fit->scale_log = find_scale(regression, regression->predicted_ns);
+    fit->cost = cost_of(regression, regression->predicted_ns, fit->scale_log);
+    return 0;
+}
+
+/* With the slopes that there are. *improved: the first step fits better. */
+static int take_steps(struct regression *regression, struct drive *drive,
+                      struct twin_times_fit *fit, bool *improved)
+{
+    bool further = true;
+    int error = 0;
+
+    *improved = false;
+    for (unsigned i = 0; i < STEPS_A_SLOPE && further && !error; i++) {
+        error = take_step(regression, drive, fit->scale_log, fit, &further);
+        *improved = *improved || further;
+    }
+    return error;
+}
+
 int twin_times(const struct twin_rows *rows, unsigned steps_max,
                struct drive *drive, struct twin_times_fit *fit,
                struct fault *why)
@@ -374,17 +430,11 @@ int twin_times(const struct twin_rows *rows, unsigned steps_max,
 
     *fit = (struct twin_times_fit){0};
     if (!error)
-        error = replay(&regression, drive, regression.predicted_ns);
-    if (!error) {
-        fit->scale_log = find_scale(&regression, regression.predicted_ns);
-        fit->cost =
-            cost_of(&regression, regression.predicted_ns, fit->scale_log);
-    }
+        error = look(&regression, drive, fit);
     for (unsigned step = 0; step < steps_max && improved && !error; step++) {
         error = find_slopes(&regression, drive);
         if (!error)
-            error =
-                take_step(&regression, drive, fit->scale_log, fit, &improved);
+            error = take_steps(&regression, drive, fit, &improved);
     }
     if (!error && steps_max > 0)
         find_errors(&regression, drive, fit);
@@ -392,5 +442,62 @@ int twin_times(const struct twin_rows *rows, unsigned steps_max,
         fault_set(why, FAULT_OPEN, error, "no memory to fit times");
     fit->replays_count = regression.replays_count;
     regression_end(&regression);
+    return error;
+}
+
+/* ---- beside another drive ------------------------------------------------ */
+
+struct twin_slopes {
+    struct regression regression;
+    bool known[TWIN_TIMES_MAX]; /* by the table */
+};
+
+int twin_slopes_make(const struct twin_rows *rows, const struct drive *drive,
+                     struct twin_slopes **result, struct fault *why)
+{
+    struct twin_slopes *slopes = calloc(1, sizeof(*slopes));
+    struct twin_times_fit fit;
+
+    *result = slopes;
+    if (!slopes)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory to fit times");
+    struct regression *regression = &slopes->regression;
+    *regression = (struct regression){.rows = rows, .why = why};
+    int error = regression_begin(regression, drive);
+    if (!error)
+        error = look(regression, drive, &fit);
+    if (!error)
+        error = find_slopes(regression, drive);
+    for (size_t i = 0; i < regression->times_count; i++)
+        slopes->known[regression->table_index[i]] = true;
+    if (error == -ENOMEM)
+        fault_set(why, FAULT_OPEN, error, "no memory to fit times");
+    return error;
+}
+
+void twin_slopes_free(struct twin_slopes *slopes)
+{
+    if (slopes)
+        regression_end(&slopes->regression);
+    free(slopes);
+}
+
+int twin_times_beside(struct twin_slopes *slopes, struct drive *drive,
+                      struct twin_times_fit *fit, struct fault *why)
+{
+    struct regression *regression = &slopes->regression;
+    bool improved;
+
+    *fit = (struct twin_times_fit){0};
+    regression->why = why;
+    regression->replays_count = 0;
+    choose_times(regression, drive);
+    int error = look(regression, drive, fit);
+    for (size_t i = 0; i < regression->times_count && !error; i++)
+        if (!slopes->known[regression->table_index[i]])
+            error = find_slope(regression, drive, i);
+    if (!error)
+        error = take_steps(regression, drive, fit, &improved);
+    fit->replays_count = regression->replays_count;
     return error;
 }

@@ -15,8 +15,8 @@
  * ones. Gauss and Newton's method with derivatives from replays, Levenberg's
  * damping, and weights that fall with the residual (Student's t), because
  * merges that the rows do not show and stalls of the host only ever add time.
- * Rows of a kind (operation, length, depth) count as the root of their number,
- * so that a probe with many rows does not outvote the others.
+ * Rows of a kind (probe, operation, length, depth) count as the root of their
+ * number, so that a probe with many rows does not outvote the others.
  */
 
 enum { TWIN_TIMES_MAX = 28 };
@@ -53,5 +53,18 @@ struct twin_times_fit {
 int twin_times(const struct twin_rows *rows, unsigned steps_max,
                struct drive *drive, struct twin_times_fit *fit,
                struct fault *why);
+
+/*
+ * The same for many drives that differ little from one: with its slopes, which
+ * are most of the cost. A time that only the other drive has gets a slope of
+ * its own. The slopes belong to `rows`, which must outlive them; they are freed
+ * with twin_slopes_free(), which accepts NULL, also after a failure.
+ */
+struct twin_slopes;
+int twin_slopes_make(const struct twin_rows *rows, const struct drive *drive,
+                     struct twin_slopes **slopes, struct fault *why);
+int twin_times_beside(struct twin_slopes *slopes, struct drive *drive,
+                      struct twin_times_fit *fit, struct fault *why);
+void twin_slopes_free(struct twin_slopes *slopes);
 
 #endif

@@ -64,6 +64,8 @@ int twin_make(const struct csv_rows *csv, const struct findings *findings,
         return fault_set(why, FAULT_OPEN, error, "no twin can be made of %s",
                          error == -EINVAL ? "a run without any request"
                                           : "the run: no memory");
+    if (twin_contents_matter(findings))
+        twin_rows_mind_contents(&made->rows, "content");
     error = twin_fit(&made->rows, findings, &made->twin, why);
     if (!error)
         error = twin_check(&made->rows, &made->twin, &made->check, why);

@@ -101,8 +101,10 @@ struct array {
     uint64_t transferred_ns; /* when all that is asked for is in the chips */
     uint64_t programmed_ns;  /* when every program asked for so far is done */
     struct array_block *blocks;
-    uint8_t *zero_parts; /* of each page; NULL: contents do not matter */
-    bool *sensing;       /* scratch of array_copy, one a bank of a stripe */
+    /* How many parts of each page are not zeros: none at first. NULL: contents
+     * do not matter. */
+    uint8_t *other_parts;
+    bool *sensing; /* scratch of array_copy, one a bank of a stripe */
     struct flash_statistics *statistics; /* the flash's; counted here */
 };
 

@@ -7,16 +7,18 @@
 #include "lib/flash/nand/array_inside.h"
 #include "lib/flash/nand/array_queue.h"
 
-static uint8_t *zero_parts_of(const struct array *array, uint32_t block,
-                              uint32_t page)
+static uint8_t *other_parts_of(const struct array *array, uint32_t block,
+                               uint32_t page)
 {
-    return &array->zero_parts[(size_t)block * array->stripe_pages_count + page];
+    return &array
+                ->other_parts[(size_t)block * array->stripe_pages_count + page];
 }
 
 void array_set_zero_parts(struct array *array, uint32_t block, uint32_t page,
                           uint32_t count)
 {
-    *zero_parts_of(array, block, page) = (uint8_t)count;
+    *other_parts_of(array, block, page) =
+        (uint8_t)(array->page_parts_count - count);
 }
 
 /* A copy has the contents of its source. */
@@ -24,11 +26,11 @@ static uint32_t carry_zero_parts(struct array *array,
                                  const struct array_move *move,
                                  uint32_t to_block)
 {
-    if (!array->zero_parts)
+    if (!array->other_parts)
         return 0;
-    uint8_t parts = *zero_parts_of(array, move->from_block, move->from_page);
-    *zero_parts_of(array, to_block, move->to_page) = parts;
-    return parts;
+    uint8_t parts = *other_parts_of(array, move->from_block, move->from_page);
+    *other_parts_of(array, to_block, move->to_page) = parts;
+    return array->page_parts_count - parts;
 }
 
 /* ---- inside a bank ------------------------------------------------------- */

@@ -72,11 +72,8 @@ static int allocate(struct array *array, bool contents_matter)
         return -ENOMEM;
     if (!contents_matter)
         return 0;
-    array->zero_parts = malloc(pages);
-    if (!array->zero_parts)
-        return -ENOMEM;
-    memset(array->zero_parts, (int)array->page_parts_count, pages);
-    return 0;
+    array->other_parts = calloc(pages, 1);
+    return array->other_parts ? 0 : -ENOMEM;
 }
 
 /* Planes, one-shot programs and other orders of allocation. Cells with one bit
@@ -157,7 +154,7 @@ void array_destroy(struct array *array)
     free(array->blocks);
     free(array->register_free_ns);
     free(array->sensing);
-    free(array->zero_parts);
+    free(array->other_parts);
     memset(array, 0, sizeof(*array));
 }
 
@@ -167,7 +164,7 @@ uint64_t array_memory_bytes(const struct array *array)
            array->banks_count * sizeof(*array->banks) +
            array->channels_count * sizeof(uint64_t) +
            array_all_blocks(array) * sizeof(*array->blocks) +
-           (array->zero_parts
+           (array->other_parts
                 ? (uint64_t)array_all_blocks(array) * array->stripe_pages_count
                 : 0);
 }

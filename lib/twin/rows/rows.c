@@ -186,9 +186,23 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
     return error;
 }
 
+void twin_rows_mind_contents(struct twin_rows *rows, const char *probe)
+{
+    rows->contents_matter = true;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct twin_row *row = &rows->items[i];
+        if (row->probe == TWIN_PROBE_NONE ||
+            strcmp(rows->probes[row->probe], probe) != 0)
+            continue;
+        row->probe = TWIN_PROBE_NONE;
+        row->weight = 0;
+    }
+}
+
 void twin_rows_free(struct twin_rows *rows)
 {
     free(rows->items);
+    free(rows->notes);
     free(rows->by_time);
     memset(rows, 0, sizeof(*rows));
 }

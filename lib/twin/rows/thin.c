@@ -53,29 +53,111 @@ static void count_rows(const struct twin_rows *rows,
             passes[probe].count = 0;
 }
 
+/* ---- what was written meanwhile ---------------------------------------- */
+
+/* Noted where a row that is kept writes near by: within as much as most erase
+ * units are long. */
+enum { PLACE_BYTES = 4096, WINDOW_BYTES = 8 << 20 };
+
+/* Where rows that were left out have written, and nothing was noted yet. */
+struct ground {
+    uint8_t *written; /* a byte a place; NULL: nothing is to be noted */
+    uint64_t places_count;
+    size_t notes_room;
+};
+
+static int ground_make(const struct twin_rows *rows, struct ground *ground)
+{
+    *ground = (struct ground){.places_count = 0};
+    if (!rows->contents_matter)
+        return 0;
+    ground->places_count = rows->capacity_bytes / PLACE_BYTES;
+    ground->written = calloc(ground->places_count + 1, 1);
+    return ground->written ? 0 : -ENOMEM;
+}
+
+static void ground_mark(const struct twin_row *row, struct ground *ground)
+{
+    uint64_t end = (row->offset_bytes + row->length_bytes) / PLACE_BYTES;
+
+    if (!ground->written || row->operation != OPERATION_WRITE)
+        return;
+    for (uint64_t at = row->offset_bytes / PLACE_BYTES;
+         at <= end && at < ground->places_count; at++)
+        ground->written[at] = 1;
+}
+
+static int add_note(const struct twin_note *note, struct ground *ground,
+                    struct twin_rows *thin)
+{
+    if (thin->notes_count == ground->notes_room) {
+        size_t room = ground->notes_room * 2 + 256;
+        struct twin_note *more =
+            realloc(thin->notes, room * sizeof(*thin->notes));
+        if (!more)
+            return -ENOMEM;
+        thin->notes = more;
+        ground->notes_room = room;
+    }
+    thin->notes[thin->notes_count++] = *note;
+    return 0;
+}
+
+/* Notes what is marked near a row that is kept next. */
+static int ground_note(const struct twin_row *row, struct ground *ground,
+                       struct twin_rows *thin)
+{
+    uint64_t at = row->offset_bytes / WINDOW_BYTES * WINDOW_BYTES / PLACE_BYTES;
+    uint64_t end = at + WINDOW_BYTES / PLACE_BYTES;
+    int error = 0;
+
+    if (!ground->written || row->operation != OPERATION_WRITE)
+        return 0;
+    end = end < ground->places_count ? end : ground->places_count;
+    while (at < end && !error) {
+        uint64_t first = at;
+        while (at < end && ground->written[at])
+            ground->written[at++] = 0;
+        if (at > first)
+            error = add_note(
+                &(struct twin_note){.offset_bytes = first * PLACE_BYTES,
+                                    .length_bytes =
+                                        (uint32_t)(at - first) * PLACE_BYTES,
+                                    .before = (uint32_t)thin->count},
+                ground, thin);
+        at++;
+    }
+    return error;
+}
+
 int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
               struct twin_rows *thin)
 {
     struct pass passes[TWIN_PROBES_MAX] = {{0}};
     uint32_t *now_at = malloc((rows->count + 1) * sizeof(*now_at));
+    struct ground ground;
+    int error = ground_make(rows, &ground);
 
     *thin = *rows;
     thin->count = 0;
     thin->by_time = NULL;
+    thin->notes = NULL;
+    thin->notes_count = 0;
     thin->may_fold = true;
     thin->items = malloc((rows->count + 1) * sizeof(*thin->items));
-    if (!now_at || !thin->items) {
-        free(now_at);
-        twin_rows_free(thin);
-        return -ENOMEM;
-    }
-    count_rows(rows, how, passes);
-    for (size_t i = 0; i < rows->count; i++) {
+    if (!now_at || !thin->items)
+        error = -ENOMEM;
+    else
+        count_rows(rows, how, passes);
+    for (size_t i = 0; i < rows->count && !error; i++) {
         now_at[i] = UINT32_MAX;
         struct twin_row row = rows->items[i];
         if (row.probe == TWIN_PROBE_NONE ||
-            !is_kept(how, row.quiet, &passes[row.probe]))
+            !is_kept(how, row.quiet, &passes[row.probe])) {
+            ground_mark(&row, &ground);
             continue;
+        }
+        error = ground_note(&row, &ground, thin);
         row.anchor = now_at[row.anchor];
         if (row.anchor == UINT32_MAX) { /* it was left out: follow the last */
             row.anchor = thin->count ? (uint32_t)thin->count - 1 : 0;
@@ -86,7 +168,9 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         thin->items[thin->count++] = row;
     }
     free(now_at);
-    int error = twin_rows_sort(thin);
+    free(ground.written);
+    if (!error)
+        error = twin_rows_sort(thin);
     if (error)
         twin_rows_free(thin);
     return error;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/twin/search.h"
+
+/*
+ * Climbs to the drive that fits best: one change of the structure at a time,
+ * and where none helps two at once, for a buffer that drains otherwise also
+ * overflows otherwise, and a page of another size has another geometry. Each
+ * candidate keeps the slopes of the drive it is beside, so that it costs a few
+ * replays, not a regression.
+ */
+
+/* A drive must fit better by so much of the mean loss: less is within what few
+ * steps of a regression leave. */
+static const double better_least = 0.005;
+
+/* Of the changes that fit worse alone so many are tried in pairs. */
+enum { PAIRED_MAX = 20, MOVES_MAX = 160, STEPS = 1, ASPECT_VALUES_MAX = 16 };
+
+/* One change: a value of an aspect, or without one a neighbour's geometry. */
+struct move {
+    const struct twin_aspect *aspect;
+    const char *value;
+    unsigned neighbour;
+    double cost; /* alone */
+};
+
+struct climb {
+    const struct twin_rows *rows;
+    struct fault *why;
+    struct move moves[MOVES_MAX];
+    size_t moves_count;
+    struct drive drive; /* the best so far */
+    double cost;
+    struct twin_slopes *slopes; /* its own */
+    size_t replays_count, replays_max;
+};
+
+static void collect(const struct findings *findings, struct climb *climb)
+{
+    for (unsigned i = 0; i < TWIN_NEIGHBOURS; i++)
+        climb->moves[climb->moves_count++] = (struct move){.neighbour = i};
+    for (size_t i = 0; twin_aspect_at(i); i++) {
+        const struct twin_aspect *aspect = twin_aspect_at(i);
+        if (twin_aspect_is_known(aspect, findings))
+            continue;
+        for (size_t at = 0; at < ASPECT_VALUES_MAX && aspect->values[at] &&
+                            climb->moves_count < MOVES_MAX;
+             at++)
+            climb->moves[climb->moves_count++] =
+                (struct move){.aspect = aspect, .value = aspect->values[at]};
+    }
+}
+
+/* False: there is no such drive, or it is no other one. */
+static bool apply(const struct move *move, struct drive *drive)
+{
+    const struct twin_aspect *aspect = move->aspect;
+    char before[64], after[64];
+
+    if (!aspect) {
+        const struct twin_shape shape =
+            twin_shape_neighbour(twin_shape_of(drive), move->neighbour);
+        return twin_shape_apply(&shape, drive);
+    }
+    if (aspect->applies && !aspect->applies(drive))
+        return false;
+    twin_aspect_value(aspect, drive, before, sizeof(before));
+    if (!twin_aspect_apply(aspect, move->value, drive))
+        return false;
+    twin_aspect_value(aspect, drive, after, sizeof(after));
+    return strcmp(before, after) != 0;
+}
+
+/* The best drive anew, with the slopes of its own, and as far as its neighbours
+ * will come with them. */
+static int settle(struct climb *climb)
+{
+    struct twin_times_fit fit;
+    int error = twin_times(climb->rows, STEPS, &climb->drive, &fit, climb->why);
+
+    climb->replays_count += fit.replays_count;
+    twin_slopes_free(climb->slopes);
+    climb->slopes = NULL;
+    if (!error)
+        error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
+                                 climb->why);
+    if (!error)
+        error =
+            twin_times_beside(climb->slopes, &climb->drive, &fit, climb->why);
+    climb->replays_count += fit.replays_count;
+    climb->cost = fit.cost;
+    return error;
+}
+
+/* One change, or two. *cost: INFINITY where there is no such drive. */
+static int try_moves(struct climb *climb, const struct move *first,
+                     const struct move *second, double *cost, bool *better)
+{
+    struct drive tried = climb->drive;
+    struct twin_times_fit fit;
+
+    *cost = INFINITY;
+    *better = false;
+    if (!apply(first, &tried) || (second && !apply(second, &tried)))
+        return 0;
+    int error = twin_times_beside(climb->slopes, &tried, &fit, climb->why);
+    climb->replays_count += fit.replays_count;
+    if (error == -EINVAL) /* more than the model can number */
+        return 0;
+    if (error)
+        return error;
+    *cost = fit.cost;
+    *better = fit.cost < climb->cost - better_least;
+    if (!*better)
+        return 0;
+    climb->drive = tried;
+    return settle(climb);
+}
+
+static bool may_go_on(const struct climb *climb)
+{
+    return climb->replays_count < climb->replays_max;
+}
+
+/* Each change by itself, until none of them helps. */
+static int try_each(struct climb *climb)
+{
+    size_t since_better = 0, at = 0;
+    int error = 0;
+
+    while (since_better < climb->moves_count && may_go_on(climb) && !error) {
+        struct move *move = &climb->moves[at];
+        bool better;
+        error = try_moves(climb, move, NULL, &move->cost, &better);
+        since_better = better ? 0 : since_better + 1;
+        if (!better) /* else the same way once more */
+            at = (at + 1) % climb->moves_count;
+    }
+    return error;
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct move *x = a, *y = b;
+
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Does it change what the rows show at all? */
+static bool matters(const struct climb *climb, const struct move *move)
+{
+    return isfinite(move->cost) && fabs(move->cost - climb->cost) > 1e-6;
+}
+
+/* Does only another change make it possible? */
+static bool is_hidden(const struct climb *climb, const struct move *move)
+{
+    return move->aspect && move->aspect->applies &&
+           !move->aspect->applies(&climb->drive);
+}
+
+static int try_pair(struct climb *climb, const struct move *first,
+                    const struct move *second, bool *better)
+{
+    double cost;
+
+    if (first->aspect && first->aspect == second->aspect)
+        return 0;
+    return try_moves(climb, first, second, &cost, better);
+}
+
+/* Two changes at once: of those that fit least badly, and of these with one
+ * that they make possible. */
+static int try_pairs(struct climb *climb, bool *better)
+{
+    size_t count = 0;
+    int error = 0;
+
+    qsort(climb->moves, climb->moves_count, sizeof(climb->moves[0]),
+          compare_costs);
+    for (size_t i = 0; i < climb->moves_count && count < PAIRED_MAX; i++)
+        if (matters(climb, &climb->moves[i])) {
+            const struct move swap = climb->moves[count];
+            climb->moves[count++] = climb->moves[i];
+            climb->moves[i] = swap;
+        }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < climb->moves_count; j++) {
+            const struct move *second = &climb->moves[j];
+            if (j >= i && !is_hidden(climb, second))
+                continue;
+            error = try_pair(climb, &climb->moves[i], second, better);
+            if (*better || error || !may_go_on(climb))
+                return error;
+        }
+    return 0;
+}
+
+int twin_search_climb(const struct twin_rows *rows,
+                      const struct findings *findings, size_t replays_max,
+                      struct drive *drive, struct twin *twin, struct fault *why)
+{
+    struct climb *climb = calloc(1, sizeof(*climb));
+    bool better = true;
+
+    if (!climb)
+        return -ENOMEM;
+    *climb = (struct climb){
+        .rows = rows, .why = why, .drive = *drive, .replays_max = replays_max};
+    collect(findings, climb);
+    int error = settle(climb);
+    while (better && may_go_on(climb) && !error) {
+        better = false;
+        error = try_each(climb);
+        if (!error)
+            error = try_pairs(climb, &better);
+    }
+    if (!error)
+        *drive = climb->drive;
+    twin->replays_count += climb->replays_count;
+    twin_slopes_free(climb->slopes);
+    free(climb);
+    return error;
+}
