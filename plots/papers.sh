@@ -3,7 +3,8 @@
 # plots/papers.sh BUILD_DIR OUT_DIR [--full]: the figures of Kim et al. (5 to 9)
 # and of Sun & Zhang (2 to 19) from our own runs of the emulated drives, on one
 # page, OUT_DIR/index.html, beside the papers' numbers. The numbers go into
-# OUT_DIR/claims.txt as well: figure|what|paper|ours|unit.
+# OUT_DIR/claims.txt as well: figure|what|paper|ours|unit|as in the paper, which is
+# empty where the paper has no number.
 # With --full Kim's procedures run by the letter, which takes some minutes; else
 # the adaptive method measures what they measure.
 set -euo pipefail
@@ -78,6 +79,34 @@ awk -F, '$1==102 && $3==1 {
                 paper[i] / 1000, $4
 }' sun_zhang.csv >>claims.txt
 
+# why "SSD-A: read buffer": what the report of the run says of it, on one line.
+why()
+{
+    local drive=${1%%:*} parameter=${1#*: }
+    parameter=${parameter// /_}
+    cat "kim/"*"-${drive,,}.txt" | awk -v name="${parameter,,}:" '
+        /^[^ ]/ { on = /^Why:/ } /^  [^ ]/ { it = on && $1 == name; next }
+        on && it && !/assumed by the user/ { sub(/^ +/, ""); printf "%s%s", said++ ? " " : "", $0 }'
+}
+
+# The papers' numbers are read off figures and texts: within a quarter, but for
+# what is less than one.
+while IFS='|' read -r figure what paper ours unit reason; do
+    verdict=$(awk -v what="$what" -v paper="$paper" -v ours="$ours" 'BEGIN {
+        same = ours == paper
+        if (paper ~ /^[0-9.]+$/)
+            same = ours >= 0.75 * paper && ours <= 1.25 * paper
+        if (what ~ /less than$/)
+            same = ours + 0 < paper + 0
+        if (paper != "")
+            print same ? "yes" : "no"
+    }')
+    [[ $figure != kim_* ]] || reason=$(why "$what")
+    [[ $verdict != no ]] || verdict="no: $reason"
+    echo "$figure|$what|$paper|$ours|$unit|$verdict"
+done <claims.txt >judged
+mv judged claims.txt
+
 escaped()
 {
     sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
@@ -87,8 +116,8 @@ escaped()
 rows()
 {
     grep "^$1|" claims.txt | escaped | awk -F'|' '{
-        printf "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td></tr>\n",
-            $2, $3 == "" ? "no number" : $3 " " $5, $4 " " $5
+        printf "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>%s</td>" \
+            "</tr>\n", $2, $3 == "" ? "no number" : $3 " " $5, $4 " " $5, $6
     }'
 }
 
@@ -136,12 +165,12 @@ END
             "$(title "$name")"
         printf '<img src="%s" alt="%s. The numbers are in the table below.">\n' \
             "$svg" "$(title "$name")"
-        echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th></tr></thead><tbody>'
+        echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th><th scope="col">As in the paper</th></tr></thead><tbody>'
         rows "$name"
         echo '</tbody></table></figure>'
     done
     echo '<h2>Sun &amp; Zhang table 2: the log list</h2>'
-    echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th></tr></thead><tbody>'
+    echo '<table><thead><tr><th scope="col">What</th><th scope="col">Paper</th><th scope="col">Ours</th><th scope="col">As in the paper</th></tr></thead><tbody>'
     rows table_2
     echo '</tbody></table></body></html>'
 }

@@ -10,6 +10,6 @@ set ylabel "time of all (ms)"
 set yrange [0:*]
 plot "< ".rows(16, "blocks one by one") using 1:2 @second title "one by one", "< ".rows(16, "one request") using 1:2 @first title "one request"
 one = real(system(rows(16, "blocks one by one")." | awk '$1==30 { print $2 }'"))/real(system(rows(16, "one request")." | awk '$1==30 { print $2 }'"))
-eval claim("one request of 30 blocks, of the time of 30: less than", "0.25", 1/one, "")
+eval claim("one request of 30 blocks, of the time of 30: less than", "0.25", 1/one, "|the paper has 0.25 ms a block here, and 0.75 to 1 ms for a single one, which is more than a quarter")
 set output
 set terminal pop
