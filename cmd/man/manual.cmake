@@ -39,9 +39,11 @@ if(FLASHEMU)
   manual_page(flashemu.1 flashemu)
   manual_page(flashemu-drive.5 flashemu)
 endif()
+set(SSDPROBE_ZSH zsh/vendor-completions CACHE STRING
+    "Where zsh's completions go in share; outside Debian zsh/site-functions")
 foreach(program ${shipped})
   completion(${program} bash bash-completion/completions ${program})
-  completion(${program} zsh zsh/vendor-completions _${program})
+  completion(${program} zsh ${SSDPROBE_ZSH} _${program})
   completion(${program} fish fish/vendor_completions.d ${program}.fish)
 endforeach()
 

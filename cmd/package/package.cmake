@@ -4,20 +4,40 @@
 # Debian's policy: the copyright beside a compressed changelog in each package.
 function(package_documents package component)
   set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package})
-  install(FILES cmd/package/copyright
+  install(FILES cmd/package/debian/copyright
           DESTINATION ${folder} COMPONENT ${component})
   install(FILES ${CMAKE_BINARY_DIR}/changelog.gz
           DESTINATION ${folder} COMPONENT ${component})
 endfunction()
-execute_process(COMMAND ${GZIP} -9nc ${CMAKE_SOURCE_DIR}/cmd/package/changelog
+execute_process(COMMAND ${GZIP} -9nc
+                        ${CMAKE_SOURCE_DIR}/cmd/package/debian/changelog
                 OUTPUT_FILE ${CMAKE_BINARY_DIR}/changelog.gz)
 package_documents(ssdprobe Unspecified)
 package_documents(libssdprobe-dev development)
 
+# CPack and `dpkg-buildpackage` make the same packages: what they say of
+# themselves stands in debian/control. Stores a field of PACKAGE in `out`, without
+# what debhelper fills in; of the description all but its first line.
+file(READ cmd/package/debian/control debian_control)
+function(debian_field package field out)
+  string(REGEX REPLACE ".*\nPackage: ${package}\n" "" text "${debian_control}")
+  string(REGEX REPLACE "\n\n.*" "\n" text "${text}")
+  if(field STREQUAL "Description")
+    string(REGEX REPLACE ".*\nDescription: [^\n]*\n " "" text "${text}")
+    string(REPLACE "\n " "\n" text "${text}")
+    string(STRIP "${text}" text)
+  elseif("\n${text}" MATCHES "\n${field}: ([^\n]*)")
+    string(REGEX REPLACE "\\\${[a-z]+:[A-Za-z]+}(, )?" "" text "${CMAKE_MATCH_1}")
+  else()
+    message(FATAL_ERROR "debian/control: ${package} has no ${field}")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 # An address that is reserved for documents: whoever distributes the package
-# puts in their own, here and in the changelog.
+# puts in their own, here and in debian/.
 set(CPACK_PACKAGE_CONTACT "The ssdprobe authors <ssdprobe@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
     "find out what is inside a flash drive by timing it")
@@ -31,28 +51,18 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME ssdprobe)
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SECTION admin)
+# As CPack calls the components.
+foreach(pair UNSPECIFIED=ssdprobe DEVELOPMENT=libssdprobe-dev)
+  string(REGEX MATCH "(.*)=(.*)" pair ${pair})
+  set(component ${CMAKE_MATCH_1})
+  set(package ${CMAKE_MATCH_2})
+  set(CPACK_DEBIAN_${component}_PACKAGE_NAME ${package})
+  debian_field(${package} Section CPACK_DEBIAN_${component}_PACKAGE_SECTION)
+  debian_field(${package} Depends CPACK_DEBIAN_${component}_PACKAGE_DEPENDS)
+  debian_field(${package} Recommends
+               CPACK_DEBIAN_${component}_PACKAGE_RECOMMENDS)
+  debian_field(${package} Description CPACK_COMPONENT_${component}_DESCRIPTION)
+endforeach()
+debian_field(ssdprobe Suggests CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot")
-set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS
-    "librsvg2-bin, hdparm, fuse3, nbdkit, bash-completion")
-set(CPACK_COMPONENT_UNSPECIFIED_DESCRIPTION
-"ssdprobe times reads, writes and cache flushes of an SSD, a USB stick or a
-memory card, and infers its pages, blocks, cells, buffers and mapping. Each
-answer has an interval, a confidence and a reason, or is an honest absent or
-inconclusive.
-.
-flashemu emulates drives whose insides are known: in virtual time, behind a
-block device, and over traces.")
-
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libssdprobe-dev)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "liburing-dev, libudev-dev, libblkid-dev, libatasmart-dev, libjson-c-dev, libinih-dev, libc6-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "pkgconf")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-"This package is for programs that probe or emulate flash drives themselves: the
-layers below ssdprobe and flashemu as a static library with headers: timed
-direct I/O, inference, sessions, reports, and the emulated flash drive.")
 include(CPack)
