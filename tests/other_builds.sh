@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tests/other_builds.sh SOURCE_DIR: clang builds all of it without a warning,
-# ssdprobe builds without flashemu, musl takes all but the servers, and where the tree lies leaves no trace in what
-# is shipped. Slow: part of `./bootstrap test --long`.
+# tests/other_builds.sh SOURCE_DIR: clang builds all of it without a warning, tests
+# too; ssdprobe builds without flashemu; and where the tree lies leaves no trace in
+# what is shipped. Slow: part of `./bootstrap test --long`. What clang says of the
+# programs test_quality.sh tells each time (tidy), of musl test_recipes.sh.
 set -u
 
 source_dir=$(realpath -- "$1")
@@ -42,25 +43,4 @@ for file in ssdprobe flashemu libssdprobe.a man/ssdprobe.8; do
     check "$file is the same in both" \
         cmp "here/build/$file" "quite/another/place/build/$file"
 done
-
-# The libraries that it needs are not in Debian for musl, so nothing is linked. There
-# ioctl takes an int, which its larger constants do not fit; the kernel sees the same.
-cat >musl.py <<'END'
-"""musl.py COMPILE_COMMANDS: compiles all but the servers against musl."""
-import json, re, shlex, subprocess, sys
-bad = 0
-for row in json.load(open(sys.argv[1])):
-    if re.search(r"/(serve|ublk|live|nbdkit|tests)/", row["file"]):
-        continue
-    words = [w for w in shlex.split(row["command"]) if not w.endswith("ccache")][1:]
-    words.remove("-c")
-    del words[words.index("-o"):words.index("-o") + 2]
-    bad += subprocess.run(
-        ["musl-gcc", "-fsyntax-only", "-idirafter", "/usr/include", "-idirafter",
-         "/usr/include/x86_64-linux-gnu", *words, "-Wno-overflow"],
-        cwd=row["directory"]).returncode != 0
-sys.exit(bad)
-END
-check "musl takes all but the servers" \
-    python3 musl.py here/build/compile_commands.json
 summary

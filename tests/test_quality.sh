@@ -51,6 +51,7 @@ named     break_named            no_such_room.c
 format    break_format           lib/base/bad.c
 scripts   break_scripts          bad.sh
 tidy      break_tidy             misc-redundant-expression
+tidy      break_clang            constant-conversion
 cppcheck  break_cppcheck         arrayIndexOutOfBounds
 readme    break_readme_command   no-such-command
 readme    break_readme_option    no-such-option

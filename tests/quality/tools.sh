@@ -50,6 +50,19 @@ int bad(int one, int two)
 END
 }
 
+# What the compiler clang warns of, by the options of the build, is a mistake too.
+break_clang()
+{
+    only_bad_file <<'END'
+unsigned char bad(void);
+
+unsigned char bad(void)
+{
+    return 300;
+}
+END
+}
+
 # Suppressed: what it gets wrong, and others here see better (the analyzer,
 # valgrind, the sanitizers): ownership that is returned ('-errno or fd', mmap), an
 # fd of -1 for mmap, results through pointers; readdir on a stream of one's own.
