@@ -79,6 +79,7 @@ renders()
         return
     printf '%s' "$lines"
     [[ -z $lines ]] && (($(wc -l <"$scratch/page") > 40)) &&
+        [[ $(grep -cxE '\.SH (BUGS|AUTHORS)' "$1") == 2 ]] &&
         ! grep -n '@[A-Z]*@' "$1"
 }
 
