@@ -35,7 +35,7 @@ numbers()
     said=$(awk -F'|' '$6 ~ /^no/ { print $6 ~ /^no: ./ ? $1 "|" $2 : $0 }' \
         page/claims.txt | sort)
     diff <(printf '%s\n' "$@" | sort) <(printf '%s\n' "$said") &&
-        (($(grep -c '|yes$' page/claims.txt) >= 40))
+        (($(grep -c '|yes$' page/claims.txt) + $# == 44))
 }
 # Its text says less than a quarter, its numbers more.
 quarter='sun_zhang_16|one request of 30 blocks, of the time of 30: less than'
@@ -53,7 +53,14 @@ if [[ -n ${SSDPROBE_TEST_LONG-} ]]; then
     check "the page is made by the letter" \
         bash "$source_dir/plots/papers.sh" "$build_dir" page --full
     check "and each figure is drawn" drawn
+    # Halves of SSD-B's and SSD-D's measurement read other pages; SSD-C's figure 5
+    # "shows no notable drop" in the paper either, its block is read from noise, and
+    # its read buffer gains less than a reader sees. SSD-B's figure 9 rises where the
+    # paper's falls.
     check "and each number comes out, but for these, which say why" \
-        numbers "$quarter"
+        numbers "$quarter" 'kim_05|SSD-B: clustered page' \
+        'kim_05|SSD-C: clustered page' 'kim_05|SSD-D: clustered page' \
+        'kim_06|SSD-C: clustered block' 'kim_08|SSD-C: read buffer' \
+        'kim_09|SSD-B: write buffer'
 fi
 summary

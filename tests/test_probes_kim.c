@@ -891,6 +891,45 @@ START_TEST(literal_procedures_read_the_figures)
     asked.drive = "ssd-d";
     run(&asked, &findings);
     check_stated(&asked, &findings, "read_buffer", "65536");
+    /* Its second reads are a tenth faster: neither a buffer nor none. */
+    asked.drive = "ssd-c";
+    run(&asked, &findings);
+    ck_assert_int_eq(findings_get(&findings, "read_buffer")->verdict,
+                     VERDICT_INCONCLUSIVE);
+    asked.drive = "ssd-b";
+    asked.noise = "none";
+    run(&asked, &findings);
+    ck_assert_int_eq(findings_get(&findings, "read_buffer")->verdict,
+                     VERDICT_ABSENT);
+}
+END_TEST
+
+/* Kim et al., IV-B: the latency of SSD-A drops at multiples of 16 KB, and SSD-C
+ * "shows no notable drop". SSD-B's reads 128 KB, but not in both halves. */
+START_TEST(literal_pages_say_what_the_figure_reads)
+{
+    static const struct {
+        const char *drive;
+        enum verdict verdict;
+        const char *why;
+    } rows[] = {
+        {"ssd-a", VERDICT_FOUND, "every multiple of 16 KiB"},
+        {"ssd-b", VERDICT_INCONCLUSIVE, "drops every 128 KiB, but in one half"},
+        {"ssd-c", VERDICT_INCONCLUSIVE, "no sharp periodic drops"}};
+    static const struct probe *const probe[] = {&probe_clustered_page, NULL};
+    static struct findings findings;
+    struct asked asked = {.drive = rows[_i].drive,
+                          .noise = "none",
+                          .seed = 1,
+                          .method = METHOD_PAPER,
+                          .write_budget_bytes = UINT64_C(1) << 40,
+                          .probes = probe};
+
+    run(&asked, &findings);
+    const struct finding *page = findings_get(&findings, "clustered_page");
+    ck_assert_int_eq(page->verdict, rows[_i].verdict);
+    ck_assert_msg(strstr(page->why, rows[_i].why) != NULL, "%s: %s",
+                  rows[_i].drive, page->why);
 }
 END_TEST
 
@@ -981,9 +1020,11 @@ int main(void)
 {
     Suite *suite = suite_create("probes of Kim et al.");
     TCase *sweeps = tcase_create("recovery");
+    TCase *literal = tcase_create("literal");
     TCase *periods = tcase_create("periods");
 
     tcase_set_timeout(sweeps, 600);
+    tcase_set_timeout(literal, 600);
     tcase_add_test(sweeps, drives_are_recovered_without_noise);
     tcase_add_loop_test(sweeps, drives_are_recovered_under_noise, 1,
                         1 + suite_rows_more(1));
@@ -1018,12 +1059,14 @@ int main(void)
                         3);
     tcase_add_loop_test(sweeps, read_buffer_shows_in_great_noise, 0,
                         suite_rows_more(1));
-    tcase_add_test(sweeps, literal_procedures_read_the_figures);
+    tcase_add_test(literal, literal_procedures_read_the_figures);
+    tcase_add_loop_test(literal, literal_pages_say_what_the_figure_reads, 0, 3);
     if (getenv("SSDPROBE_TEST_LONG"))
         tcase_add_loop_test(sweeps,
                             values_of_the_papers_come_out_in_99_of_100_runs, 0,
                             sizeof(table) / sizeof(table[0]));
     suite_add_tcase(suite, sweeps);
+    suite_add_tcase(suite, literal);
     tcase_add_loop_test(periods, a_period_is_found_with_its_phase, 0,
                         suite_rows(20));
     tcase_add_loop_test(periods, no_period_is_certified_where_there_is_none, 0,
