@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/flash/drive/drive.h"
 #include "lib/study/dirik/dirik.h"
@@ -260,31 +259,22 @@ static int rest(const struct experiment_settings *settings, struct idle *idle,
                 struct fault *why)
 {
     static const struct dirik_drive drive = {1, BANKS, 1, 25, 8, NULL};
-    struct replay_result *result = calloc(1, sizeof(*result));
-    struct flash_bank banks[BANKS];
-    struct dirik_part part = {.requests_count = dirik_requests_count(settings),
-                              .banks = banks,
-                              .banks_count = BANKS};
-    int error = 0;
+    struct flash_bank banks[DIRIK_TRACES * BANKS];
+    const int error = dirik_play_banks(&drive, settings, banks, BANKS, why);
 
     *idle = (struct idle){.least_above_10_ms = INFINITY};
-    if (!result)
-        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for a replay");
-    for (; part.trace < DIRIK_TRACES && !error; part.trace++) {
-        struct flash_statistics did;
-        error = dirik_play_one(&drive, &part, settings, result, &did, why);
-        for (int i = 0; i < BANKS && !error; i++) {
-            double above = 0;
-            for (int j = 0; j < FLASH_IDLE_CLASSES; j++) {
-                idle->counts[j] += (double)banks[i].idle_counts[j];
-                idle->seconds[j] += (double)banks[i].idle_ns[j] / 1e9;
-                above += j >= 2 ? (double)banks[i].idle_counts[j] : 0;
-            }
-            idle->least_above_10_ms = fmin(idle->least_above_10_ms, above);
+    if (error)
+        return error;
+    for (int i = 0; i < DIRIK_TRACES * BANKS; i++) {
+        double above = 0;
+        for (int j = 0; j < FLASH_IDLE_CLASSES; j++) {
+            idle->counts[j] += (double)banks[i].idle_counts[j];
+            idle->seconds[j] += (double)banks[i].idle_ns[j] / 1e9;
+            above += j >= 2 ? (double)banks[i].idle_counts[j] : 0;
         }
+        idle->least_above_10_ms = fmin(idle->least_above_10_ms, above);
     }
-    free(result);
-    return error;
+    return 0;
 }
 
 static const char *const lengths[FLASH_IDLE_CLASSES] = {

@@ -79,6 +79,27 @@ int dirik_play_one(const struct dirik_drive *drive,
     return error;
 }
 
+int dirik_play_banks(const struct dirik_drive *drive,
+                     const struct experiment_settings *settings,
+                     struct flash_bank *banks, uint32_t count,
+                     struct fault *why)
+{
+    struct replay_result *result = calloc(1, sizeof(*result));
+    struct dirik_part part = {.requests_count = dirik_requests_count(settings),
+                              .banks_count = count};
+    int error = 0;
+
+    if (!result)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for a replay");
+    for (; part.trace < DIRIK_TRACES && !error; part.trace++) {
+        struct flash_statistics did;
+        part.banks = banks + (size_t)part.trace * count;
+        error = dirik_play_one(drive, &part, settings, result, &did, why);
+    }
+    free(result);
+    return error;
+}
+
 /* Response and queue of a class, in the order of `dirik_class`. */
 static void pick(const struct replay_result *result, enum dirik_class class,
                  const struct histogram **response,

@@ -60,6 +60,12 @@ int dirik_play_one(const struct dirik_drive *drive,
                    struct replay_result *result,
                    struct flash_statistics *statistics, struct fault *why);
 
+/* Plays all seven; what each bank did is in banks[workload * count + bank]. */
+int dirik_play_banks(const struct dirik_drive *drive,
+                     const struct experiment_settings *settings,
+                     struct flash_bank *banks, uint32_t count,
+                     struct fault *why);
+
 /* How long each workload is at this scale. */
 uint64_t dirik_requests_count(const struct experiment_settings *settings);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Dirik 6.7: how evenly do banks share the work? */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/study/dirik/dirik.h"
 #include "lib/study/dirik/trace.h"
@@ -41,35 +39,27 @@ static int measure(const struct experiment_settings *settings,
                    struct shares *shares, struct fault *why)
 {
     static const struct dirik_drive drive = {1, BANKS, 1, 100, 8, NULL};
-    struct replay_result *result = calloc(1, sizeof(*result));
-    struct flash_bank banks[BANKS];
-    struct dirik_part part = {.requests_count = dirik_requests_count(settings),
-                              .banks = banks,
-                              .banks_count = BANKS};
-    int error = 0;
+    struct flash_bank banks[DIRIK_TRACES][BANKS];
+    const int error = dirik_play_banks(&drive, settings, banks[0], BANKS, why);
 
     *shares = (struct shares){.writes = {{0}}};
-    if (!result)
-        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for a replay");
-    for (; part.trace < DIRIK_TRACES && !error; part.trace++) {
-        struct flash_statistics statistics;
-        error =
-            dirik_play_one(&drive, &part, settings, result, &statistics, why);
-        for (int i = 0; i < BANKS && !error; i++) {
-            const double writes = (double)banks[i].pages_programmed_count;
-            const double reads = (double)banks[i].pages_read_count;
-            shares->writes[part.trace][i] = writes;
+    if (error)
+        return error;
+    for (int trace = 0; trace < DIRIK_TRACES; trace++)
+        for (int i = 0; i < BANKS; i++) {
+            const double writes =
+                (double)banks[trace][i].pages_programmed_count;
+            const double reads = (double)banks[trace][i].pages_read_count;
+            shares->writes[trace][i] = writes;
             shares->writes[ALL][i] += writes;
-            shares->reads[part.trace][i] = reads;
+            shares->reads[trace][i] = reads;
             shares->reads[ALL][i] += reads;
         }
-    }
-    for (int i = 0; i < COLUMNS && !error; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         to_percent(shares->writes[i]);
         to_percent(shares->reads[i]);
     }
-    free(result);
-    return error;
+    return 0;
 }
 
 static struct spread spread_of(const double shares[BANKS])
