@@ -2,6 +2,7 @@
 #include "lib/infer/parameter.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -121,6 +122,16 @@ const char *parameter_meaning(const char *parameter)
         if (strcmp(parameters[i].name, parameter) == 0)
             return parameters[i].meaning;
     return NULL;
+}
+
+const char *parameter_everyday(const char *parameter, char name[static 32])
+{
+    const char *meaning = parameter_meaning(parameter);
+    const char *colon = meaning ? strchr(meaning, ':') : NULL;
+
+    snprintf(name, 32, "%.*s", colon ? (int)(colon - meaning) : 0,
+             colon ? meaning : "");
+    return name;
 }
 
 enum parameter_group parameter_group(const char *parameter)

@@ -388,14 +388,11 @@ char *report_names(const struct findings *findings, enum verdict verdict,
 
     text[0] = '\0';
     for (size_t i = 0; i < count && used < size; i++) {
-        /* "erase unit: what it erases at once" begins with the everyday name.
-         */
-        const char *meaning = parameter_meaning(named[i]->parameter);
-        const char *colon = meaning ? strchr(meaning, ':') : NULL;
-        snprintf(text + used, size - used, "%s%s%s%.*s%s", used ? ", " : "",
-                 named[i]->parameter, colon ? " (" : "",
-                 colon ? (int)(colon - meaning) : 0, colon ? meaning : "",
-                 colon ? ")" : "");
+        char name[32];
+        parameter_everyday(named[i]->parameter, name);
+        snprintf(text + used, size - used, "%s%s%s%s%s", used ? ", " : "",
+                 named[i]->parameter, name[0] ? " (" : "", name,
+                 name[0] ? ")" : "");
         used = strlen(text);
         if (with_it[i])
             snprintf(text + used, size - used, " and %zu with it", with_it[i]);

@@ -2,6 +2,7 @@
 #include "lib/report/html/parts.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "lib/report/summary.h"
@@ -19,18 +20,23 @@ void html_tag(FILE *out, const char *tag, const char *text)
     fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
 }
 
+/* "write_buffer" as words. */
+static void words(FILE *out, const char *name, bool capital)
+{
+    for (const char *c = name; *c; c++)
+        fputc(capital && c == name ? toupper((unsigned char)*c)
+              : *c == '_'          ? ' '
+                                   : *c,
+              out);
+}
+
 /* "write_buffer" as people read it, "Write buffer"; the everyday name comes
  * before that of the papers. */
 void html_name(FILE *out, const char *parameter)
 {
     static const struct {
         const char *parameter, *name;
-    } names[] = {{"clustered_page", "Write unit (clustered page)"},
-                 {"clustered_block", "Erase unit (clustered block)"},
-                 {"log_list", "Open units (log list)"},
-                 {"log_block", "Open unit (log block)"},
-                 {"erase_unit", "Erase unit, by reads"},
-                 {"read_page", "Read unit (read page)"},
+    } names[] = {{"erase_unit", "Erase unit, by reads"},
                  {"nand_type", "NAND type"},
                  {"fua_time", "FUA time"},
                  {"read_modify_write", "Read-modify-write"},
@@ -44,11 +50,15 @@ void html_name(FILE *out, const char *parameter)
             fputs(names[i].name, out);
             return;
         }
-    for (const char *c = parameter; *c; c++)
-        fputc(c == parameter ? toupper((unsigned char)*c)
-              : *c == '_'    ? ' '
-                             : *c,
-              out);
+    char everyday[32];
+    if (parameter_everyday(parameter, everyday)[0]) {
+        words(out, everyday, true);
+        fputs(" (", out);
+        words(out, parameter, false);
+        fputc(')', out);
+    } else {
+        words(out, parameter, true);
+    }
 }
 
 void html_fact(FILE *out, const char *name, const char *text)
