@@ -175,7 +175,7 @@ lib/session/run/run.c|s/\.region_offset_bytes = session->setting.region_offset_b
 lib/session/run/run.c|s/options.write_budget_bytes - session->written_before_bytes/options.write_budget_bytes/|test_budget|the end of a budget
 lib/session/run/plan.c|s/return smaller_of(running->plan.bytes_written_max, share_bytes)/return share_bytes/|test_budget|the end of a budget
 lib/session/run/plan.c|s/smaller_of(with_margin(running), beyond_bytes)/with_margin(running)/|test_budget|the end of a budget
-lib/session/run/plan.c|s/    return with_room$/    return !with_room/|test_budget|the end of a budget
+lib/session/run/plan.c|s/return with_room ?/return !with_room ?/|test_budget|the end of a budget
 lib/session/run/resume.c|s/sample->operation == OPERATION_DISCARD)/false)/|test_budget|the end of a budget
 lib/session/run/resume.c|s/larger_of(written_bytes, session->options.written_before_bytes)/written_bytes/|test_budget|the end of a budget
 probes/clustered_block/borders.c|s/drop_least = 0.1/drop_least = 3/|test_probes_kim|recovery

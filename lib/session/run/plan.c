@@ -107,15 +107,11 @@ static uint64_t with_margin(const struct cost_part *part)
 static uint64_t kept_for(const struct cost_part *part, bool with_room)
 {
     const uint64_t usual_bytes = part->plan.bytes_written;
-    const uint64_t expected_bytes = part->expected.bytes_written;
 
-    if (part->passed || !part->fits || !expected_bytes ||
+    if (part->passed || !part->fits || !part->expected.bytes_written ||
         part->probe->takes_rest)
         return 0;
-    return with_room
-               ? larger_of(usual_bytes, smaller_of(part->plan.bytes_written_max,
-                                                   expected_bytes / 4 * 5))
-               : usual_bytes;
+    return with_room ? larger_of(usual_bytes, with_margin(part)) : usual_bytes;
 }
 
 static uint64_t kept_for_others(const struct cost_plan *plan,
