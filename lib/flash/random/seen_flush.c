@@ -108,23 +108,21 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     measure(&bench, long_bytes, &more);
     const bool lies =
         keeps && (drive->flush_lies || drive->write_buffer_protected);
-    /* A page that waits for others to be programmed with it. */
-    const bool collects = !keeps && drive->program_pages_count > 1;
-    seen->honesty = collects ? "real"
-                    : !keeps ? "write-through"
-                    : lies   ? "free"
-                             : "real";
-    if (collects)
-        seen->honesty_seen =
-            (waits(&one) || waits(&more)) && !drive->flush_lies;
-    else if (!keeps)
-        seen->honesty_seen =
-            one.write_ns > (1 + 2 * DRAW_EFFECT_LEAST) * one.read_ns;
-    else if (lies)
+    /* A page is kept, or waits for others to be programmed with it. */
+    const bool waits_for_more = keeps || drive->program_pages_count > 1;
+    if (lies) {
+        seen->honesty = "free";
         seen->honesty_seen = is_too_quick(&bench, page_bytes, &one) ||
                              is_too_quick(&bench, long_bytes, &more);
-    else
-        seen->honesty_seen = waits(&one) || waits(&more);
+    } else if (waits_for_more) {
+        seen->honesty = "real";
+        seen->honesty_seen =
+            (waits(&one) || waits(&more)) && !drive->flush_lies;
+    } else {
+        seen->honesty = "write-through";
+        seen->honesty_seen =
+            one.write_ns > (1 + 2 * DRAW_EFFECT_LEAST) * one.read_ns;
+    }
     seen->flush_ns = one.flush_ns;
     seen->fua_ns = one.fua_ns;
     seen->flush_seen = one.flush_is_one;
