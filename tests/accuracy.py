@@ -197,10 +197,12 @@ def under_noise(drive, noise, options):
     """The drive, with the rates that it delivers with this noise."""
     if noise == "none" or drive.path in CONTROLS or options.papers:
         return drive
+    there = random_drive(drive.seed, options, noise)
+    if there is None:
+        sys.exit("seed %d: drawn without noise, but not with it" % drive.seed)
     noisy = copy.copy(drive)
-    there = random_drive(drive.seed, options, noise).truth
     noisy.truth = dict(drive.truth, **{
-        name: there[name] for name in RATES if name in there})
+        name: there.truth[name] for name in RATES if name in there.truth})
     return noisy
 
 
@@ -615,7 +617,8 @@ def main():
     print_reliability(tallies.values(), options)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
-    return 1 if seldom or runs < len(cases) or any(tally.failed for tally in tallies.values()) else 0
+    failed = any(tally.failed for tally in tallies.values())
+    return 1 if seldom or failed or runs < len(cases) else 0
 
 
 if __name__ == "__main__":
