@@ -14,8 +14,8 @@ const char *parameter_unit(const char *parameter);
  * there is no such parameter. */
 const char *parameter_meaning(const char *parameter);
 
-/* The everyday name with which the meaning begins, "write unit", in `name`; empty
- * where the papers have no name of their own. Returns `name`. */
+/* The everyday name with which the meaning begins, "write unit", in `name`;
+ * empty where the papers have no name of their own. Returns `name`. */
 const char *parameter_everyday(const char *parameter, char name[static 32]);
 
 /* What a parameter is about. A report shows the findings in this order. */
