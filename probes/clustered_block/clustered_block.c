@@ -27,6 +27,7 @@
 
 #include "lib/base/units.h"
 #include "probes/clustered_block/clustered_block.h"
+#include "probes/lookup.h"
 #include "probes/papers/papers.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -168,6 +169,9 @@ static void emit(struct study *study, const char *phase,
     case BLOCK_BORDER:
         block_emit_border(study, phase, contrast, round, random);
         break;
+    case BLOCK_LOOKUP:
+        lookup_emit(study, phase, contrast, round, random);
+        break;
     }
 }
 
@@ -193,6 +197,8 @@ static bool value(const struct study *study, const char *phase,
     (void)random;
     if (contrast->kind == BLOCK_GAP)
         return block_value_gap(study, phase, contrast, round, ratio);
+    if (contrast->kind == BLOCK_LOOKUP)
+        return lookup_value(study, phase, contrast, round, ratio);
     if (!cell_ns(study, phase, contrast, 'a', round, &a) ||
         !cell_ns(study, phase, contrast, 'b', round, &b))
         return false;

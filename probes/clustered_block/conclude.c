@@ -8,11 +8,13 @@
 
 #include "lib/base/units.h"
 #include "probes/clustered_block/clustered_block.h"
+#include "probes/lookup.h"
 
 enum {
     CANDIDATES_MAX = 3,
     WALK_NUMBER = 34,
-    SEEN_PERIODS = 16 /* periods of a sweep that surely show a distance */
+    SEEN_PERIODS = 16, /* periods of a sweep that surely show a distance */
+    LOOKUP_OTHERS = 16 /* areas whose mapping may be at hand */
 };
 
 static const double search_error = 0.004;
@@ -74,6 +76,21 @@ static bool doubled_agree(struct block_probe *state,
            (parts_agree && use_up_block(spikes, &doubled));
 }
 
+/* Do reads wait as well in an area that was not used for a while? Then the slow
+ * writes may wait for the mapping of addresses. At random places, slow writes
+ * come at a distance in what was written, which is not one of addresses. */
+static enum claim claim_lookup(struct block_probe *state,
+                               const struct block_spikes *spikes)
+{
+    const double wait_ns = (exp(spikes->period.excess) - 1) * spikes->write_ns;
+    struct contrast contrast = lookup_of(
+        BLOCK_LOOKUP, LOOKUP_OTHERS, spikes->block_bytes, spikes->phase_bytes);
+
+    return spikes->scattered
+               ? CLAIM_FALLS
+               : lookup_claim(&state->study, "lookup", &contrast, wait_ns);
+}
+
 /* Adds the block of `spikes`, with `confidence` at most. If the sweep `walked`
  * shows an SLC cache in front, adds what that cache tells instead. */
 static void conclude_alone(struct block_probe *state,
@@ -83,8 +100,16 @@ static void conclude_alone(struct block_probe *state,
 {
     const struct block_distance distance = {walked, walked->write_bytes,
                                             spikes->block_bytes, confidence};
-    const struct block_cache cache = block_look_at_cache(state, &distance);
 
+    if (claim_lookup(state, spikes) == CLAIM_HOLDS) {
+        block_say_open(findings,
+                       "slow writes come at a fixed distance, but a read in an "
+                       "area of that length that was not used for a while "
+                       "takes longer as well: the drive fetches a part of its "
+                       "mapping there, and what it erases does not show");
+        return;
+    }
+    const struct block_cache cache = block_look_at_cache(state, &distance);
     if (cache.claim == CLAIM_HOLDS)
         block_say_cache(findings, &distance, &cache);
     else
@@ -144,9 +169,15 @@ void block_conclude_one_route(struct block_probe *state,
         missed = pieces.missed;
         why_alone = "that is so many writes of a part of a page, each of which "
                     "uses up one";
-    } else if (limit == 0 || 2 * page <= limit) {
+    } else if (limit == 0 || limit == page || 2 * page <= limit) {
+        /* Of a write of two pages the host sends all, or whole pages. */
         agrees = doubled_agree(state, spikes, parts_agree, &missed);
-    } else if (!parts_agree && page > limit) {
+    } else if (!parts_agree && page < limit) {
+        confidence = fmin(doubtful_confidence, confidence);
+        why_alone = "but a write of two pages, which would show whether as "
+                    "much is written as is used up, the host would send in "
+                    "parts of a page";
+    } else if (!parts_agree) {
         confidence = fmin(doubtful_confidence, confidence);
         why_alone = "but the host splits a page, and whether the drive "
                     "writes each part by itself does not show";

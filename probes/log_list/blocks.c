@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/base/units.h"
+#include "probes/lookup.h"
 #include "probes/probes.h"
 
 enum { ATTEMPTS_MAX = 4 };
@@ -189,6 +190,38 @@ static void say_shared(struct findings *findings, const char *size)
         size);
 }
 
+/* Does a write to one block more wait for what a read waits for as well? Then
+ * it is no merge. Long waits are. */
+static enum claim claim_lookup(struct log_probe *state, int certificate,
+                               const struct blocks *blocks,
+                               const struct end_query *query, double merge)
+{
+    /* `middle` is halfway between fast and slow, as a logarithm. */
+    const double wait_ns = 2 * sinh(merge / 2) * exp(query->middle);
+    struct contrast contrast =
+        lookup_of(LOG_LOOKUP, query->logs, blocks->bytes, blocks->phase_bytes);
+    char phase[LABEL_PHASE_MAX];
+
+    if (wait_ns >= log_merge_shortest_ns)
+        return CLAIM_FALLS;
+    snprintf(phase, sizeof(phase), "lookup-%d", certificate);
+    return lookup_claim(&state->study, phase, &contrast, wait_ns);
+}
+
+static void say_lookup(uint32_t logs, const struct blocks *blocks,
+                       struct findings *findings)
+{
+    char reason[300], size[24];
+
+    format_bytes(blocks->bytes, size, sizeof(size));
+    snprintf(reason, sizeof(reason),
+             "writes to %u areas of %s in turn are fast and to %u are not, but "
+             "a read in an area that was not used for a while takes longer as "
+             "well: they wait for the mapping of addresses, not for a merge",
+             logs, size, logs + 1);
+    study_say_open(&probe_log_list, findings, reason);
+}
+
 static void conclude(const struct blocks *blocks, bool is_one, uint32_t logs,
                      double confidence, double merge, struct findings *findings)
 {
@@ -278,6 +311,14 @@ bool log_conclude(struct log_probe *state, int pass, uint32_t logs,
         bool is_one = true;
         if (claim_sharing(state, pass * ATTEMPTS_MAX + attempt, &blocks, logs,
                           &is_one) == CLAIM_OPEN)
+            state->is_unsure = true;
+        const enum claim lookup = claim_lookup(
+            state, pass * ATTEMPTS_MAX + attempt, &blocks, &query, merge);
+        if (lookup == CLAIM_HOLDS) {
+            say_lookup(logs, &blocks, findings);
+            return true;
+        }
+        if (lookup == CLAIM_OPEN)
             state->is_unsure = true;
         conclude(&blocks, is_one, logs,
                  fmin(claim_confidence(contrasts, LOG_CERTIFICATES, &rule),

@@ -50,9 +50,6 @@ static const double work_least = 0.05;
 /* Number of writes of 1 MiB: more than a write buffer holds. */
 enum { MEMORY_WRITES = 64 };
 static const uint32_t memory_looks[] = {MEMORY_WRITES, 0};
-/* Shortest merge. It erases a block, in 0.7 ms or more, and copies at least 32
- * pages, each in 0.1 ms or more; 2 ms is about half of that sum. */
-static const double merge_shortest_ns = 2e6;
 /* Longest write without a merge: two programs of a page, which take at most 10
  * ms each, with four bits a cell. */
 static const double program_longest_ns = 20e6;
@@ -206,7 +203,7 @@ static bool merges_would_show(struct log_probe *state)
                                     .kind = LOG_STEADY,
                                     .repeats = STEADY_WRITES,
                                     .size_bytes = LOG_STEADY_BYTES,
-                                    .predicted = log(merge_shortest_ns)};
+                                    .predicted = log(log_merge_shortest_ns)};
     double ratios[STEADY_ROUNDS], taken = 0;
 
     for (uint32_t i = 0; i < STEADY_ROUNDS && taken < STEADY_ROUNDS; i++) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
+#include "probes/lookup.h"
 #include "probes/placing.h"
 
 enum {
@@ -269,6 +270,8 @@ void log_emit(struct study *study, const char *phase,
         emit_steady(study, phase, contrast, round, random);
     else if (contrast->kind == LOG_SHARED)
         log_sharing_emit(study, phase, contrast, round, random);
+    else if (contrast->kind == LOG_LOOKUP)
+        lookup_emit(study, phase, contrast, round, random);
     else if (is_reach(contrast))
         emit_reach(study, phase, contrast, round, random);
     else if (is_fresh(contrast))
@@ -313,6 +316,8 @@ bool log_value(const struct study *study, const char *phase,
     }
     if (contrast->kind == LOG_SHARED)
         return log_sharing_value(study, phase, contrast, round, ratio);
+    if (contrast->kind == LOG_LOOKUP)
+        return lookup_value(study, phase, contrast, round, ratio);
     if (is_reach(contrast)) {
         const struct timing *written =
             placing_rows(study, phase, contrast, 'a', round, 2);

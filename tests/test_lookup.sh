@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tests/test_lookup.sh SOURCE_DIR BUILD_DIR: a drive that fetches its mapping is
+# not taken for one with logs, or with blocks of another length.
+set -u
+export LC_ALL=C
+
+source_dir=$(realpath -- "$1")
+build_dir=$(realpath -- "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd -- "$scratch" || exit
+# shellcheck source=tests/checks.sh
+source "$source_dir/tests/checks.sh"
+
+# It maps pages of 64 KiB, and holds the mapping of 7 areas of 64 MiB. To fetch
+# that of another takes about as long as to program a page.
+cat >fetching.ini <<'END'
+[drive]
+capacity_bytes = 16GiB
+[array]
+channels_count = 1
+banks_per_channel_count = 8
+superblock_chips_count = 4
+page_bytes = 16KiB
+pages_per_block_count = 96
+spare_permille = 242
+[timing]
+read_ns = 63us
+program_ns = 225us
+erase_ns = 4970us
+bus_width_bits = 32
+bus_mhz = 20
+[mapping]
+mapping = page
+clustered_page_bytes = 64KiB
+stripe_banks_count = 4
+mapping_cache_bytes = 28KiB
+END
+
+# open_as PARAMETER WORDS PROBE KEYS OPTION...: it is open, and why.
+open_as()
+{
+    local parameter=$1 words=$2
+    shift 2
+    "$build_dir/ssdprobe" run "$1" "sim:./fetching.ini$2" -q --json "${@:3}" \
+        >report.json 2>said </dev/null
+    python3 -c "
+import json
+finding, = [f for f in json.load(open('report.json'))['findings']
+            if f['parameter'] == '$parameter']
+print(finding['verdict'], finding.get('value'), finding['why'])" >finding
+    cat finding
+    grep -q "^inconclusive.*$words" finding
+}
+
+check "what waits for the mapping is no log" \
+    open_as log_list 'not for a merge' log-list ''
+for seed in 1 9; do
+    check "nor a block, seed $seed" \
+        open_as clustered_block 'a part of its mapping' clustered-block \
+        ",noise=realistic,seed=$seed" "--seed=$seed" \
+        --assume=clustered_page=65536
+done
+# With all of it at hand, a write with a flush fills up four pages, so that a
+# block is used up after a fourth of its bytes. The host sends no longer writes.
+check "pages that are filled up tell no block" \
+    open_as clustered_block 'writes of two pages' clustered-block \
+    ,mapping_cache_bytes=0,planes_count=2,program_pages_count=2,request_limit_bytes=64KiB \
+    --assume=clustered_page=65536
+
+summary
