@@ -44,6 +44,12 @@ static const struct expected {
      "mapping_reach", "3221225472"},
     {"nvme-tlc", &probe_mapping_reach, "mapping_reach", "absent"},
     {"nvme-dramless", &probe_mapping_reach, "mapping_reach", "4563402752"},
+    /* The mapping of 16 MiB is fetched at once. */
+    {"nvme-dramless,capacity_bytes=2GiB,mapping_cache_bytes=256KiB,"
+     "host_memory_bytes=0",
+     &probe_mapping_reach, "mapping_reach", "1073741824"},
+    /* What a read takes longer in another group is no mapping. */
+    {"usb-kingston-1g", &probe_mapping_reach, "mapping_reach", "absent"},
     {"ssd-a", &probe_wake_up, "sleep_after", "absent"},
     {"ssd-a", &probe_wake_up, "wake_time", "absent"},
     {"plain-disk", &probe_wake_up, "sleep_after", "absent"},

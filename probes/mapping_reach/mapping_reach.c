@@ -15,7 +15,10 @@
  *                         ^ mapping_reach
  *
  * Beside each the same over 64 MiB. The step is found among powers of two,
- * bisected, and certified on fresh places.
+ * bisected, and certified on fresh places. Where the mapping of much more than
+ * a MiB is fetched at once, few of these reads wait for it. So the same is
+ * tried with one place in each 4, 16 and 64 MiB, beside reads of two of them in
+ * turn.
  *
  * Assumes: the drive has been written; an entry of the mapping that is fetched
  * brings those of a MiB or more.
@@ -34,12 +37,21 @@
 enum { SPANS_MAX = 16, SAMPLES = 48, SCREEN_ROUNDS = 2, SEARCH_ROUNDS = 3 };
 enum { PARTS_MOST = 4096 };
 
-static const uint64_t span_first_bytes = 64 * MIB, part_least_bytes = MIB;
+static const uint64_t span_first_bytes = 64 * MIB;
+/* One place is read in each part, which is at least so long; 0: no more. */
+static const uint64_t parts_tried_bytes[] = {MIB, 4 * MIB, 16 * MIB, 64 * MIB,
+                                             0};
+/* Parts of a span, at least, that tell a cache of them from none. */
+enum {
+    PART_SIZES = sizeof(parts_tried_bytes) / sizeof(parts_tried_bytes[0]) - 1,
+    PARTS_LEAST = 8
+};
 static const uint64_t read_bytes = 4 * KIB;
 /* The smallest effect that matters, and half of it. */
 static const double effect_least = 0.10, effect_none = 0.05;
-/* A mapping that is read by larger parts than these hides behind them. */
-static const uint64_t part_most_bytes = 4 * MIB;
+/* A mapping that is read by larger parts than four of these hides behind
+ * them. */
+enum { HIDDEN_PARTS = 4 };
 /* Of a span is bisected to this part. */
 enum { FINENESS = 32 };
 
@@ -51,9 +63,12 @@ static const struct claim_rule rule = {.alpha = 0.002, .looks = looks};
  * then only one read in several waits for it, so slow ones count. */
 static const double slow_share = 0.125;
 
-static struct contrast span_contrast(uint64_t span_bytes, enum side expected)
+/* `part_bytes`: the least part in each of which one place is read. */
+static struct contrast span_contrast(uint64_t span_bytes, uint64_t part_bytes,
+                                     enum side expected)
 {
     struct contrast contrast = {.size_bytes = span_bytes,
+                                .pitch_bytes = part_bytes,
                                 .expected = expected,
                                 .low = log(1 + effect_least),
                                 .high = log(1 + effect_least)};
@@ -66,37 +81,55 @@ static struct contrast span_contrast(uint64_t span_bytes, enum side expected)
 }
 
 /* How long the parts are in each of which one place is read. */
-static uint64_t part_of(uint64_t span_bytes)
+static uint64_t part_of(uint64_t span_bytes, uint64_t least_bytes)
 {
-    return larger_of(part_least_bytes,
-                     (span_bytes / PARTS_MOST + part_least_bytes - 1) /
-                         part_least_bytes * part_least_bytes);
+    return larger_of(least_bytes,
+                     (span_bytes / PARTS_MOST + MIB - 1) / MIB * MIB);
 }
 
-static uint64_t parts_of(uint64_t span_bytes)
+static uint64_t parts_of(uint64_t span_bytes, uint64_t least_bytes)
 {
-    return span_bytes / part_of(span_bytes);
+    return span_bytes / part_of(span_bytes, least_bytes);
 }
 
-/* One sweep; of the second, some reads are measured. */
+/* "screen", or for longer parts "screen-16". */
+static const char *phase_of(const char *name, uint64_t part_bytes,
+                            char phase[LABEL_PHASE_MAX])
+{
+    snprintf(phase, LABEL_PHASE_MAX, part_bytes > MIB ? "%s-%llu" : "%s", name,
+             (unsigned long long)(part_bytes / MIB));
+    return phase;
+}
+
+/* Sweeps that follow one another. A read is anywhere in the first MiB of its
+ * part, for the rest of a long part may have its mapping elsewhere. Where
+ * `suffix` names them, some are measured: one of as many stretches each,
+ * anywhere in it. At a fixed distance they might all be reads that come second
+ * in their part of the mapping. */
 static void ask_sweep(struct study *study, const char *phase,
                       const struct contrast *contrast, uint64_t first_bytes,
                       uint64_t span_bytes, char suffix, uint32_t round,
                       struct random *random)
 {
-    const uint64_t part = part_of(span_bytes), parts = parts_of(span_bytes);
-    uint64_t measured = 0;
+    const uint64_t part = part_of(span_bytes, contrast->pitch_bytes);
+    const uint64_t parts = span_bytes / part;
+    const uint64_t reads =
+        suffix ? (SAMPLES + parts - 1) / parts * parts : parts;
+    uint64_t measured = 0,
+             next = random_below(random, larger_of(reads / SAMPLES, 1));
 
-    for (uint64_t i = 0; i < parts; i++) {
-        const uint64_t at =
-            first_bytes + i * part +
-            random_below(random, part / read_bytes) * read_bytes;
+    for (uint64_t i = 0; i < reads; i++) {
+        const uint64_t at = first_bytes + i % parts * part +
+                            random_below(random, MIB / read_bytes) * read_bytes;
         struct step step =
             placing_unmeasured(OPERATION_READ, at, read_bytes, phase, round);
-        if (suffix && i == measured * parts / SAMPLES && measured < SAMPLES) {
+        if (suffix && i == next && measured < SAMPLES) {
             step = placing_step(OPERATION_READ, at, read_bytes, phase, contrast,
                                 suffix, round);
             measured++;
+            const uint64_t first = measured * reads / SAMPLES;
+            const uint64_t end = (measured + 1) * reads / SAMPLES;
+            next = first + random_below(random, end - first);
         }
         study_ask(study, &step);
     }
@@ -121,6 +154,50 @@ static void ask_span(struct study *study, const char *phase,
     ask_sweep(study, phase, contrast, at, span_bytes, suffix, round, random);
 }
 
+/* Two parts of the span in turn, so often that the mapping of both is at hand.
+ * What a read takes longer for its distance from the one before, these take as
+ * well (Sun & Zhang 4.1). */
+static void ask_pairs(struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, struct random *random)
+{
+    const struct setting *setting = &study->setting;
+    const uint64_t part = contrast->pitch_bytes;
+    const uint64_t parts = contrast->size_bytes / part;
+    const uint64_t room = setting->region_length_bytes - contrast->size_bytes;
+    const uint64_t first = setting->region_offset_bytes +
+                           random_below(random, room / MIB + 1) * MIB;
+
+    for (uint32_t i = 0; i < SAMPLES; i += 2) {
+        const uint64_t one = random_below(random, parts);
+        const uint64_t other =
+            (one + 1 + random_below(random, parts - 1)) % parts;
+        for (uint32_t j = 0; j < 4; j++) {
+            const uint64_t at =
+                first + (j % 2 ? other : one) * part +
+                random_below(random, MIB / read_bytes) * read_bytes;
+            const struct step step =
+                j < 2 ? placing_unmeasured(OPERATION_READ, at, read_bytes,
+                                           phase, round)
+                      : placing_step(OPERATION_READ, at, read_bytes, phase,
+                                     contrast, suffix, round);
+            study_ask(study, &step);
+        }
+    }
+}
+
+/* What the span is compared with. */
+static void ask_other(struct study *study, const char *phase,
+                      const struct contrast *contrast, char suffix,
+                      uint32_t round, struct random *random)
+{
+    if (contrast->pitch_bytes > MIB)
+        ask_pairs(study, phase, contrast, suffix, round, random);
+    else
+        ask_span(study, phase, contrast, span_first_bytes, suffix, round,
+                 random);
+}
+
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
@@ -128,10 +205,10 @@ static void emit(struct study *study, const char *phase,
     const bool first = random_below(random, 2) == 0;
 
     if (first)
-        ask_span(study, phase, contrast, span_first_bytes, 'a', round, random);
+        ask_other(study, phase, contrast, 'a', round, random);
     ask_span(study, phase, contrast, contrast->size_bytes, 'b', round, random);
     if (!first)
-        ask_span(study, phase, contrast, span_first_bytes, 'a', round, random);
+        ask_other(study, phase, contrast, 'a', round, random);
 }
 
 /* The times of a sweep's reads, sorted. False: there are none. */
@@ -184,14 +261,21 @@ static double middle_ratio(struct study *study, const char *phase,
     return stats_median(ratios, rounds);
 }
 
+struct reach_query {
+    struct study *study;
+    uint64_t part_bytes;
+};
+
 static bool is_at_hand(void *context, const char *phase, uint32_t index,
                        uint64_t place_bytes)
 {
-    struct contrast contrast = span_contrast(place_bytes, SIDE_OPEN);
+    const struct reach_query *query = context;
+    struct contrast contrast =
+        span_contrast(place_bytes, query->part_bytes, SIDE_OPEN);
 
     snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,
              (unsigned long long)(place_bytes / MIB));
-    return middle_ratio(context, phase, &contrast, SEARCH_ROUNDS) <
+    return middle_ratio(query->study, phase, &contrast, SEARCH_ROUNDS) <
            log(1 + effect_least);
 }
 
@@ -200,35 +284,42 @@ static void say_both(struct findings *findings, const char *reason)
     study_say_open(&probe_mapping_reach, findings, reason);
 }
 
-static void deny(struct study *study, const struct contrast *largest,
-                 struct findings *findings)
+/* None of these takes longer than reads of the small span. */
+static void deny(struct study *study, const struct contrast largest[],
+                 size_t count, struct findings *findings)
 {
-    struct contrast contrasts[] = {*largest};
+    struct contrast contrasts[PART_SIZES];
     char span[24];
 
-    contrasts[0].expected = SIDE_BELOW;
-    if (study_claim(study, "deny", contrasts, 1, &rule) != CLAIM_HOLDS) {
+    for (size_t i = 0; i < count; i++) {
+        contrasts[i] = largest[i];
+        contrasts[i].expected = SIDE_BELOW;
+        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "parts%llu",
+                 (unsigned long long)(contrasts[i].pitch_bytes / MIB));
+    }
+    if (study_claim(study, "deny", contrasts, count, &rule) != CLAIM_HOLDS) {
         say_both(findings, "whether reads all over the drive take longer than "
                            "those of a small span could not be decided");
         return;
     }
     format_bytes(largest->size_bytes, span, sizeof(span));
-    study_say_absent(
-        &probe_mapping_reach, findings, claim_confidence(contrasts, 1, &rule),
-        "reads spread over %s take no longer than those of 64 MiB", span);
+    study_say_absent(&probe_mapping_reach, findings,
+                     claim_confidence(contrasts, count, &rule),
+                     "reads spread over %s take no longer than those of 64 MiB",
+                     span);
 }
 
 /* How much longer the reads take that wait for the mapping than those of the
  * small span, by the middle of each: pages differ in what they take, so that
  * the slow ones of both would differ by the slowest page of the mapping. */
-static double miss_ns(const struct study *study, const struct contrast *beyond,
-                      uint32_t round)
+static double miss_ns(const struct study *study, const char *phase,
+                      const struct contrast *beyond, uint32_t round)
 {
     double small[SAMPLES], large[SAMPLES];
     size_t first = 0;
 
-    if (!sort_sweep(study, "certify", beyond, 'a', round, small) ||
-        !sort_sweep(study, "certify", beyond, 'b', round, large))
+    if (!sort_sweep(study, phase, beyond, 'a', round, small) ||
+        !sort_sweep(study, phase, beyond, 'b', round, large))
         return 0;
     const double between = (slow_of(small) + slow_of(large)) / 2;
     while (first + 1 < SAMPLES && large[first] < between)
@@ -238,13 +329,13 @@ static double miss_ns(const struct study *study, const struct contrast *beyond,
 }
 
 /* What a mapping costs that is not at hand, by the rounds of a certificate. */
-static void say_miss(const struct study *study, const struct contrast *beyond,
-                     struct findings *findings)
+static void say_miss(const struct study *study, const char *phase,
+                     const struct contrast *beyond, struct findings *findings)
 {
     double ns[CONTRAST_ROUNDS_MAX];
 
     for (uint32_t i = 0; i < beyond->rounds_count; i++)
-        ns[i] = miss_ns(study, beyond, i);
+        ns[i] = miss_ns(study, phase, beyond, i);
     const double middle = stats_median(ns, beyond->rounds_count);
     const struct interval interval =
         stats_median_interval(ns, beyond->rounds_count, 0.005);
@@ -261,17 +352,20 @@ static void say_miss(const struct study *study, const struct contrast *beyond,
                          "hand");
 }
 
-static void certify(struct study *study, uint64_t reach_bytes,
-                    uint64_t step_bytes, struct findings *findings)
+static void certify(struct study *study, uint64_t part_bytes,
+                    uint64_t reach_bytes, uint64_t step_bytes,
+                    struct findings *findings)
 {
     struct contrast contrasts[] = {
-        span_contrast(reach_bytes, SIDE_BELOW),
-        span_contrast(reach_bytes / 2 / MIB * MIB, SIDE_BELOW),
-        span_contrast(reach_bytes + 2 * step_bytes, SIDE_ABOVE),
-        span_contrast(reach_bytes / 4 * 6 / MIB * MIB, SIDE_ABOVE)};
+        span_contrast(reach_bytes, part_bytes, SIDE_BELOW),
+        span_contrast(reach_bytes / 2 / MIB * MIB, part_bytes, SIDE_BELOW),
+        span_contrast(reach_bytes + 2 * step_bytes, part_bytes, SIDE_ABOVE),
+        span_contrast(reach_bytes / 4 * 6 / MIB * MIB, part_bytes, SIDE_ABOVE)};
     const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+    char phase[LABEL_PHASE_MAX];
 
-    if (study_claim(study, "certify", contrasts, count, &rule) != CLAIM_HOLDS) {
+    phase_of("certify", part_bytes, phase);
+    if (study_claim(study, phase, contrasts, count, &rule) != CLAIM_HOLDS) {
         say_both(findings, "reads of a large span take longer than those of a "
                            "small one, but where that begins could not be "
                            "certified");
@@ -285,13 +379,15 @@ static void certify(struct study *study, uint64_t reach_bytes,
     finding->high = value_integer(reach_bytes + 2 * step_bytes);
     format_bytes(reach_bytes, reach, sizeof(reach));
     finding_why(finding,
-                "reads spread over %s take as long as those of 64 MiB, and "
-                "over a span that is little larger %.2f times as long",
-                reach, exp(contrasts[2].median));
-    say_miss(study, &contrasts[2], findings);
+                "reads spread over %s take as long as those of %s, and over a "
+                "span that is little larger %.2f times as long",
+                reach, part_bytes > MIB ? "two places of it" : "64 MiB",
+                exp(contrasts[2].median));
+    say_miss(study, phase, &contrasts[2], findings);
 }
 
-static size_t spans_of(const struct setting *setting,
+/* Powers of two, and the whole region last. */
+static size_t spans_of(const struct setting *setting, uint64_t part_bytes,
                        struct contrast spans[SPANS_MAX])
 {
     size_t count = 0;
@@ -299,68 +395,121 @@ static size_t spans_of(const struct setting *setting,
 
     for (; span < setting->region_length_bytes && count + 1 < SPANS_MAX;
          span *= 2)
-        spans[count++] = span_contrast(span, SIDE_OPEN);
+        if (span >= PARTS_LEAST * part_bytes)
+            spans[count++] = span_contrast(span, part_bytes, SIDE_OPEN);
     spans[count++] = span_contrast(
-        setting->region_length_bytes / MIB * MIB - MIB, SIDE_OPEN);
+        setting->region_length_bytes / MIB * MIB - MIB, part_bytes, SIDE_OPEN);
     return count;
 }
 
-static void think(struct study *study, struct findings *findings)
+/* Reads that show a step from the span before number `first` to that one. */
+static void find(struct study *study, const struct contrast spans[],
+                 size_t first, struct findings *findings)
 {
-    struct contrast spans[SPANS_MAX];
-    const size_t count = spans_of(&study->setting, spans);
-    size_t first = count;
+    const uint64_t part = spans[first].pitch_bytes;
+    char phase[LABEL_PHASE_MAX];
 
-    rounds_measure(study, "screen", spans, count, SCREEN_ROUNDS);
-    while (first > 0 && middle_ratio(study, "screen", &spans[first - 1],
-                                     SCREEN_ROUNDS) > log(1 + effect_least))
-        first--;
-    if (first == count) {
-        deny(study, &spans[count - 1], findings);
-        return;
-    }
     if (first == 0) {
-        say_both(findings, "reads spread over 128 MiB already take longer than "
-                           "those of 64 MiB");
+        say_both(findings, "reads spread over the smallest span tried already "
+                           "take longer than those of 64 MiB");
         return;
     }
-    if (part_of(spans[first].size_bytes) > part_most_bytes) {
+    if (part_of(spans[first].size_bytes, part) > HIDDEN_PARTS * part) {
         say_both(findings, "reads of large spans take longer, of spans that "
                            "are too large to tell from where on");
         return;
     }
     const uint64_t low = spans[first - 1].size_bytes;
-    const uint64_t step = larger_of(low / FINENESS / MIB * MIB, MIB);
+    const uint64_t step = larger_of(low / FINENESS / part * part, part);
+    struct reach_query query = {study, part};
     const struct edge_bisection search = {
         .bracket = {low, spans[first].size_bytes},
         .grain_bytes = step,
         .reliability = 0.9,
         .holds = is_at_hand,
-        .context = study};
-    const uint64_t reach_bytes = edge_bisect("search", &search);
-    if (part_of(reach_bytes) != part_of(reach_bytes + 2 * step)) {
+        .context = &query};
+    const uint64_t reach_bytes =
+        edge_bisect(phase_of("search", part, phase), &search);
+    if (part_of(reach_bytes, part) != part_of(reach_bytes + 2 * step, part)) {
         say_both(findings, "reads of large spans take longer, but from where "
                            "on they do the reads are also farther apart");
         return;
     }
-    certify(study, reach_bytes, step, findings);
+    certify(study, part, reach_bytes, step, findings);
+}
+
+/* Screens spans with parts of one length; the number of the first from which on
+ * all take longer, or their count. */
+static size_t first_longer(struct study *study, const struct contrast spans[],
+                           size_t count)
+{
+    size_t first = count;
+    char phase[LABEL_PHASE_MAX];
+
+    phase_of("screen", spans[0].pitch_bytes, phase);
+    rounds_measure(study, phase, spans, count, SCREEN_ROUNDS);
+    while (first > 0 && middle_ratio(study, phase, &spans[first - 1],
+                                     SCREEN_ROUNDS) > log(1 + effect_least))
+        first--;
+    return first;
+}
+
+/* Of the parts that show a step, the longest of those tell that show it first:
+ * where the mapping is fetched by longer parts, few reads of shorter ones wait;
+ * where it is fetched by shorter ones, longer ones pass some of them over. */
+static void think(struct study *study, struct findings *findings)
+{
+    struct contrast spans[SPANS_MAX], largest[PART_SIZES];
+    uint64_t step_bytes = UINT64_MAX, part_bytes = 0;
+    size_t sizes = 0;
+
+    for (; parts_tried_bytes[sizes] &&
+           parts_of(study->setting.region_length_bytes,
+                    parts_tried_bytes[sizes]) > PARTS_LEAST;
+         sizes++) {
+        const size_t count =
+            spans_of(&study->setting, parts_tried_bytes[sizes], spans);
+        const size_t first = first_longer(study, spans, count);
+        if (first < count && spans[first].size_bytes <= step_bytes) {
+            step_bytes = spans[first].size_bytes;
+            part_bytes = parts_tried_bytes[sizes];
+        }
+        largest[sizes] = spans[count - 1];
+    }
+    if (!part_bytes) {
+        deny(study, largest, sizes, findings);
+        return;
+    }
+    const size_t count = spans_of(&study->setting, part_bytes, spans);
+    find(study, spans, first_longer(study, spans, count), findings);
+}
+
+/* Reads of one round of these spans. */
+static uint64_t round_reads(const struct contrast spans[], size_t count)
+{
+    uint64_t reads = 0;
+
+    for (size_t i = 0; i < count; i++)
+        reads +=
+            2 * (larger_of(parts_of(spans[i].size_bytes, spans[i].pitch_bytes),
+                           SAMPLES) +
+                 parts_of(span_first_bytes, parts_tried_bytes[0]));
+    return reads;
 }
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     struct contrast spans[SPANS_MAX];
-    const size_t count = spans_of(setting, spans);
-    uint64_t reads = 0;
+    uint64_t screens = 0, denies = 0;
 
-    for (size_t i = 0; i < count; i++)
-        reads +=
-            2 * (parts_of(spans[i].size_bytes) + parts_of(span_first_bytes));
-    const uint64_t largest = 2 * (PARTS_MOST + parts_of(span_first_bytes));
-    plan->requests =
-        SCREEN_ROUNDS * reads + 18 * 2 *
-                                    (parts_of(spans[count - 1].size_bytes) +
-                                     parts_of(span_first_bytes));
-    plan->requests_max = SCREEN_ROUNDS * reads + 400 * largest;
+    for (size_t i = 0; parts_tried_bytes[i]; i++) {
+        const size_t count = spans_of(setting, parts_tried_bytes[i], spans);
+        screens += round_reads(spans, count);
+        denies += round_reads(&spans[count - 1], 1);
+    }
+    const uint64_t largest = 2 * (PARTS_MOST + parts_of(span_first_bytes, MIB));
+    plan->requests = SCREEN_ROUNDS * screens + looks[0] * denies;
+    plan->requests_max = SCREEN_ROUNDS * screens + 400 * largest;
     plan->bytes_read = plan->requests * read_bytes;
     plan->bytes_read_max = plan->requests_max * read_bytes;
 }
