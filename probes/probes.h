@@ -5,22 +5,24 @@
 #include "lib/infer/probe.h"
 
 /* A row for every probe that finds something, in the order in which a full run
- * asks them: what costs little first. Reads tell less once pages were written
- * all over, so large_request comes before the other writers; the block of
- * log_list is what clustered_block begins with, read_buffer looks at pages, and
- * write_buffer and sustained_write, which may write most, come late; and
- * steady_state, which leaves the drive without clean blocks, is last, but for
- * hot_cold, which goes on from there. */
+ * asks them: what costs little first. A drive that maps pages and was written
+ * at random cleans for long, so throughput, which writes in order, comes before
+ * those that do. Reads tell less once pages were written all over, so
+ * large_request is early as well; the block of log_list is what clustered_block
+ * begins with, read_buffer looks at pages, and write_buffer and
+ * sustained_write, which may write most, come late; and steady_state, which
+ * leaves the drive without clean blocks, is last, but for hot_cold, which goes
+ * on from there. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
     ROW(mapping_reach)                                                         \
     ROW(wake_up)                                                               \
     ROW(stripe)                                                                \
+    ROW(throughput)                                                            \
     ROW(basic)                                                                 \
     ROW(flush)                                                                 \
     ROW(large_request)                                                         \
-    ROW(throughput)                                                            \
     ROW(interference)                                                          \
     ROW(inter_request_distance)                                                \
     ROW(log_list)                                                              \
