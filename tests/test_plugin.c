@@ -87,8 +87,12 @@ START_TEST(test_information)
     ck_assert_uint_eq(info->logical_block_bytes, 4096);
     ck_assert_uint_eq(info->request_limit_bytes, 8192);
     ck_assert(info->virtual_clock);
+    ck_assert(info->forgets);
     ck_assert(device_is_emulated(info->path));
     ck_assert(!device_is_emulated("/dev/sda"));
+    device_close(device);
+    open_good("bad.so,keeps=1");
+    ck_assert(!device_info(device)->forgets);
     device_close(device);
 }
 END_TEST

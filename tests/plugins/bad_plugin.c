@@ -67,6 +67,8 @@ static int bad_open(const struct ssdprobe_plugin_setting settings[],
             geometry->block_bytes = (uint32_t)number;
         else if (strcmp(key, "limit") == 0)
             geometry->request_limit_bytes = (uint32_t)number;
+        else if (strcmp(key, "keeps") == 0)
+            geometry->keeps_contents = (uint32_t)number;
         else if (strcmp(key, "fail") == 0)
             fail = (int)number;
         else if (strcmp(key, "times") == 0)

@@ -200,7 +200,7 @@ static void fill_info(struct plugin_device *plugin, const char *spec)
         .request_limit_bytes = limit_bytes / block_bytes * block_bytes,
         .virtual_disk = true,
         .virtual_clock = true,
-        .forgets = true,
+        .forgets = !geometry->keeps_contents,
         .engine = "virtual time",
     };
     snprintf(info->path, sizeof(info->path), "plugin:%s", spec);

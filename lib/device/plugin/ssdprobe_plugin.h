@@ -46,6 +46,9 @@ struct ssdprobe_plugin_geometry {
     /* The host sends larger requests in parts of this size, all at one time. At
      * least block_bytes, rounded down to a multiple of it; 0: no limit. */
     uint32_t request_limit_bytes;
+    /* 1: what is read is what was written last (`data` of a request), so that
+     * questions about contents can be asked; 0: only times matter. */
+    uint32_t keeps_contents;
 };
 
 struct ssdprobe_plugin_request {
