@@ -5,6 +5,9 @@
 static const uint64_t read_buffer_most_bytes = 16 * MIB,
                       write_buffer_most_bytes = 8 * MIB;
 
+/* No more than a few parts of the mapping. */
+static const uint64_t near_bytes = 32 * MIB;
+
 enum { PLACES_COUNT = 5 };
 
 enum read_order { UPWARDS, DOWNWARDS }; /* of the parts that the host makes */
@@ -90,6 +93,9 @@ static double buffered_write(struct bench *bench, uint64_t pitch_bytes,
     uint64_t room = bench->drive->capacity_bytes - length_bytes;
     uint64_t limit = slowly ? bench->drive->request_limit_bytes : length_bytes;
 
+    /* Near each other, if each other place has to fetch its mapping. */
+    if (bench->drive->mapping_cache_bytes && room > near_bytes)
+        room = near_bytes;
     for (size_t i = 0; i < PLACES_COUNT; i++) {
         uint64_t place =
             random_below(&bench->random, room / pitch_bytes) * pitch_bytes;
@@ -194,7 +200,8 @@ int draw_write_buffer_seen(const struct drive *drive, bool *seen,
     if (error)
         return error;
     uint64_t pitch = draw_block_bytes(drive), absorbed = *bytes;
-    if (drive->write_buffer_drain == DRAIN_EAGER) {
+    if (drive->write_buffer_drain == DRAIN_EAGER ||
+        drive->write_buffer_drain == DRAIN_STEADY) {
         absorbed = absorbed_bytes(&bench);
         pitch = drive->clustered_page_bytes;
     }
