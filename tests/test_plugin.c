@@ -176,6 +176,10 @@ START_TEST(test_what_the_plugin_is_asked)
     ck_assert_int_eq(device_idle(device, 0), 0);
     ck_assert_int_eq(do_io(IO_FLUSH, 0, 0, &io), 0);
     ck_assert_int_eq(do_io(IO_DISCARD, 512, 512, &io), 0);
+    io = (struct io){
+        .kind = IO_WRITE, .length_bytes = 512, .data = buffer, .fua = true};
+    ck_assert_int_eq(device_do(device, &io), 0);
+    ck_assert_uint_eq(io.complete_ns - io.submit_ns, 14);
     device_close(device);
     snprintf(spec, sizeof(spec), "%s/trace", folder);
     read_all(spec, text, sizeof(text));
@@ -186,6 +190,8 @@ START_TEST(test_what_the_plugin_is_asked)
                            "idle 14 114\n"
                            "2 0+0 - at 114\n"
                            "3 512+512 - at 121\n"
+                           "1 0+512 data at 128\n"
+                           "2 0+0 - at 135\n"
                            "close\n");
 }
 END_TEST

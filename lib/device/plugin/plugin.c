@@ -46,8 +46,27 @@ static enum ssdprobe_plugin_kind plugin_kind(enum io_kind kind)
     return SSDPROBE_PLUGIN_FLUSH;
 }
 
-/* Sends one part. The outcome is the request's, for its first part that fails:
- * -EPROTO where the plugin breaks its contract. */
+/* Sends it. The outcome is the request's, for its first part that fails: -EPROTO
+ * where the plugin breaks its contract. */
+static void send(struct plugin_device *plugin, struct io *io,
+                 const struct ssdprobe_plugin_request *request)
+{
+    uint64_t complete_ns = request->now_ns;
+    int error =
+        plugin->loaded.plugin->io(plugin->loaded.drive, request, &complete_ns);
+
+    if (error > 0)
+        error = -EIO;
+    if (complete_ns < request->now_ns) {
+        complete_ns = request->now_ns;
+        error = -EPROTO;
+    }
+    if (complete_ns > io->complete_ns)
+        io->complete_ns = complete_ns;
+    if (error && !io->error)
+        io->error = error;
+}
+
 static void send_part(struct plugin_device *plugin, struct io *io,
                       uint32_t sent_bytes, uint32_t part_bytes)
 {
@@ -58,20 +77,24 @@ static void send_part(struct plugin_device *plugin, struct io *io,
         .length_bytes = part_bytes,
         .data = io->data ? (unsigned char *)io->data + sent_bytes : NULL,
     };
-    uint64_t complete_ns = plugin->now_ns;
-    int error =
-        plugin->loaded.plugin->io(plugin->loaded.drive, &request, &complete_ns);
 
-    if (error > 0)
-        error = -EIO;
-    if (complete_ns < plugin->now_ns) {
-        complete_ns = plugin->now_ns;
-        error = -EPROTO;
-    }
-    if (complete_ns > io->complete_ns)
-        io->complete_ns = complete_ns;
-    if (error && !io->error)
-        io->error = error;
+    send(plugin, io, &request);
+}
+
+/* Plugins know no FUA. A flush behind the write does the same, as hosts have it
+ * for such disks: when the write is done, or at once if others are under way,
+ * for the plugin's clock does not go back. */
+static void flush_behind(struct plugin_device *plugin, struct io *io)
+{
+    const uint64_t done_ns = io->complete_ns - plugin->now_ns > GIVE_UP_NS
+                                 ? plugin->now_ns
+                                 : io->complete_ns;
+    const struct ssdprobe_plugin_request request = {
+        .now_ns = plugin->pending_count > 0 ? plugin->now_ns : done_ns,
+        .kind = SSDPROBE_PLUGIN_FLUSH,
+    };
+
+    send(plugin, io, &request);
 }
 
 static void put_in_order(struct plugin_device *plugin, struct io *io)
@@ -104,6 +127,8 @@ static int plugin_submit(struct device *device, struct io *io)
             sent_bytes += part_bytes;
             count++;
         } while (sent_bytes < io->length_bytes);
+    if (io->fua && io->kind == IO_WRITE && plugin->sends_flush)
+        flush_behind(plugin, io);
     io->parts_count = count > 0 ? count : 1;
     put_in_order(plugin, io);
     return 0;

@@ -29,7 +29,8 @@
 enum ssdprobe_plugin_kind {
     SSDPROBE_PLUGIN_READ = 0,
     SSDPROBE_PLUGIN_WRITE = 1,
-    SSDPROBE_PLUGIN_FLUSH = 2,  /* of what a volatile cache holds */
+    SSDPROBE_PLUGIN_FLUSH = 2,  /* of what a volatile cache holds; also sent
+                                   behind a write with FUA */
     SSDPROBE_PLUGIN_DISCARD = 3 /* the range holds no data any more (TRIM) */
 };
 
