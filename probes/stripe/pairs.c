@@ -15,8 +15,8 @@ static const char alone_suffix = 'a', pair_suffix = 'b';
 struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes)
 {
-    static const char *const names[] = {"scan", "any",   "any",   "at",
-                                        "own",  "times", "beside"};
+    static const char *const names[] = {"scan", "any",   "any",    "at",
+                                        "own",  "times", "beside", "far"};
     struct contrast contrast = {.kind = (int)kind,
                                 .size_bytes = size_bytes,
                                 .other_bytes = other_bytes,
@@ -78,6 +78,8 @@ static uint64_t distance_of(const struct stripe_probe *state,
         return size;
     case PAIRS_MULTIPLE:
         return (1 + random_below(random, state->span_bytes / other)) * other;
+    case PAIRS_FAR: /* ask_far() has places of its own */
+        return other;
     case PAIRS_BETWEEN:
         return random_below(random, state->span_bytes / other) * other +
                (1 + random_below(random, other / size - 1)) * size;
@@ -124,6 +126,42 @@ static void ask_pair(struct stripe_probe *state, const char *phase,
     }
 }
 
+/* A pair at any multiple of a distance, all over the region. A read near each
+ * comes before, so that no pair waits for its mapping. */
+static void ask_far(struct stripe_probe *state, const char *phase,
+                    const struct contrast *contrast, uint32_t round,
+                    struct random *random)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t bytes = state->read_bytes, period = contrast->other_bytes;
+    const uint64_t places = setting->region_length_bytes / period;
+    const uint64_t one = random_below(random, places);
+    const uint64_t pair[] = {one, (one + 1 + random_below(random, places - 1)) %
+                                      places};
+    const uint64_t base = setting->region_offset_bytes;
+    const uint64_t within = random_below(random, period / bytes) * bytes;
+    /* In another page, which no read buffer holds for the pair. */
+    const uint64_t near = (within + period / 2 / bytes * bytes) % period;
+
+    ask_alone(state, phase, contrast,
+              state->first_bytes +
+                  random_below(random, state->window_bytes / bytes) * bytes,
+              round);
+    for (size_t i = 0; i < 2; i++) {
+        const struct step step =
+            placing_unmeasured(OPERATION_READ, base + pair[i] * period + near,
+                               bytes, phase, round);
+        study_ask(&state->study, &step);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct step step =
+            placing_step(OPERATION_READ, base + pair[i] * period + within,
+                         bytes, phase, contrast, pair_suffix, round);
+        step.depth = 2;
+        study_ask(&state->study, &step);
+    }
+}
+
 void pairs_emit(struct study *study, const char *phase,
                 const struct contrast *contrast, uint32_t round,
                 struct random *random)
@@ -134,8 +172,12 @@ void pairs_emit(struct study *study, const char *phase,
 
     random_order(random, order, count);
     for (size_t i = 0; i < count; i++)
-        ask_pair(state, phase, contrast,
-                 distance_of(state, contrast, order[i], random), round, random);
+        if (contrast->kind == PAIRS_FAR)
+            ask_far(state, phase, contrast, round, random);
+        else
+            ask_pair(state, phase, contrast,
+                     distance_of(state, contrast, order[i], random), round,
+                     random);
 }
 
 double pairs_middle(double values[], size_t count)

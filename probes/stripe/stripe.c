@@ -198,6 +198,21 @@ static void say_units(const struct stripe *stripe, double confidence,
                 period, unit);
 }
 
+/* Do places wait for each other a multiple of the period apart, also where they
+ * are farther apart than the window is long? */
+static void look_far(struct study *study, struct stripe *stripe)
+{
+    const struct stripe_probe *state = (const struct stripe_probe *)study;
+    struct contrast far = pairs_contrast(PAIRS_FAR, 0, stripe->period_bytes);
+
+    far.expected = SIDE_ABOVE;
+    far.low = far.high = share_full;
+    if (study_claim(study, "all-over", &far, 1, &rule) == CLAIM_HOLDS)
+        return;
+    stripe->reaches_all = false;
+    stripe->reach_bytes = state->span_bytes;
+}
+
 static void say_stripe(const struct stripe *stripe,
                        const struct contrast contrasts[], double level,
                        double confidence, struct findings *findings)
@@ -251,13 +266,16 @@ static void certify(struct study *study, struct stripe *stripe, double level,
         count = stripe_contrasts(stripe, contrasts);
         claim = study_claim(study, "certify", contrasts, count, &rule);
     }
-    if (claim != CLAIM_HOLDS)
+    if (claim != CLAIM_HOLDS) {
         say_unproved(stripe, contrasts, count, findings);
-    else
-        say_stripe(stripe, contrasts, level,
-                   fmin(claim_confidence(contrasts, count, &rule),
-                        stripe->full_known ? 1 : part_confidence),
-                   findings);
+        return;
+    }
+    if (stripe->reaches_all)
+        look_far(study, stripe);
+    say_stripe(stripe, contrasts, level,
+               fmin(claim_confidence(contrasts, count, &rule),
+                    stripe->full_known ? 1 : part_confidence),
+               findings);
 }
 
 /* ---- the probe ---------------------------------------------------------- */

@@ -49,8 +49,9 @@ enum pairs_kind {
     PAIRS_DISTANCE, /* `size_bytes` */
     PAIRS_OWN,      /* the same, beside reads alone of the very places */
     PAIRS_MULTIPLE, /* multiples of `other_bytes`, */
-    PAIRS_BETWEEN   /* and what is `size_bytes`, or multiples of that,
+    PAIRS_BETWEEN,  /* and what is `size_bytes`, or multiples of that,
                        farther */
+    PAIRS_FAR       /* multiples of `other_bytes` all over the region */
 };
 
 /* One whose rounds are told apart by their kind and both sizes. */
