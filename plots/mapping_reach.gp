@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The second of two sweeps over a span, and over 64 MiB beside it.
+# The second of two sweeps over a span, and over 64 MiB or two places beside it.
 # gnuplot -c mapping_reach.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# The span in KiB, and us.
+# The span in KiB ("span1024-16" is read in each 16 MiB), and us.
 rows(side) = sprintf("awk -F, '$3==\"mapping-reach\" && $5 ~ /-%s$/ { span=$5; sub(/-[ab]$/, \"\", span); sub(/^(span|ask[0-9]+-)/, \"\", span); print span*1024, ($11-$10)/1000 }' %s", side, samples)
 if (!measured(rows("b"))) { eval nothing }
 stats "< (".rows("a")."; ".rows("b").")" using 1:2 nooutput
-eval titled(headline("Mapping at hand", "mapping_reach"), found("mapping_miss") ? sprintf("beyond it a read takes %s longer", text_of("mapping_miss")) : "one read in each MiB of a span, the second time")
+eval titled(headline("Mapping at hand", "mapping_reach"), found("mapping_miss") ? sprintf("beyond it a read takes %s longer", text_of("mapping_miss")) : "one read in each part of a span, the second time")
 eval time_axis(STATS_min_y, STATS_max_y)
 eval size_axis(STATS_min_x, STATS_max_x)
 set xlabel "span"
 set ylabel "latency"
 reach = value_of("mapping_reach")/1024
 eval chosen(reach, low_of("mapping_reach")/1024, high_of("mapping_reach")/1024, found("mapping_reach") ? text_of("mapping_reach") : "")
-plot "< ".rows("a").once using 1:2 @third title "64 MiB beside it", \
+plot "< ".rows("a").once using 1:2 @third title "64 MiB, or two places, beside it", \
      "< ".rows("b").once using 1:2 @first title "span"
 set output
 set terminal pop
