@@ -48,6 +48,10 @@ static const struct expected {
     {"nvme-dramless,capacity_bytes=2GiB,mapping_cache_bytes=256KiB,"
      "host_memory_bytes=0",
      &probe_mapping_reach, "mapping_reach", "1073741824"},
+    /* It reaches nearly as far as the drive. */
+    {"nvme-dramless,capacity_bytes=1664MiB,mapping_cache_bytes=320KiB,"
+     "host_memory_bytes=0",
+     &probe_mapping_reach, "mapping_reach", "1342177280"},
     /* What a read takes longer in another group is no mapping. */
     {"usb-kingston-1g", &probe_mapping_reach, "mapping_reach", "absent"},
     {"ssd-a", &probe_wake_up, "sleep_after", "absent"},

@@ -80,6 +80,11 @@ static struct contrast span_contrast(uint64_t span_bytes, uint64_t part_bytes,
     return contrast;
 }
 
+static uint64_t whole_span(const struct setting *setting)
+{
+    return setting->region_length_bytes / MIB * MIB - MIB;
+}
+
 /* How long the parts are in each of which one place is read. */
 static uint64_t part_of(uint64_t span_bytes, uint64_t least_bytes)
 {
@@ -376,12 +381,17 @@ static void certify(struct study *study, uint64_t part_bytes,
                     uint64_t reach_bytes, uint64_t step_bytes,
                     struct findings *findings)
 {
+    /* The reach may be nearly as long as the region. */
+    const uint64_t most = whole_span(&study->setting);
+    const uint64_t beyond = smaller_of(reach_bytes + 2 * step_bytes, most);
+    const uint64_t far = smaller_of(reach_bytes / 4 * 6 / MIB * MIB, most);
     struct contrast contrasts[] = {
         span_contrast(reach_bytes, part_bytes, SIDE_BELOW),
         span_contrast(reach_bytes / 2 / MIB * MIB, part_bytes, SIDE_BELOW),
-        span_contrast(reach_bytes + 2 * step_bytes, part_bytes, SIDE_ABOVE),
-        span_contrast(reach_bytes / 4 * 6 / MIB * MIB, part_bytes, SIDE_ABOVE)};
-    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
+        span_contrast(beyond, part_bytes, SIDE_ABOVE),
+        span_contrast(far, part_bytes, SIDE_ABOVE)};
+    /* Both are the region where that is so. */
+    const size_t count = far > beyond ? 4 : 3;
     char phase[LABEL_PHASE_MAX];
 
     phase_of("certify", part_bytes, phase);
@@ -396,7 +406,7 @@ static void certify(struct study *study, uint64_t part_bytes,
     char reach[24];
     finding_found(finding, value_integer(reach_bytes),
                   claim_confidence(contrasts, count, &rule));
-    finding->high = value_integer(reach_bytes + 2 * step_bytes);
+    finding->high = value_integer(beyond);
     format_bytes(reach_bytes, reach, sizeof(reach));
     finding_why(finding,
                 "reads spread over %s take as long as those of %s, and over a "
