@@ -138,7 +138,10 @@ static int state_quirks(struct drive *drive, struct fault *why)
         error = draw_groups_seen(drive, &seen, why);
         state_number(drive, "segment_groups", seen,
                      drive->segment_groups_count);
-        state_number(drive, "group_switch", seen, drive->group_switch_ns);
+        /* Another group may have its mapping to be fetched as well. */
+        state_number(drive, "group_switch",
+                     seen && drive->mapping_cache_bytes == 0,
+                     drive->group_switch_ns);
     } else {
         state(drive, "segment_groups", "absent");
         state(drive, "group_switch", "absent");
