@@ -334,7 +334,7 @@ probes/log_list/count.c|s/step_least = 0.05/step_least = 5/|test_probes_stick|re
 probes/log_list/log_list.c|s/first_logs == 1 \&\& step == CLAIM_HOLDS/first_logs == 1/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/work_least = 0.05;/work_least = -5;/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/taken < STEADY_ROUNDS;$/true;/|test_probes_stick|recovery
-probes/log_list/log_list.c|s/merge_shortest_ns = 2e6/merge_shortest_ns = 2e5/|test_probes_kim|recovery
+probes/log_list/log_list.h|s/merge_shortest_ns = 2e6/merge_shortest_ns = 2e5/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/contrast->rounds_count) < log_alpha/contrast->rounds_count) < 0/|test_probes_kim|recovery
 probes/log_list/log_list.c|s/LOG_EARLY \&\& logs == 1/LOG_EARLY \&\& logs == 0/|test_probes_stick|recovery
 probes/log_list/log_list.c|s/WIDE_PASS, PASSES }/WIDE_PASS, PASSES = 2 }/|test_probes_stick|recovery

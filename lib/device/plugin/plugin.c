@@ -46,8 +46,8 @@ static enum ssdprobe_plugin_kind plugin_kind(enum io_kind kind)
     return SSDPROBE_PLUGIN_FLUSH;
 }
 
-/* Sends it. The outcome is the request's, for its first part that fails: -EPROTO
- * where the plugin breaks its contract. */
+/* Sends it. The outcome is the request's, for its first part that fails:
+ * -EPROTO where the plugin breaks its contract. */
 static void send(struct plugin_device *plugin, struct io *io,
                  const struct ssdprobe_plugin_request *request)
 {
