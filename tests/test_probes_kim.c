@@ -79,6 +79,12 @@ static const struct expected table[] = {
      * what it holds already. */
     {"usb-kingston-1g,flush_lies=on,write_buffer_bytes=64KiB", NULL, buffers,
      "write_buffer", "inconclusive"},
+    /* Short writes pass it by, and no flush empties it of long ones. */
+    {"ssd-c,mapping=page,write_buffer_bypass_bytes=256KiB,"
+     "write_buffer_bytes=3984KiB,write_buffer_protected=on,"
+     "write_buffer_overflow=empty,interface_bytes_per_second=6GB,"
+     "command_ns=3us",
+     NULL, buffers, "write_buffer", "inconclusive"},
     /* What overflows is seen only where writes go anywhere. */
     {"ssd-a,interface_bytes_per_second=20MB,request_limit_bytes=256KiB,"
      "write_buffer_overflow=make-room",

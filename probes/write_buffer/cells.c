@@ -232,7 +232,7 @@ static enum operation measured_in(enum buffer_kind kind, bool second)
     return OPERATION_WRITE;
 }
 
-static uint32_t rows_each(const struct buffer_probe *state,
+uint32_t buffer_rows_each(const struct buffer_probe *state,
                           const struct contrast *contrast, bool second)
 {
     enum buffer_kind kind = (enum buffer_kind)contrast->kind;
@@ -249,7 +249,7 @@ bool buffer_cell_cost(const struct study *study, const char *phase,
 {
     const struct buffer_probe *state = (const struct buffer_probe *)study;
     double costs[REPEATS_MAX] = {0};
-    uint32_t each = rows_each(state, contrast, second);
+    uint32_t each = buffer_rows_each(state, contrast, second);
     enum operation wanted =
         measured_in((enum buffer_kind)contrast->kind, second);
     const struct timing *rows =

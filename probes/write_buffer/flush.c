@@ -8,11 +8,16 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
 static const double search_error = 0.004;
 /* A flush after a write must take a quarter longer than one after nothing. */
 static const double flush_effect = 0.2231; /* log 1.25 */
+
+/* A write that goes the same way as a shorter one takes no less; by half less is
+ * beyond chance and the kinds of pages. */
+static const double quicker_share = 0.5;
 
 static struct contrast flush_after(uint64_t size_bytes)
 {
@@ -95,6 +100,41 @@ enum buffer_flushing buffer_look_at_flush(struct buffer_probe *state,
         return flushing;
     flushing = look_at_sizes(state, "flush-large", large_bytes, first_bytes);
     return flushing == FLUSHING_BUFFERED ? FLUSHING_LARGE_ONLY : flushing;
+}
+
+/* The median time of writes of a size, their flushes aside; 0: there are none.
+ */
+static double write_ns(const struct buffer_probe *state, const char *phase,
+                       uint64_t size_bytes)
+{
+    enum { ROUNDS = 4, REPEATS = 8 };
+    const struct contrast after = flush_after(size_bytes);
+    const uint32_t each = buffer_rows_each(state, &after, true);
+    double ns[ROUNDS * REPEATS] = {0};
+    size_t count = 0;
+
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const struct timing *rows = placing_rows(
+            &state->study, phase, &after, 'b', round, each * after.repeats);
+        for (uint32_t i = 0; rows && i < after.repeats && i < REPEATS; i++) {
+            for (uint32_t j = 0; j + 1 < each; j++)
+                ns[count] += (double)rows[i * each + j].ns;
+            count++;
+        }
+    }
+    return count ? stats_median(ns, count) : 0;
+}
+
+bool buffer_longer_is_quicker(const struct buffer_probe *state)
+{
+    const double small_ns = write_ns(state, "flush", small_bytes[0]);
+
+    for (int i = 0; i < FLUSH_SIZES; i++) {
+        const double large_ns = write_ns(state, "flush-large", large_bytes[i]);
+        if (large_ns > 0 && large_ns < quicker_share * small_ns)
+            return true;
+    }
+    return false;
 }
 
 struct held_query {

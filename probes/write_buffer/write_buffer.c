@@ -217,6 +217,13 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
     const double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
     double far_ratio = 0, far_confidence = 0;
 
+    if (buffer_longer_is_quicker(state)) {
+        buffer_say_open(findings,
+                        "short writes take longer than long ones, which leave "
+                        "a flush nothing to do: long ones are held by what no "
+                        "flush empties, and short ones go past it");
+        return;
+    }
     if (again == CLAIM_FALLS) {
         buffer_say_open(findings,
                         "a flush takes no longer after a write than after "

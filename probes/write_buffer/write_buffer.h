@@ -87,6 +87,9 @@ uint64_t buffer_parts(uint64_t size_bytes, uint64_t part_bytes);
 bool buffer_cell_cost(const struct study *study, const char *phase,
                       const struct contrast *contrast, bool second,
                       uint32_t round, double *cost);
+/* How many rows each repeat of a cell has: its requests, and the flush. */
+uint32_t buffer_rows_each(const struct buffer_probe *state,
+                          const struct contrast *contrast, bool second);
 /* The emit and value of struct study_ops. */
 void buffer_emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
@@ -96,6 +99,10 @@ bool buffer_value(const struct study *study, const char *phase,
                   struct random *random, double *ratio);
 
 /* ---- flush -------------------------------------------------------------- */
+
+/* Where no flush has work: do writes of some large size take less than those of
+ * 4 KiB? Then they are held, and short ones go past the buffer. */
+bool buffer_longer_is_quicker(const struct buffer_probe *state);
 
 enum buffer_flushing {
     FLUSHING_BUFFERED,
