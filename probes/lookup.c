@@ -66,9 +66,9 @@ void lookup_emit(struct study *study, const char *phase,
         ask_read(study, contrast, some_area(study, contrast, random), random,
                  &step);
     const uint64_t area = some_area(study, contrast, random);
-    for (char suffix = 'a'; suffix <= 'b'; suffix++) {
+    for (const char *suffix = "ab"; *suffix; suffix++) {
         step =
-            placing_step(OPERATION_READ, 0, 0, phase, contrast, suffix, round);
+            placing_step(OPERATION_READ, 0, 0, phase, contrast, *suffix, round);
         ask_read(study, contrast, area, random, &step);
     }
 }

@@ -328,7 +328,7 @@ static void deny(struct study *study, const struct contrast largest[],
     for (size_t i = 0; i < count; i++)
         confidence =
             fmin(confidence, claim_confidence(&contrasts[i], 1, &rule));
-    format_bytes(largest->size_bytes, span, sizeof(span));
+    format_bytes(whole_span(&study->setting), span, sizeof(span));
     study_say_absent(&probe_mapping_reach, findings, confidence,
                      "reads spread over %s take no longer than those of 64 MiB",
                      span);

@@ -15,8 +15,8 @@ static const double search_error = 0.004;
 /* A flush after a write must take a quarter longer than one after nothing. */
 static const double flush_effect = 0.2231; /* log 1.25 */
 
-/* A write that goes the same way as a shorter one takes no less; by half less is
- * beyond chance and the kinds of pages. */
+/* A write that goes the same way as a shorter one takes no less; by half less
+ * is beyond chance and the kinds of pages. */
 static const double quicker_share = 0.5;
 
 static struct contrast flush_after(uint64_t size_bytes)
