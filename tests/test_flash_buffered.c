@@ -424,6 +424,25 @@ START_TEST(a_fold_reads_then_programs_then_erases)
 }
 END_TEST
 
+/* Two parts of a page that lie apart have room of their own, until a write of
+ * the whole page covers both. If it were kept, the buffer would fill up with
+ * nothing, and no write would end any more. */
+START_TEST(parts_that_are_covered_keep_no_room)
+{
+    enum { PART = PAGE / 8, PAGES = 2 * ROOM * PAGE / PART };
+    struct drive drive = with("");
+    struct bench bench = bench_of(&drive);
+
+    for (uint64_t i = 0; i < PAGES; i++) {
+        bench_write(&bench, i * PAGE, PART);
+        bench_write(&bench, i * PAGE + 2 * PART, PART);
+        ck_assert_uint_le(bench_write(&bench, i * PAGE, PAGE),
+                          PUT_NS + 2 * LINK_NS);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_buffered");
@@ -437,6 +456,7 @@ int main(void)
     tcase_add_test(cases, a_page_is_programmed_when_it_has_come);
     tcase_add_loop_test(cases, the_knee_of_a_buffer_is_where_rates_say, 0, 2);
     tcase_add_loop_test(cases, a_buffer_full_of_parts_still_takes_writes, 0, 3);
+    tcase_add_test(cases, parts_that_are_covered_keep_no_room);
     tcase_add_test(cases, a_read_goes_past_writes_that_wait_for_room);
     tcase_add_test(cases, a_read_of_what_is_on_its_way_takes_the_links_time);
     tcase_add_loop_test(cases, the_flush_of_a_protected_buffer_is_free, 0, 2);

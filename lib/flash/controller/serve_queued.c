@@ -87,8 +87,13 @@ uint64_t serve_buffer_queued(struct flash *flash, const struct dirty *run,
     write_buffer_put(buffer, run);
     if (!write_buffer_covers(buffer, &whole))
         return there_ns;
+    uint64_t taken_bytes = 0;
     while (write_buffer_take_unit(buffer, run->unit, &part))
-        continue;
+        taken_bytes += part.length_bytes;
     send_off(flash, &whole, there_ns);
+    /* Older parts that lie apart, and are covered now, had room of their own. */
+    if (taken_bytes > whole.length_bytes)
+        interleave_release(flash->array.interleave,
+                           taken_bytes - whole.length_bytes);
     return there_ns;
 }
