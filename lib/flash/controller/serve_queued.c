@@ -91,7 +91,7 @@ uint64_t serve_buffer_queued(struct flash *flash, const struct dirty *run,
     while (write_buffer_take_unit(buffer, run->unit, &part))
         taken_bytes += part.length_bytes;
     send_off(flash, &whole, there_ns);
-    /* Older parts that lie apart, and are covered now, had room of their own. */
+    /* Older parts that lay apart and are covered now had room of their own. */
     if (taken_bytes > whole.length_bytes)
         interleave_release(flash->array.interleave,
                            taken_bytes - whole.length_bytes);
