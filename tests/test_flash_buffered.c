@@ -443,6 +443,32 @@ START_TEST(parts_that_are_covered_keep_no_room)
 }
 END_TEST
 
+/* An outlier holds the drive up. One that ends sooner than another must not let
+ * others begin before that one is over: they would wait for it at the link, and
+ * an outlier among them hold the drive up by many times that wait. So no read
+ * waits there for more than the pages of those that are under way with it. */
+START_TEST(outliers_do_not_multiply_what_others_wait)
+{
+    enum { QUEUE = 64 };
+    struct drive drive =
+        with("channels_count=2,banks_per_channel_count=4,stripe_banks_count=8,"
+             "capacity_bytes=64MiB,queue_depth_count=64,outlier_share=0.05,"
+             "outlier_factor_low=10,outlier_factor_high=50");
+    struct lane lane = lane_of(&drive);
+    struct random random;
+
+    flash_explain(lane.bench.flash, note_why, &lane);
+    random_seed(&random, 1);
+    for (uint64_t i = 0; i < TAGS; i++)
+        send(&lane, i, FLASH_READ,
+             random_below(&random, drive.capacity_bytes / PAGE));
+    finish(&lane);
+    for (uint64_t i = 0; i < TAGS; i++)
+        ck_assert_uint_le(lane.why[i].host_ns, QUEUE * LINK_NS);
+    bench_close(&lane.bench);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_buffered");
@@ -457,6 +483,7 @@ int main(void)
     tcase_add_loop_test(cases, the_knee_of_a_buffer_is_where_rates_say, 0, 2);
     tcase_add_loop_test(cases, a_buffer_full_of_parts_still_takes_writes, 0, 3);
     tcase_add_test(cases, parts_that_are_covered_keep_no_room);
+    tcase_add_test(cases, outliers_do_not_multiply_what_others_wait);
     tcase_add_test(cases, a_read_goes_past_writes_that_wait_for_room);
     tcase_add_test(cases, a_read_of_what_is_on_its_way_takes_the_links_time);
     tcase_add_loop_test(cases, the_flush_of_a_protected_buffer_is_free, 0, 2);

@@ -37,7 +37,7 @@ static uint64_t see(struct flash *flash, uint64_t begin_ns,
 
     if (held > 0) {
         complete_ns += (uint64_t)((double)work_ns * held);
-        flash->held_until_ns = complete_ns;
+        flash->held_until_ns = later(flash->held_until_ns, complete_ns);
     }
     return noise_seen(&flash->noise, begin_ns, complete_ns);
 }
