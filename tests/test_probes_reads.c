@@ -48,6 +48,18 @@ static const struct expected {
     {"nvme-dramless,capacity_bytes=2GiB,mapping_cache_bytes=256KiB,"
      "host_memory_bytes=0",
      &probe_mapping_reach, "mapping_reach", "1073741824"},
+    /* By 2 MiB: reads that all come second in one would not wait, and a read in
+     * each 4 MiB passes over every other one, also where those of each MiB
+     * would be too many. */
+    {"bench-64g,capacity_bytes=3GiB,page_bytes=2KiB,"
+     "clustered_page_bytes=2KiB,mapping_cache_bytes=512KiB",
+     &probe_mapping_reach, "mapping_reach", "268435456"},
+    {"bench-64g,capacity_bytes=12GiB,page_bytes=2KiB,"
+     "clustered_page_bytes=2KiB,mapping_cache_bytes=8MiB",
+     &probe_mapping_reach, "mapping_reach", "inconclusive"},
+    {"bench-64g,capacity_bytes=12GiB,page_bytes=2KiB,"
+     "clustered_page_bytes=2KiB,mapping_cache_bytes=10MiB",
+     &probe_mapping_reach, "mapping_reach", "inconclusive"},
     /* It reaches nearly as far as the drive. */
     {"nvme-dramless,capacity_bytes=1664MiB,mapping_cache_bytes=320KiB,"
      "host_memory_bytes=0",

@@ -52,6 +52,11 @@ static const double effect_least = 0.10, effect_none = 0.05;
 /* A mapping that is read by larger parts than four of these hides behind
  * them. */
 enum { HIDDEN_PARTS = 4 };
+/* A page of 4 KiB of the mapping holds the addresses of 1024 pages of 4 KiB. If
+ * places are farther apart, a cache may hold the mapping of all that are tried,
+ * and not that of all there are. */
+static const uint64_t usual_part_bytes = 4 * MIB;
+static const double many_confidence = 0.95;
 /* Of a span is bisected to this part. */
 enum { FINENESS = 32 };
 
@@ -78,6 +83,14 @@ static struct contrast span_contrast(uint64_t span_bytes, uint64_t part_bytes,
     snprintf(contrast.name, sizeof(contrast.name), "span%llu",
              (unsigned long long)(span_bytes / MIB));
     return contrast;
+}
+
+/* "span1024-16": where parts of several lengths are compared. */
+static void name_parts(struct contrast *contrast)
+{
+    snprintf(contrast->name, sizeof(contrast->name), "span%u-%u",
+             (unsigned)(contrast->size_bytes / MIB),
+             (unsigned)(contrast->pitch_bytes / MIB));
 }
 
 static uint64_t whole_span(const struct setting *setting)
@@ -310,10 +323,7 @@ static void deny(struct study *study, const struct contrast largest[],
             continue;
         contrasts[count] = largest[i];
         contrasts[count].expected = SIDE_BELOW;
-        snprintf(contrasts[count].name, sizeof(contrasts[count].name),
-                 "span%u-%u", (unsigned)(largest[i].size_bytes / MIB),
-                 (unsigned)(largest[i].pitch_bytes / MIB));
-        count++;
+        name_parts(&contrasts[count++]);
     }
     /* Where there is a step, one of them must have hidden it: each may err as
      * often as a claim of one. */
@@ -328,10 +338,14 @@ static void deny(struct study *study, const struct contrast largest[],
     for (size_t i = 0; i < count; i++)
         confidence =
             fmin(confidence, claim_confidence(&contrasts[i], 1, &rule));
-    format_bytes(whole_span(&study->setting), span, sizeof(span));
+    const uint64_t whole_bytes = whole_span(&study->setting);
+    if (part_of(whole_bytes, MIB) > usual_part_bytes)
+        confidence = fmin(confidence, many_confidence);
+    format_bytes(whole_bytes, span, sizeof(span));
     study_say_absent(&probe_mapping_reach, findings, confidence,
-                     "reads spread over %s take no longer than those of 64 MiB",
-                     span);
+                     "reads of up to %d places, spread over %s, take no longer "
+                     "than those of 64 MiB, or of two places",
+                     PARTS_MOST, span);
 }
 
 /* How much longer the reads take that wait for the mapping than those of the
@@ -381,19 +395,32 @@ static void certify(struct study *study, uint64_t part_bytes,
                     uint64_t reach_bytes, uint64_t step_bytes,
                     struct findings *findings)
 {
-    /* The reach may be nearly as long as the region. */
+    /* The reach may be nearly as long as the region, and both are that then. */
     const uint64_t most = whole_span(&study->setting);
     const uint64_t beyond = smaller_of(reach_bytes + 2 * step_bytes, most);
     const uint64_t far = smaller_of(reach_bytes / 4 * 6 / MIB * MIB, most);
-    struct contrast contrasts[] = {
+    /* Where the mapping is fetched by shorter parts, some were passed over: of
+     * parts a fourth as long not all are at hand then. */
+    const uint64_t finer = part_bytes / 4;
+    struct contrast contrasts[5] = {
         span_contrast(reach_bytes, part_bytes, SIDE_BELOW),
         span_contrast(reach_bytes / 2 / MIB * MIB, part_bytes, SIDE_BELOW),
-        span_contrast(beyond, part_bytes, SIDE_ABOVE),
-        span_contrast(far, part_bytes, SIDE_ABOVE)};
-    /* Both are the region where that is so. */
-    const size_t count = far > beyond ? 4 : 3;
+        span_contrast(beyond, part_bytes, SIDE_ABOVE)};
+    size_t count = 3;
     char phase[LABEL_PHASE_MAX];
 
+    if (part_bytes > MIB && part_of(reach_bytes, finer) > part_bytes / 2) {
+        say_both(findings, "reads of a large span take longer than those of a "
+                           "small one, but by how long parts the mapping is "
+                           "fetched there would take too many reads to tell");
+        return;
+    }
+    if (far > beyond)
+        contrasts[count++] = span_contrast(far, part_bytes, SIDE_ABOVE);
+    if (part_bytes > MIB) {
+        contrasts[count] = span_contrast(reach_bytes, finer, SIDE_BELOW);
+        name_parts(&contrasts[count++]);
+    }
     phase_of("certify", part_bytes, phase);
     if (study_claim(study, phase, contrasts, count, &rule) != CLAIM_HOLDS) {
         say_both(findings, "reads of a large span take longer than those of a "
@@ -429,8 +456,7 @@ static size_t spans_of(const struct setting *setting, uint64_t part_bytes,
         if (span >= PARTS_LEAST * part_bytes &&
             part_of(span, part_bytes) == part_bytes)
             spans[count++] = span_contrast(span, part_bytes, SIDE_OPEN);
-    spans[count++] = span_contrast(
-        setting->region_length_bytes / MIB * MIB - MIB, part_bytes, SIDE_OPEN);
+    spans[count++] = span_contrast(whole_span(setting), part_bytes, SIDE_OPEN);
     return count;
 }
 
@@ -443,7 +469,8 @@ static void find(struct study *study, const struct contrast spans[],
 
     if (first == 0) {
         say_both(findings, "reads spread over the smallest span tried already "
-                           "take longer than those of 64 MiB");
+                           "take longer than those of 64 MiB, or of two "
+                           "places");
         return;
     }
     if (part_of(spans[first].size_bytes, part) > HIDDEN_PARTS * part) {
