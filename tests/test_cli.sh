@@ -91,6 +91,36 @@ writing=$(echo "$probes" | sed -n 's/ writes$//p' | grep -x clustered-page)
 check "a probe that reads" test -n "$reading"
 check "a probe that writes" test -n "$writing"
 
+# Of a drive that has to clean after random writes, the rate of writes in order
+# is asked before others write at random: in a look, and in a whole run.
+cat >dirty.ini <<'END'
+[drive]
+capacity_bytes = 4GiB
+[array]
+channels_count = 1
+banks_per_channel_count = 8
+superblock_chips_count = 4
+page_bytes = 16KiB
+pages_per_block_count = 96
+spare_permille = 70
+[timing]
+program_ns = 225us
+erase_ns = 4970us
+[mapping]
+mapping = page
+clustered_page_bytes = 64KiB
+stripe_banks_count = 4
+END
+"$ssdprobe" --quick sim:./dirty.ini --json >out 2>err </dev/null
+check "a look finds the rate of writes in order" "${python:-false}" -c '
+import json
+rate, = [f for f in json.load(open("out"))["findings"]
+         if f["parameter"] == "sequential_write_rate"]
+assert rate["verdict"] == "found", rate["why"]'
+check "a whole run asks for it before random writes" test \
+    "$(echo "$probes" | grep -n '^throughput ' | cut -d: -f1)" -lt \
+    "$(echo "$probes" | grep -n '^basic ' | cut -d: -f1)"
+
 ## Every output validates, failures included.
 expect "list" 0 "len(d['probes']) >= 2" "d['findings'] == []" -- list --json
 expect "check" 0 "d['plan']['requests'] > 0" "d['device']['path'] == '$device'" \

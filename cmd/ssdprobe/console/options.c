@@ -143,7 +143,7 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_QUICK,
      .name = "quick",
-     .help = "what two minutes tell of any drive: basic, throughput, flush and "
+     .help = "what two minutes tell of any drive: throughput, basic, flush and "
              "alignment, with at most 2 GiB written",
      .commands = COMMAND_ALL | COMMAND_CHECK,
      .group = measuring_group},
