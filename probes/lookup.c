@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
@@ -48,10 +49,14 @@ static uint64_t some_area(const struct study *study,
 static void ask_read(struct study *study, const struct contrast *contrast,
                      uint64_t area, struct random *random, struct step *step)
 {
-    const uint64_t page = placing_small_bytes(&study->setting);
+    const struct setting *setting = &study->setting;
+    const uint64_t page = placing_small_bytes(setting);
+    const uint64_t end =
+        setting->region_offset_bytes + setting->region_length_bytes;
+    /* The region may be shorter than an area. */
+    const uint64_t length = smaller_of(contrast->pitch_bytes, end - area);
 
-    step->offset_bytes =
-        area + random_below(random, contrast->pitch_bytes / page) * page;
+    step->offset_bytes = area + random_below(random, length / page) * page;
     step->length_bytes = page;
     study_ask(study, step);
 }

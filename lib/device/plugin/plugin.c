@@ -83,7 +83,8 @@ static void send_part(struct plugin_device *plugin, struct io *io,
 
 /* Plugins know no FUA. A flush behind the write does the same, as hosts have it
  * for such disks: when the write is done, or at once if others are under way,
- * for the plugin's clock does not go back. */
+ * for the plugin's clock does not go back. A write that is never done has none
+ * behind it that would be told such a time. */
 static void flush_behind(struct plugin_device *plugin, struct io *io)
 {
     const uint64_t done_ns = io->complete_ns - plugin->now_ns > GIVE_UP_NS
