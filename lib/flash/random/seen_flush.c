@@ -2,6 +2,8 @@
 /* What a flush is, and whether that can be told. */
 #include "lib/flash/random/seen.h"
 
+#include "lib/flash/drive/geometry.h"
+
 static const uint64_t page_bytes = 4 * KIB, long_bytes = 256 * KIB;
 /* Written in order, beyond what small buffers hold. */
 static const uint64_t later_bytes = 16 * MIB;
@@ -109,7 +111,12 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     const bool lies =
         keeps && (drive->flush_lies || drive->write_buffer_protected);
     /* A page is kept, or waits for others to be programmed with it. */
-    const bool waits_for_more = keeps || drive->program_pages_count > 1;
+    const uint64_t together_bytes =
+        drive_page_bytes(drive) * drive->planes_count *
+        drive->program_pages_count * drive->stripe_banks_count;
+    const bool waits_for_more =
+        keeps || (drive->program_pages_count > 1 &&
+                  drive->clustered_page_bytes % together_bytes != 0);
     if (lies) {
         seen->honesty = "free";
         seen->honesty_seen = is_too_quick(&bench, page_bytes, &one) ||

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BLOCKS = 6, BLOCK_REQUESTS_MAX = 1200 };
+enum {
+    BLOCKS = 6,
+    LOOP_REQUESTS_MAX = PACE_WRITE_BLOCKS_MAX * PACE_WRITE_REQUESTS
+};
 
 /* One drive write is what a run may write by default. */
 static uint64_t budget_of(const struct drive *drive)
@@ -18,17 +21,18 @@ static uint64_t budget_of(const struct drive *drive)
 static const double pays_least = PACE_GAIN_NONE - 0.03,
                     pays_sure = PACE_GAIN_LEAST + 0.03;
 
-/* A rate stays where its quarters differ by no more than this. */
-static const double level_most = 0.05;
+/* A rate stays where its quarters, in which drives that empty a buffer at once
+ * do so a few times, and two places differ by no more than this. */
+static const double level_most = 0.15, places_most = 0.1;
 
-/* A block of requests. */
+/* Requests of one kind. */
 struct loop {
     struct bench *bench;
     enum flash_operation operation;
     uint64_t bytes, first_bytes; /* of a request; in order from there */
     bool at_random;
     size_t count;
-    struct bench_request requests[BLOCK_REQUESTS_MAX];
+    struct bench_request requests[LOOP_REQUESTS_MAX];
 };
 
 /* Keeps `depth` requests under way until all have ended. */
@@ -52,7 +56,7 @@ static void run(struct loop *loop, uint32_t depth)
 static size_t parts_of(const struct loop *loop, uint32_t depth,
                        double parts_ns[PACE_PARTS_MAX], size_t parts)
 {
-    struct pace_request requests[BLOCK_REQUESTS_MAX];
+    struct pace_request requests[LOOP_REQUESTS_MAX];
 
     for (size_t i = 0; i < loop->count; i++)
         requests[i] = (struct pace_request){loop->requests[i].submit_ns,
@@ -80,34 +84,63 @@ static double pace_reads(struct loop *loop, uint32_t depth)
     return pace_of(parts_ns, parts);
 }
 
-/* Writes in order as pace.h has it. */
-static double pace_writes(struct loop *loop)
+/* From the sending of the request at `first` to that of the one at `end`, or
+ * of the last one. */
+static double sent_ns(const uint64_t sent[], size_t first, size_t end,
+                      size_t count)
+{
+    const size_t last = end < count ? end : count - 1;
+
+    return (double)(sent[last] - sent[first]) / (double)(last - first);
+}
+
+/* Writes in order as pace.h has it: they stop only where it is decided whether
+ * twice as many follow. 0: too few, or the rate changes. */
+static double pace_writes(struct loop *loop, uint64_t from_bytes)
 {
     struct bench *bench = loop->bench;
     const uint32_t most = pace_write_blocks(
         bench->drive->capacity_bytes, budget_of(bench->drive), loop->bytes);
-    uint64_t begins_ns[PACE_WRITE_BLOCKS_MAX + 1] = {bench->now_ns};
-    uint32_t blocks = 0;
+    const uint64_t begin_ns = bench->now_ns;
+    uint64_t sent[LOOP_REQUESTS_MAX];
+    size_t count = 0;
 
     loop->operation = FLASH_WRITE;
     loop->at_random = false;
-    loop->count = PACE_WRITE_REQUESTS;
-    loop->first_bytes = bench->drive->capacity_bytes / 4 / MIB * MIB;
+    loop->first_bytes = from_bytes;
     for (uint32_t end = PACE_WRITE_BLOCKS_FIRST; end <= most; end *= 2) {
-        while (blocks < end) {
-            run(loop, PACE_WRITE_DEPTH);
-            loop->first_bytes += loop->count * loop->bytes;
-            begins_ns[++blocks] = bench->now_ns;
-        }
-        if (2 * (double)(bench->now_ns - begins_ns[0]) > PACE_WRITE_LONGEST_NS)
+        loop->count = end * PACE_WRITE_REQUESTS - count;
+        run(loop, PACE_WRITE_DEPTH);
+        loop->first_bytes += loop->count * loop->bytes;
+        for (size_t i = 0; i < loop->count; i++)
+            sent[count++] = loop->requests[i].submit_ns;
+        if (2 * (double)(bench->now_ns - begin_ns) > PACE_WRITE_LONGEST_NS)
             break;
     }
-    const uint32_t half = blocks / 2, most_of = blocks / 4 * 3;
-    const double third = (double)(begins_ns[most_of] - begins_ns[half]);
-    const double fourth = (double)(begins_ns[blocks] - begins_ns[most_of]);
-    if (blocks == 0 || fabs(log(third / fourth)) > level_most)
+    if (count == 0)
         return 0;
-    return (third + fourth) / (double)half / PACE_WRITE_REQUESTS;
+    const size_t half = count / 2, most_of = count / 4 * 3;
+    const double third_ns = sent_ns(sent, half, most_of, count);
+    const double fourth_ns = sent_ns(sent, most_of, count, count);
+    return fabs(log(third_ns / fourth_ns)) > level_most
+               ? 0
+               : sent_ns(sent, half, count, count);
+}
+
+/* Where two places have two rates, there is none to be told: logs are merged
+ * in another order there, say. */
+static double pace_of_writes(struct loop *loop)
+{
+    /* Aligned for blocks of 3, 5 and 7 MiB, too; and not. */
+    const uint64_t aligned = 105 * MIB;
+    const uint64_t count = loop->bench->drive->capacity_bytes / aligned;
+    const double here_ns = pace_writes(loop, count / 4 * aligned);
+    const double there_ns = pace_writes(loop, count * 5 / 8 * aligned + MIB);
+
+    if (here_ns <= 0 || there_ns <= 0 ||
+        fabs(log(here_ns / there_ns)) > places_most)
+        return 0;
+    return (here_ns + there_ns) / 2;
 }
 
 int draw_together(const struct drive *drive, struct together *together,
@@ -127,7 +160,7 @@ int draw_together(const struct drive *drive, struct together *together,
         loop->bytes = pace_order_bytes(drive->request_limit_bytes, 512);
         for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
             together->order_ns[i] = pace_reads(loop, pace_order_depth(i));
-        together->write_ns = pace_writes(loop);
+        together->write_ns = pace_of_writes(loop);
         error = bench.error;
         bench_close(&bench);
     }
