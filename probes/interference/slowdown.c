@@ -226,11 +226,12 @@ static void say(const struct study *study, const struct slowdown *slowdown,
                     "%.3g and %.3g times as long as alone",
                     depth, slowdown->interval.low, slowdown->interval.high);
     else if (slowdown->ratio < BESIDE_SLOWER_LEAST)
-        finding_why(finding,
-                    "whether reads beside %u writes take as long as alone, or a "
-                    "tenth longer, could not be decided: between %.3g and %.3g "
-                    "times",
-                    depth, slowdown->interval.low, slowdown->interval.high);
+        finding_why(
+            finding,
+            "whether reads beside %u writes take as long as alone, or a "
+            "tenth longer, could not be decided: between %.3g and %.3g "
+            "times",
+            depth, slowdown->interval.low, slowdown->interval.high);
     else
         say_number(slowdown, alone, finding);
 }
