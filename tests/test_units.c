@@ -214,6 +214,30 @@ START_TEST(times_are_shown_with_three_digits)
 }
 END_TEST
 
+static const struct amount {
+    uint64_t amount;
+    const char *unit, *text;
+} quantities_shown[] = {
+    {1038, "thousandths", "1.04 times"},
+    {999499, "thousandths", "999 times"},
+    {999500, "thousandths", "1000 times"},
+    {1395100, "thousandths", "1395 times"},
+    {999499999, "bytes_per_second", "999 MB/s"},
+    {999500000, "bytes_per_second", "1 GB/s"},
+    {1000, "permille", "100 %"},
+    {74778, "requests_per_second", "74778/s"},
+};
+
+START_TEST(quantities_are_shown_without_powers_of_ten)
+{
+    const struct amount *row = &quantities_shown[_i];
+    char text[32];
+
+    ck_assert_str_eq(
+        format_quantity(row->amount, row->unit, text, sizeof(text)), row->text);
+}
+END_TEST
+
 START_TEST(a_size_of_whole_binary_units_is_read_back)
 {
     struct random random;
@@ -396,6 +420,8 @@ int main(void)
                         COUNT_OF(bytes_shown));
     tcase_add_loop_test(cases, times_are_shown_with_three_digits, 0,
                         COUNT_OF(ns_shown));
+    tcase_add_loop_test(cases, quantities_are_shown_without_powers_of_ten, 0,
+                        COUNT_OF(quantities_shown));
     tcase_add_test(cases, a_size_of_whole_binary_units_is_read_back);
     tcase_add_test(cases, a_long_sentence_is_cut_not_spilled);
     tcase_add_test(cases, a_seed_repeats_and_seeds_differ);

@@ -220,10 +220,13 @@ char *format_quantity(uint64_t amount, const char *unit, char *text,
         return format_bytes(amount, text, size);
     if (strcmp(unit, "ns") == 0)
         return format_ns(amount, text, size);
-    if (strcmp(unit, "bytes_per_second") == 0 && amount < 1000000000)
+    /* "%.3g" would round more to a power of ten. */
+    if (strcmp(unit, "bytes_per_second") == 0 && amount < 999500000)
         snprintf(text, size, "%.3g MB/s", (double)amount / 1e6);
     else if (strcmp(unit, "bytes_per_second") == 0)
         snprintf(text, size, "%.3g GB/s", (double)amount / 1e9);
+    else if (strcmp(unit, "thousandths") == 0 && amount >= 999500)
+        snprintf(text, size, "%.0f times", (double)amount / 1e3);
     else if (strcmp(unit, "thousandths") == 0)
         snprintf(text, size, "%.3g times", (double)amount / 1e3);
     else if (strcmp(unit, "permille") == 0)
