@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tests/test_lookup.sh SOURCE_DIR BUILD_DIR: a drive that fetches its mapping is
-# not taken for one with logs, or with blocks of another length.
+# not taken for one with logs, with groups, or with blocks of another length.
 set -u
 export LC_ALL=C
 
@@ -38,11 +38,11 @@ stripe_banks_count = 4
 mapping_cache_bytes = 28KiB
 END
 
-# open_as PARAMETER WORDS PROBE KEYS OPTION...: it is open, and why.
-open_as()
+# says VERDICT PARAMETER WORDS PROBE KEYS OPTION...: what it says, and why.
+says()
 {
-    local parameter=$1 words=$2
-    shift 2
+    local verdict=$1 parameter=$2 words=$3
+    shift 3
     "$build_dir/ssdprobe" run "$1" "sim:./fetching.ini$2" -q --json "${@:3}" \
         >report.json 2>said </dev/null
     python3 -c "
@@ -51,7 +51,12 @@ finding, = [f for f in json.load(open('report.json'))['findings']
             if f['parameter'] == '$parameter']
 print(finding['verdict'], finding.get('value'), finding['why'])" >finding
     cat finding
-    grep -q "^inconclusive.*$words" finding
+    grep -q "^$verdict.*$words" finding
+}
+
+open_as()
+{
+    says inconclusive "$@"
 }
 
 check "what waits for the mapping is no log" \
@@ -68,5 +73,15 @@ check "pages that are filled up tell no block" \
     open_as clustered_block 'writes of two pages' clustered-block \
     ,mapping_cache_bytes=0,planes_count=2,program_pages_count=2,request_limit_bytes=64KiB \
     --assume=clustered_page=65536
+# Nor is it divided into groups: of two places in turn both are at hand (two of
+# 16 MiB here). With groups as well, each read costs more.
+small=,page_bytes=4KiB,superblock_chips_count=1,clustered_page_bytes=16KiB
+small+=,mapping_cache_bytes=8KiB
+check "what waits for the mapping is no group" \
+    says absent segment_groups 'only the first one' inter-request-distance \
+    "$small"
+check "beside groups it does not say that there are none" \
+    says '\(found\|inconclusive\)' segment_groups '' inter-request-distance \
+    "$small,segment_groups_count=4,group_switch_ns=100us"
 
 summary

@@ -97,9 +97,44 @@ static uint32_t next_with_room(size_t slots[DISTANCE_SLOTS], uint32_t at,
     }
 }
 
-void distance_emit(struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random)
+/* Reads of two slots in turn, behind one of each. */
+static void ask_in_turn(const struct distance_probe *state, struct study *study,
+                        const char *phase, const struct contrast *contrast,
+                        char suffix, uint32_t round, const uint64_t slots[2],
+                        struct random *random)
+{
+    struct step step = placing_unmeasured(OPERATION_READ, 0,
+                                          distance_read_bytes, phase, round);
+
+    for (uint32_t i = 0; i < 2 + contrast->repeats; i++) {
+        if (i == 2)
+            step = placing_step(OPERATION_READ, 0, distance_read_bytes, phase,
+                                contrast, suffix, round);
+        step.offset_bytes = slots[i % 2] + in_slot(state, 0, random);
+        study_ask(study, &step);
+    }
+}
+
+static void emit_in_turn(struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round,
+                         struct random *random)
+{
+    const struct distance_probe *state = (const struct distance_probe *)study;
+    const bool far_first = random_below(random, 2) == 1;
+    uint64_t from, to;
+
+    choose_places(state, contrast, random, &from, &to);
+    for (int i = 0; i < 2; i++) {
+        const bool far = (i == 0) == far_first;
+        const uint64_t slots[] = {from, far ? to : from};
+        ask_in_turn(state, study, phase, contrast, far ? 'b' : 'a', round,
+                    slots, random);
+    }
+}
+
+static void emit_pairs(struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       struct random *random)
 {
     const struct distance_probe *state = (const struct distance_probe *)study;
     size_t near[DISTANCE_SLOTS], far[DISTANCE_SLOTS];
@@ -123,6 +158,16 @@ void distance_emit(struct study *study, const char *phase,
         if (!far_first)
             ask_pair(study, phase, contrast, 'b', round, here, there);
     }
+}
+
+void distance_emit(struct study *study, const char *phase,
+                   const struct contrast *contrast, uint32_t round,
+                   struct random *random)
+{
+    if (contrast->kind == DISTANCE_IN_TURN)
+        emit_in_turn(study, phase, contrast, round, random);
+    else
+        emit_pairs(study, phase, contrast, round, random);
 }
 
 bool distance_costs(const struct study *study, const char *phase,

@@ -25,7 +25,7 @@
 #include "probes/papers/papers.h"
 #include "probes/probes.h"
 
-enum { LOOKS = 3, DISTANCES = 3, EFFECT_ROUNDS = 64 };
+enum { LOOKS = 3, DISTANCES = 3, EFFECT_ROUNDS = 64, TURNS = 12 };
 
 static const double alpha = 1e-4;
 
@@ -48,6 +48,8 @@ static const double gap_wanted = 3;
 /* Least ratio of the gap to the spread; below it, some of the many places of
  * the walk stay undecided. */
 static const double gap_least = 1.2;
+/* Groups that alternate within a slot look like one group. */
+static const double none_confidence = 0.95;
 /* Widest slot. The wider a slot is, the fewer of its pages are still cached
  * when the window is read again. A window covers at most half of the distance
  * between two places of the walk. */
@@ -61,6 +63,16 @@ static void say_none(double confidence, struct findings *findings)
                      "a read costs the same after one nearby as after one "
                      "half, a third or a quarter of the region away: there is "
                      "one group");
+}
+
+static void say_once(double confidence, struct findings *findings)
+{
+    study_say_absent(&probe_inter_request_distance, findings, confidence,
+                     "a read far away costs more, but only the first one: "
+                     "reads of two places in turn cost the same near and half, "
+                     "a third or a quarter of the region away. A drive that "
+                     "fetches parts of its mapping does so; a switch of groups "
+                     "would cost each time");
 }
 
 /* ---- is there a switch? ------------------------------------------------ */
@@ -123,6 +135,22 @@ static bool is_dearer_nearby(struct distance_probe *state, const char *phase,
     return dearer;
 }
 
+/* One contrast for each distance: half, a third, a quarter of the region. */
+static void at_distances(const struct distance_probe *state,
+                         enum distance_kind kind, uint32_t repeats,
+                         struct contrast contrasts[DISTANCES])
+{
+    for (int i = 0; i < DISTANCES; i++) {
+        contrasts[i] = (struct contrast){.kind = kind,
+                                         .repeats = repeats,
+                                         .shift_bytes = state->length_bytes /
+                                                        (uint64_t)(i + 2),
+                                         .low = switch_low,
+                                         .high = switch_none};
+        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
+    }
+}
+
 static enum switching look_at_distance(struct distance_probe *state,
                                        const struct look *look,
                                        struct distance_effect *effect,
@@ -133,15 +161,7 @@ static enum switching look_at_distance(struct distance_probe *state,
     struct contrast contrasts[DISTANCES];
     bool seen = false;
 
-    for (int i = 0; i < DISTANCES; i++) {
-        contrasts[i] = (struct contrast){.kind = DISTANCE_DISTANT,
-                                         .repeats = look->repeats,
-                                         .shift_bytes = state->length_bytes /
-                                                        (uint64_t)(i + 2),
-                                         .low = switch_low,
-                                         .high = switch_none};
-        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
-    }
+    at_distances(state, DISTANCE_DISTANT, look->repeats, contrasts);
     enum claim claim =
         study_claim(&state->study, look->phase, contrasts, DISTANCES, &rule);
     for (int i = 0; i < DISTANCES; i++)
@@ -166,6 +186,24 @@ static enum switching look_for_switch(struct distance_probe *state,
     for (int i = 0; i < LOOKS && switching == SWITCHING_UNCLEAR; i++)
         switching = look_at_distance(state, &looks[i], effect, confidence);
     return switching;
+}
+
+/* Does only the first read far away cost more? What is kept at hand of two
+ * places need not be fetched again; a switch of groups costs each time. */
+static bool costs_once(struct distance_probe *state, double *confidence)
+{
+    const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
+    struct contrast contrasts[DISTANCES];
+
+    at_distances(state, DISTANCE_IN_TURN, TURNS, contrasts);
+    for (int i = 0; i < DISTANCES; i++)
+        contrasts[i].expected = SIDE_BELOW;
+    if (study_claim(&state->study, "in-turn", contrasts, DISTANCES, &rule) !=
+            CLAIM_HOLDS ||
+        is_dearer_nearby(state, "in-turn", contrasts))
+        return false;
+    *confidence = claim_confidence(contrasts, DISTANCES, &rule);
+    return true;
 }
 
 /* ---- certifying -------------------------------------------------------- */
@@ -297,7 +335,11 @@ static void think(struct study *study, struct findings *findings)
         look_for_switch(state, &effect, &confidence);
 
     if (switching == SWITCHING_NONE) {
-        say_none(confidence, findings);
+        say_none(fmin(confidence, none_confidence), findings);
+        return;
+    }
+    if (switching == SWITCHING_SEEN && costs_once(state, &confidence)) {
+        say_once(fmin(confidence, none_confidence), findings);
         return;
     }
     if (switching == SWITCHING_SEEN)

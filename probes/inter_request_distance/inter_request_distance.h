@@ -30,8 +30,9 @@ static const uint64_t distance_read_bytes = 4 * KIB;
 
 enum distance_kind {
     DISTANCE_DISTANT, /* random place, and one shift_bytes farther */
-    DISTANCE_BETWEEN  /* from anywhere in [size, size + shift) to the place
+    DISTANCE_BETWEEN, /* from anywhere in [size, size + shift) to the place
                          `other` */
+    DISTANCE_IN_TURN  /* random place, and one shift_bytes farther, in turn */
 };
 
 enum distance_answer {
