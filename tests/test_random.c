@@ -110,6 +110,8 @@ START_TEST(every_kind_can_be_drawn)
         draw(7, kind);
         ck_assert_int_eq(strncmp(drawn.name, kind, strlen(kind)), 0);
     }
+    /* Its mapping is fetched, and its pages are longer than what is near. */
+    draw(26121245, "sata");
     ck_assert_int_ne(draw_drive(7, "tape", NULL, &drawn, &why), 0);
     ck_assert_ptr_nonnull(strstr(why.text, "tape"));
 }

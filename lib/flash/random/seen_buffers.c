@@ -96,9 +96,9 @@ static double buffered_write(struct bench *bench, uint64_t pitch_bytes,
     /* Near each other, if each other place has to fetch its mapping. */
     if (bench->drive->mapping_cache_bytes && room > near_bytes)
         room = near_bytes;
+    const uint64_t places = larger_of(room / pitch_bytes, 1);
     for (size_t i = 0; i < PLACES_COUNT; i++) {
-        uint64_t place =
-            random_below(&bench->random, room / pitch_bytes) * pitch_bytes;
+        uint64_t place = random_below(&bench->random, places) * pitch_bytes;
         bench_flush(bench);
         times[i] = 0;
         for (uint64_t sent = 0; sent < length_bytes; sent += limit) {
