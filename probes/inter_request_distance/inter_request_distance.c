@@ -141,7 +141,7 @@ static void at_distances(const struct distance_probe *state,
                          struct contrast contrasts[DISTANCES])
 {
     for (int i = 0; i < DISTANCES; i++) {
-        contrasts[i] = (struct contrast){.kind = kind,
+        contrasts[i] = (struct contrast){.kind = (int)kind,
                                          .repeats = repeats,
                                          .shift_bytes = state->length_bytes /
                                                         (uint64_t)(i + 2),
