@@ -16,9 +16,11 @@ for each level, a row for each parameter:
   wrong         anything else that was stated, and how often with a confidence
                 of 0.99 or more
 
-then how far stated confidence can be believed, and each wrong answer with the
+then how far stated confidence can be believed, by bins and by kinds of evidence
+(a parameter and the reason of its finding), and each wrong answer with the
 command that repeats it. The folder (--output-dir) holds the drives, a row for
-each finding (findings.tsv) and the reliability diagram. With --papers, the
+each finding (findings.tsv), one for each kind of evidence (evidence.tsv) and the
+reliability diagram. With --papers, the
 drives that two papers measured instead, with so many seeds of noise (--seeds),
 and a table of their values. Needs Python 3, and gnuplot for the diagram.
 
@@ -31,7 +33,6 @@ import concurrent.futures
 import copy
 import hashlib
 import json
-import math
 import os
 import resource
 import shlex
@@ -42,6 +43,7 @@ import sys
 import tempfile
 import threading
 
+from accuracy_evidence import Evidence, wilson
 from accuracy_papers import NAMES, print_papers
 
 CONFIDENT = 0.99
@@ -63,6 +65,7 @@ DONE = (0, 5)  # exit status: all answered; something inconclusive
 TYPES = ("SLC", "MLC", "TLC", "QLC")
 UNSAID = "unsaid"  # no finding of what the drive file states
 NOISE = "none,realistic,heavy,hostile"
+KINDS = ("ssd", "usb", "sd", "emmc", "nvme", "sata", "card", "stick")
 TIMEOUT_SECONDS = 300  # of processor time: the machine may be busy
 FIELDS = ("noise", "drive", "kind", "parameter", "verdict", "value",
           "confidence", "truth", "mechanism", "column", "why")
@@ -171,14 +174,19 @@ class Drive:
         return self.mechanism(parameter) if truth == "unidentifiable" else truth
 
 
+def kind_of(seed, options):
+    return KINDS[seed % len(KINDS)] if options.mixed else options.kind
+
+
 def random_drive(seed, options, noise=None):
     name = "random-%d" % seed + ("-" + noise if noise else "")
     path = os.path.join(options.output_dir, name + ".ini")
     command = [options.flashemu, "random", "--seed=%d" % seed]
     keys = ["noise=" + noise] if noise else []
     keys += [options.keys] if options.keys else []
-    if options.kind:
-        command.append("--kind=" + options.kind)
+    kind = kind_of(seed, options)
+    if kind:
+        command.append("--kind=" + kind)
     if keys:
         command.append("--keys=" + ",".join(keys))
     status, text, error, _ = output_of(command)
@@ -390,16 +398,6 @@ class Tally:
         self.cases.append((case, finding, column))
 
 
-def wilson(right, count):
-    """A 95 % interval of a share."""
-    z, share = 1.96, right / count
-    middle = share + z * z / (2 * count)
-    half = z * math.sqrt(share * (1 - share) / count +
-                         z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
-
-
 def print_table(noise, tally, options):
     print("\n%s: %d drives; %.0f s of their time and %.1f s of ours each" %
           (noise, tally.runs, tally.device_seconds / tally.runs,
@@ -538,6 +536,11 @@ def parse():
                         help="levels, separated by commas (%s; for the papers' "
                         "drives realistic)" % NOISE)
     parser.add_argument("--kind", help="only drives of this kind")
+    parser.add_argument("--mixed", action="store_true",
+                        help="drives of all kinds in turn, each at one level "
+                        "of noise")
+    parser.add_argument("--minutes", type=float, metavar="N",
+                        help="stop after so long; --continue goes on")
     parser.add_argument("--probes", help="only these, separated by commas")
     parser.add_argument("--given", metavar="PARAMETERS",
                         help="tell the probes the truth about these")
@@ -598,14 +601,26 @@ def drives_of(options):
     return drives
 
 
+def cases_of(drives, options):
+    """Each drive at each level; or at one of them, as each kind in turn."""
+    levels = options.noise.split(",")
+    if not options.mixed:
+        return [(drive, noise) for noise in levels for drive in drives]
+    return [(drive, levels[number // len(KINDS) % len(levels)])
+            for number, drive in enumerate(drives)]
+
+
 def main():
     options = parse()
-    levels = options.noise.split(",")
     drives = drives_of(options)
     seldom = 0
     cases = [Case(under_noise(drive, noise, options), noise,
                   command_for(drive, noise, options))
-             for noise in levels for drive in drives]
+             for drive, noise in cases_of(drives, options)]
+    if options.minutes:
+        timer = threading.Timer(60 * options.minutes, STOPPED.set)
+        timer.daemon = True
+        timer.start()
     tallies = run_all(cases, options)
     runs = sum(tally.runs for tally in tallies.values())
     if STOPPED.is_set():
@@ -617,6 +632,12 @@ def main():
         else:
             print_table(noise, tally, options)
     print_reliability(tallies.values(), options)
+    evidence = Evidence()
+    for tally in tallies.values():
+        for _, finding, column in tally.cases:
+            if column in STATED:
+                evidence.add(finding, column in RIGHT)
+    evidence.show(os.path.join(options.output_dir, "evidence.tsv"))
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
     failed = any(tally.failed for tally in tallies.values())

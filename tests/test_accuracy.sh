@@ -79,4 +79,33 @@ counted
 check "a run that fails answers nothing: $line" test "$line" = \
     "of $stated that a probe could see, 0.00"
 
+# A probe that is sure of a value that few drives have.
+cat >document <<END
+{"findings": [
+ {"parameter": "segment_groups", "verdict": "found", "value": 29,
+  "unit": "count", "confidence": 0.999, "why": "29 runs, the first of 3.5 MiB"},
+ {"parameter": "capacity_kind", "verdict": "found", "value": "genuine",
+  "unit": "text", "confidence": 0.6, "why": "all 8 are there"}]}
+END
+: >calls
+python3 "$source_dir/tests/accuracy.py" --build=programs --drives=16 \
+    --controls=0 --mixed --noise=none,heavy --output-dir=mixed >said 2>err
+check "drives of all kinds, each once" test "$(grep -o \
+    'mixed/random-[0-9]*.ini,noise=[a-z]*' calls | sort -u | wc -l)" -eq 16
+check "half of them at each level" test "$(grep -c noise=heavy calls)" -eq 8
+check "each kind" test "$(cut -f 3 mixed/findings.tsv | grep -o '^[a-z]*' |
+    sort -u | grep -c -E '^(ssd|usb|sd|emmc|nvme|sata|card|stick)$')" -eq 8
+check "evidence that is less sure than stated is named, without its numbers" \
+    grep -q '^TOO HIGH segment_groups found: stated 0.999, right 0 of 16' said
+check "and its reason, without the numbers" \
+    grep -q '^  N runs, the first of N$' said
+check "what is right as often as stated is not" bash -c \
+    '! grep -q "TOO HIGH capacity_kind" said &&
+        grep -q "^0.capacity_kind.found.16.16.0.6000" mixed/evidence.tsv'
+check "it stops in time" bash -c \
+    'python3 "$1/tests/accuracy.py" --build=programs --drives=16 --mixed \
+        --controls=0 --minutes=0.0001 --output-dir=timed >said 2>err
+    grep -q "^stopped after [0-9]* of 16 runs; --continue goes on$" said' \
+    - "$source_dir"
+
 summary
