@@ -372,6 +372,33 @@ START_TEST(overflow_drains_one_page_or_everything)
 }
 END_TEST
 
+/* What does not fit passes the buffer by, and so does what comes after it, even
+ * if it fits, until a flush. */
+START_TEST(overflow_may_pass_the_buffer_by_until_a_flush)
+{
+    static const char *const lies[] = {"", ",flush_lies=on"};
+    const uint64_t link_ns = COMMAND_NS + PAGE_LINK_NS;
+    char spec[128];
+
+    snprintf(spec, sizeof(spec),
+             "ssd-a,write_buffer_bytes=128KiB,write_buffer_overflow=through%s",
+             lies[_i]);
+    struct bench bench = bench_on(spec);
+    ck_assert_uint_eq(bench_write(&bench, 0, 7 * PAGE_BYTES),
+                      COMMAND_NS + 7 * PAGE_LINK_NS);
+    ck_assert_uint_gt(bench_write(&bench, 8 * PAGE_BYTES, 2 * PAGE_BYTES),
+                      link_ns + PAGE_WRITE_NS);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, 9);
+    ck_assert_uint_eq(bench_write(&bench, 10 * PAGE_BYTES, PAGE_BYTES),
+                      link_ns + PAGE_WRITE_NS);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, 10);
+    bench_flush(&bench);
+    ck_assert_uint_eq(bench_write(&bench, 11 * PAGE_BYTES, PAGE_BYTES),
+                      link_ns);
+    bench_close(&bench);
+}
+END_TEST
+
 START_TEST(an_eager_buffer_empties_itself_and_a_lazy_one_does_not)
 {
     static const char *const specs[] = {"ssd-a,write_buffer_drain=lazy",
@@ -475,6 +502,8 @@ int main(void)
     tcase_add_test(cases, short_runs_of_reads_pass_the_read_buffer_by);
     tcase_add_test(cases, the_write_buffer_ends_exactly_at_its_capacity);
     tcase_add_test(cases, overflow_drains_one_page_or_everything);
+    tcase_add_loop_test(cases, overflow_may_pass_the_buffer_by_until_a_flush, 0,
+                        2);
     tcase_add_test(cases,
                    an_eager_buffer_empties_itself_and_a_lazy_one_does_not);
     tcase_add_loop_test(

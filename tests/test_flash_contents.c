@@ -431,7 +431,7 @@ static struct drive random_drive(uint64_t seed)
     drive.read_buffer_bytes = PICK(&random, 0, 4096, 20000, 262144);
     drive.write_buffer_bytes = PICK(&random, 0, 512, 1000, 16384, 261120);
     drive.write_buffer_drain = random_below(&random, 3);
-    drive.write_buffer_overflow = random_below(&random, 2);
+    drive.write_buffer_overflow = random_below(&random, 3);
     drive.queue_depth_count = PICK(&random, 1, 2, 32);
     drive.program_levels_count = 1 + random_below(&random, 4);
     drive.jitter_sigma = random_below(&random, 2) ? 0.3 : 0;

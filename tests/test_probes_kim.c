@@ -366,7 +366,8 @@ static const struct {
      * has, but one block more costs no more. */
     {"ssd-b,channels_count=2,superblock_chips_count=2,page_bytes=8KiB,"
      "pages_per_block_count=192,program_ns=202us,clustered_page_bytes=48KiB,"
-     "stripe_banks_count=8,write_buffer_bytes=32KiB,command_ns=167us",
+     "stripe_banks_count=8,write_buffer_bytes=32KiB,command_ns=167us,"
+     "write_buffer_overflow=empty,controller_write_page_ns=29us",
      pages, "clustered_page", "24576", 0.9},
     {"usb-kingston-1g,sector_update=on", pages, "read_modify_write", "false",
      0.95},
@@ -898,10 +899,14 @@ START_TEST(literal_procedures_read_the_figures)
     run(&asked, &findings);
     check_stated(&asked, &findings, "read_buffer", "65536");
     /* Its second reads are a tenth faster: neither a buffer nor none. */
-    asked.drive = "ssd-c";
+    asked.drive = "ssd-c,interface_bytes_per_second=280MB,"
+                  "controller_read_page_ns=15300ns";
     run(&asked, &findings);
     ck_assert_int_eq(findings_get(&findings, "read_buffer")->verdict,
                      VERDICT_INCONCLUSIVE);
+    asked.drive = "ssd-c";
+    run(&asked, &findings);
+    check_stated(&asked, &findings, "read_buffer", "3145728");
     asked.drive = "ssd-b";
     asked.noise = "none";
     run(&asked, &findings);

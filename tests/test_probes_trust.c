@@ -136,9 +136,11 @@ START_TEST(flush_is_told_on_every_drive)
     const bool open = strcmp(truth, "unidentifiable") == 0;
     snprintf(spec, sizeof(spec), "%s,noise=realistic", names[_i]);
     check_flush(spec, open ? "inconclusive" : truth);
-    /* What keeps nothing back has nothing to lie about. */
+    /* What keeps nothing back has nothing to lie about. Where long writes pass
+     * the buffer by, short ones do not tell. */
+    const bool hides = open || drive.write_buffer_overflow == OVERFLOW_THROUGH;
     snprintf(spec, sizeof(spec), "%s,noise=realistic,flush_lies=on", names[_i]);
-    check_flush(spec, open                         ? "inconclusive"
+    check_flush(spec, hides                        ? "inconclusive"
                       : strcmp(truth, "real") == 0 ? "free"
                                                    : truth);
 }

@@ -615,7 +615,8 @@ static const struct {
     bool untrue;
 } flushes[] = {
     {"sim:ssd-a,flush_lies=on", true},
-    {"sim:ssd-b,flush_lies=on,noise=realistic", true},
+    {"sim:ssd-b,flush_lies=on,noise=realistic,write_buffer_overflow=empty",
+     true},
     {"sim:ssd-c,flush_lies=on", true},
     {"sim:ssd-d,flush_lies=on", true}, /* short writes pass the buffer by */
     {"sim:ssd-d,flush_lies=on,noise=realistic", true},

@@ -180,6 +180,7 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
 {
     uint64_t done = begin_ns + serve_lasting(flash, flash->drive.flush_ns);
 
+    flash->passes_buffer = false;
     if (flash->faults.flush_lies || flash->drive.write_buffer_protected)
         return done;
     if (flash->write_buffer)

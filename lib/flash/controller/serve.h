@@ -60,6 +60,7 @@ struct flash {
     /* The contiguous run of reads that the last read continued or began. */
     uint64_t run_end_bytes, run_length_bytes;
     uint64_t group;         /* of the last request (quirks) */
+    bool passes_buffer;     /* until a flush (OVERFLOW_THROUGH) */
     uint64_t drain_free_ns; /* when an eager drain may take the next run */
 
     const struct scheduler *scheduler;

@@ -232,6 +232,17 @@ static uint64_t write_through(struct flash *flash, const struct dirty *run,
     return serve_program(flash, run, begin_ns);
 }
 
+/* Has a write come that does not fit, since the buffer was last flushed? */
+static bool passes_buffer(struct flash *flash,
+                          const struct flash_request *request)
+{
+    if (flash->drive.write_buffer_overflow == OVERFLOW_THROUGH &&
+        write_buffer_dirty_bytes(flash->write_buffer) + request->length_bytes >
+            flash->drive.write_buffer_bytes)
+        flash->passes_buffer = true;
+    return flash->passes_buffer;
+}
+
 /* How a write is taken in. */
 struct write_way {
     bool buffered;
@@ -239,7 +250,7 @@ struct write_way {
     bool no_data; /* zeros, none of which cross the link */
 };
 
-static struct write_way way_of(const struct flash *flash,
+static struct write_way way_of(struct flash *flash,
                                const struct flash_request *request)
 {
     bool safe = request->fua && flash->drive.fua && !flash->faults.flush_lies &&
@@ -248,9 +259,21 @@ static struct write_way way_of(const struct flash *flash,
     return (struct write_way){
         .buffered =
             flash->write_buffer && !safe &&
-            request->length_bytes > flash->drive.write_buffer_bypass_bytes,
+            request->length_bytes > flash->drive.write_buffer_bypass_bytes &&
+            !passes_buffer(flash, request),
         .safe = safe,
         .no_data = request->operation == FLASH_WRITE_ZEROES};
+}
+
+/* Before what passes the buffer by goes what it holds. */
+static uint64_t leave_buffer(struct flash *flash, uint64_t begin_ns)
+{
+    if (!flash->passes_buffer || !write_buffer_dirty_bytes(flash->write_buffer))
+        return begin_ns;
+    uint64_t room_ns = serve_drain(flash, false, begin_ns);
+    if (flash->tell)
+        keep_drained(flash, room_ns - begin_ns);
+    return room_ns;
 }
 
 /* One piece of a write, within a unit: over the link, then on its way. */
@@ -269,6 +292,8 @@ static uint64_t write_run(struct flash *flash, const struct dirty *run,
         return serve_write_back(flash, run->unit, begin_ns);
     }
     if (!way.buffered) {
+        if (!way.safe)
+            begin_ns = leave_buffer(flash, begin_ns);
         uint64_t arrived = serve_transfer(flash, begin_ns, link_bytes);
         if (way.safe)
             return write_through(flash, run, arrived);
@@ -326,7 +351,9 @@ uint64_t serve_write(struct flash *flash, const struct flash_request *request,
             ? flash->drive.write_buffer_bytes
             : unit_bytes;
     bool whole_run = !way.buffered && !way.safe && !way.no_data &&
-                     !flash->tell && !flash->write_cache;
+                     !flash->tell && !flash->write_cache &&
+                     !(flash->passes_buffer &&
+                       write_buffer_dirty_bytes(flash->write_buffer));
     uint64_t done = begin_ns;
 
     serve_drop_read(flash, offset, request->length_bytes);

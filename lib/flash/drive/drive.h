@@ -24,7 +24,7 @@ enum mapping_kind {
     MAPPING_STRIPED
 };
 enum drain_kind { DRAIN_LAZY, DRAIN_EAGER, DRAIN_STEADY };
-enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY };
+enum overflow_kind { OVERFLOW_MAKE_ROOM, OVERFLOW_EMPTY, OVERFLOW_THROUGH };
 enum victim_kind { VICTIM_GREEDY, VICTIM_COST_BENEFIT };
 enum hotness_kind {
     HOTNESS_NONE,

@@ -253,8 +253,9 @@ const struct key_row drive_keys[] = {
     BYTES("write_buffer", write_buffer_bypass_bytes, 0, GIB, "0",
           "requests up to this length pass it by"),
     CHOICE("write_buffer", write_buffer_overflow, "make-room",
-           CHOICES("make-room", "empty"),
-           "when a write does not fit: drain just enough, or everything"),
+           CHOICES("make-room", "empty", "through"),
+           "when a write does not fit: drain just enough, or everything; "
+           "through: everything, and writes pass by until the next flush"),
 
     COUNT("slc_cache", slc_blocks_count, 0, 1e6, "0",
           "clustered blocks that take writes with one bit a cell; 0: none"),
