@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 6: sequential against random writes (procedure 2).
 # gnuplot -c kim_06.gp FOLDER OUTPUT: FOLDER holds PROBE-DRIVE.csv and .txt,
-# samples and report, of --method=paper or of the adaptive method.
+# samples and report, of --method=paper, FOLDER/adaptive those of the adaptive
+# method.
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
 height = 760
 load plots_folder."/papers.gp"
 probe = "clustered-block"
 load plots_folder."/kim.gp"
-# Phases procedure-2s-2 and 2r-2, or contrasts g2097152-a and -b: KiB, MB/s of
-# each write with its flush.
-rows(drive, r) = sprintf("awk -F, '{ if ($4 ~ /^procedure-2/ && $5==\"run\") wanted=($4 ~ /^procedure-2r/)==%d; else wanted=$5 ~ /^g[0-9]/ && ($5 ~ /-b$/)==%d; if (!wanted) next; if ($7==\"write\") { ns=$11-$10; size=$9 } else if ($7==\"flush\") print size/1024, size*1000/(ns+$11-$10) }' %s", r, r, file(drive, ".csv"))
+# Phases procedure-2s-2 and 2r-2: KiB, MB/s of each write with its flush.
+rows(drive, r) = sprintf("awk -F, '$4 ~ /^procedure-2%s/ && $5==\"run\" { if ($7==\"write\") { ns=$11-$10; size=$9 } else if ($7==\"flush\") print size/1024, size*1000/(ns+$11-$10) }' %s", r ? "r" : "s", file(drive, ".csv"))
 means = " | awk '{ n[$1]++; t[$1]+=1/$2 } END { for (x in n) print x, n[x]/t[x] }' | sort -g | awk '{ print } END { print \"\"; print 1e30, 1e30 }'"
 block = "4096 16384 5120 16384"
 set multiplot
@@ -21,10 +21,12 @@ do for [i=1:4] {
     set xrange [*:*]; set yrange [*:*]; unset logscale
     stats "< ".rows(drive, 0) using 1:2 nooutput
     set logscale x 2
-    set xrange [STATS_min_x/1.5:STATS_max_x*1.5]
-    set yrange [0:100]
+    # The paper's line belongs into its own panel.
+    most = STATS_max_x > word(block, i) ? STATS_max_x : real(word(block, i))
+    set xrange [STATS_min_x/1.5:most*1.5]
+    set yrange [0:*]
     set xtics ("64" 64, "256" 256, "1024" 1024, "4096" 4096, "16384" 16384, "65536" 65536)
-    set xlabel "size of the write (KB)"
+    set xlabel "size of the write (KiB)"
     set ylabel "bandwidth (MB/s)"
     set arrow 90 from real(word(block, i)), graph 0 to real(word(block, i)), graph 1 nohead dt 2 lw 0.75 lc rgb accent
     if (i == 1) { eval legend(1, "sequential", dark, 0.14); eval legend(2, "random", warm, 0.4); set label 73 "paper: clustered block" at screen 0.65, screen 0.022 tc rgb accent }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 7: the distribution of write latencies (procedure 3).
 # gnuplot -c kim_07.gp FOLDER OUTPUT: FOLDER holds PROBE-DRIVE.csv and .txt,
-# samples and report, of --method=paper or of the adaptive method.
+# samples and report, of --method=paper, FOLDER/adaptive those of the adaptive
+# method.
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
 height = 760

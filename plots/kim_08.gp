@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 8: the latency of reads over their size (procedures 4 and 5).
 # gnuplot -c kim_08.gp FOLDER OUTPUT: FOLDER holds PROBE-DRIVE.csv and .txt,
-# samples and report, of --method=paper or of the adaptive method.
+# samples and report, of --method=paper, FOLDER/adaptive those of the adaptive
+# method.
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
 height = 760
@@ -9,8 +10,8 @@ load plots_folder."/papers.gp"
 probe = "read-buffer"
 load plots_folder."/kim.gp"
 # Procedure 4 reads a place twice and keeps the second; procedure 5 reads from
-# flash. Contrasts come in pairs of one place.
-rows(drive, second) = sprintf("awk -F, '$3==\"read-buffer\" && $5!=\"\" { if ($4 ~ /^procedure/) { if (($4==\"procedure-4\")==%d) print $9/1024, ($11-$10)/1e6; next } again=($8==place && $5==cell && $6==round); place=again ? \"\" : $8; cell=$5; round=$6; if (again==%d) print $9/1024, ($11-$10)/1e6 }' %s", second, second, file(drive, ".csv"))
+# flash.
+rows(drive, second) = sprintf("awk -F, '$4==\"procedure-%d\" && $5!=\"\" { print $9/1024, ($11-$10)/1e6 }' %s", second ? 4 : 5, file(drive, ".csv"))
 buffer = "256 0 3072 64"
 set multiplot
 do for [i=1:4] {
@@ -19,11 +20,12 @@ do for [i=1:4] {
     eval panel_title(i)
     set xrange [*:*]; set yrange [*:*]; unset logscale
     stats "< ".rows(drive, 0)." | awk '$1<=4096'" using 1:2 nooutput
-    most = i == 3 ? 4096 : 1024
+    # SSD-D keeps no more than 64 KiB.
+    most = i == 3 ? 4096 : i == 4 ? 256 : 1024
     set xrange [0:most]
     set yrange [0:*]
     set xtics most/4
-    set xlabel "size of the read (KB)"
+    set xlabel "size of the read (KiB)"
     set ylabel "latency (ms)"
     if (real(word(buffer, i)) > 0) { set arrow 90 from real(word(buffer, i)), graph 0 to real(word(buffer, i)), graph 1 nohead dt 2 lw 0.75 lc rgb accent }
     if (i == 1) { eval legend(1, "Buffer", dark, 0.14); eval legend(2, "NAND", warm, 0.35); set label 73 "paper: read buffer" at screen 0.6, screen 0.022 tc rgb accent }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Kim et al. figure 9: the latency of writes over their size (procedures 6 and 7).
 # gnuplot -c kim_09.gp FOLDER OUTPUT: FOLDER holds PROBE-DRIVE.csv and .txt,
-# samples and report, of --method=paper or of the adaptive method.
+# samples and report, of --method=paper, FOLDER/adaptive those of the adaptive
+# method.
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
 height = 760
@@ -21,7 +22,7 @@ do for [i=1:4] {
     set xrange [0:1024]
     set yrange [0:*]
     set xtics 256
-    set xlabel "size of the write (KB)"
+    set xlabel "size of the write (KiB)"
     set ylabel "latency (ms)"
     if (real(word(buffer, i)) > 0) { set arrow 90 from real(word(buffer, i)), graph 0 to real(word(buffer, i)), graph 1 nohead dt 2 lw 0.75 lc rgb accent }
     if (i == 1) { eval legend(1, "Buffer", dark, 0.14); eval legend(2, "NAND", warm, 0.35); set label 73 "paper: write buffer" at screen 0.6, screen 0.022 tc rgb accent }

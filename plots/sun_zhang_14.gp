@@ -4,7 +4,7 @@
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
 load plots_folder."/papers.gp"
-eval titled("Writes of one half of each block set, on zeros", "1000 sequential blocks of 4 KB")
+eval titled("Writes of one half of each block set, on zeros", "1000 sequential blocks of 4 KB; the first three merges are of older logs")
 set xlabel "block (4 KB)"
 set ylabel "latency (ms)"
 set yrange [0:140]
