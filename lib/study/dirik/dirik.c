@@ -59,7 +59,7 @@ int dirik_play_one(const struct dirik_drive *drive,
         error = flash_create(&loaded, &flash, why);
     if (error)
         return error;
-    struct replay_settings replay = {.speed = 1,
+    struct replay_settings replay = {.speed = part->speed > 0 ? part->speed : 1,
                                      .explain = part->explain,
                                      .request_limit_bytes =
                                          loaded.request_limit_bytes};

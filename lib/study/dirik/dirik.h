@@ -49,6 +49,7 @@ int dirik_play(const struct dirik_drive *drive,
 struct dirik_part {
     unsigned trace;
     bool explain; /* `why` of the result is filled in */
+    double speed; /* so many times as fast as recorded; 0: as recorded */
     uint64_t requests_count;
     struct flash_bank *banks; /* filled in with what each did; NULL: not */
     uint32_t banks_count;
