@@ -55,6 +55,51 @@ names_no_build()
 grep -q '^CMAKE_BUILD_TYPE:STRING=Debug$' "$build_dir/CMakeCache.txt" ||
     check "no installed file names the folder it was built in" names_no_build
 cd -- "$scratch" || exit
+
+# prefixed NM-OPTION FILE: does it define names, and none but with our prefixes?
+prefixed()
+{
+    local names
+    names=$(nm -g "$1" --defined-only "$2" 2>/dev/null |
+        awk 'NF == 3 && $3 ~ /^[a-z]/ { print $3 }')
+    grep -q '^flashemu_flash_submit$' <<<"$names" &&
+        grep -q '^ssdprobe_session_run$' <<<"$names" &&
+        ! grep -vE '^(ssdprobe|flashemu)_' <<<"$names"
+}
+
+# A program on the library whose own names are short ones that we have as well.
+compile_on_library()
+{
+    pc=$(dirname "$(find "$prefix" -name libssdprobe.pc)")
+    lib=$(dirname "$pc")
+    printf 'int session_run(void);\nint session_run(void) { return 1; }\n' >own.c
+    # shellcheck disable=SC2046 # words are what pkg-config gives
+    cc -Wall -Wextra -Werror "$@" -c own.c -o own.o &&
+        cc -Wall -Wextra -Werror "$@" own.o "$source_dir/cmd/package/example.c" \
+            $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs libssdprobe) \
+            -o example
+}
+sanitized=()
+grep -q '^SSDPROBE_SANITIZE:BOOL=ON$' "$build_dir/CMakeCache.txt" &&
+    sanitized=('-fsanitize=address,undefined')
+check "the library is static unless the shared one is asked for" \
+    test -z "$(find "$prefix" -name 'libssdprobe.so*')"
+check "its names begin with ours" \
+    prefixed --no-sort "$(find "$prefix" -name libssdprobe.a)"
+check "a program is linked to it" compile_on_library "${sanitized[@]}"
+check "which carries it within itself" \
+    bash -c '! readelf -d example | grep -q libssdprobe'
+check "the shared library is installed" cmake --install "$build_dir" \
+    --prefix "$prefix" --component shared
+check "its name has its version" grep -qF 'SONAME' \
+    <(readelf -d "$lib/libssdprobe.so" | grep -F '[libssdprobe.so.0.1]')
+check "it shows our names only" prefixed --dynamic "$lib/libssdprobe.so"
+check "a program is linked to that" compile_on_library "${sanitized[@]}"
+check "finds it by this name" grep -qF '[libssdprobe.so.0.1]' \
+    <(readelf -d example)
+check "and finds the read buffer with it" grep -q \
+    'read_buffer: found 262144 bytes' <(LD_LIBRARY_PATH=$lib ./example \
+        "sim:$prefix/share/ssdprobe/drives/ssd-a.ini")
 check "an installed program draws" bash -c "'$prefix/bin/ssdprobe' run \
     read-buffer sim:ssd-a -q --output-dir=run && test -s run/figures/*.svg"
 mv "$prefix/share/ssdprobe" hidden
