@@ -532,4 +532,24 @@ expect "--no-serial" 2 "'S3CR3T' not in str(d)" "'/dev/disk/...' in str(d)" \
     -- check --json --no-serial --confirm=S3CR3T $hidden
 check "nor on stderr" bash -c '! grep -q S3CR3T err'
 expect "without it" 2 "'S3CR3T' in str(d)" -- check --json $hidden
+
+## axe-core, which is optional: it comes from npm, and wants a browser.
+for browser in chromium chromium-browser google-chrome; do
+    command -v "$browser" >/dev/null && break
+done
+if ! command -v "$browser" >/dev/null || ! command -v npm >/dev/null; then
+    echo "skip axe-core, which is optional: no Chromium, or no npm"
+elif ! timeout 90 npm pack --silent axe-core@4 >said 2>&1 ||
+    ! tar -xzf axe-core-4*.tgz; then
+    echo "skip axe-core, which is optional: $(tail -n 1 said)"
+else
+    check "axe-core finds nothing in pages, light and dark" \
+        "$python" "$source_dir/tests/axe.py" package/axe.min.js "$browser" \
+        kept/report.html red/report.html
+    sed 's/<html lang="en"/<html/; s/--ink:[^;]*;/--ink:#999;/' red/report.html \
+        >unread.html
+    check "and what is wrong in one" bash -c "! '$python' \
+        '$source_dir/tests/axe.py' package/axe.min.js '$browser' unread.html >said &&
+        grep -q html-has-lang said && grep -q color-contrast said"
+fi
 summary
