@@ -24,9 +24,14 @@ mend_vfat() { fsck.vfat -a "$1" || (($? == 1)); }
 at=$scratch/mount
 mkdir -p -- "$at"
 
-put_on() # KIND: mounts the device
+put_on() # KIND: mounts the device; what is deleted there is discarded
 {
-    mount -t "$1" "$device" "$at"
+    mount -t "$1" -o discard "$device" "$at"
+}
+discarded() # MORE_THAN: so many requests
+{
+    sync -f "$at"
+    (($(awk '{ print $12 }' "/sys/block/$name/stat") > $1))
 }
 
 random_file() # PATH KIB
@@ -41,6 +46,12 @@ client_fio() # SIZE LOOPS
     check "fio: $2 times $1 of random writes are read back as they were" \
         fio "${verified[@]}" --filename="$device" --size="$1" --loops="$2" \
         --direct=1 --ioengine=io_uring --iodepth=32 --fsync=64
+    check "fio: what was discarded, then written with FUA, is read back" \
+        fio --name=t --filename="$device" --rw=randtrimwrite --bs=16k \
+        --size=32M --direct=1 --sync=dsync --ioengine=io_uring --iodepth=8 \
+        --verify=crc32c --verify_fatal=1 --verify_state_save=0
+    check "fio: the drive was told" test "$(
+        awk '{ print $12 }' "/sys/block/$name/stat")" -gt 1000
     stop_drive
 }
 
@@ -60,7 +71,14 @@ sums_hold()
     (cd -- "$at" && sha256sum -c "$scratch/sums")
 }
 
-# mkfs, mount, write, unmount, fsck, compare.
+# Something that is on the drive is deleted.
+delete_some()
+{
+    sync -f "$at" && rm -r "$at/a/large" "$at/a/hole" && sed -i '/ [*]*[.].a.\(large\|hole\)$/d' \
+        "$scratch/sums"
+}
+
+# mkfs, mount, write, delete, unmount, fsck, compare.
 client_file_system() # KIND
 {
     local kind=$1
@@ -68,6 +86,10 @@ client_file_system() # KIND
     check "$kind: it is made" "make_$kind" "$device"
     check "$kind: it is mounted" put_on "$kind"
     check "$kind: files are written" fill
+    local before
+    before=$(awk '{ print $12 }' "/sys/block/$name/stat")
+    check "$kind: some are deleted" delete_some
+    check "$kind: which is told to the drive" soon 40 discarded "$before"
     check "$kind: it is unmounted" umount "$at"
     # Another one may be looking at what is on it just now, such as udev.
     check "$kind: its own check finds nothing" soon 5 "look_$kind" "$device"
@@ -87,6 +109,7 @@ write_for_ever()
         random_file "$at/$i" 200 && sync "$at/$i" "$at" &&
             (cd -- "$at" && sha256sum "$i") >>"$scratch/sums" &&
             random_file "$at/unsafe-$i" 300 || return
+        ((i == 0)) || rm "$at/unsafe-$((i - 1))" || return
     done
 }
 files_count()
@@ -173,6 +196,62 @@ client_flush_lies() # KIND
     else
         pass "a lying flush: not even the file system is there"
     fi
+    stop_drive
+    rm -f -- "$scratch/contents"
+}
+
+# Blocks that are written with FUA, one after the other, and one behind each that
+# is not safe.
+write_blocks()
+{
+    local i
+    : >"$scratch/sums"
+    for ((i = 0; i < 32768; i++)); do
+        put_block "$i" dsync && echo "$i" >>"$scratch/sums" &&
+            put_block $((65536 + i)) || return
+    done
+}
+put_block() # NUMBER [FLAG]
+{
+    printf '%4096d' "$1" | dd of="$device" bs=4k count=1 iflag=fullblock \
+        seek="$1" oflag="direct${2:+,$2}" conv=notrunc 2>/dev/null
+}
+block_holds() # NUMBER
+{
+    cmp -s <(printf '%4096d' "$1") \
+        <(dd if="$device" bs=4k count=1 skip="$1" 2>/dev/null)
+}
+blocks_hold()
+{
+    local number
+    while read -r number; do
+        block_holds "$number" || {
+            echo "block $number is another"
+            return 1
+        }
+    done <"$scratch/sums"
+}
+
+# The power goes while such blocks are written. All that were done are there.
+client_fua_cut()
+{
+    local after_s writer
+    for after_s in 4 8 16 32 64; do
+        rm -f -- "$scratch/contents"
+        start_drive "ram-disk,direct_ns=100us,power_cut_at_ns=${after_s}s,power_back_ns=3600s" \
+            --size=512M --contents="$scratch/contents"
+        write_blocks &
+        writer=$!
+        wait_for_cut
+        status=$?
+        kill_drive
+        wait "$writer"
+        ((status != 0)) || break
+    done
+    check "FUA: ten blocks and more are safe when the power goes" \
+        test "$(files_count)" -ge 10
+    start_drive "ram-disk,timing=off" --size=512M --contents="$scratch/contents"
+    check "FUA: all $(files_count) are as they were" blocks_hold
     stop_drive
     rm -f -- "$scratch/contents"
 }

@@ -84,4 +84,5 @@ for kind in "${kinds_cut[@]}"; do
     client_power_cut "$kind"
 done
 client_flush_lies ext4
+client_fua_cut
 summary
