@@ -141,6 +141,9 @@ expect "dry run" 0 "d['plan'] and d['cost'] is None" "d['findings'] == []" \
 expect "no such option" 1 -- --json --frobnicate $device
 expect "option without its argument" 1 -- --json $device --seed
 expect "nothing to do" 1 -- --json
+expect "a run of no probe names what runs all" 1 \
+    "'ssdprobe DEVICE' in d['ssdprobe']['messages'][0]['text']" \
+    -- --json run $device
 expect "too much to do" 1 -- --json $device $device
 expect "no such probe" 1 "'list' in d['ssdprobe']['messages'][0]['text']" \
     -- --json run no-such-probe $device

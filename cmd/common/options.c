@@ -154,8 +154,9 @@ int options_check_command(const struct options_given *given, struct fault *why)
                              command->name, given->options[i].row->name);
     if (given->operands_count < command->operands_min)
         return fault_set(
-            why, FAULT_USAGE, -EINVAL, "'%s %s' needs %s; see '%s %s --help'",
-            program, command->name, command->arguments, program, command->name);
+            why, FAULT_USAGE, -EINVAL, "'%s %s' needs %s%s; see '%s %s --help'",
+            program, command->name, command->arguments,
+            command->instead ? command->instead : "", program, command->name);
     if (given->operands_count > command->operands_max)
         return fault_set(why, FAULT_USAGE, -EINVAL,
                          "'%s %s' does not know what to do with '%.200s'",

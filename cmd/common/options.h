@@ -25,6 +25,7 @@ struct command_row {
     const char *help;      /* one line, without a full stop */
     unsigned bit;          /* 1u << n, for option_row.commands */
     int operands_min, operands_max;
+    const char *instead; /* who gives too few operands may want this, or NULL */
     int (*run)(const struct options_given *given); /* the exit status */
 };
 

@@ -40,6 +40,7 @@ static const struct command_row commands[] = {
      .bit = COMMAND_RUN,
      .operands_min = 2,
      .operands_max = 2,
+     .instead = ", and 'ssdprobe DEVICE' runs all probes",
      .run = command_run},
     {.name = "restore",
      .arguments = "RUNDIR",
