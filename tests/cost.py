@@ -92,16 +92,15 @@ def show_worst(rows, count):
 
 
 def show_expected(options, drive):
-    """Done over what was foreseen after the pilot, as each probe began, and as
-    each of its stages did."""
+    """Done over what was foreseen after the pilot, and as each probe began."""
     rows = document_of(options, drive, "adaptive", False)["cost"]["probes"]
     ratios = []
-    for when in ("foreseen", "expected", "by_stage"):
+    for when in ("foreseen", "expected"):
         for done, key in (("bytes_written", "bytes_written"),
                           ("device_seconds", "seconds")):
             expected = sum(row[when][key] for row in rows)
             ratios.append(sum(row[done] for row in rows) / (expected or 1))
-    print("%-20s" % drive + "%10.2f" * 6 % tuple(ratios))
+    print("%-20s" % drive + "%10.2f" * 4 % tuple(ratios))
     show_worst(rows, options.worst)
     sys.stdout.flush()
 
@@ -119,8 +118,7 @@ def main():
                         help="do not run the papers' procedures: what they plan")
     parser.add_argument("--expected", action="store_true",
                         help="only what was done over what was expected, "
-                        "after the pilot, as each probe began, and as each of "
-                        "its stages did")
+                        "after the pilot, and as each probe began")
     parser.add_argument("--worst", type=int, default=0, metavar="COUNT",
                         help="with --expected, so many probes of each drive: "
                         "those with the largest error")
@@ -130,10 +128,10 @@ def main():
         sys.exit("cost: there is no program %s; --build=FOLDER says where it "
                  "was built" % options.ssdprobe)
     if options.expected:
-        print("noise %s, seed %d; done over foreseen | over expected | "
-              "over expected by stage\n%-20s" %
+        print("noise %s, seed %d; done over foreseen | over expected\n"
+              "%-20s" %
               (options.noise, options.seed, "") +
-              "%10s" * 6 % (("bytes", "seconds") * 3))
+              "%10s" * 4 % (("bytes", "seconds") * 2))
         for drive in options.drives.split(","):
             show_expected(options, drive)
         return 0

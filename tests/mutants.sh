@@ -96,50 +96,27 @@ probes/write_buffer/write_buffer.c|s/command_most_log = 1.3863/command_most_log 
 probes/write_buffer/write_buffer.c|s/again_less = 0.1/again_less = 9/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/interval.low > 0)/interval.low > 9)/|test_probes_kim|recovery
 probes/clustered_page/rest.c|s/confidence = fmin(confidence, page_small_confidence)/confidence += 0/|test_probes_kim|recovery
-lib/session/forecast/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 0/|test_imagined|
-lib/session/forecast/cost_reach.c|s/mistakes_most = 0.25/mistakes_most = 3/|test_imagined|
-lib/session/forecast/imagined.c|s/fmax(least, chance) ?/least ?/|test_imagined|
-lib/session/forecast/costs.c|s/ learn_kinds_again(costs);/ (void)learn_kinds_again;/|test_imagined|
-lib/session/forecast/costs.c|s/place->blocks_count = costs->logs_count;/(void)costs;/|test_imagined|
-lib/session/forecast/imagined_kind.c|s/return fmax(shares \/ weights, 0)/return 0/|test_imagined|
 lib/session/run/rehearsal.c|s/longer_most = 10, requests_least = 20000/longer_most = 1, requests_least = 0/|test_budget|
-lib/infer/ledger.c|s/entry->count \* sizeof(\*timings)/0 * sizeof(*timings)/|test_study|
-lib/infer/study.c|s/from->asked_size \* sizeof(\*to->asked)/0 * sizeof(*to->asked)/|test_study|
-lib/session/run/expect.c|s/stage->count == STAGES_MAX/stage->count < STAGES_MAX/|test_budget|
-lib/session/run/rehearsal.c|s/*expected = rest.stage;/*expected = (struct session_expectation){0};/|test_budget|
-lib/session/forecast/imagined_kind.c|s/far_more = 3;/far_more = 3e9;/|test_imagined|
-lib/session/forecast/imagined_kind.c|s/if (apart < least)/if (apart > least)/|test_imagined|
+lib/session/run/rehearsal.c|s/queued_ns, clock->now_ns - clock->alone_ns/0, 0 * queued_ns/|test_imagined|
+lib/session/run/step.c|s/fmax(session->shown_share, /fmax(0, /|test_session|
 lib/session/forecast/costs.c|s/costs->place.flush != COST_FLUSH_NOTHING) {/false) {/|test_imagined|
-lib/session/forecast/imagined.c|s/return drive->place.page \&\&/return !drive->place.page \&\&/|test_imagined|
-lib/session/forecast/imagined.c|s/pages >= runs_least/pages < 0/|test_imagined|
-lib/session/forecast/cost_runs.c|s/apart == 1 ? /apart >= 1 ? /|test_imagined|
-lib/session/forecast/cost_erase.c|s/hits_least = 0.3, by_chance_least = 4/hits_least = 0, by_chance_least = 0/|test_imagined|
-lib/session/forecast/cost_erase.c|s/multiple_least = 0.75/multiple_least = 1/|test_imagined|
-lib/session/forecast/costs.c|s/costs->erase.pages = 0;/(void)costs;/|test_imagined|
-lib/session/forecast/imagined.c|s/cost.ns += drive->erase_flush_ns;/(void)costs;/|test_imagined|
-lib/session/forecast/imagined.c|s/larger_of(bytes, costs->page_bytes)/larger_of(bytes, 0 * costs->page_bytes)/|test_imagined|
-lib/session/forecast/imagined.c|s/!drive->merges \&\& drive->costs->page_bytes/!drive->merges/|test_imagined|
-lib/session/forecast/imagined.c|s/flash_share = 0.5/flash_share = 0/|test_imagined|
-lib/session/state/pilot.c|s/again_most_bytes = 3/again_most_bytes = 30/|test_budget|one drive
-lib/session/state/pilot.c|s/\.flush_extra_ns = extra_ns - /.flush_extra_ns = 0 */|test_budget|one drive
-lib/session/forecast/imagined.c|s/drive->flush_extra_ns += /drive->flush_extra_ns = 0 */|test_imagined|
-lib/session/forecast/imagined.c|s/cleaning_least = 0.5/cleaning_least = 5e9/|test_imagined|
-lib/session/forecast/imagined_wait.c|s/wait_ns = doubt \* /wait_ns = 0 */|test_imagined|
-lib/session/forecast/imagined_wait.c|s/, kind->page_bytes)/, 0 * kind->page_bytes)/|test_imagined|
-lib/session/forecast/imagined_wait.c|s/point->weight \*= costs_kept/(void)costs_kept/|test_imagined|
-lib/session/forecast/costs.c|s/class->weight \*= costs_kept/(void)costs_kept/|test_imagined|
-lib/session/state/pilot.c|s/size = 3 . near_least_bytes/size = 4 * near_least_bytes/|test_budget|one drive
-lib/session/forecast/imagined_kind.c|s/return sqrt(fmax(sigma . sigma - kept, 0))/return 0 * (sigma - kept)/|test_imagined|
+lib/session/forecast/costs.c|s/about_page->verdict == VERDICT_ABSENT/false/|test_imagined|
+lib/session/forecast/costs.c|s/^    if (speedup <= 0)$/    if (depth)/|test_imagined|
+lib/session/run/rehearsal.c|s/unit_usual_bytes = 16 . KIB/unit_usual_bytes = GIB/|test_imagined|
+lib/session/forecast/imagined.c|s/wait_share = 0.2/wait_share = 0/|test_imagined|
+lib/session/forecast/costs.c|s/= kept \* costs->wait_ns/= 0 * costs->wait_ns/|test_imagined|
+lib/session/forecast/imagined.c|s/again_most = 0.8/again_most = 0.95/|test_imagined|
+lib/session/forecast/imagined.c|s/jump_least = 1.5/jump_least = 1e9/|test_imagined|
+lib/session/forecast/imagined.c|s/longer_most = 2/longer_most = 1e9/|test_imagined|
+lib/session/forecast/imagined.c|s/merge_least = 2/merge_least = 1e9/|test_imagined|
+lib/session/forecast/imagined.c|s/spare_usual = 0.09/spare_usual = 0.9/|test_imagined|
+lib/session/forecast/imagined.c|s/fmax(slope, 0)/0 * slope/|test_imagined|
+lib/session/forecast/imagined.c|s/pages_of(drive)) % 2/pages_of(drive) + random_u64(\&drive->random)) % 2/|test_imagined|
+lib/session/forecast/imagined.c|s/drive->flush_share = factor;/drive->flush_share = 1;/|test_imagined|
+lib/session/state/pilot.c|s/saw_page = true/saw_page = false/|test_budget|one drive
+lib/session/state/pilot.c|s/shift_least = 1.05/shift_least = 0.5/|test_budget|one drive
+lib/session/state/pilot.c|s/costs_learn_together(pilot->costs, \&sample)/(void)sample/|test_budget|one drive
 lib/session/run/learn.c|s/    if (piloted)$/    if (piloted + 1)/|test_budget|one drive
-lib/session/forecast/imagined_kind.c|s/longest->ns < other_ns ?/longest->ns < 0 ?/|test_imagined|
-lib/session/forecast/imagined_wait.c|s/weight \* (kind->each ? 1 : shorter)/weight/|test_imagined|
-lib/session/forecast/imagined_kind.c|s/fill(&kinds\[COST_WRITE_ORDER\], &kinds\[COST_WRITE_NEAR\]/fill(\&kinds[COST_WRITE_ORDER], \&kinds[COST_WRITE_ORDER]/|test_imagined|
-lib/session/forecast/imagined_kind.c|s/alike = kind >= COST_WRITE_ORDER/alike = true/|test_imagined|
-lib/session/forecast/imagined_kind.c|s/sigmas\[(count - 1) . 2\]/sigmas[count - 1]/|test_imagined|
-lib/session/forecast/imagined.c|s/= spread_of_again(drive->costs)/= imagined_spread_of_reads(drive->costs) * (1 + 0 * spread_of_again(drive->costs))/|test_imagined|
-lib/session/forecast/imagined.c|s/    if (drive->merges)$/    if (false)/|test_imagined|
-lib/session/forecast/imagined_curve.c|s/b->steps = flush->steps = true/b->steps = flush->steps = false/|test_imagined|
-lib/session/forecast/imagined_curve.c|s/flush->step_low_ns = both_ns - .*;/flush->step_low_ns = both_ns;/|test_imagined|
 lib/session/state/pilot.c|s/at + apart_bytes, size_bytes/at, size_bytes/|test_budget|one drive
 lib/session/state/pilot.c|s/size <= read_most_bytes; size \*= 2/size <= read_most_bytes; size *= 8/|test_budget|one drive
 lib/session/run/infer.c|s/!is_asked(&step/step.label.round == 0 \&\& !is_asked(\&step/|test_rows|

@@ -61,15 +61,23 @@ static void list_drives(void)
                  quick[i]);
 }
 
-static void open_run(const char *spec, const struct session_options *asked,
-                     struct device **device, struct session **session)
+static void open_deep(const char *spec, const struct session_options *asked,
+                      unsigned depth, struct device **device,
+                      struct session **session)
 {
-    const struct device_options options = {.write = true};
+    const struct device_options options = {.write = true,
+                                           .queue_depth_count = depth};
     struct fault why = {FAULT_NONE, ""};
 
     ck_assert_msg(device_open(spec, &options, device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(*device, asked, session, &why), 0);
+}
+
+static void open_run(const char *spec, const struct session_options *asked,
+                     struct device **device, struct session **session)
+{
+    open_deep(spec, asked, 1, device, session);
 }
 
 static void close_run(struct session *session, struct device *device)
@@ -175,92 +183,69 @@ START_TEST(no_probe_passes_its_plan)
 }
 END_TEST
 
-/*
- * What is expected just before a probe begins, over the whole run: within a
- * quarter of what it writes, and of the time it takes. Here it is not, and why.
- */
-static const struct exception {
-    const char *spec;
-    double bytes_low, bytes_high, seconds_low, seconds_high;
-    const char *why;
-} exceptions[] = {
-    {"sim:bench-64g", 0.75, 2.4, 0.75, 1.5,
-     "four times the usual spare area, so cleaning begins late"},
-    {"sim:kasi-two-level", 0.75, 1.35, 0.75, 1.25,
-     "twice the usual spare area, so cleaning begins late"},
-    {"sim:tlc-pseudo-slc", 0.65, 1.25, 0.75, 1.25,
-     "its page is found with fewer writes than that of the one imagined"},
-    {"sim:usb-unknown-1g", 0.65, 1.25, 0.75, 1.4,
-     "that contents matter shows only by them, and then it has parts to find"},
-    {NULL, 0, 0, 0, 0, NULL},
+/* Least share of the forecasts that is right, in percent. */
+static const uint64_t percent_right = 85;
+
+/* Shares of the probes whose forecast, as they began, was right within a factor
+ * of two. */
+struct forecasts {
+    uint64_t count, seconds_right, bytes_right;
 };
 
-static struct exception bounds_of(const char *spec)
+static bool is_right(double done, double expected)
 {
-    struct exception bounds = {spec, 0.75, 1.25, 0.75, 1.25, NULL};
-
-    for (const struct exception *one = exceptions; one->spec; one++)
-        if (strcmp(one->spec, spec) == 0)
-            bounds = *one;
-    return bounds;
+    return done <= 2 * expected && expected <= 2 * done;
 }
 
-static double ratio(double done, double expected)
+static void count_forecasts(const char *spec, const struct cost_plan *plan,
+                            struct forecasts *forecasts)
 {
-    return expected > 0 ? done / expected : 1;
-}
-
-static void check_expected(const char *spec, const struct cost_plan *plan)
-{
-    const struct exception bounds = bounds_of(spec);
-    struct cost_expectation expected = {0}, done = {0}, by_stage = {0};
-
     for (size_t i = 0; i < plan->parts_count; i++) {
         const struct cost_part *part = &plan->parts[i];
-        if (!part->began || part->probe->takes_rest)
+        const struct cost_expectation *expected = &part->expected;
+        if (!part->began)
             continue;
-        expected.bytes_written += part->expected.bytes_written;
-        expected.seconds += part->expected.seconds;
-        by_stage.bytes_written += part->by_stage.bytes_written;
-        by_stage.seconds += part->by_stage.seconds;
-        done.bytes_written += part->bytes_written;
-        done.seconds += part->device_seconds;
+        const bool right = is_right(part->device_seconds, expected->seconds);
+        forecasts->count++;
+        forecasts->seconds_right += right;
+        forecasts->bytes_right += is_right((double)part->bytes_written,
+                                           (double)expected->bytes_written);
+        if (!right)
+            printf("%-20s %-22s %8.1f s, expected %8.1f s\n", spec, part->name,
+                   part->device_seconds, expected->seconds);
     }
-    const double bytes =
-        ratio((double)done.bytes_written, (double)expected.bytes_written);
-    const double seconds = ratio(done.seconds, expected.seconds);
-    printf("%-20s written %6.0f MiB of %6.0f expected: %.2f; %6.0f s of %6.0f: "
-           "%.2f (by stage %.2f, %.2f)%s%s\n",
-           spec, (double)done.bytes_written / (double)MIB,
-           (double)expected.bytes_written / (double)MIB, bytes, done.seconds,
-           expected.seconds, seconds,
-           ratio((double)done.bytes_written, (double)by_stage.bytes_written),
-           ratio(done.seconds, by_stage.seconds),
-           bounds.why ? "; exception: " : "", bounds.why ? bounds.why : "");
-    ck_assert_msg(bytes > bounds.bytes_low && bytes < bounds.bytes_high,
-                  "%s: writes %.2f times what was expected", spec, bytes);
-    ck_assert_msg(seconds > bounds.seconds_low && seconds < bounds.seconds_high,
-                  "%s: takes %.2f times as long as was expected", spec,
-                  seconds);
 }
 
 /* One drive write is enough for every other probe, and none takes what another
- * one needs; and what they take is about what was expected. */
+ * one needs; and what they take is within a factor of two of what was expected
+ * as they began. */
 START_TEST(the_default_budget_is_enough)
 {
-    const char *spec = drives.names[_i];
+    struct forecasts forecasts = {.count = 0};
     struct ledger_of_rows rows;
     struct cost_plan plan;
     int error;
 
-    run(spec, 0, &rows, &plan, &error);
-    ck_assert_msg(error == 0 || error == -EDQUOT, "%s: error %d", spec, error);
-    for (size_t i = 0; i < plan.parts_count; i++)
-        ck_assert_msg((plan.parts[i].fits && !plan.parts[i].cut) ||
-                          plan.parts[i].probe->takes_rest,
-                      "%s: %s did not have what it needs", spec,
-                      plan.parts[i].probe->name);
-    check_expected(spec, &plan);
+    for (int drive = 0; drive < drives.count; drive++) {
+        const char *spec = drives.names[drive];
+        run(spec, 0, &rows, &plan, &error);
+        ck_assert_msg(error == 0 || error == -EDQUOT, "%s: error %d", spec,
+                      error);
+        for (size_t i = 0; i < plan.parts_count; i++)
+            ck_assert_msg((plan.parts[i].fits && !plan.parts[i].cut) ||
+                              plan.parts[i].probe->takes_rest,
+                          "%s: %s did not have what it needs", spec,
+                          plan.parts[i].probe->name);
+        count_forecasts(spec, &plan, &forecasts);
+    }
+    printf("of %d forecasts %d of the time and %d of the bytes are within a "
+           "factor of two\n",
+           (int)forecasts.count, (int)forecasts.seconds_right,
+           (int)forecasts.bytes_right);
+    ck_assert_uint_ge(100 * forecasts.seconds_right,
+                      percent_right * forecasts.count);
+    ck_assert_uint_ge(100 * forecasts.bytes_right,
+                      percent_right * forecasts.count);
 }
 END_TEST
 
@@ -294,130 +279,96 @@ START_TEST(the_pilot_sees_the_read_buffer)
 }
 END_TEST
 
-/* A probe of two stages. It comes to the second only where a request was really
- * made, which no rehearsal before it begins can know. */
-enum { FIRST_STAGE = 5, SECOND_STAGE = 100 };
-static uint64_t rows_done;
+/* A probe of a few reads. */
+enum { READS = 5 };
 
-struct staged {
+struct few {
     uint64_t asked;
 };
 
-static int count_row(void *context, const char *probe,
-                     const struct sample *sample)
-{
-    (void)context;
-    (void)probe;
-    (void)sample;
-    rows_done++;
-    return 0;
-}
-
-static void staged_plan(const struct setting *setting, struct probe_plan *plan)
+static void few_plan(const struct setting *setting, struct probe_plan *plan)
 {
     (void)setting;
     *plan = (struct probe_plan){.requests = 1000, .requests_max = 1000};
 }
 
-static int staged_start(const struct setting *setting,
-                        const struct findings *known, void **state)
+static int few_start(const struct setting *setting,
+                     const struct findings *known, void **state)
 {
     (void)setting;
     (void)known;
-    *state = calloc(1, sizeof(struct staged));
+    *state = calloc(1, sizeof(struct few));
     ck_assert_ptr_nonnull(*state);
     return 0;
 }
 
-static enum probe_next staged_next(void *state, struct step *step)
+static enum probe_next few_next(void *state, struct step *step)
 {
-    struct staged *staged = state;
-    const bool first = staged->asked < FIRST_STAGE;
+    struct few *few = state;
 
     *step = (struct step){.operation = OPERATION_READ,
-                          .offset_bytes = MIB * staged->asked,
+                          .offset_bytes = MIB * few->asked,
                           .length_bytes = 4096,
-                          .label = {.cell = "c"}};
-    snprintf(step->label.phase, sizeof(step->label.phase),
-             first ? "first" : "second");
-    if (staged->asked >= (rows_done ? FIRST_STAGE + SECOND_STAGE : FIRST_STAGE))
-        return PROBE_DONE;
-    staged->asked++;
-    return PROBE_STEP;
+                          .label = {.phase = "few", .cell = "c"}};
+    return few->asked++ < READS ? PROBE_STEP : PROBE_DONE;
 }
 
-static int staged_feed(void *state, const struct sample *sample)
+static int few_feed(void *state, const struct sample *sample)
 {
     (void)state;
     (void)sample;
     return 0;
 }
 
-static void *staged_copy(const void *state)
-{
-    struct staged *copy = malloc(sizeof(*copy));
-
-    ck_assert_ptr_nonnull(copy);
-    *copy = *(const struct staged *)state;
-    return copy;
-}
-
-static void staged_conclude(void *state, struct findings *findings)
+static void few_conclude(void *state, struct findings *findings)
 {
     (void)state;
     (void)findings;
 }
 
-static const struct probe staged = {.name = "staged",
-                                    .question = "And then?",
-                                    .plan = staged_plan,
-                                    .start = staged_start,
-                                    .next = staged_next,
-                                    .feed = staged_feed,
-                                    .conclude = staged_conclude,
-                                    .finish = free,
-                                    .copy = staged_copy};
+static const struct probe few = {.name = "few",
+                                 .question = "And then?",
+                                 .plan = few_plan,
+                                 .start = few_start,
+                                 .next = few_next,
+                                 .feed = few_feed,
+                                 .conclude = few_conclude,
+                                 .finish = free};
 
-/* Each stage is expected as it begins, and only once. */
-START_TEST(a_stage_is_expected_when_it_begins)
+/* What a dry run asked for is the forecast, before the run and as it begins. */
+START_TEST(a_dry_run_is_the_forecast)
 {
-    static const struct probe *const asked[] = {&staged, NULL};
-    const struct session_options session_options = {.seed = 1,
-                                                    .row = count_row};
+    static const struct probe *const asked[] = {&few, NULL};
+    const struct session_options session_options = {.seed = 1};
     struct fault why = {FAULT_NONE, ""};
     struct cost_plan plan;
     struct session *session;
     struct device *device;
 
-    rows_done = 0;
     open_run("sim:ssd-a", &session_options, &device, &session);
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
+    session_parts(session, &plan);
+    ck_assert_uint_eq(plan.parts[0].foreseen.requests, READS);
+    ck_assert_uint_eq(plan.parts[0].foreseen.bytes_read, READS * 4096);
     ck_assert_int_eq(session_run(session, asked, &why), 0);
     session_parts(session, &plan);
-    const struct cost_part *part = &plan.parts[0];
-    ck_assert_uint_eq(part->requests_count, FIRST_STAGE + SECOND_STAGE);
-    ck_assert_uint_eq(part->foreseen.requests, FIRST_STAGE);
-    ck_assert_uint_eq(part->expected.requests, FIRST_STAGE);
-    ck_assert_uint_eq(part->by_stage.requests, FIRST_STAGE + SECOND_STAGE);
-    ck_assert_uint_eq(part->by_stage.bytes_read, part->bytes_read);
-    ck_assert_double_gt(part->by_stage.seconds, 5 * part->expected.seconds);
+    ck_assert_uint_eq(plan.parts[0].expected.requests, READS);
+    ck_assert(
+        is_right(plan.parts[0].device_seconds, plan.parts[0].expected.seconds));
     close_run(session, device);
 }
 END_TEST
 
-/* Pages of three times a power of two are seen as well, and those of which a
- * block has slow and quick ones; and whether a buffer leaves one more to the
- * flush. */
-START_TEST(the_pilot_sees_the_page)
+/* It writes no more than was planned for it. It sees whether reads that are
+ * sent together are served at once, and whether there are pages. */
+START_TEST(the_pilot_comes_to_its_end)
 {
     static const struct {
         const char *spec;
-        uint64_t page_bytes;
-        bool buffer;
-    } pages[] = {{"sim:tlc-pseudo-slc", 48 * KIB, true},
-                 {"sim:ssd-a", 16 * KIB, true},
-                 {"sim:jasmine-64g", 32 * KIB, false},
-                 {"sim:plain-disk", 0, false}};
+        bool serves_together, has_pages;
+    } rows[] = {{"sim:nvme-tlc", true, true},
+                {"sim:emmc", false, true},
+                {"sim:plain-disk", false, false}};
     const struct probe *asked[] = {probe_find("clustered-page"), NULL};
     const struct session_options session_options = {.seed = 5};
     struct fault why = {FAULT_NONE, ""};
@@ -425,36 +376,17 @@ START_TEST(the_pilot_sees_the_page)
     struct session *session;
     struct device *device;
 
-    open_run(pages[_i].spec, &session_options, &device, &session);
-    ck_assert_int_eq(session_pilot(session, asked, &why), 0);
-    ck_assert_uint_eq(session->costs.page_bytes, pages[_i].page_bytes);
-    ck_assert_int_eq(session->costs.page_flush_extra_ns >
-                         session->costs.page_extra_ns,
-                     pages[_i].buffer);
-    session_cost(session, &cost);
-    ck_assert_uint_gt(cost.pilot.bytes_written, 0);
-    close_run(session, device);
-}
-END_TEST
-
-/* Where chance looks like a page again and again, it is measured again as often
- * as that fits, and the pilot comes to its end. */
-START_TEST(the_pilot_comes_to_its_end)
-{
-    const struct probe *asked[] = {probe_find("clustered-page"), NULL};
-    const struct session_options session_options = {.seed = (uint64_t)_i};
-    struct fault why = {FAULT_NONE, ""};
-    struct cost_total cost;
-    struct session *session;
-    struct device *device;
-
-    open_run("sim:tlc-pseudo-slc,noise=heavy", &session_options, &device,
-             &session);
+    open_deep(rows[_i].spec, &session_options, SAMPLE_DEPTH_MAX, &device,
+              &session);
     ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     session_cost(session, &cost);
     ck_assert(session->piloted);
+    ck_assert_uint_gt(cost.pilot.bytes_written, 0);
     ck_assert_uint_le(cost.pilot.bytes_written,
                       PILOT_BYTES_MAX + FLUSHING_BYTES_MAX);
+    ck_assert_int_eq(costs_speedup(&session->costs, 16) > 1,
+                     rows[_i].serves_together);
+    ck_assert_int_eq(session->costs.page_bytes > 0, rows[_i].has_pages);
     close_run(session, device);
 }
 END_TEST
@@ -462,7 +394,7 @@ END_TEST
 /* What a drive costs is learnt again after a fill if it was learnt before. */
 START_TEST(only_what_was_learnt_is_learnt_again)
 {
-    static const struct probe *const asked[] = {&staged, NULL};
+    static const struct probe *const asked[] = {&few, NULL};
     const struct session_options session_options = {.seed = 1};
     struct fault why = {FAULT_NONE, ""};
     struct cost_total before, after;
@@ -1004,8 +936,8 @@ int main(void)
     tcase_set_timeout(all, 300);
     tcase_add_loop_test(all, no_probe_passes_its_plan, 0,
                         suite_rows((size_t)drives.count));
-    tcase_add_loop_test(all, the_default_budget_is_enough, 0,
-                        suite_rows_more((size_t)drives.count));
+    if (!SUITE_SANITIZED)
+        tcase_add_test(all, the_default_budget_is_enough);
     suite_add_tcase(suite, all);
     TCase *ends = tcase_create("the end of a budget");
     tcase_set_timeout(ends, 300);
@@ -1024,10 +956,9 @@ int main(void)
     suite_add_tcase(suite, ends);
     TCase *one = tcase_create("one drive");
     tcase_set_timeout(one, 60);
-    tcase_add_test(one, a_stage_is_expected_when_it_begins);
-    tcase_add_loop_test(one, the_pilot_sees_the_page, 0, 4);
+    tcase_add_test(one, a_dry_run_is_the_forecast);
     tcase_add_loop_test(one, the_pilot_sees_the_read_buffer, 0, 2);
-    tcase_add_loop_test(one, the_pilot_comes_to_its_end, 8, 8 + suite_rows(5));
+    tcase_add_loop_test(one, the_pilot_comes_to_its_end, 0, 3);
     tcase_add_test(one, only_what_was_learnt_is_learnt_again);
     tcase_add_loop_test(one, a_fill_ends_when_the_drive_cleans, 0,
                         suite_rows_more(1));

@@ -89,7 +89,7 @@ for key in ("device_seconds", "wall_seconds", "bytes_written", "requests"):
     d["cost"][key] = 1e300
 for probe in d["cost"]["probes"]:
     probe["device_seconds"] = -1e300
-    for part in ("foreseen", "expected", "by_stage"):
+    for part in ("foreseen", "expected"):
         probe[part] = {"bytes_written": 1e300, "seconds": 1e300}
 d["cost"]["pilot"] = {"bytes_written": 1, "requests": 1, "seconds": 1e300}
 d["plan"]["seconds"] = float("inf")

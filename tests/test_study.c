@@ -473,35 +473,6 @@ START_TEST(a_recording_concludes_as_its_run_did)
 }
 END_TEST
 
-/* A copy made anywhere goes on as the first would have, which does not
- * notice. */
-START_TEST(a_copy_goes_on_by_itself)
-{
-    truth = (struct fake_truth){.effects = {0.3, 0.07}, .noise = 0.1};
-    for (size_t most = 0; most < 200; most += 13) {
-        static struct findings alone, first, second;
-        struct fake one = fake_of(7, 2), other = fake_of(7, 2), *copy;
-        one.study.size = sizeof(one);
-        alone.count = first.count = second.count = 0;
-        run(&other, 7, most, NULL);
-        const size_t rows = run(&other, 8, ROWS_MAX, NULL);
-        study_probe_conclude(&other.study, &alone);
-        run(&one, 7, most, NULL);
-        copy = study_probe_copy(&one.study);
-        ck_assert_ptr_nonnull(copy);
-        ck_assert_uint_eq(run(copy, 8, ROWS_MAX, NULL), rows);
-        study_probe_conclude(&copy->study, &second);
-        study_probe_finish(copy);
-        ck_assert_uint_eq(run(&one, 8, ROWS_MAX, NULL), rows);
-        study_probe_conclude(&one.study, &first);
-        expect_same(&alone, &first);
-        expect_same(&alone, &second);
-        study_free(&one.study);
-        study_free(&other.study);
-    }
-}
-END_TEST
-
 /* Two answers, of which the second takes rows of its own. */
 static void think_in_parts(struct study *study, struct findings *findings)
 {
@@ -666,7 +637,6 @@ int main(void)
     tcase_add_test(cases, thresholds_follow_the_effect_that_was_measured);
     tcase_add_test(cases, nothing_is_asked_twice_and_pairs_lie_side_by_side);
     tcase_add_test(cases, a_recording_concludes_as_its_run_did);
-    tcase_add_test(cases, a_copy_goes_on_by_itself);
     tcase_add_test(cases, what_is_known_by_the_end_is_said);
     tcase_add_test(cases, a_failed_request_ends_it_without_a_verdict);
     tcase_add_test(cases, one_seed_asks_in_one_order_and_another_in_another);

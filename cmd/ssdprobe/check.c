@@ -54,7 +54,7 @@ static int judge_plan(struct run *run)
     const struct settings *settings = &run->invocation.settings;
     const struct cost_plan *plan = &run->plan;
     const uint64_t capacity_bytes = device_info(run->device)->capacity_bytes;
-    char expected[32], most[32], seconds[32], left_out[200];
+    char expected[32], most[32], seconds[64], left_out[200];
     const int error = run_check_budget(run);
 
     if (error) {
@@ -66,10 +66,12 @@ static int judge_plan(struct run *run)
         add_row(run, "plan", left_out[0] ? INTERLOCK_NOTE : INTERLOCK_PASS);
     snprintf(
         row->text, sizeof(row->text),
-        "A full run is to write %s, in %s, and never more than the budget of "
+        "A full run is to write about %s, in %s, and never more than the "
+        "budget of "
         "%s (%.2f drive writes)%s%s.",
         confirm_size(settings, plan->bytes_written, expected, sizeof(expected)),
-        confirm_seconds(plan->seconds, seconds, sizeof(seconds)),
+        confirm_seconds(plan->seconds, confirm_unmeasured_factor, seconds,
+                        sizeof(seconds)),
         confirm_size(settings, plan->budget_bytes, most, sizeof(most)),
         (double)plan->budget_bytes / (double)capacity_bytes, left_out,
         left_out[0] ? " unless --write-budget is raised" : "");

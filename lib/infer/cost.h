@@ -27,9 +27,6 @@ struct cost_part {
      * says; and, after a pilot, that again just before the probe begins, by all
      * that is known then. */
     struct cost_expectation foreseen, expected;
-    /* The sum over the stages that it went through of what was expected of each
-     * as it began, by what the ones before it had shown. */
-    struct cost_expectation by_stage;
     bool fits;   /* what it is to write is left in the budget */
     bool passed; /* its turn is over */
     bool began;  /* the rest holds only then */

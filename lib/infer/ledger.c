@@ -101,31 +101,6 @@ void ledger_free(struct ledger *ledger)
     memset(ledger, 0, sizeof(*ledger));
 }
 
-int ledger_copy(const struct ledger *from, struct ledger *to)
-{
-    *to = (struct ledger){.used = from->used, .size = from->size};
-    if (from->size == 0)
-        return 0;
-    to->entries = calloc(from->size, sizeof(*to->entries));
-    if (!to->entries)
-        to->size = 0;
-    for (size_t i = 0; i < to->size; i++) {
-        struct ledger_entry *entry = &to->entries[i];
-        const struct timing *timings = from->entries[i].timings;
-        *entry = from->entries[i];
-        if (!timings)
-            continue;
-        entry->timings = malloc(entry->size * sizeof(*timings));
-        if (!entry->timings) {
-            ledger_free(to);
-            *to = (struct ledger){.used = 0};
-            return -ENOMEM;
-        }
-        memcpy(entry->timings, timings, entry->count * sizeof(*timings));
-    }
-    return to->entries ? 0 : -ENOMEM;
-}
-
 const struct ledger_entry *ledger_get(const struct ledger *ledger,
                                       const char *phase, const char *cell,
                                       uint32_t round)

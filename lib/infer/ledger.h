@@ -39,10 +39,6 @@ struct ledger {
 int ledger_add(struct ledger *ledger, const struct sample *sample);
 void ledger_free(struct ledger *ledger);
 
-/* Makes `to`, which is empty, hold the same rows. 0, or -ENOMEM: it is
- * empty. */
-int ledger_copy(const struct ledger *from, struct ledger *to);
-
 /* NULL when no row has that label. */
 const struct ledger_entry *ledger_get(const struct ledger *ledger,
                                       const char *phase, const char *cell,

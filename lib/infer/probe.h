@@ -135,10 +135,6 @@ struct probe {
      * time: an interrupted run concludes what its rows carry. */
     void (*conclude)(void *state, struct findings *findings);
     void (*finish)(void *state); /* frees; accepts NULL */
-    /* A second state that stands where this one does and goes on by itself;
-     * NULL when there is no memory. A probe without stages need not have
-     * this. */
-    void *(*copy)(const void *state);
 };
 
 /* The probe whose `plan` and start count. */

@@ -28,7 +28,6 @@ void *study_create(size_t size, const struct probe *probe,
     if (!state)
         return NULL;
     study_init(state, probe, ops, setting);
-    state->size = size;
     return state;
 }
 
@@ -283,30 +282,6 @@ void study_probe_finish(void *state)
     if (state)
         study_free(state);
     free(state);
-}
-
-/* All that a study points to is its ledger, its queue and its set of rounds. */
-void *study_probe_copy(const void *state)
-{
-    const struct study *from = state;
-    struct study *to = malloc(from->size);
-
-    if (!to)
-        return NULL;
-    memcpy(to, from, from->size);
-    const int error = ledger_copy(&from->ledger, &to->ledger);
-    to->asked = calloc(from->asked_size + 1, sizeof(*to->asked));
-    to->rounds = calloc(from->rounds_size + 1, sizeof(*to->rounds));
-    if (error || !to->asked || !to->rounds) {
-        study_probe_finish(to);
-        return NULL;
-    }
-    if (from->asked)
-        memcpy(to->asked, from->asked, from->asked_size * sizeof(*to->asked));
-    if (from->rounds)
-        memcpy(to->rounds, from->rounds,
-               from->rounds_size * sizeof(*to->rounds));
-    return to;
 }
 
 const struct timing *study_rows(const struct study *study, const char *phase,

@@ -85,7 +85,6 @@ struct study_ops {
 struct study_memory;
 
 struct study {
-    size_t size; /* of the probe's state, which this begins */
     struct setting setting;
     const struct probe *probe;
     const struct study_ops *ops;
@@ -128,12 +127,10 @@ enum probe_next study_probe_next(void *state, struct step *step);
 int study_probe_feed(void *state, const struct sample *sample);
 void study_probe_conclude(void *state, struct findings *findings);
 void study_probe_finish(void *state);
-void *study_probe_copy(const void *state);
 
 #define STUDY_PROBE_FUNCTIONS                                                  \
     .next = study_probe_next, .feed = study_probe_feed,                        \
-    .conclude = study_probe_conclude, .finish = study_probe_finish,            \
-    .copy = study_probe_copy
+    .conclude = study_probe_conclude, .finish = study_probe_finish
 
 /* The same with the state's type and the study_ops:
  * STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value). */

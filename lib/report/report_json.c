@@ -326,8 +326,6 @@ static struct json_object *json_done(const struct cost_part *part)
                            json_expectation(&part->foreseen));
     json_object_object_add(object, "expected",
                            json_expectation(&part->expected));
-    json_object_object_add(object, "by_stage",
-                           json_expectation(&part->by_stage));
     return object;
 }
 

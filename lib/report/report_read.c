@@ -222,7 +222,6 @@ static void read_done(struct json_object *array, struct cost_plan *plan)
         part->device_seconds = get_real(o, "device_seconds", 0);
         part->foreseen = read_expectation(get(o, "foreseen"));
         part->expected = read_expectation(get(o, "expected"));
-        part->by_stage = read_expectation(get(o, "by_stage"));
     }
 }
 

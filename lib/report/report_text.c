@@ -327,9 +327,9 @@ static void print_expected(const struct page *page,
                            const struct cost_plan *plan,
                            const struct cost_total *cost)
 {
-    char bytes[4][32], times[4][32], line[400];
-    double seconds[4] = {0};
-    uint64_t sums[4] = {0};
+    char bytes[3][32], times[3][32], line[400];
+    double seconds[3] = {0};
+    uint64_t sums[3] = {0};
 
     if (!page->style.verbose || !plan || !cost || !cost->pilot.requests)
         return;
@@ -339,24 +339,20 @@ static void print_expected(const struct page *page,
             continue;
         sums[0] += part->foreseen.bytes_written;
         sums[1] += part->expected.bytes_written;
-        sums[2] += part->by_stage.bytes_written;
-        sums[3] += part->bytes_written;
+        sums[2] += part->bytes_written;
         seconds[0] += part->foreseen.seconds;
         seconds[1] += part->expected.seconds;
-        seconds[2] += part->by_stage.seconds;
-        seconds[3] += part->device_seconds;
+        seconds[2] += part->device_seconds;
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         size_text(page, sums[i], bytes[i], sizeof(bytes[i]));
         format_ns((uint64_t)nearest_integer(seconds[i] * 1e9), times[i],
                   sizeof(times[i]));
     }
     snprintf(line, sizeof(line),
              "Of that the probes wrote %s in %s. Expected after the pilot: %s "
-             "in %s; as each probe began: %s in %s; as each of its stages did: "
-             "%s in %s.",
-             bytes[3], times[3], bytes[0], times[0], bytes[1], times[1],
-             bytes[2], times[2]);
+             "in %s; as each probe began: %s in %s.",
+             bytes[2], times[2], bytes[0], times[0], bytes[1], times[1]);
     report_wrap(page->out, line, 0, page->style.columns_count);
 }
 

@@ -13,15 +13,9 @@
 
 enum { ASKED_LETTERS = 4 };
 
-/* One or two sizes: "64 MiB", or "64 MiB, at most 1 GiB". */
-static void print_bounds(FILE *out, const char *label, const char *expected,
-                         const char *most)
-{
-    fprintf(out, "  %-10s%s", label, expected);
-    if (strcmp(expected, most) != 0)
-        fprintf(out, ", at most %s", most);
-    fputc('\n', out);
-}
+const double confirm_unmeasured_factor = 3;
+/* The same of bytes, down and up. */
+enum { LESS_BYTES = 2, MORE_BYTES = 4 };
 
 char *confirm_size(const struct settings *settings, uint64_t bytes, char *text,
                    size_t size)
@@ -33,14 +27,41 @@ char *confirm_size(const struct settings *settings, uint64_t bytes, char *text,
     return text;
 }
 
-char *confirm_seconds(double seconds, char *text, size_t size)
+/* The range around what is planned: "32 MiB to 256 MiB, at most 1 GiB". What is
+ * the same in every run is no range. */
+static void print_range(FILE *out, const struct settings *settings,
+                        const char *label, uint64_t planned, uint64_t most)
+{
+    const uint64_t more =
+        planned < most / MORE_BYTES ? MORE_BYTES * planned : most;
+    char a[32], b[32], c[32];
+
+    confirm_size(settings, planned / LESS_BYTES, a, sizeof(a));
+    confirm_size(settings, more, b, sizeof(b));
+    confirm_size(settings, most, c, sizeof(c));
+    if (planned == most)
+        fprintf(out, "  %-10s%s\n", label, c);
+    else
+        fprintf(out, "  %-10s%s to %s, at most %s\n", label, a, b, c);
+}
+
+static void print_seconds(double seconds, char *text, size_t size)
 {
     if (seconds < 120)
-        snprintf(text, size, "about %.0f s", seconds < 1 ? 1.0 : seconds);
+        snprintf(text, size, "%.0f s", seconds < 1 ? 1.0 : seconds);
     else if (seconds < 7200)
-        snprintf(text, size, "about %.0f min", seconds / 60);
+        snprintf(text, size, "%.0f min", seconds / 60);
     else
-        snprintf(text, size, "about %.1f h", seconds / 3600);
+        snprintf(text, size, "%.1f h", seconds / 3600);
+}
+
+char *confirm_seconds(double seconds, double factor, char *text, size_t size)
+{
+    char low[24], high[24];
+
+    print_seconds(seconds / factor, low, sizeof(low));
+    print_seconds(seconds * factor, high, sizeof(high));
+    snprintf(text, size, "%s to %s", low, high);
     return text;
 }
 
@@ -58,15 +79,11 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
     fprintf(out, "  %-10s%s to %s\n", "region",
             confirm_size(settings, plan->region_offset_bytes, a, sizeof(a)),
             confirm_size(settings, end, b, sizeof(b)));
-    print_bounds(out, "writes",
-                 confirm_size(settings, plan->bytes_written, a, sizeof(a)),
-                 confirm_size(settings, plan->bytes_written_max, b, sizeof(b)));
-    print_bounds(out, "reads",
-                 confirm_size(settings, plan->bytes_read, a, sizeof(a)),
-                 confirm_size(settings, plan->bytes_read_max, b, sizeof(b)));
-    snprintf(a, sizeof(a), "%" PRIu64, plan->requests);
-    snprintf(b, sizeof(b), "%" PRIu64, plan->requests_max);
-    print_bounds(out, "requests", a, b);
+    print_range(out, settings, "writes", plan->bytes_written,
+                plan->bytes_written_max);
+    print_range(out, settings, "reads", plan->bytes_read, plan->bytes_read_max);
+    fprintf(out, "  %-10s%" PRIu64 ", at most %" PRIu64 "\n", "requests",
+            plan->requests, plan->requests_max);
     if (settings->preserve)
         fprintf(
             out,
@@ -74,7 +91,7 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
             "the budget\n",
             "contents",
             confirm_size(settings, plan->region_length_bytes, a, sizeof(a)));
-    confirm_seconds(plan->seconds, a, sizeof(a));
+    confirm_seconds(plan->seconds, confirm_unmeasured_factor, a, sizeof(a));
     fprintf(out, "  %-10s%s%s\n", "time", a,
             device->virtual_clock ? " of the emulated drive's time" : "");
     for (size_t i = 0; i < plan->parts_count; i++)

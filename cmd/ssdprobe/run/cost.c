@@ -53,10 +53,27 @@ int run_check_budget(struct run *run)
         format_bytes(least->plan.bytes_written, needed, sizeof(needed)));
 }
 
+/* A forecast after the pilot is within this factor of most runs. */
+static const uint64_t foreseen_factor = 2;
+
+static void format_low_high(const struct run *run, uint64_t bytes,
+                            uint64_t most_bytes, char *text, size_t size)
+{
+    const struct settings *settings = &run->invocation.settings;
+    char low[32], high[32];
+
+    snprintf(
+        text, size, "%s to %s",
+        confirm_size(settings, smaller_of(bytes, most_bytes) / foreseen_factor,
+                     low, sizeof(low)),
+        confirm_size(settings, smaller_of(foreseen_factor * bytes, most_bytes),
+                     high, sizeof(high)));
+}
+
 void run_say_foreseen(const struct run *run)
 {
     struct cost_plan plan;
-    char bytes[32], time[32];
+    char bytes[80], time[64];
     struct cost_total cost;
     double seconds = 0;
     uint64_t sum = 0;
@@ -70,11 +87,8 @@ void run_say_foreseen(const struct run *run)
     if (cost.pilot.requests == 0 || plan.parts_count == 0 ||
         run->invocation.settings.quiet)
         return;
-    sum = sum < plan.budget_bytes ? sum : plan.budget_bytes;
-    confirm_size(&run->invocation.settings, sum, bytes, sizeof(bytes));
-    format_ns((uint64_t)nearest_integer(seconds * 1e9), time, sizeof(time));
-    fprintf(stderr,
-            "After a pilot: about %s to write, in about %s of the device's "
-            "time.\n",
+    format_low_high(run, sum, plan.budget_bytes, bytes, sizeof(bytes));
+    confirm_seconds(seconds, (double)foreseen_factor, time, sizeof(time));
+    fprintf(stderr, "After a pilot: %s to write, in %s of the device's time.\n",
             bytes, time);
 }

@@ -9,16 +9,31 @@
 /* Defaults until they are measured: common log blocks of sticks and cards, and
  * a few segment groups. */
 enum { LOGS_USUAL = 4, PARTS_USUAL = 4 };
-static const uint64_t block_usual_bytes = MIB;
+static const uint64_t block_usual_bytes = MIB, page_usual_bytes = 16 * KIB;
+/* Times that a mean stands for: later ones replace it. */
+static const double mean_most = 256;
+/* Who takes so many times as long as usual waits for something. */
+static const double wait_least = 1.5;
+/* Waits of earlier writes count half after so many bytes. */
+static const double wait_half_bytes = 32 * (double)MIB;
+/* Each time moves the typical one by this factor: about to the median. */
+static const double usual_step = 1.02;
+/* Less is gained by chance. */
+static const double speedup_least = 1.2;
+/* Requests sent together of which the mean pace counts. */
+static const uint32_t together_count = 16;
 
-void costs_init(struct costs *costs, const struct setting *setting)
+void costs_init(struct costs *costs, const struct setting *setting,
+                unsigned queue_depth)
 {
     memset(costs, 0, sizeof(*costs));
     costs->region_offset_bytes = setting->region_offset_bytes;
     costs->region_length_bytes = setting->region_length_bytes;
+    costs->queue_depth = queue_depth;
     costs->parts_count = PARTS_USUAL;
     costs->block_bytes = block_usual_bytes;
     costs->logs_count = LOGS_USUAL;
+    costs->page_bytes = page_usual_bytes;
     costs->place.flush = COST_FLUSH_NOTHING;
 }
 
@@ -79,38 +94,16 @@ static bool touch(const struct costs *costs, struct cost_place *place,
     return known;
 }
 
-/* Tracks the fill level of the latest log block. A log is filled from its first
- * page on, so the first write to a new log always meets the same page. `begun`:
- * the write begins a new log; `same`: it goes to the block of the previous
- * write. */
-static void fill_block(const struct costs *costs, struct cost_place *place,
-                       bool begun, bool same, uint64_t length_bytes)
-{
-    const uint64_t page = costs->page_bytes ? costs->page_bytes : 4 * KIB;
-
-    if (!begun && !same)
-        place->filled_bytes = 0;
-    place->page = begun ? 0 : (place->filled_bytes + page - 1) / page;
-    if (begun)
-        place->filled_bytes = length_bytes;
-    else if (place->filled_bytes)
-        place->filled_bytes += length_bytes;
-}
-
 static enum cost_kind write_kind(const struct costs *costs,
                                  struct cost_place *place,
                                  uint64_t offset_bytes, uint64_t length_bytes)
 {
     const bool order = offset_bytes == place->write_end_bytes;
     const uint64_t block = offset_bytes / costs->block_bytes;
-    const bool same = place->blocks_count && place->blocks[0] == block;
     const bool near = touch(costs, place, block);
     const bool more = place->flush != COST_FLUSH_NOTHING;
 
-    fill_block(costs, place, !near, same, length_bytes);
     place->scattered_bytes += order || near ? 0 : length_bytes;
-    place->unflushed_bytes += length_bytes;
-    place->written_bytes += length_bytes;
     place->write_end_bytes = offset_bytes + length_bytes;
     place->flush_bytes = length_bytes;
     place->flush = order  ? COST_FLUSH_ORDER
@@ -140,7 +133,7 @@ enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
     case OPERATION_FLUSH:
         *bytes = place->flush_bytes;
         place->flush = COST_FLUSH_NOTHING;
-        place->flush_bytes = place->unflushed_bytes = 0;
+        place->flush_bytes = 0;
         break;
     case OPERATION_IDLE:
         break;
@@ -150,35 +143,13 @@ enum cost_kind costs_kind(const struct costs *costs, struct cost_place *place,
 
 /* ---- times ------------------------------------------------------------- */
 
-bool costs_straddles(const struct costs *costs, uint64_t offset_bytes,
-                     uint64_t length_bytes)
-{
-    const uint64_t page = costs->page_bytes;
-
-    if (!page || !length_bytes)
-        return false;
-    const uint64_t touched =
-        (offset_bytes + length_bytes - 1) / page - offset_bytes / page + 1;
-    return touched > (length_bytes + page - 1) / page;
-}
-
-/* Old times lose weight: writes may have used up the spare area since, and a
- * drive that cleans is slower. */
-double costs_kept(uint64_t written_bytes)
-{
-    const double half_bytes = 256 * (double)MIB;
-
-    return exp2(-(double)written_bytes / half_bytes);
-}
-
 void costs_pass(struct costs *costs, const struct sample *sample)
 {
     uint64_t bytes = sample->length_bytes;
 
-    cost_reach_learn(&costs->reach, sample);
-    cost_erases_learn(&costs->erases, sample);
     (void)costs_kind(costs, &costs->place, sample->operation,
                      sample->offset_bytes, &bytes);
+    costs->place.read_ns = 0;
 }
 
 /* Records the time of a repeated read / the time of the first. */
@@ -189,24 +160,38 @@ static void note_again(struct costs *costs, uint64_t bytes, double ratio)
     again->ratios[again->count++ % COST_AGAINS] = ratio;
 }
 
+/* Records how much longer a write or flush took than usual: it waited for
+ * merges or cleaning, which come by what is written, of whatever kind. */
+static void note_wait(struct costs *costs, enum cost_kind kind, uint64_t bytes,
+                      double ns)
+{
+    const bool writes = kind <= COST_MORE_FAR;
+    const double used_bytes =
+        writes ? (double)larger_of(bytes, costs->page_bytes) : 0;
+    const double kept = exp2(-used_bytes / wait_half_bytes);
+
+    costs->wait_ns = kept * costs->wait_ns + ns;
+    costs->wait_bytes = kept * costs->wait_bytes + used_bytes;
+}
+
 static void note(struct costs *costs, enum cost_kind kind, uint64_t bytes,
                  double ns)
 {
-    const uint64_t written_bytes = costs->place.written_bytes;
-    const double weight_most = 2048;
     struct cost_class *class =
         &costs->classes[kind][costs_class((double)bytes)];
 
-    if (class->count == 0)
+    if (class->count == 0) {
         class->bytes = (double)bytes;
+        class->usual_ns = ns;
+    }
     if (class->bytes < (double)bytes || class->bytes > (double)bytes)
         return;
     class->ns[class->count++ % COST_TIMES] = ns;
-    if (kind >= COST_WRITE_ORDER)
-        class->weight *= costs_kept(written_bytes - class->written_bytes);
-    class->weight = fmin(class->weight + 1, weight_most);
-    class->mean_ns += (ns - class->mean_ns) / class->weight;
-    class->written_bytes = written_bytes;
+    class->mean_ns += (ns - class->mean_ns) / fmin(class->count, mean_most);
+    class->usual_ns *= ns > class->usual_ns ? usual_step : 1 / usual_step;
+    if (kind >= COST_WRITE_ORDER && kind != COST_FLUSH_NOTHING)
+        note_wait(costs, kind, bytes,
+                  ns > wait_least * class->usual_ns ? ns - class->usual_ns : 0);
 }
 
 void costs_learn(struct costs *costs, const struct sample *sample)
@@ -222,11 +207,8 @@ void costs_learn(struct costs *costs, const struct sample *sample)
     if (sample->operation == OPERATION_READ &&
         costs->place.flush != COST_FLUSH_NOTHING) {
         costs_pass(costs, sample);
-        costs->place.read_ns = 0;
         return;
     }
-    cost_reach_learn(&costs->reach, sample);
-    cost_erases_learn(&costs->erases, sample);
     if (costs_again(&costs->place, sample->operation, sample->offset_bytes,
                     bytes)) {
         if (costs->place.read_ns > 0)
@@ -235,78 +217,88 @@ void costs_learn(struct costs *costs, const struct sample *sample)
     }
     const enum cost_kind kind = costs_kind(
         costs, &costs->place, sample->operation, sample->offset_bytes, &bytes);
-    costs->place.read_ns =
-        sample->operation == OPERATION_READ ? ns : costs->place.read_ns;
-    cost_walks_learn(&costs->walks, sample,
-                     kind == COST_WRITE_ORDER || kind == COST_MORE_ORDER);
-    if (sample->operation == OPERATION_WRITE &&
-        costs_straddles(costs, sample->offset_bytes, sample->length_bytes))
-        return; /* page_extra_ns covers the straddle */
+    if (sample->operation == OPERATION_READ)
+        costs->place.read_ns = ns;
     note(costs, kind, bytes, ns);
 }
 
-/* ---- what is found ------------------------------------------------------ */
-
-static bool is_whole(const struct costs *costs,
-                     const struct cost_reach_write *write)
+static size_t depth_class(uint32_t depth)
 {
-    return !costs_straddles(costs, write->offset_bytes, write->length_bytes);
+    const size_t power = (size_t)ilogb(depth);
+
+    return power < COST_DEPTHS ? power : COST_DEPTHS - 1;
 }
 
-/* Sorts the remembered short writes again after the block size or the log count
- * changed: some recorded as near may have waited for a merge. Other lengths
- * keep their times. */
-static void learn_kinds_again(struct costs *costs)
+/* Do the requests that were counted differ from this one? */
+static bool is_other(const struct cost_together *together,
+                     const struct sample *sample)
 {
-    const size_t count = cost_reach_count(&costs->reach);
-    const struct cost_class none = {.count = 0};
-    struct cost_place place = {.flush = COST_FLUSH_NOTHING};
+    return together->operation != sample->operation ||
+           together->bytes != sample->length_bytes ||
+           together->depth != sample->depth;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        const struct cost_reach_write *write = cost_reach_at(&costs->reach, i);
-        const size_t size = costs_class((double)write->length_bytes);
-        for (int far = 0; is_whole(costs, write) && far < 2; far++) {
-            costs->classes[COST_WRITE_NEAR + far][size] = none;
-            costs->classes[COST_FLUSH_NEAR + far][size] = none;
-        }
+void costs_learn_together(struct costs *costs, const struct sample *sample)
+{
+    struct cost_together *together = &costs->together;
+    const uint64_t begin_ns = larger_of(together->landed_ns, sample->submit_ns);
+    uint64_t bytes = sample->length_bytes;
+    const enum cost_kind kind = costs_kind(
+        costs, &costs->place, sample->operation, sample->offset_bytes, &bytes);
+
+    costs->place.read_ns = 0;
+    if (is_other(together, sample))
+        *together = (struct cost_together){.operation = sample->operation,
+                                           .bytes = sample->length_bytes,
+                                           .depth = sample->depth,
+                                           .landed_ns = together->landed_ns};
+    together->landed_ns = larger_of(together->landed_ns, sample->complete_ns);
+    together->ns += (double)(together->landed_ns -
+                             smaller_of(begin_ns, together->landed_ns));
+    if (++together->count < together_count)
+        return;
+    const double ns = together->ns / together_count;
+    const struct cost_class *alone =
+        &costs->classes[kind][costs_class((double)bytes)];
+    if (sample->operation == OPERATION_WRITE)
+        note(costs, kind, bytes, ns);
+    else if (sample->operation == OPERATION_READ && alone->count && ns > 0)
+        costs->speedups[depth_class(sample->depth)] = alone->mean_ns / ns;
+    together->count = 0;
+    together->ns = 0;
+}
+
+double costs_speedup(const struct costs *costs, uint32_t depth)
+{
+    const size_t power = depth_class(depth);
+    double speedup = 0;
+
+    for (size_t apart = 0; speedup <= 0 && apart < COST_DEPTHS; apart++) {
+        if (power >= apart)
+            speedup = costs->speedups[power - apart];
+        if (speedup <= 0 && power + apart < COST_DEPTHS)
+            speedup = costs->speedups[power + apart];
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct cost_reach_write *write = cost_reach_at(&costs->reach, i);
-        const enum cost_kind kind =
-            write_kind(costs, &place, write->offset_bytes, write->length_bytes);
-        place.flush = COST_FLUSH_NOTHING;
-        if (kind == COST_WRITE_ORDER || !is_whole(costs, write))
-            continue;
-        note(costs, kind, write->length_bytes, write->ns - write->flush_ns);
-        note(costs, kind + COST_FLUSH_NEAR - COST_WRITE_NEAR,
-             write->length_bytes, write->flush_ns);
-    }
+    if (speedup <= 0)
+        speedup = sqrt(depth < costs->queue_depth ? depth : costs->queue_depth);
+    return speedup < speedup_least ? 1 : speedup;
 }
 
 void costs_know(struct costs *costs, const struct findings *known)
 {
     const uint64_t page = findings_integer(known, "clustered_page");
+    const struct finding *about_page = findings_get(known, "clustered_page");
     const uint64_t block = findings_integer(known, "log_block");
     const uint64_t logs = findings_integer(known, "log_list");
-    const uint64_t block_before = costs->block_bytes;
-    const uint64_t logs_before = costs->logs_count;
     const uint64_t parts = findings_integer(known, "segment_groups");
 
-    if (page && page != costs->page_bytes)
-        costs->erase.pages = 0; /* the period was counted in pages of another
-                                   size */
-    costs->page_bytes = page ? page : costs->page_bytes;
+    if (page || (about_page && about_page->verdict == VERDICT_ABSENT))
+        costs->page_bytes = page;
     costs->erase_bytes = findings_integer(known, "clustered_block");
-    cost_erases_find(&costs->erases, costs->page_bytes, &costs->erase);
-    costs->run_pages = cost_runs_find(&costs->erases, costs->page_bytes);
     costs->parts_count = parts ? parts : costs->parts_count;
     costs->merges = logs || block;
-    if (!logs && !block)
-        cost_reach_find(&costs->reach, &costs->block_bytes, &costs->logs_count);
     if (block)
         costs->block_bytes = block;
     if (logs)
         costs->logs_count = logs < COST_BLOCKS_MAX ? logs : COST_BLOCKS_MAX;
-    if (costs->block_bytes != block_before || costs->logs_count != logs_before)
-        learn_kinds_again(costs);
 }

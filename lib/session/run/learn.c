@@ -180,7 +180,7 @@ void learn_again(struct session *session)
                   setting->region_length_bytes, setting->seed);
     session->baseline = (struct baseline){.count = 0};
     session->flushes_cause[0] = '\0';
-    costs_init(&session->costs, setting);
+    costs_init(&session->costs, setting, device_queue_depth(session->device));
     const bool writes = session->cost.pilot.bytes_written > 0;
     if (piloted)
         (void)learn_costs(session, writes, NULL);

@@ -5,11 +5,12 @@
 
 #include "lib/base/units.h"
 
-/* Duration before anything was measured, from the time per request and the data
- * rate of a slow drive. */
+/* Duration before anything was measured, from the time per request, pauses
+ * included, and the data rate that make the middle of runs on the drive
+ * files. */
 static double guess_seconds(const struct probe_plan *plan)
 {
-    const double request_seconds = 0.5e-3, bytes_per_second = 100e6;
+    const double request_seconds = 2e-3, bytes_per_second = 50e6;
 
     return (double)plan->requests * request_seconds +
            (double)(plan->bytes_written + plan->bytes_read) / bytes_per_second;

@@ -51,7 +51,9 @@ static int take_row(struct session *session, void *state,
 
     if (recorded)
         return sink_fault(recorded, why);
-    if (sample->depth <= 1)
+    if (sample->depth > 1)
+        costs_learn_together(&session->costs, sample);
+    else
         costs_learn(&session->costs, sample);
     const int fed = probe->feed(state, sample);
     if (fed)
@@ -104,7 +106,6 @@ static int do_alone(struct session *session, void *state,
 
     if (error)
         return error;
-    expect_stage(session, state, step);
     error = step_do(session, step, &sample, why);
     if (error && !sample.error)
         return error;
@@ -192,7 +193,6 @@ static int run_probe(struct session *session, const struct setting *setting,
     void *state;
 
     part->began = true;
-    expect_begin(session);
     allow_writes(session);
     int error = probe_start(probe, setting, &session->findings, &state);
     if (error)

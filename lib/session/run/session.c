@@ -76,7 +76,7 @@ int session_open(struct device *device, const struct session_options *options,
             default_budget(info->capacity_bytes);
     session->setting.write_budget_bytes = session->options.write_budget_bytes;
     payload_init(&session->payload, device, options->seed);
-    costs_init(&session->costs, &session->setting);
+    costs_init(&session->costs, &session->setting, device_queue_depth(device));
     random_seed(&session->pauses, options->seed);
     written_begin(&session->written, options->region_offset_bytes, length,
                   options->seed);

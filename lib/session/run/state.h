@@ -7,7 +7,6 @@
 #include "lib/session/state/ask_flushing.h"
 #include "lib/session/state/payload.h"
 #include "lib/session/run/flight.h"
-#include "lib/session/run/rehearsal.h"
 #include "lib/session/run/session.h"
 
 /*
@@ -15,14 +14,6 @@
  * plans, run.c runs the probes, learn.c measures the state of the drive between
  * probes, step.c performs one step, resume.c resumes an interrupted run.
  */
-
-/* Of the running probe: the phase of its current stage, how many of its stages
- * had a forecast of their own, and the expected total of its requests. */
-struct stage {
-    char phase[LABEL_PHASE_MAX];
-    uint32_t count;
-    uint64_t requests;
-};
 
 struct session {
     struct device *device;
@@ -36,11 +27,10 @@ struct session {
     uint64_t begin_ns, part_begin_ns;
     struct cost_plan plan;
     struct cost_part *part; /* running part */
-    struct rehearsal first; /* forecast made when it began */
-    struct stage stage;
-    struct costs costs; /* cost model from all requests so far */
-    bool piloted;       /* `costs` suffice for a dry run */
-    bool flushes_work;  /* the pilot saw flushes wait for the data */
+    struct costs costs;     /* cost model from all requests so far */
+    bool piloted;           /* `costs` suffice for a dry run */
+    double shown_share;     /* of the run, as last reported: it never falls */
+    bool flushes_work;      /* the pilot saw flushes wait for the data */
     /* Why flushes do not show what the flash does; "" if they do or nothing is
      * known. If set, answers that depend on flushes are not measured. */
     char flushes_cause[200];
@@ -94,14 +84,6 @@ void expect_others(struct session *session);
 /* expect.c: forecasts the part that is about to run. */
 void expect_part(struct session *session, const struct setting *setting);
 
-/* expect.c: the probe of the part begins, or begins again. */
-void expect_begin(struct session *session);
-
-/* expect.c: call it before each step; forecasts a stage when the step begins
- * one. */
-void expect_stage(struct session *session, const void *state,
-                  const struct step *step);
-
 /*
  * step.c: performs one step of the running part. Returns 0; -EINTR; -ETIME;
  * -EOVERFLOW if it would exceed the part's plan; -ENOMEM; or -errno of the
@@ -132,7 +114,7 @@ int step_fault(const struct session *session, const struct step *step,
                int error, struct fault *why);
 
 /* step.c: reports the progress of the run to the caller. */
-void step_report(const struct session *session);
+void step_report(struct session *session);
 
 /* resume.c: counts the cost of the interrupted run's rows, part by part. */
 void resume_count(struct session *session, const struct probe *const probes[]);

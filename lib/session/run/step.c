@@ -198,9 +198,7 @@ static void expect_rest(const struct session *session, double *requests,
         const struct cost_part *part = &session->plan.parts[i];
         const double done = (double)part->requests_count;
         const bool runs = part == session->part;
-        const double rest =
-            (double)(runs ? session->stage.requests : part->expected.requests) -
-            done;
+        const double rest = (double)part->expected.requests - done;
         double part_seconds = part->expected.seconds;
         if (part->passed || !part->fits)
             continue;
@@ -213,7 +211,7 @@ static void expect_rest(const struct session *session, double *requests,
     }
 }
 
-void step_report(const struct session *session)
+void step_report(struct session *session)
 {
     const struct cost_total *cost = &session->cost;
     const double share_most = 0.999, done = (double)cost->requests_count;
@@ -226,7 +224,9 @@ void step_report(const struct session *session)
     if (!session->options.progress)
         return;
     expect_rest(session, &rest, &progress.seconds_left);
-    progress.share = fmin(done / (done + rest), share_most);
+    session->shown_share =
+        fmax(session->shown_share, fmin(done / (done + rest), share_most));
+    progress.share = session->shown_share;
     session->options.progress(session->options.context, &progress);
 }
 

@@ -22,8 +22,8 @@ struct pilot {
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted; /* or NULL */
     struct random random;
-    bool passing;         /* requests sent now only move the position */
-    uint64_t again_bytes; /* bytes written to repeat doubtful sizes */
+    bool passing;  /* requests sent now only move the position */
+    bool saw_page; /* writes across the boundary of a page take longer */
     uint64_t bytes_written, bytes_read, requests; /* sent */
     double quickest_flush_ns; /* quickest flush after a short write; infinite:
                               none */
@@ -32,7 +32,7 @@ struct pilot {
 };
 
 /* Most bytes that the pilot writes. */
-#define PILOT_BYTES_MAX (UINT64_C(22) << 20)
+#define PILOT_BYTES_MAX (UINT64_C(10) << 20)
 
 /* Runs the pilot: reads, and if `writes` also writes, which the device must
  * allow. Returns 0; -ERANGE (the region is too small); -EINTR; -ENOMEM; or
