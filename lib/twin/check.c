@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 
 const double twin_level_within = 0.2;
@@ -197,6 +198,8 @@ int twin_check(const struct twin_rows *rows, const struct twin *twin,
     memset(check, 0, sizeof(*check));
     if (!error)
         error = twin_replay(&twin->drive, rows, predicted_ns, why);
+    if (!error)
+        error = twin_align_times(rows, predicted_ns, NULL);
     if (!error)
         error = twin_score(rows, predicted_ns, &score);
     if (!error) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/align.h"
+
 /* A twentieth: drives whose modes lie closer are rare, and jitter of the usual
  * size hides them. */
 const double twin_class_step_log = 0.05;
@@ -112,41 +114,76 @@ static int find_levels(const struct twin_rows *rows, const uint32_t classes[],
 
 /* ---- likelihood -------------------------------------------------------- */
 
-/* The scale of the residuals of one operation, by the fixed point of its
- * maximum-likelihood equation. */
-static double find_scale(const struct twin_rows *rows, enum operation operation,
-                         const float residuals[])
+/* What the scale of one operation comes from. */
+struct spread {
+    double *squares; /* of its residuals */
+    double *weights;
+    size_t count;
+};
+
+/* The scale of residuals, by the fixed point of its maximum-likelihood
+ * equation. */
+static double find_scale(const struct spread *spread)
 {
     enum { STEPS = 12 };
-    double scale = 0.1;
+    const double enough = 1e-3;
+    double scale = 0.1, weights = 0;
 
+    for (size_t i = 0; i < spread->count; i++)
+        weights += spread->weights[i];
+    if (weights <= 0)
+        return scale_least_log;
     for (int step = 0; step < STEPS; step++) {
-        double sum = 0, weights = 0;
-        for (size_t i = 0; i < rows->count; i++) {
-            const struct twin_row *row = &rows->items[i];
-            if (!is_compared(row) || row->operation != operation)
-                continue;
-            double square = (double)residuals[i] * (double)residuals[i];
-            sum += (double)row->weight * (freedom + 1) * square /
-                   (freedom + square / (scale * scale));
-            weights += (double)row->weight;
-        }
-        if (weights <= 0)
-            return scale_least_log;
-        scale = fmax(sqrt(sum / weights), scale_least_log);
+        const double before = scale, least = freedom * scale * scale;
+        double sum = 0;
+        for (size_t i = 0; i < spread->count; i++)
+            sum += spread->weights[i] * spread->squares[i] /
+                   (least + spread->squares[i]);
+        scale =
+            fmax(scale * sqrt((freedom + 1) * sum / weights), scale_least_log);
+        if (fabs(scale / before - 1) < enough)
+            break;
     }
     return scale;
 }
 
-static void add_likelihoods(const struct twin_rows *rows,
-                            struct twin_score *score)
+/* The scale of each operation's residuals. 0 or -ENOMEM. */
+static int find_scales(const struct twin_rows *rows, const float residuals[],
+                       double scales[])
+{
+    struct spread spread = {
+        .squares = malloc((rows->count + 1) * sizeof(double)),
+        .weights = malloc((rows->count + 1) * sizeof(double))};
+    int error = spread.squares && spread.weights ? 0 : -ENOMEM;
+
+    for (int operation = 0; operation < OPERATIONS && !error; operation++) {
+        spread.count = 0;
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct twin_row *row = &rows->items[i];
+            if (!is_compared(row) || row->operation != operation)
+                continue;
+            spread.squares[spread.count] =
+                (double)residuals[i] * (double)residuals[i];
+            spread.weights[spread.count++] = (double)row->weight;
+        }
+        scales[operation] = find_scale(&spread);
+    }
+    free(spread.squares);
+    free(spread.weights);
+    return error;
+}
+
+/* `moved`: NULL, or rows whose predictions changed places, and pay for it. */
+static int add_likelihoods(const struct twin_rows *rows, const bool moved[],
+                           struct twin_score *score)
 {
     const float *residuals = score->residuals;
     double scales[OPERATIONS], constants[OPERATIONS];
 
+    int error = find_scales(rows, residuals, scales);
+    if (error)
+        return error;
     for (int operation = 0; operation < OPERATIONS; operation++) {
-        scales[operation] =
-            find_scale(rows, (enum operation)operation, residuals);
         constants[operation] = lgamma((freedom + 1) / 2) - lgamma(freedom / 2) -
                                log(freedom * acos(-1)) / 2 -
                                log(scales[operation]);
@@ -157,10 +194,12 @@ static void add_likelihoods(const struct twin_rows *rows,
             continue;
         double off = (double)residuals[i] / scales[row->operation];
         double one = constants[row->operation] -
-                     (freedom + 1) / 2 * log1p(off * off / freedom);
+                     (freedom + 1) / 2 * log1p(off * off / freedom) -
+                     (moved && moved[i] ? twin_align_cost : 0);
         score->of_row[i] = (float)((double)row->weight * one);
         score->total += (double)score->of_row[i];
     }
+    return 0;
 }
 
 static double cost_of_class(const struct twin_rows *rows)
@@ -168,8 +207,10 @@ static double cost_of_class(const struct twin_rows *rows)
     return log((double)rows->count) / 2;
 }
 
-int twin_score(const struct twin_rows *rows, const uint32_t predicted_ns[],
-               struct twin_score *score)
+/* With predictions at their turn. */
+static int score_aligned(const struct twin_rows *rows,
+                         const uint32_t predicted_ns[], const bool moved[],
+                         struct twin_score *score)
 {
     uint32_t *classes = malloc(rows->count * sizeof(*classes));
     double *levels_log = NULL;
@@ -193,7 +234,7 @@ int twin_score(const struct twin_rows *rows, const uint32_t predicted_ns[],
                 score->residuals[i] =
                     (float)(log((double)rows->items[i].observed_ns) -
                             levels_log[classes[i]]);
-        add_likelihoods(rows, score);
+        error = add_likelihoods(rows, moved, score);
         score->classes_count = classes_count;
         score->total -= cost_of_class(rows) * (double)classes_count;
     }
@@ -201,6 +242,27 @@ int twin_score(const struct twin_rows *rows, const uint32_t predicted_ns[],
     free(levels_log);
     if (error)
         twin_score_free(score);
+    return error;
+}
+
+int twin_score(const struct twin_rows *rows, const uint32_t predicted_ns[],
+               struct twin_score *score)
+{
+    if (!predicted_ns)
+        return score_aligned(rows, NULL, NULL, score);
+    uint32_t *aligned_ns = malloc((rows->count + 1) * sizeof(*aligned_ns));
+    bool *moved = malloc((rows->count + 1) * sizeof(*moved));
+    int error = aligned_ns && moved ? 0 : -ENOMEM;
+
+    *score = (struct twin_score){0};
+    if (!error) {
+        memcpy(aligned_ns, predicted_ns, rows->count * sizeof(*aligned_ns));
+        error = twin_align_times(rows, aligned_ns, moved);
+    }
+    if (!error)
+        error = score_aligned(rows, aligned_ns, moved, score);
+    free(aligned_ns);
+    free(moved);
     return error;
 }
 

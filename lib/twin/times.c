@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 
 /* A derivative is taken over so much of a time: small beside what curves, large
@@ -38,12 +39,20 @@ struct kind_count {
     uint32_t count;
 };
 
+/* What a drive would have answered, each answer at its turn (align.h). */
+struct answers {
+    uint32_t *ns, *from;
+    bool *moved;
+    float *off_log; /* observed less answered */
+};
+
 struct regression {
     const struct twin_rows *rows;
     struct fault *why;
-    float *share; /* of each row in the whole: the sum is 1 */
-    uint32_t *predicted_ns, *moved_ns;
-    float *slopes; /* by the table of times, then by row */
+    float *share;               /* of each row in the whole: the sum is 1 */
+    struct answers *now, *next; /* of the drive, and of one beside it */
+    uint32_t *answered_ns;      /* of a replay, as they came */
+    float *slopes;              /* by the table of times, then by row */
     const struct twin_time *times[TWIN_TIMES_MAX];
     size_t table_index[TWIN_TIMES_MAX], times_count;
     size_t replays_count;
@@ -54,13 +63,6 @@ struct regression {
 static bool is_used(const struct regression *regression, size_t at)
 {
     return regression->share[at] > 0;
-}
-
-static double residual(const struct regression *regression, size_t at,
-                       const uint32_t predicted_ns[])
-{
-    return log((double)regression->rows->items[at].observed_ns /
-               (double)(predicted_ns[at] ? predicted_ns[at] : 1));
 }
 
 static struct kind_count *find_kind(struct kind_count kinds[], size_t slots,
@@ -114,7 +116,7 @@ static int compare_doubles(const void *a, const void *b)
 
 /* The middle of the residuals' sizes, of some of the rows. */
 static double find_scale(const struct regression *regression,
-                         const uint32_t predicted_ns[])
+                         const struct answers *answers)
 {
     enum { SOME = 4096 };
     static const double normal = 1.4826; /* of the middle to the deviation */
@@ -126,7 +128,7 @@ static double find_scale(const struct regression *regression,
         return scale;
     for (size_t i = 0; i < regression->rows->count; i += pitch)
         if (is_used(regression, i))
-            sizes[count++] = fabs(residual(regression, i, predicted_ns));
+            sizes[count++] = fabs((double)answers->off_log[i]);
     qsort(sizes, count, sizeof(*sizes), compare_doubles);
     if (count)
         scale = normal * sizes[count / 2];
@@ -135,24 +137,48 @@ static double find_scale(const struct regression *regression,
 }
 
 static double cost_of(const struct regression *regression,
-                      const uint32_t predicted_ns[], double scale_log)
+                      const struct answers *answers, double scale_log)
 {
-    double cost = 0;
+    double cost = 0, aligned = 0;
 
     for (size_t i = 0; i < regression->rows->count; i++) {
         if (!is_used(regression, i))
             continue;
-        double off = residual(regression, i, predicted_ns) / scale_log;
+        double off = (double)answers->off_log[i] / scale_log;
         cost += (double)regression->share[i] * log1p(off * off / freedom);
+        if (answers->moved[i])
+            aligned += (double)regression->share[i];
     }
-    return cost * (freedom + 1) / 2 + log(scale_log);
+    return cost * (freedom + 1) / 2 + aligned * twin_align_cost +
+           log(scale_log);
 }
 
-static int replay(struct regression *regression, const struct drive *drive,
-                  uint32_t predicted_ns[])
+/* The answers as they come: `answered_ns`. */
+static int replay(struct regression *regression, const struct drive *drive)
 {
     regression->replays_count++;
-    return twin_replay(drive, regression->rows, predicted_ns, regression->why);
+    return twin_replay(drive, regression->rows, regression->answered_ns,
+                       regression->why);
+}
+
+static int answer(struct regression *regression, const struct drive *drive,
+                  struct answers *answers)
+{
+    const struct twin_rows *rows = regression->rows;
+    int error = replay(regression, drive);
+
+    if (error)
+        return error;
+    twin_align(rows, regression->answered_ns, answers->from, answers->moved);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!is_used(regression, i))
+            continue;
+        uint32_t ns = regression->answered_ns[answers->from[i]];
+        answers->ns[i] = ns;
+        answers->off_log[i] =
+            logf((float)rows->items[i].observed_ns / (float)(ns ? ns : 1));
+    }
+    return 0;
 }
 
 /* ---- one step ---------------------------------------------------------- */
@@ -189,13 +215,15 @@ static int find_slope(struct regression *regression, const struct drive *drive,
         move(time, -step_log, &moved);
         by_log = log(time->get(&moved) / time->get(drive));
     }
-    int error = replay(regression, &moved, regression->moved_ns);
+    int error = replay(regression, &moved);
     for (size_t i = 0; i < regression->rows->count && !error; i++) {
-        uint32_t before = regression->predicted_ns[i],
-                 after = regression->moved_ns[i];
         slopes[i] = 0;
+        if (!is_used(regression, i))
+            continue;
+        uint32_t before = regression->now->ns[i],
+                 after = regression->answered_ns[regression->now->from[i]];
         if (before && after && before != after)
-            slopes[i] = (float)(log((double)after / (double)before) / by_log);
+            slopes[i] = logf((float)after / (float)before) / (float)by_log;
     }
     return error;
 }
@@ -218,7 +246,7 @@ struct equations {
 static void add_row(const struct regression *regression, size_t at,
                     double scale_log, struct equations *equations)
 {
-    double left = residual(regression, at, regression->predicted_ns);
+    double left = (double)regression->now->off_log[at];
     double off = left / scale_log;
     double weight = (double)regression->share[at] *
                     (double)regression->rows->count * (freedom + 1) /
@@ -306,7 +334,7 @@ static int take_step(struct regression *regression, struct drive *drive,
     int error = 0;
 
     set_up(regression, drive, scale_log, &equations);
-    before = cost_of(regression, regression->predicted_ns, scale_log);
+    before = cost_of(regression, regression->now, scale_log);
     *improved = false;
     for (int tries = 0; tries < DAMPINGS && !error && !*improved; tries++) {
         const double damping = damping_least * pow(damping_growth, tries);
@@ -315,20 +343,19 @@ static int take_step(struct regression *regression, struct drive *drive,
         for (size_t i = 0; i < equations.count; i++)
             move(regression->times[i],
                  fmin(fmax(x[i], -stride_log), stride_log), &moved);
-        error = replay(regression, &moved, regression->moved_ns);
+        error = answer(regression, &moved, regression->next);
         if (error)
             break;
-        double after = cost_of(regression, regression->moved_ns, scale_log);
+        double after = cost_of(regression, regression->next, scale_log);
         if (after >= before)
             continue;
         *drive = moved;
         *improved = before - after > enough;
-        uint32_t *swap = regression->predicted_ns;
-        regression->predicted_ns = regression->moved_ns;
-        regression->moved_ns = swap;
-        fit->scale_log = find_scale(regression, regression->predicted_ns);
-        fit->cost =
-            cost_of(regression, regression->predicted_ns, fit->scale_log);
+        struct answers *swap = regression->now;
+        regression->now = regression->next;
+        regression->next = swap;
+        fit->scale_log = find_scale(regression, regression->now);
+        fit->cost = cost_of(regression, regression->now, fit->scale_log);
         break;
     }
     return error;
@@ -367,6 +394,34 @@ static void choose_times(struct regression *regression,
     }
 }
 
+static void answers_free(struct answers *answers)
+{
+    if (!answers)
+        return;
+    free(answers->ns);
+    free(answers->from);
+    free(answers->moved);
+    free(answers->off_log);
+    free(answers);
+}
+
+/* NULL: no memory. */
+static struct answers *answers_make(size_t count)
+{
+    struct answers *answers = calloc(1, sizeof(*answers));
+
+    if (!answers)
+        return NULL;
+    answers->ns = calloc(count, sizeof(*answers->ns));
+    answers->from = calloc(count, sizeof(*answers->from));
+    answers->moved = calloc(count, sizeof(*answers->moved));
+    answers->off_log = calloc(count, sizeof(*answers->off_log));
+    if (answers->ns && answers->from && answers->moved && answers->off_log)
+        return answers;
+    answers_free(answers);
+    return NULL;
+}
+
 static int regression_begin(struct regression *regression,
                             const struct drive *drive)
 {
@@ -374,12 +429,13 @@ static int regression_begin(struct regression *regression,
 
     choose_times(regression, drive);
     regression->share = calloc(count, sizeof(*regression->share));
-    regression->predicted_ns = calloc(count, sizeof(uint32_t));
-    regression->moved_ns = calloc(count, sizeof(uint32_t));
+    regression->now = answers_make(count);
+    regression->next = answers_make(count);
+    regression->answered_ns = calloc(count, sizeof(uint32_t));
     regression->slopes =
         calloc(count * TWIN_TIMES_MAX + 1, sizeof(*regression->slopes));
-    if (!regression->share || !regression->predicted_ns ||
-        !regression->moved_ns || !regression->slopes)
+    if (!regression->share || !regression->now || !regression->next ||
+        !regression->answered_ns || !regression->slopes)
         return -ENOMEM;
     return share_out(regression);
 }
@@ -387,8 +443,9 @@ static int regression_begin(struct regression *regression,
 static void regression_end(struct regression *regression)
 {
     free(regression->share);
-    free(regression->predicted_ns);
-    free(regression->moved_ns);
+    answers_free(regression->now);
+    answers_free(regression->next);
+    free(regression->answered_ns);
     free(regression->slopes);
 }
 
@@ -396,12 +453,12 @@ static void regression_end(struct regression *regression)
 static int look(struct regression *regression, const struct drive *drive,
                 struct twin_times_fit *fit)
 {
-    int error = replay(regression, drive, regression->predicted_ns);
+    int error = answer(regression, drive, regression->now);
 
     if (error)
         return error;
-    fit->scale_log = find_scale(regression, regression->predicted_ns);
-    fit->cost = cost_of(regression, regression->predicted_ns, fit->scale_log);
+    fit->scale_log = find_scale(regression, regression->now);
+    fit->cost = cost_of(regression, regression->now, fit->scale_log);
     return 0;
 }
 

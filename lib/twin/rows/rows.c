@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/align.h"
+
 const float twin_first_touch_weight = 0.25F;
 
 /* No drive file has a block shorter than this that many requests share, and a
@@ -151,7 +153,7 @@ int twin_rows_sort(struct twin_rows *rows)
     free(to);
     free(starts);
     rows->by_time = from;
-    return 0;
+    return twin_align_group(rows);
 }
 
 int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows)
@@ -204,5 +206,7 @@ void twin_rows_free(struct twin_rows *rows)
     free(rows->items);
     free(rows->notes);
     free(rows->by_time);
+    free(rows->groups);
+    free(rows->group_ends);
     memset(rows, 0, sizeof(*rows));
 }

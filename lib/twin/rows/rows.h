@@ -50,6 +50,9 @@ struct twin_rows {
     bool may_fold;        /* see twin_replay(): exact places do not matter */
     /* Row numbers in ascending order of `observed_ns`. */
     uint32_t *by_time;
+    /* Row numbers, group by group, and where in them each ends: see align.h. */
+    uint32_t *groups, *group_ends;
+    size_t groups_count;
 };
 
 /*
@@ -73,7 +76,7 @@ int twin_rows_make(const struct csv_rows *csv, struct twin_rows *rows);
  * was written costs more to move than what never was.
  */
 void twin_rows_mind_contents(struct twin_rows *rows, const char *probe);
-/* Makes `by_time` of rows that have none. 0 or -ENOMEM. */
+/* Makes `by_time` and the groups of rows that have none. 0 or -ENOMEM. */
 int twin_rows_sort(struct twin_rows *rows);
 void twin_rows_free(struct twin_rows *rows);
 

@@ -140,7 +140,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
 
     *thin = *rows;
     thin->count = 0;
-    thin->by_time = NULL;
+    thin->by_time = thin->groups = thin->group_ends = NULL;
     thin->notes = NULL;
     thin->notes_count = 0;
     thin->may_fold = true;
