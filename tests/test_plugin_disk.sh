@@ -100,6 +100,11 @@ same_findings()
 }
 check "concludes the same" same_findings
 check "its report" ends 0 report whole
+# No drive of the model turns: its twin says so, and decides nothing.
+check "its twin does not explain it" ends 5 twin whole --check
+check "and says why" valid out.json "d['twin']['explains'] is False" \
+    "len(d['twin']['reason']) > 20" \
+    "all(one['origin'] != 'decided' for one in d['twin']['decisions'])"
 check "a run that time ends" ends 5 run basic,read-buffer plugin:disk.so \
     --output-dir=part --time-limit=40s
 check "after one of its probes" valid out.json \

@@ -19,7 +19,7 @@ static const struct twin_thinning few = {3200, 200, false},
 
 /* Steps of the model that one replay of them may take: with some 1,500 and 200
  * replays a fit stays within ten seconds. */
-enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 300000 };
+enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 150000 };
 
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
 
@@ -132,12 +132,20 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
                              why);
 }
 
-/* As many requests at once, on as many banks and channels? */
-static bool works_as(const struct drive *a, const struct drive *b)
+/* The structure by its score, and the times of it. */
+static int by_score(const struct twin_rows *rows,
+                    const struct findings *findings, bool first,
+                    struct twin *twin, struct fault *why)
 {
-    return a->queue_depth_count == b->queue_depth_count &&
-           a->channels_count == b->channels_count &&
-           a->banks_per_channel_count == b->banks_per_channel_count;
+    enum { REPLAYS_SCORE_MAX = 400 };
+    struct twin_times_fit fit = {.replays_count = 0};
+    int error = twin_search_score(rows, findings, first, REPLAYS_SCORE_MAX,
+                                  &twin->drive, twin, why);
+
+    if (!error)
+        error = twin_times(rows, STEPS_LAST, &twin->drive, &fit, why);
+    twin->replays_count += fit.replays_count;
+    return error;
 }
 
 static int fit_flash(const struct thinned *thinned,
@@ -151,11 +159,14 @@ static int fit_flash(const struct thinned *thinned,
     if (!error)
         error = fit_together(thinned, twin, why);
     if (!error)
+        error = by_score(small, findings, true, twin, why);
+    if (!error)
         error = climb(small, findings, twin, why);
-    const struct drive before = *drive;
     if (!error)
         error = fit_together(thinned, twin, why);
-    if (!error && !works_as(&before, drive))
+    if (!error)
+        error = by_score(rows, findings, false, twin, why);
+    if (!error)
         error = climb(small, findings, twin, why);
     if (!error)
         error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);

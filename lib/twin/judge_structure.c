@@ -9,8 +9,6 @@
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/search.h"
 
-enum { VALUES_MAX = 16 };
-
 /* Two structures that nearly always agree may differ by the cost of a few
  * classes in every block alike: that is no evidence, however small its standard
  * error. */
@@ -118,7 +116,7 @@ static int ask(struct search *search, const struct twin_aspect *aspect)
     struct rival rival = {.any = false};
     int error = 0;
 
-    for (size_t i = 0; i < VALUES_MAX && aspect->values[i] && !error; i++)
+    for (size_t i = 0; i < TWIN_VALUES_MAX && aspect->values[i] && !error; i++)
         error = try_value(search, aspect, aspect->values[i], &rival);
     if (!error)
         note(search, aspect, &rival, false);
@@ -146,7 +144,7 @@ static int doubt(struct search *search, const struct twin_aspect *aspect)
         snprintf(value, sizeof(value), "%llu", (unsigned long long)beside[i]);
         error = try_value(search, aspect, value, &rival);
     }
-    for (size_t i = 0; i < VALUES_MAX && aspect->values[i] && !error; i++)
+    for (size_t i = 0; i < TWIN_VALUES_MAX && aspect->values[i] && !error; i++)
         if (!is_number || number == 0)
             error = try_value(search, aspect, aspect->values[i], &rival);
     if (!error)

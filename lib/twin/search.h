@@ -29,6 +29,17 @@ int twin_search_climb(const struct twin_rows *rows,
                       struct fault *why);
 
 /*
+ * The structure that scores best, with levels that are free: what the findings
+ * leave open, but not how it makes up the page and the block. The times stay.
+ * `first`: page and write buffer together, too, which hide each other. Ends
+ * where no change of one aspect scores higher, or after so many replays.
+ */
+int twin_search_score(const struct twin_rows *rows,
+                      const struct findings *findings, bool first,
+                      size_t replays_max, struct drive *drive,
+                      struct twin *twin, struct fault *why);
+
+/*
  * What the rows say of each aspect of a structure that was chosen, scored with
  * free levels: notes what was decided, and against which rival.
  */

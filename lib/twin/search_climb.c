@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/replay.h"
 #include "lib/twin/search.h"
 
 /*
@@ -19,12 +20,14 @@
 static const double better_least = 0.005;
 
 /* Of the changes that fit worse alone so many are tried in pairs. */
-enum { PAIRED_MAX = 20, MOVES_MAX = 160, STEPS = 1, ASPECT_VALUES_MAX = 16 };
+enum { PAIRED_MAX = 20, MOVES_MAX = 256, STEPS = 1 };
 
-/* One change: a value of an aspect, or without one a neighbour's geometry. */
+/* One change: a value of an aspect, a size of it that is so many times as
+ * large, or without an aspect a neighbour's geometry. */
 struct move {
     const struct twin_aspect *aspect;
-    const char *value;
+    const char *value; /* NULL: another size */
+    double factor;
     unsigned neighbour;
     double cost; /* alone */
 };
@@ -40,6 +43,21 @@ struct climb {
     size_t replays_count, replays_max;
 };
 
+static const double factors[] = {2, 1.4, 1.2, 1.1, 1.05, 1.02};
+
+/* Sizes that lie between the values of the table. */
+static void collect_sizes(const struct twin_aspect *aspect, struct climb *climb)
+{
+    const size_t count = sizeof(factors) / sizeof(factors[0]);
+
+    if (!twin_aspect_is_size(aspect))
+        return;
+    for (size_t i = 0; i < 2 * count && climb->moves_count < MOVES_MAX; i++)
+        climb->moves[climb->moves_count++] = (struct move){
+            .aspect = aspect,
+            .factor = i % 2 ? 1 / factors[i / 2] : factors[i / 2]};
+}
+
 static void collect(const struct findings *findings, struct climb *climb)
 {
     for (unsigned i = 0; i < TWIN_NEIGHBOURS; i++)
@@ -48,7 +66,8 @@ static void collect(const struct findings *findings, struct climb *climb)
         const struct twin_aspect *aspect = twin_aspect_at(i);
         if (twin_aspect_is_known(aspect, findings))
             continue;
-        for (size_t at = 0; at < ASPECT_VALUES_MAX && aspect->values[at] &&
+        collect_sizes(aspect, climb);
+        for (size_t at = 0; at < TWIN_VALUES_MAX && aspect->values[at] &&
                             climb->moves_count < MOVES_MAX;
              at++)
             climb->moves[climb->moves_count++] =
@@ -70,7 +89,8 @@ static bool apply(const struct move *move, struct drive *drive)
     if (aspect->applies && !aspect->applies(drive))
         return false;
     twin_aspect_value(aspect, drive, before, sizeof(before));
-    if (!twin_aspect_apply(aspect, move->value, drive))
+    if (move->value ? !twin_aspect_apply(aspect, move->value, drive)
+                    : !twin_aspect_scale(aspect, move->factor, drive))
         return false;
     twin_aspect_value(aspect, drive, after, sizeof(after));
     return strcmp(before, after) != 0;
@@ -97,6 +117,45 @@ static int settle(struct climb *climb)
     return error;
 }
 
+static int score_of(struct climb *climb, const struct drive *drive,
+                    double *total)
+{
+    uint32_t *predicted_ns =
+        calloc(climb->rows->count + 1, sizeof(*predicted_ns));
+    struct twin_score its;
+    int error = predicted_ns
+                    ? twin_replay(drive, climb->rows, predicted_ns, climb->why)
+                    : -ENOMEM;
+
+    climb->replays_count++;
+    if (!error)
+        error = twin_score(climb->rows, predicted_ns, &its);
+    if (!error) {
+        *total = its.total;
+        twin_score_free(&its);
+    }
+    free(predicted_ns);
+    return error;
+}
+
+/* An aspect that fits better only because its times stand in for those of
+ * something else scores less with levels that are free. */
+static int scores_less(struct climb *climb, const struct move *move,
+                       const struct drive *tried, bool *less)
+{
+    static const double less_least = 15;
+    double before, after;
+
+    *less = false;
+    if (!move->aspect)
+        return 0;
+    int error = score_of(climb, &climb->drive, &before);
+    if (!error)
+        error = score_of(climb, tried, &after);
+    *less = !error && after < before - less_least;
+    return error;
+}
+
 /* One change, or two. *cost: INFINITY where there is no such drive. */
 static int try_moves(struct climb *climb, const struct move *first,
                      const struct move *second, double *cost, bool *better)
@@ -115,9 +174,12 @@ static int try_moves(struct climb *climb, const struct move *first,
     if (error)
         return error;
     *cost = fit.cost;
-    *better = fit.cost < climb->cost - better_least;
-    if (!*better)
+    if (fit.cost >= climb->cost - better_least)
         return 0;
+    error = scores_less(climb, first, &tried, better);
+    *better = !*better;
+    if (error || !*better)
+        return error;
     climb->drive = tried;
     return settle(climb);
 }

@@ -2,6 +2,7 @@
 #include "lib/twin/shape.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,10 @@ enum { PAGE_USUAL_BYTES = 16 << 10, BLOCK_USUAL_BYTES = 4 << 20 };
 
 /* A page of one chip; larger ones are chips in lock step. */
 enum { CHIP_PAGE_BYTES = 8 << 10, CHIPS_MAX = 64, PAGES_LEAST = 4 };
+
+/* Chips have had no smaller pages for twenty years, and to replay many of them
+ * takes long. */
+enum { CHIP_PAGE_LEAST_BYTES = 2 << 10 };
 
 /* Stripes beside each other, so that one can erase while another works. More
  * banks than any drive has cost time and explain nothing. */
@@ -66,6 +71,8 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
     uint64_t banks = shape->stripe_count * shape->stripes_count;
 
     if (across == 0 || shape->page_bytes % shape->bank_page_bytes ||
+        (shape->bank_page_bytes < CHIP_PAGE_LEAST_BYTES &&
+         shape->bank_page_bytes < shape->page_bytes) ||
         shape->block_bytes % across || shape->channels_count == 0 ||
         banks % shape->channels_count || banks > BANKS_MAX ||
         shape->stripe_count > STRIPE_MAX ||
@@ -257,14 +264,17 @@ static const struct twin_aspect aspects[] = {
     {"block",
      "clustered_block",
      NULL,
-     {"128KiB", "256KiB", "512KiB", "1024KiB", "1536KiB", "2048KiB", "3072KiB",
-      "4096KiB", "6144KiB", "8192KiB", "12288KiB", "16384KiB", "24576KiB",
-      "32768KiB"}},
+     {"128KiB",   "192KiB",   "256KiB",   "384KiB",   "512KiB",
+      "640KiB",   "768KiB",   "1024KiB",  "1280KiB",  "1536KiB",
+      "2048KiB",  "2560KiB",  "3072KiB",  "4096KiB",  "5120KiB",
+      "6144KiB",  "8192KiB",  "10240KiB", "12288KiB", "16384KiB",
+      "20480KiB", "24576KiB", "32768KiB", "49152KiB", "65536KiB"}},
     {"clustered_page_bytes",
      "clustered_page",
      NULL,
-     {"2KiB", "4KiB", "8KiB", "16KiB", "24KiB", "32KiB", "48KiB", "64KiB",
-      "96KiB", "128KiB", "256KiB"}},
+     {"2KiB", "4KiB", "6KiB", "8KiB", "12KiB", "16KiB", "24KiB", "32KiB",
+      "48KiB", "64KiB", "96KiB", "128KiB", "192KiB", "256KiB", "384KiB",
+      "512KiB", "768KiB", "1024KiB", "1536KiB"}},
     {"write_buffer_bytes",
      "write_buffer",
      NULL,
@@ -287,7 +297,7 @@ static const struct twin_aspect aspects[] = {
     {"switch_merge", NULL, has_logs, ON_OFF},
     {"merge_copy", NULL, NULL, {"bank", "bus"}},
     {"sector_update", "read_modify_write", NULL, ON_OFF},
-    {"write_buffer_drain", NULL, has_write_buffer, {"lazy", "eager"}},
+    {"write_buffer_drain", NULL, has_write_buffer, {"lazy", "eager", "steady"}},
     {"write_buffer_overflow", NULL, has_write_buffer, {"make-room", "empty"}},
     {"write_buffer_release",
      NULL,
@@ -306,6 +316,18 @@ const struct twin_aspect *twin_aspect_at(size_t index)
                                                         : NULL;
 }
 
+/* As long as before, or the next longer one that holds whole pages. */
+static uint64_t block_of_pages(uint64_t block_bytes, uint64_t page_bytes)
+{
+    uint64_t pages = PAGES_LEAST;
+
+    if (block_bytes % page_bytes == 0)
+        return block_bytes;
+    while (pages * page_bytes < block_bytes)
+        pages *= 2;
+    return pages * page_bytes;
+}
+
 /* Keeps what it can of the geometry: as many pages a bank as before. */
 static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)
 {
@@ -316,6 +338,7 @@ static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)
         return twin_shape_apply(&shape, drive);
     }
     shape.page_bytes = bytes;
+    shape.block_bytes = block_of_pages(shape.block_bytes, bytes);
     for (uint64_t parts = 1; parts <= 64; parts++) {
         uint64_t part_bytes = bytes / parts;
         if (bytes % parts || part_bytes > twin_shape_of(drive).bank_page_bytes)
@@ -351,6 +374,29 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
     return true;
 }
 
+bool twin_aspect_is_size(const struct twin_aspect *aspect)
+{
+    return strcmp(aspect->key, "write_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "read_buffer_bytes") == 0;
+}
+
+bool twin_aspect_scale(const struct twin_aspect *aspect, double factor,
+                       struct drive *drive)
+{
+    const uint64_t unit_bytes = 4 * KIB;
+    char now[64], value[32];
+    uint64_t bytes;
+
+    twin_aspect_value(aspect, drive, now, sizeof(now));
+    if (parse_bytes(now, &bytes) || bytes == 0)
+        return false;
+    uint64_t units =
+        (uint64_t)((double)bytes * factor / (double)unit_bytes + 0.5);
+    bytes = units * unit_bytes;
+    snprintf(value, sizeof(value), "%" PRIu64, bytes);
+    return units > 0 && twin_aspect_apply(aspect, value, drive);
+}
+
 void twin_aspect_value(const struct twin_aspect *aspect,
                        const struct drive *drive, char *value, size_t size)
 {
@@ -369,13 +415,19 @@ void twin_aspect_value(const struct twin_aspect *aspect,
     snprintf(value, size, "?");
 }
 
+bool twin_block_is_known(const struct findings *findings)
+{
+    /* A block without a finding of its own is a log block's. */
+    return findings_integer(findings, "clustered_block") > 0 ||
+           findings_integer(findings, "log_block") > 0;
+}
+
 bool twin_aspect_is_known(const struct twin_aspect *aspect,
                           const struct findings *findings)
 {
     const struct finding *finding =
         aspect->parameter ? stated(findings, aspect->parameter) : NULL;
 
-    /* A block without a finding of its own is a log block's. */
     if (!finding && strcmp(aspect->key, "block") == 0)
         finding = stated(findings, "log_block");
     if (!finding)

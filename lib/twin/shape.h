@@ -40,12 +40,14 @@ int twin_shape_start(const struct twin_rows *rows,
                      const struct findings *findings, struct drive *drive,
                      struct fault *why);
 
+enum { TWIN_VALUES_MAX = 32 };
+
 /* A question about the structure that a search may ask. */
 struct twin_aspect {
     const char *key;       /* of a drive file; what the search changes */
     const char *parameter; /* the finding that answers it; NULL: none does */
     bool (*applies)(const struct drive *drive); /* NULL: always */
-    const char *values[16];                     /* as in a drive file */
+    const char *values[TWIN_VALUES_MAX];        /* as in a drive file */
 };
 
 enum { TWIN_ASPECTS_MAX = 32 };
@@ -58,12 +60,22 @@ const struct twin_aspect *twin_aspect_at(size_t index);
 bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
                        struct drive *drive);
 
+/* Is any size between the values possible? */
+bool twin_aspect_is_size(const struct twin_aspect *aspect);
+
+/* Makes such a size so many times as large. As above; false where it is 0. */
+bool twin_aspect_scale(const struct twin_aspect *aspect, double factor,
+                       struct drive *drive);
+
 /* The drive's value, as in a drive file. */
 void twin_aspect_value(const struct twin_aspect *aspect,
                        const struct drive *drive, char *value, size_t size);
 
 /* Does what is written change how long it takes to move it? */
 bool twin_contents_matter(const struct findings *findings);
+
+/* Has a finding said how long a block is? */
+bool twin_block_is_known(const struct findings *findings);
 
 /* Has a finding answered it, so that it is not to be searched? */
 bool twin_aspect_is_known(const struct twin_aspect *aspect,
