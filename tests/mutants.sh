@@ -238,6 +238,9 @@ probes/content/unit.c|s/^ *claim = CLAIM_OPEN;/;/|test_probes_stick|recovery
 probes/content/unit.c|s/claim == CLAIM_OPEN/false/|test_probes_stick|recovery
 probes/content/unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_probes_stick|recovery
 probes/content/blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
+lib/flash/controller/serve_write.c|s/flash->passes_buffer = true;/;/|test_flash|
+lib/flash/controller/serve_write.c|s/ uint64_t room_ns = serve_drain(.*);/ uint64_t room_ns = begin_ns;/|test_flash|
+lib/flash/controller/serve.c|s/flash->passes_buffer = false;/;/|test_flash|
 lib/flash/controller/serve_discard.c|s/(request->offset_bytes + bytes - 1) \/ bytes/request->offset_bytes \/ bytes/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/flash->mapping->ops->discard(flash->mapping, unit);/(void)unit;/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/random_mix(page)) \& 1/random_mix(page)) \& 3/|test_flash_commands|
