@@ -19,6 +19,11 @@ the run measured, by operation and the nearest size. Last comes the floor: how
 far the drive's own mean and p99 are from themselves under another seed of the
 noise. Nothing that is compared with noise can come closer.
 
+With --probe-twin each twin is probed as its drive was. Of the parameters that
+were found in the drive, it counts those that the twin's run finds as well: texts
+alike, numbers within a tenth. A parameter that this run leaves open is counted
+by itself.
+
 With --keep=FOLDER drives and runs are kept, and found there the next time; only
 the twins are fitted anew. With --foreign=PLUGIN a drive of another simulator
 (plugin:) and the controls are probed instead, and the twin must say that it does
@@ -31,6 +36,7 @@ import json
 import math
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -175,6 +181,46 @@ def probe(options, spec, folder):
     return json.loads(text)["twin"], time.time() - began
 
 
+def found_in(folder):
+    """Values by parameter."""
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+        return {one["parameter"]: one
+                for one in json.load(file)["findings"]}
+
+
+def is_same(one, other):
+    try:
+        return abs(other["value"] - one["value"]) <= 0.1 * abs(one["value"])
+    except TypeError:
+        return one["value"] == other["value"]
+
+
+def probe_twin(options, folder):
+    """(same, other, open) of what was found in the drive."""
+    probed = os.path.join(folder, "probed-twin")
+    shutil.rmtree(probed, ignore_errors=True)
+    run([options.ssdprobe, "sim:" + os.path.join(folder, "twin.ini"), "--yes",
+         "-q", "--twin=no", "--output-dir=" + probed], DONE)
+    before, after = found_in(os.path.join(folder, "run")), found_in(probed)
+    counts = [0, 0, 0]
+    others = []
+    for parameter, one in before.items():
+        other = after.get(parameter)
+        if one["verdict"] not in ("found", "absent") or not other:
+            continue
+        if other["verdict"] not in ("found", "absent"):
+            counts[2] += 1
+        elif other["verdict"] == one["verdict"] and (
+                one["verdict"] == "absent" or is_same(one, other)):
+            counts[0] += 1
+        else:
+            counts[1] += 1
+            others.append("%s %s" % (parameter, other["value"]))
+    print("  findings of the twin: %d the same, %d others, %d open  %s" % (
+        *counts, ", ".join(others)), flush=True)
+    return counts
+
+
 def capacity_of(drive):
     with open(drive, encoding="ascii") as file:
         for line in file:
@@ -213,6 +259,9 @@ def compare_one(options, seed, every):
         twin, seconds = probe(
             options, "sim:%s,noise=%s" % (drive, options.noise), folder)
         results = compare(options, drive, folder, random.Random(seed))
+        if options.probe_twin:
+            options.probed = [a + b for a, b in zip(
+                options.probed, probe_twin(options, folder))]
     print("drive %d: %s, %.0f %% fitting, %.1f s" % (
         seed, "explained" if twin["explains"] else "not explained",
         100 * twin["fitting_share"], seconds))
@@ -235,6 +284,14 @@ def draw_and_compare(options):
         print(show(name, [[statistics.median(row[which][i] for row in rows)
                            for i in range(len(rows[0][which]))]
                           for which in range(3)]))
+
+
+def say_probed(options):
+    same, others, left_open = options.probed
+    print("\nprobing the twins: %.1f %% of %d findings the same, %.1f %% open"
+          % (100 * same / max(same + others + left_open, 1),
+             same + others + left_open,
+             100 * left_open / max(same + others + left_open, 1)))
 
 
 def refuse_foreign(options):
@@ -262,6 +319,7 @@ def main():
     parser.add_argument("--noise", default="realistic")
     parser.add_argument("--kind", help="of flashemu random")
     parser.add_argument("--keep", metavar="FOLDER")
+    parser.add_argument("--probe-twin", action="store_true")
     parser.add_argument("--foreign", action="append", metavar="PLUGIN")
     options = parser.parse_args()
     options.arrive = "arrive_ns"
@@ -269,7 +327,10 @@ def main():
     options.flashemu = os.path.join(options.build, "flashemu")
     if options.foreign:
         sys.exit(1 if refuse_foreign(options) else 0)
+    options.probed = [0, 0, 0]
     draw_and_compare(options)
+    if options.probe_twin:
+        say_probed(options)
 
 
 if __name__ == "__main__":
