@@ -465,6 +465,27 @@ START_TEST(test_a_fit_finds_what_was_left_open)
 }
 END_TEST
 
+/* How far a part of the table reaches tells how much of it there is. */
+START_TEST(test_a_reach_gives_the_mapping_cache)
+{
+    static struct compared compared;
+    struct findings findings = {.count = 0};
+    struct drive start;
+
+    compare_begin(&compared, "sim:ssd-c", 1);
+    state(&findings, "clustered_page", 16 * KIB);
+    finding_absent(findings_add(&findings, "made", "log_list"), 0.99);
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
+                     0);
+    ck_assert_uint_eq(start.mapping_cache_bytes, 0);
+    state(&findings, "mapping_reach", 1024 * MIB);
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
+                     0);
+    ck_assert_uint_eq(start.mapping_cache_bytes, 256 * KIB);
+    compare_end(&compared);
+}
+END_TEST
+
 /* What it costs to move zeros is a time among others: merges of what was
  * written, and of what never was, tell it. */
 START_TEST(test_what_zeros_cost_is_fitted)
@@ -555,6 +576,7 @@ int main(void)
     tcase_add_test(score, test_no_structure_beats_the_null_on_noise);
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
+    tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_a_fit_tells_that_requests_wait_in_line);
     tcase_add_loop_test(fit, test_a_control_is_not_explained, 0,
                         suite_rows(CONTROLS));

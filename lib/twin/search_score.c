@@ -157,8 +157,8 @@ static int try_pages(struct search *search)
     return 0;
 }
 
-/* Sizes are for times to tell: what a buffer takes in is a class of its own
- * whatever its size. */
+/* Sizes of buffers are for times to tell: what a buffer takes in is a class of
+ * its own whatever its size. */
 static int try_each(struct search *search)
 {
     int error = 0;
@@ -166,7 +166,8 @@ static int try_each(struct search *search)
     for (size_t i = 0; twin_aspect_at(i) && !error; i++) {
         const struct twin_aspect *aspect = twin_aspect_at(i);
         const struct drive from = search->drive;
-        if (is_open(search, aspect) && !twin_aspect_is_size(aspect))
+        if (is_open(search, aspect) && (!twin_aspect_is_size(aspect) ||
+                                        has_key(aspect, "mapping_cache_bytes")))
             error = try_values(search, aspect, &from);
     }
     return error;

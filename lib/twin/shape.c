@@ -177,6 +177,19 @@ static void set_contents(const struct findings *findings, struct drive *drive)
     drive->content_unit_bytes = unit_bytes;
 }
 
+/* How far the part of the table reaches that the controller holds tells its
+ * size: 4 bytes a page, in pieces of 4 KiB. */
+static void set_reach(const struct findings *findings, struct drive *drive)
+{
+    const uint64_t piece_bytes = 4 * KIB;
+    const uint64_t reach_bytes = findings_integer(findings, "mapping_reach");
+
+    if (drive->mapping == MAPPING_PAGE && reach_bytes > 0)
+        drive->mapping_cache_bytes =
+            (reach_bytes / drive->clustered_page_bytes * 4 + piece_bytes - 1) /
+            piece_bytes * piece_bytes;
+}
+
 static struct twin_shape first_shape(const struct findings *findings)
 {
     struct twin_shape shape = {
@@ -215,6 +228,7 @@ int twin_shape_start(const struct twin_rows *rows,
     struct twin_shape shape = first_shape(findings);
     drive->clustered_page_bytes = shape.page_bytes;
     set_contents(findings, drive);
+    set_reach(findings, drive);
     for (uint64_t parts = 1; parts <= 64; parts++) {
         shape.bank_page_bytes = shape.page_bytes / parts;
         if (shape.page_bytes % parts == 0 && twin_shape_apply(&shape, drive))
@@ -242,6 +256,11 @@ static bool has_write_buffer(const struct drive *drive)
 static bool has_read_buffer(const struct drive *drive)
 {
     return drive->read_buffer_bytes > 0;
+}
+
+static bool maps_pages(const struct drive *drive)
+{
+    return drive->mapping == MAPPING_PAGE;
 }
 
 static bool has_levels(const struct drive *drive)
@@ -288,6 +307,11 @@ static const struct twin_aspect aspects[] = {
     {"program_levels_count", "nand_type", NULL, {"1", "2", "3", "4"}},
     {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128"}},
     {"slc_full", NULL, has_slc, {"fold", "bypass"}},
+    {"mapping_cache_bytes",
+     "mapping_reach",
+     maps_pages,
+     {"0", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB",
+      "1024KiB", "4096KiB"}},
     {"log_blocks_count",
      "log_list",
      has_logs,
@@ -377,7 +401,8 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
 bool twin_aspect_is_size(const struct twin_aspect *aspect)
 {
     return strcmp(aspect->key, "write_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "read_buffer_bytes") == 0;
+           strcmp(aspect->key, "read_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "mapping_cache_bytes") == 0;
 }
 
 bool twin_aspect_scale(const struct twin_aspect *aspect, double factor,
@@ -437,5 +462,6 @@ bool twin_aspect_is_known(const struct twin_aspect *aspect,
     return finding->verdict == VERDICT_FOUND ||
            strcmp(aspect->key, "write_buffer_bytes") == 0 ||
            strcmp(aspect->key, "read_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "mapping_cache_bytes") == 0 ||
            strcmp(aspect->key, "log_blocks_count") == 0;
 }

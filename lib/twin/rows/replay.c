@@ -184,7 +184,8 @@ static uint64_t fold(const struct twin_rows *rows, struct drive *drive)
 
     bytes = (bytes + step_bytes - 1) / step_bytes * step_bytes;
     if (!rows->may_fold || drive->mapping != MAPPING_PAGE ||
-        drive->segment_groups_count > 1 || drive->capacity_bytes <= 2 * bytes)
+        drive->segment_groups_count > 1 || drive->mapping_cache_bytes > 0 ||
+        drive->capacity_bytes <= 2 * bytes)
         return 0;
     uint64_t spare = drive->spare_permille * (drive->capacity_bytes / bytes);
     drive->spare_permille = spare < spare_most ? spare : spare_most;
