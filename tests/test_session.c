@@ -374,6 +374,24 @@ START_TEST(the_time_limit_ends_a_run_cleanly)
 }
 END_TEST
 
+/* What the run will cost is asked within it, of a slow drive shorter. */
+START_TEST(the_time_limit_counts_from_the_first_request)
+{
+    const double limit_s = 40, request_s = 1;
+    struct outing outing = {
+        .asked = three,
+        .spec = "sim:sd-card",
+        .piloted = true,
+        .options = {.time_limit_ns = UINT64_C(40000000000)}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -ETIME);
+    ck_assert_double_le(outing.cost.device_seconds, limit_s + request_s);
+    ck_assert_double_le(outing.cost.pilot.seconds, limit_s / 2);
+    expect_complete(&outing);
+}
+END_TEST
+
 START_TEST(nothing_outside_the_region_is_touched)
 {
     /* on_row checks each request. */
@@ -747,6 +765,7 @@ int main(void)
     tcase_add_test(cases,
                    a_probe_that_does_not_fit_is_skipped_and_the_others_go_on);
     tcase_add_loop_test(cases, the_time_limit_ends_a_run_cleanly, 0, 3);
+    tcase_add_test(cases, the_time_limit_counts_from_the_first_request);
     tcase_add_test(cases, nothing_outside_the_region_is_touched);
     tcase_add_test(cases, a_run_that_only_reads_writes_nothing);
     tcase_add_test(cases, a_run_that_only_reads_leaves_the_gate_shut);

@@ -5,6 +5,9 @@
 
 #include "lib/session/state/pilot.h"
 
+/* What the run will cost is asked in one part of a time limit. */
+static const uint64_t limit_part = 20;
+
 /* ---- does it keep its speed? -------------------------------------------- */
 
 static bool run_writes(const struct session *session)
@@ -111,7 +114,9 @@ int learn_costs(struct session *session, bool writes, struct fault *why)
                           .costs = &session->costs,
                           .written = &session->written,
                           .setting = setting,
-                          .interrupted = session->options.interrupted};
+                          .interrupted = session->options.interrupted,
+                          .limit_ns =
+                              session->options.time_limit_ns / limit_part};
 
     if (writes)
         allow_bytes(session, PILOT_BYTES_MAX);

@@ -25,6 +25,7 @@ struct session {
     struct random pauses; /* random pauses, if the clock has a step */
     struct cost_total cost;
     uint64_t begin_ns, part_begin_ns;
+    uint64_t limit_begin_ns; /* from then on the time limit counts */
     struct cost_plan plan;
     struct cost_part *part; /* running part */
     struct costs costs;     /* cost model from all requests so far */

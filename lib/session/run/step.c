@@ -254,7 +254,7 @@ static int may_go_on(const struct session *session, const struct step *step,
     if (options->interrupted && *options->interrupted)
         return -EINTR;
     if (options->time_limit_ns &&
-        device_now_ns(session->device) - session->begin_ns >
+        device_now_ns(session->device) - session->limit_begin_ns >
             options->time_limit_ns)
         return fault_set(why, FAULT_NONE, -ETIME,
                          "the time limit was reached before every probe had "

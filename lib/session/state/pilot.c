@@ -59,6 +59,9 @@ static int ask(struct pilot *pilot, enum operation operation,
 
     if (pilot->interrupted && *pilot->interrupted)
         return -EINTR;
+    if (pilot->limit_ns &&
+        device_now_ns(pilot->device) - pilot->begin_ns > pilot->limit_ns)
+        return -ERANGE;
     int error = payload_request(pilot->payload, &step, 0, &io);
     if (!error)
         error = device_do(pilot->device, &io);
@@ -297,6 +300,7 @@ int pilot_run(struct pilot *pilot, bool writes)
 {
     if (pilot->setting->region_length_bytes < region_least_bytes)
         return -ERANGE;
+    pilot->begin_ns = device_now_ns(pilot->device);
     pilot->quickest_flush_ns = INFINITY;
     pilot->idle_flush_ns = 0;
     random_seed(&pilot->random, pilot->setting->seed ^ random_hash("pilot"));

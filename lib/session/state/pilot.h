@@ -21,6 +21,9 @@ struct pilot {
     struct written *written; /* learns which places were written */
     const struct setting *setting;
     const volatile sig_atomic_t *interrupted; /* or NULL */
+    uint64_t
+        limit_ns; /* it ends unfinished after so long; 0: when it is done */
+    uint64_t begin_ns;
     struct random random;
     bool passing;  /* requests sent now only move the position */
     bool saw_page; /* writes across the boundary of a page take longer */
@@ -35,8 +38,8 @@ struct pilot {
 #define PILOT_BYTES_MAX (UINT64_C(10) << 20)
 
 /* Runs the pilot: reads, and if `writes` also writes, which the device must
- * allow. Returns 0; -ERANGE (the region is too small); -EINTR; -ENOMEM; or
- * -errno of the device for the step `failed`. */
+ * allow. Returns 0; -ERANGE (the region is too small, or the time is over);
+ * -EINTR; -ENOMEM; or -errno of the device for the step `failed`. */
 int pilot_run(struct pilot *pilot, bool writes);
 
 /* After pilot_run(): did every flush after a short write clearly take longer
