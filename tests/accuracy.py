@@ -114,6 +114,13 @@ def flush_honesty(keys):
                               keys["write_buffer_protected"]) else "real"
 
 
+def write_buffer(keys):
+    """Bytes of memory; None: pages that are programmed with others wait, too."""
+    size = sum(number(keys[name]) for name in (
+        "write_buffer_bytes", "first_level_bytes", "second_level_bytes"))
+    return None if not size and keys["program_pages_count"] != "1" else size
+
+
 def stripe_unit(keys, bank, block):
     """How much lies on one bank, seen or not; None: in no simple order."""
     if int(keys["stripe_banks_count"]) == 1:
@@ -155,9 +162,7 @@ class Drive:
             "read_buffer": number(keys["read_buffer_bytes"]) // bank * bank,
             "smallest_request":
                 number(keys["read_buffer_smallest_request_bytes"]),
-            "write_buffer": sum(number(keys[name]) for name in (
-                "write_buffer_bytes", "first_level_bytes",
-                "second_level_bytes")),
+            "write_buffer": write_buffer(keys),
             "flush_honesty": flush_honesty(keys),
             "segment_groups": int(keys["segment_groups_count"]),
             "group_switch": number(keys["group_switch_ns"]),

@@ -198,6 +198,26 @@ static void expect_truth(const char *spec, const char *parameter,
                   spec, drive_truth(&loaded, parameter));
 }
 
+#define UNBUFFERED                                                             \
+    "ssd-a,mapping=page,content_unit_bytes=0,write_buffer_bytes=0"
+
+/* A page that is programmed with the next one waits for it, as in a buffer. */
+START_TEST(pages_that_wait_for_others_are_held)
+{
+    expect_truth(UNBUFFERED, "write_buffer", "absent");
+    expect_truth(UNBUFFERED, "flush_honesty", "write-through");
+    expect_truth(UNBUFFERED ",program_pages_count=2", "write_buffer",
+                 "unidentifiable");
+    /* Both, on each of four banks, are of one clustered page. */
+    expect_truth(UNBUFFERED
+                 ",program_pages_count=2,clustered_page_bytes=128KiB",
+                 "write_buffer", "absent");
+    expect_truth(UNBUFFERED
+                 ",program_pages_count=2,clustered_page_bytes=128KiB",
+                 "flush_honesty", "write-through");
+}
+END_TEST
+
 /* Pages read ahead behind a read of several requests take the place of its
  * first ones; that the buffer holds them shows where nothing is continued. */
 START_TEST(buffers_are_known_where_drives_read_ahead)
@@ -404,6 +424,7 @@ int main(void)
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, truths_are_those_of_a_written_drive);
     tcase_add_test(tests, fakes_are_drawn);
+    tcase_add_test(tests, pages_that_wait_for_others_are_held);
     tcase_add_test(tests, buffers_are_known_where_drives_read_ahead);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);
     tcase_add_test(tests, logs_are_known_where_writes_reach_them);

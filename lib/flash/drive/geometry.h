@@ -24,6 +24,17 @@ static inline uint64_t drive_block_bytes(const struct drive *drive)
            drive->pages_per_block_count * drive->stripe_banks_count;
 }
 
+/* Does a clustered page wait in the drive for others that are programmed with
+ * it? Until then it is held as in a write buffer. */
+static inline bool drive_holds_pages(const struct drive *drive)
+{
+    return drive->program_pages_count > 1 &&
+           drive->clustered_page_bytes %
+                   (drive_page_bytes(drive) * drive->planes_count *
+                    drive->program_pages_count * drive->stripe_banks_count) !=
+               0;
+}
+
 /* Banks of all channels. */
 static inline uint64_t drive_banks_count(const struct drive *drive)
 {

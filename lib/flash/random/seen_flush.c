@@ -110,13 +110,7 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     measure(&bench, long_bytes, &more);
     const bool lies =
         keeps && (drive->flush_lies || drive->write_buffer_protected);
-    /* A page is kept, or waits for others to be programmed with it. */
-    const uint64_t together_bytes =
-        drive_page_bytes(drive) * drive->planes_count *
-        drive->program_pages_count * drive->stripe_banks_count;
-    const bool waits_for_more =
-        keeps || (drive->program_pages_count > 1 &&
-                  drive->clustered_page_bytes % together_bytes != 0);
+    const bool waits_for_more = keeps || drive_holds_pages(drive);
     if (lies) {
         seen->honesty = "free";
         seen->honesty_seen = is_too_quick(&bench, page_bytes, &one) ||

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/flash/random/seen.h"
+#include "lib/flash/drive/geometry.h"
 #include "lib/flash/drive/keys.h"
+#include "lib/flash/random/seen.h"
 
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 
@@ -120,7 +121,8 @@ static int state_buffers(struct drive *drive, struct fault *why)
         return error;
     }
     if (error || drive->write_buffer_bytes < 512) {
-        state(drive, "write_buffer", "absent");
+        state(drive, "write_buffer",
+              drive_holds_pages(drive) ? "unidentifiable" : "absent");
         return error;
     }
     uint64_t bytes = drive->write_buffer_bytes;
