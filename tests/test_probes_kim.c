@@ -240,6 +240,25 @@ static void check_table(const char *noise, unsigned seed)
     }
 }
 
+/* Long writes into a buffer that is always full take less only where the same
+ * place is written again; blocks with logs look so, too. */
+START_TEST(a_full_buffer_that_short_writes_pass_is_not_surely_absent)
+{
+    static struct findings findings;
+    const struct asked asked = {.drive = "ssd-a,write_buffer_protected=on,"
+                                         "write_buffer_bypass_bytes=64KiB",
+                                .noise = "realistic",
+                                .seed = 1,
+                                .probes = buffers};
+
+    run(&asked, &findings);
+    const struct finding *finding = findings_get(&findings, "write_buffer");
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_ne(finding->verdict, VERDICT_FOUND);
+    ck_assert_double_le(finding->confidence, 0.95);
+}
+END_TEST
+
 START_TEST(drives_are_recovered_without_noise)
 {
     check_table("none", 1);
@@ -1058,6 +1077,8 @@ int main(void)
                         a_block_shows_where_writes_in_order_or_pages_do_not, 0,
                         suite_rows(2));
     tcase_add_test(sweeps, requests_that_stall_by_number_are_no_block);
+    tcase_add_test(sweeps,
+                   a_full_buffer_that_short_writes_pass_is_not_surely_absent);
     tcase_add_loop_test(sweeps,
                         a_page_that_is_split_makes_no_block_of_half_its_length,
                         0, suite_rows(6));

@@ -42,6 +42,9 @@ static const double unclear_confidence = 0.95, split_least = 0.05;
 static const double command_most_log = 1.3863;
 /* Log. A write of data that is held already takes less, by a tenth at least. */
 static const double again_less = 0.1;
+/* Long for a controller that lets short writes pass; shorter than most
+ * buffers. */
+static const uint64_t again_long_bytes = 128 * KIB;
 
 static const char no_line[] = "the times of writes of neighbouring sizes "
                               "follow no line, so the end of one cannot be "
@@ -178,15 +181,27 @@ static enum claim goes_through_far(struct buffer_probe *state, double *ratio,
  * writing the same place again takes as long as the next one. FALLS: it takes
  * less.
  */
-static enum claim costs_as_much_again(struct buffer_probe *state)
+static enum claim costs_as_much_again(struct buffer_probe *state,
+                                      const char *phase, uint64_t size_bytes,
+                                      uint32_t repeats)
 {
     const struct claim_rule rule = {.alpha = buffer_alpha,
                                     .looks = claim_looks};
-    struct contrast contrast = buffer_compare(BUFFER_WRITE_AGAIN, small_bytes,
-                                              small_bytes, 8, SIDE_ABOVE);
+    struct contrast contrast = buffer_compare(BUFFER_WRITE_AGAIN, size_bytes,
+                                              size_bytes, repeats, SIDE_ABOVE);
 
     contrast.low = contrast.high = -again_less;
-    return study_claim(&state->study, "again", &contrast, 1, &rule);
+    return study_claim(&state->study, phase, &contrast, 1, &rule);
+}
+
+/* Short writes may pass a buffer by that holds long ones. */
+static enum claim costs_as_much_again_long(struct buffer_probe *state)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+    const uint64_t bytes =
+        limit ? smaller_of(limit, again_long_bytes) : again_long_bytes;
+
+    return costs_as_much_again(state, "again-long", bytes, 4);
 }
 
 /* Concludes from pages where nothing has shown a buffer so far. */
@@ -213,8 +228,8 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
                           struct findings *findings)
 {
     const double ratio = exp(contrast->median);
-    const enum claim again = costs_as_much_again(state);
-    const double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
+    enum claim again = costs_as_much_again(state, "again", small_bytes, 8);
+    double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
     double far_ratio = 0, far_confidence = 0;
 
     if (buffer_longer_is_quicker(state)) {
@@ -223,6 +238,14 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
                         "a flush nothing to do: long ones are held by what no "
                         "flush empties, and short ones go past it");
         return;
+    }
+    if (again != CLAIM_FALLS) {
+        const enum claim again_long = costs_as_much_again_long(state);
+        if (again_long != CLAIM_HOLDS)
+            most = unclear_confidence;
+        /* With logs, the next place may be in a block that has none yet. */
+        if (again_long == CLAIM_FALLS && state->no_logs)
+            again = CLAIM_FALLS;
     }
     if (again == CLAIM_FALLS) {
         buffer_say_open(findings,
@@ -343,6 +366,8 @@ static int start(const struct setting *setting, const struct findings *known,
     if (!state)
         return -ENOMEM;
     state->known_page_bytes = findings_integer(known, "clustered_page");
+    const struct finding *logs = findings_get(known, "log_list");
+    state->no_logs = logs && logs->verdict == VERDICT_ABSENT;
     state->page_bytes = state->known_page_bytes;
     if (state->page_bytes < 4 * KIB)
         state->page_bytes = 64 * KIB;

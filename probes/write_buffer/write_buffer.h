@@ -51,6 +51,7 @@ struct buffer_probe {
     uint64_t reference_bytes;  /* the write that others are compared with */
     uint64_t page_bytes;       /* with `everywhere`: alignment of writes */
     uint64_t known_page_bytes; /* the drive's clustered page; 0: not known */
+    bool no_logs;              /* it is known that there are none */
 };
 
 /* The times of writes that fit, in times of a write of reference_bytes. */
