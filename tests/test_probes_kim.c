@@ -85,6 +85,12 @@ static const struct expected table[] = {
      "write_buffer_overflow=empty,interface_bytes_per_second=6GB,"
      "command_ns=3us",
      NULL, buffers, "write_buffer", "inconclusive"},
+    /* More than the longest single write: many behind a flush fill it. One
+     * that drains meanwhile takes more where they come slowly. */
+    {"ssd-a,write_buffer_bytes=12MiB", NULL, buffers, "write_buffer",
+     "12582912"},
+    {"ssd-a,write_buffer_bytes=20MiB,write_buffer_drain=eager", NULL, buffers,
+     "write_buffer", "inconclusive"},
     /* What overflows is seen only where writes go anywhere. */
     {"ssd-a,interface_bytes_per_second=20MB,request_limit_bytes=256KiB,"
      "write_buffer_overflow=make-room",

@@ -199,10 +199,20 @@ static void emit_cell(struct study *study, const char *phase,
     }
 }
 
+static bool is_deep(const struct contrast *contrast)
+{
+    return contrast->kind == BUFFER_DEEP ||
+           contrast->kind == BUFFER_DEEP_SLOWLY;
+}
+
 void buffer_emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
+    if (is_deep(contrast)) {
+        buffer_emit_deep(study, phase, contrast, round, random);
+        return;
+    }
     bool second = random_below(random, 2) == 1;
     struct step empty = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
 
@@ -227,6 +237,8 @@ static enum operation measured_in(enum buffer_kind kind, bool second)
     case BUFFER_WRITE_SLOWLY:
     case BUFFER_WRITE_SPLIT:
     case BUFFER_WRITE_AGAIN:
+    case BUFFER_DEEP:
+    case BUFFER_DEEP_SLOWLY:
         break;
     }
     return OPERATION_WRITE;
@@ -276,6 +288,8 @@ bool buffer_value(const struct study *study, const char *phase,
     double a, b;
 
     (void)random;
+    if (is_deep(contrast))
+        return buffer_value_deep(study, phase, contrast, round, ratio);
     if (!buffer_cell_cost(study, phase, contrast, false, round, &a) ||
         !buffer_cell_cost(study, phase, contrast, true, round, &b))
         return false;

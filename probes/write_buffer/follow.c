@@ -266,6 +266,7 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
             say_no_step(findings, &bracket);
             return true;
         case BUFFER_FAST:
+            state->no_end = true;
             finding_why(
                 buffer_add(findings),
                 "writes follow one line up to the largest size tried, %s; "
@@ -279,6 +280,7 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
                 buffer_conclude_bypassed(state, bracket.high_bytes, findings);
             return false;
         case BUFFER_UNSURE:
+            state->no_end = true;
             buffer_say_open(findings, "the noise is too large to see where "
                                       "writes leave their line");
             return false;
@@ -305,7 +307,16 @@ void buffer_follow_line(struct buffer_probe *state,
     const size_t said_count = findings->count;
     struct buffer_fit own = *fit;
 
-    if (!follow_here(state, &own, findings) || state->everywhere)
+    const bool perhaps_far = follow_here(state, &own, findings);
+    if (state->no_end && !state->flush_unseen && !state->unwaiting) {
+        const size_t open_count = findings->count;
+        if (buffer_look_deep(state, findings)) {
+            findings->items[said_count] = findings->items[open_count];
+            findings->count = said_count + 1;
+            return;
+        }
+    }
+    if (!perhaps_far || state->everywhere)
         return;
     findings->count = said_count;
     state->everywhere = state->second = true;

@@ -17,6 +17,9 @@
  *        |        . - - ' - +
  *        | . - '             size -> buffer
  *
+ * A buffer that holds more than the longest single write that is tried is filled
+ * with many of them in order (deep.c).
+ *
  * The edge T is certified by a step between T and T + 1 KiB, no step below, and
  * a flush that takes no longer beyond T. A host that splits requests also makes
  * steps, but its flushes go on growing.
@@ -71,7 +74,8 @@ static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
         buffer_follow_line(state, &fit, findings);
     else if (first_bytes > small_bytes)
         buffer_conclude_bypassed(state, first_bytes, findings);
-    else
+    else if (state->flush_unseen || state->unwaiting ||
+             !buffer_look_deep(state, findings))
         buffer_say_open(findings, no_line);
 }
 
@@ -329,7 +333,7 @@ static void think(struct study *study, struct findings *findings)
     uint64_t first_bytes = 0;
 
     state->flush_unseen = state->unwaiting = false;
-    state->everywhere = state->second = false;
+    state->everywhere = state->second = state->no_end = false;
     state->part_bytes = 0;
     state->reference_bytes = 8 * KIB;
     const enum buffer_flushing flushing =

@@ -36,7 +36,9 @@ enum buffer_kind {
     BUFFER_WRITE_READ,   /* read of size : write of size */
     BUFFER_WRITE_READ_FAR, /* as BUFFER_WRITE_READ, at random places */
     BUFFER_WRITE_SPLIT,    /* write at a page : one from `shift` before it */
-    BUFFER_WRITE_AGAIN     /* writes in order : writes of one place */
+    BUFFER_WRITE_AGAIN,    /* writes in order : writes of one place */
+    BUFFER_DEEP,           /* many writes in order behind a flush */
+    BUFFER_DEEP_SLOWLY     /* the same with pauses between them */
 };
 
 struct buffer_probe {
@@ -52,6 +54,7 @@ struct buffer_probe {
     uint64_t page_bytes;       /* with `everywhere`: alignment of writes */
     uint64_t known_page_bytes; /* the drive's clustered page; 0: not known */
     bool no_logs;              /* it is known that there are none */
+    bool no_end;               /* single writes do not reach the end */
 };
 
 /* The times of writes that fit, in times of a write of reference_bytes. */
@@ -206,6 +209,17 @@ enum claim buffer_stands_slowly(struct buffer_probe *state,
  * the request's. */
 bool buffer_host_splits_at(const struct buffer_probe *state,
                            uint64_t edge_bytes);
+
+/* ---- deep --------------------------------------------------------------- */
+
+/* Emit and value of BUFFER_DEEP and BUFFER_DEEP_SLOWLY. */
+study_emit buffer_emit_deep;
+bool buffer_value_deep(const struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       double *ratio);
+/* Fills a buffer that a flush empties with many writes in order, 32 to 1024
+ * MiB as the budget allows. True: its end was seen, and a finding added. */
+bool buffer_look_deep(struct buffer_probe *state, struct findings *findings);
 
 /* ---- follow: adds a finding -------------------------------------------- */
 

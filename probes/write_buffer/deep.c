@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write-buffer: buffers that hold more than the longest single write that is
+ * tried.
+ *
+ *   time |                         # #     behind a flush, writes in order are
+ *        |                         # #     taken at one speed until the buffer
+ *        | # # # # # # # # # # # # # #     is full; the flush empties it again
+ *        +----------------------------- number of the write
+ *
+ * What comes at a fixed distance for another reason, as cleaning does, comes at
+ * another write each time: as many writes as chance says go before the flush. A
+ * cache of flash is not emptied by a flush. A buffer that drains while it fills
+ * takes more where writes come more slowly.
+ */
+#include "probes/write_buffer/write_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
+
+enum {
+    DEEP_FIRST = 32, /* writes of a round; four times as many each time */
+    DEEP_MOST = 1024,
+    USUAL_PART = 4, /* the first fourth of the writes is held */
+    SCREEN_ROUNDS = 5,
+    CERTIFY_ROUNDS = 16,
+    BEYOND = 8 /* writes behind the end */
+};
+static const uint64_t deep_bytes = MIB;
+/* A write that waits takes so many times as long as one that is held. */
+static const double slow_least = 1.5;
+/* Shares of the rounds in which a write is slow: behind the end, and before it
+ * by chance. */
+static const double most_rounds = 0.75, few_rounds = 0.25;
+/* So much of the budget (one part of), with all rounds. */
+static const uint64_t budget_part = 128;
+/* Rounds differ in the end of a buffer that drains by at most an eighth; and one
+ * in so many writes is held up in more than a few rounds. */
+static const size_t blur_part = 8, chance_part = 50;
+/* One that drains slowly takes hardly more at half the speed. */
+static const double deep_confidence = 0.95;
+
+/* Between which writes of a round the buffer is full: all before `fit` are
+ * held, and the one at `full` waits. */
+struct deep_end {
+    size_t fit, full;
+};
+
+static uint64_t request_bytes(const struct buffer_probe *state)
+{
+    const uint64_t limit = state->study.setting.request_limit_bytes;
+
+    return limit ? smaller_of(limit, deep_bytes) : deep_bytes;
+}
+
+static struct contrast contrast_of(const struct buffer_probe *state,
+                                   enum buffer_kind kind, size_t count)
+{
+    struct contrast contrast = {.kind = (int)kind,
+                                .size_bytes = request_bytes(state),
+                                .repeats = (uint32_t)count};
+
+    snprintf(contrast.name, sizeof(contrast.name), "deep%zu", count);
+    return contrast;
+}
+
+void buffer_emit_deep(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random)
+{
+    const struct buffer_probe *state = (const struct buffer_probe *)study;
+    const struct setting *setting = &study->setting;
+    const uint64_t size = contrast->size_bytes;
+    const uint32_t before = (uint32_t)random_below(random, contrast->repeats);
+    const uint64_t places = setting->region_length_bytes / size;
+    uint64_t place =
+        setting->region_offset_bytes +
+        random_below(random, places - before - contrast->repeats) * size;
+    struct step step =
+        placing_unmeasured(OPERATION_WRITE, 0, size, phase, round);
+    struct step flush = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
+    struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
+
+    pause.idle_ns = state->pause_ns;
+    for (uint32_t i = 0; i < before + contrast->repeats; i++) {
+        if (i == before) {
+            study_ask(study, &flush);
+            step = placing_step(OPERATION_WRITE, 0, size, phase, contrast, 'a',
+                                round);
+        }
+        step.offset_bytes = place;
+        place += size;
+        study_ask(study, &step);
+        if (contrast->kind == BUFFER_DEEP_SLOWLY && i >= before)
+            study_ask(study, &pause);
+    }
+}
+
+static const struct timing *rows_of(const struct study *study,
+                                    const char *phase,
+                                    const struct contrast *contrast,
+                                    uint32_t round)
+{
+    return placing_rows(study, phase, contrast, 'a', round, contrast->repeats);
+}
+
+/* How many times as long the last write takes as the first one (log). */
+bool buffer_value_deep(const struct study *study, const char *phase,
+                       const struct contrast *contrast, uint32_t round,
+                       double *ratio)
+{
+    const struct timing *rows = rows_of(study, phase, contrast, round);
+
+    if (!rows)
+        return false;
+    *ratio = log((double)rows[contrast->repeats - 1].ns / (double)rows[0].ns);
+    return true;
+}
+
+/* Shares of the rounds in which each write is slow. Leaves where they must be
+ * measured. Returns what a write takes that is held, in ns. */
+static double measure(struct buffer_probe *state, const char *phase,
+                      const struct contrast *contrast, uint32_t rounds,
+                      double shares[DEEP_MOST + BEYOND])
+{
+    double ratios[CONTRAST_ROUNDS_MAX], first[DEEP_MOST / USUAL_PART + BEYOND],
+        usual[CERTIFY_ROUNDS];
+    const size_t known = contrast->repeats / USUAL_PART;
+
+    if (!study_ask_ratios(&state->study, phase, contrast, rounds, ratios))
+        study_leave(&state->study);
+    for (size_t i = 0; i < contrast->repeats; i++)
+        shares[i] = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        const struct timing *rows =
+            rows_of(&state->study, phase, contrast, round);
+        for (size_t i = 0; i < known; i++)
+            first[i] = (double)rows[i].ns;
+        usual[round] = stats_median(first, known);
+        for (size_t i = 0; i < contrast->repeats; i++)
+            if ((double)rows[i].ns > slow_least * usual[round])
+                shares[i] += 1.0 / rounds;
+    }
+    return stats_median(usual, rounds);
+}
+
+/* The end of the buffer in these shares; false: there is none, or no clear
+ * one. */
+static bool find_end(const double shares[], size_t count, struct deep_end *end)
+{
+    size_t held_up = 0;
+
+    end->full = 0;
+    while (end->full < count && shares[end->full] < most_rounds)
+        end->full++;
+    end->fit = end->full;
+    while (end->fit > 0 && shares[end->fit - 1] >= few_rounds)
+        end->fit--;
+    for (size_t i = 0; i < end->fit; i++)
+        held_up += shares[i] >= few_rounds;
+    return end->full < count && end->fit >= count / USUAL_PART / 2 &&
+           end->full - end->fit <= end->fit / blur_part + 1 &&
+           held_up <= end->fit / chance_part;
+}
+
+static void say_deep(const struct buffer_probe *state,
+                     const struct deep_end *end, double usual_ns, bool stands,
+                     struct findings *findings)
+{
+    const double size = (double)request_bytes(state);
+    struct finding *finding = buffer_add(findings);
+    char bytes[24], usual[24];
+
+    format_bytes((uint64_t)size, bytes, sizeof(bytes));
+    format_ns((uint64_t)usual_ns, usual, sizeof(usual));
+    if (!stands) {
+        finding_why(
+            finding,
+            "behind a flush %zu writes of %s in order take %s each, and "
+            "the next one waits; but more fit where they come more "
+            "slowly: the drive writes out what it holds while it is "
+            "filled, so how much it holds stays hidden",
+            end->fit, bytes, usual);
+        return;
+    }
+    finding_measured(finding, (double)end->fit * size,
+                     &(struct interval){(double)end->fit * size,
+                                        (double)(end->full + 1) * size},
+                     deep_confidence);
+    finding_why(finding,
+                "behind a flush %zu writes of %s in order take %s each, and "
+                "the next one waits, in nearly all of %d rounds that began "
+                "with other writes; at half the speed no more fit",
+                end->fit, bytes, usual, CERTIFY_ROUNDS);
+}
+
+/* The most writes of a round that region and budget allow. */
+static uint32_t writes_most(const struct buffer_probe *state)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t bytes = smaller_of(setting->write_budget_bytes / budget_part,
+                                      setting->region_length_bytes / 4);
+
+    return (uint32_t)smaller_of(bytes / request_bytes(state), DEEP_MOST);
+}
+
+/* Is it full at the same write where they come at half the speed? */
+static bool stands_slowly(struct buffer_probe *state,
+                          const struct deep_end *end, double usual_ns)
+{
+    const struct contrast contrast =
+        contrast_of(state, BUFFER_DEEP_SLOWLY, end->full + BEYOND);
+    double shares[DEEP_MOST + BEYOND];
+    struct deep_end slowly;
+
+    state->pause_ns = (uint64_t)usual_ns;
+    measure(state, "deep-slowly", &contrast, CERTIFY_ROUNDS, shares);
+    return find_end(shares, contrast.repeats, &slowly) &&
+           slowly.full <= end->full;
+}
+
+bool buffer_look_deep(struct buffer_probe *state, struct findings *findings)
+{
+    const uint32_t most = writes_most(state);
+    double shares[DEEP_MOST + BEYOND];
+    struct deep_end end;
+
+    for (uint32_t count = DEEP_FIRST; count <= most; count *= 4) {
+        struct contrast contrast = contrast_of(state, BUFFER_DEEP, count);
+        measure(state, "deep", &contrast, SCREEN_ROUNDS, shares);
+        if (!find_end(shares, count, &end))
+            continue;
+        contrast = contrast_of(state, BUFFER_DEEP, end.full + BEYOND);
+        const double usual_ns =
+            measure(state, "deep-again", &contrast, CERTIFY_ROUNDS, shares);
+        if (!find_end(shares, contrast.repeats, &end))
+            return false;
+        say_deep(state, &end, usual_ns, stands_slowly(state, &end, usual_ns),
+                 findings);
+        return true;
+    }
+    return false;
+}
