@@ -37,8 +37,8 @@ static const double slow_least = 1.5;
 static const double most_rounds = 0.75, few_rounds = 0.25;
 /* So much of the budget (one part of), with all rounds. */
 static const uint64_t budget_part = 128;
-/* Rounds differ in the end of a buffer that drains by at most an eighth; and one
- * in so many writes is held up in more than a few rounds. */
+/* Rounds differ by at most an eighth in the end of a buffer that drains. One of
+ * so many writes is held up in more than a few rounds. */
 static const size_t blur_part = 8, chance_part = 50;
 /* One that drains slowly takes hardly more at half the speed. */
 static const double deep_confidence = 0.95;

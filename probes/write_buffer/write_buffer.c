@@ -17,8 +17,8 @@
  *        |        . - - ' - +
  *        | . - '             size -> buffer
  *
- * A buffer that holds more than the longest single write that is tried is filled
- * with many of them in order (deep.c).
+ * A buffer that holds more than the longest single write is filled with many of
+ * them in order (deep.c).
  *
  * The edge T is certified by a step between T and T + 1 KiB, no step below, and
  * a flush that takes no longer beyond T. A host that splits requests also makes
