@@ -106,7 +106,7 @@ check "and says why" valid out.json "d['twin']['explains'] is False" \
     "len(d['twin']['reason']) > 20" \
     "all(one['origin'] != 'decided' for one in d['twin']['decisions'])"
 check "a run that time ends" ends 5 run basic,read-buffer plugin:disk.so \
-    --output-dir=part --time-limit=40s
+    --output-dir=part --time-limit=50s
 check "after one of its probes" valid out.json \
     "found['random_read']['verdict'] == 'found'" \
     "found['read_buffer']['verdict'] != 'absent'"
