@@ -5,7 +5,7 @@ samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write, all its parts together, and its flush: KiB, us of the write, us
 # of the flush. Not those that were slowed down on purpose.
-rows = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" && $5!~/^slow/ && $4!~/^flush/ { \
+rows = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" && $5!~/^slow/ && $4!~/^(flush|deep)/ { \
 if ($4==\"procedure-6\") { print $9/1024, ($11-$10)/1000, \"nan\"; next } if ($4 ~ /^(procedure|small)/) next; \
 if ($7==\"write\") { if (!written) size=us=0; size+=$9; us+=($11-$10)/1000; written=1 } \
 else if ($7==\"flush\" && written) { print size/1024, us, ($11-$10)/1000; written=0 } }' %s", samples)
@@ -14,6 +14,22 @@ flushes = rows." | awk '{ print $1, $3 }'"
 asked = system(sprintf("awk -F, '$3==\"write-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
 # Where no buffer could be filled in steps: flushes alone, and behind a write.
 alone(side) = sprintf("awk -F, '$3==\"write-buffer\" && $7==\"flush\" && $5 ~ /^flush[0-9]+-0-%s$/ { split(substr($5, 6), part, \"-\"); print part[1]/1024, ($11-$10)/1000 }' %s", side, samples)
+# Where many writes filled it: KiB written behind the flush, us of the write.
+deep = sprintf("awk -F, '$3==\"write-buffer\" && $4==\"deep-again\" && $5!=\"\" { if ($6!=round) { round=$6; sum=0 }; sum+=$9; print sum/1024, ($11-$10)/1000 }' %s", samples)
+if (measured(deep)) {
+    stats "< ".deep using 1:2 nooutput
+    eval titled(headline("Write buffer", "write_buffer"), "writes in order behind a flush, which has emptied the buffer")
+    eval size_axis(STATS_min_x, STATS_max_x)
+    eval time_axis(STATS_min_y, STATS_max_y)
+    eval chosen(value_of("write_buffer")/1024, low_of("write_buffer")/1024, high_of("write_buffer")/1024, span_of("write_buffer"))
+    set xlabel "written since the flush"
+    set ylabel "latency"
+    plot "< ".deep.once using 1:2 @first title "write", \
+         "< ".deep.fit using 1:2 @first_fit title "medians"
+    set output
+    set terminal pop
+    exit
+}
 if (!measured(rows) && measured(alone("b"))) {
     stats "< (".alone("a")."; ".alone("b").")" using 1:2 nooutput
     eval titled(headline("Write buffer", "write_buffer"), "a flush behind a write, and one behind nothing")

@@ -130,6 +130,14 @@ draws "$source_dir/plots/sustained_write.gp" samples.csv &&
     (($(marks_of 'after this rest') > 4))
 verdict $? "sustained_write: rests of several lengths are drawn"
 
+# A buffer that no single write fills.
+"$build_dir/ssdprobe" run write-buffer \
+    sim:ssd-a,noise=realistic,write_buffer_bytes=12MiB \
+    --quiet --csv=samples.csv </dev/null >said 2>&1
+draws "$source_dir/plots/write_buffer.gp" samples.csv &&
+    grep -q 'written since the flush' plot.svg && (($(marks_of 'write') > 10))
+verdict $? "write_buffer: many writes that fill it are drawn"
+
 ## The same figures of the papers' literal procedures.
 for stem in basic inter_request_distance content large_request \
     nand_type; do
