@@ -228,6 +228,9 @@ bool buffer_look_deep(struct buffer_probe *state, struct findings *findings)
     double shares[DEEP_MOST + BEYOND];
     struct deep_end end;
 
+    /* Only a flush that is known to empty it makes rounds alike. */
+    if (state->flush_unseen || state->unwaiting)
+        return false;
     for (uint32_t count = DEEP_FIRST; count <= most; count *= 4) {
         struct contrast contrast = contrast_of(state, BUFFER_DEEP, count);
         measure(state, "deep", &contrast, SCREEN_ROUNDS, shares);

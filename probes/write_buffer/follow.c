@@ -308,13 +308,11 @@ void buffer_follow_line(struct buffer_probe *state,
     struct buffer_fit own = *fit;
 
     const bool perhaps_far = follow_here(state, &own, findings);
-    if (state->no_end && !state->flush_unseen && !state->unwaiting) {
-        const size_t open_count = findings->count;
-        if (buffer_look_deep(state, findings)) {
-            findings->items[said_count] = findings->items[open_count];
-            findings->count = said_count + 1;
-            return;
-        }
+    const size_t open_count = findings->count;
+    if (state->no_end && buffer_look_deep(state, findings)) {
+        findings->items[said_count] = findings->items[open_count];
+        findings->count = said_count + 1;
+        return;
     }
     if (!perhaps_far || state->everywhere)
         return;

@@ -74,8 +74,7 @@ static void conclude_buffered(struct buffer_probe *state, uint64_t first_bytes,
         buffer_follow_line(state, &fit, findings);
     else if (first_bytes > small_bytes)
         buffer_conclude_bypassed(state, first_bytes, findings);
-    else if (state->flush_unseen || state->unwaiting ||
-             !buffer_look_deep(state, findings))
+    else if (!buffer_look_deep(state, findings))
         buffer_say_open(findings, no_line);
 }
 

@@ -218,7 +218,8 @@ bool buffer_value_deep(const struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t round,
                        double *ratio);
 /* Fills a buffer that a flush empties with many writes in order, 32 to 1024
- * MiB as the budget allows. True: its end was seen, and a finding added. */
+ * MiB as the budget allows. True: its end was seen, and a finding added. False:
+ * it was not, or no flush is known to empty it. */
 bool buffer_look_deep(struct buffer_probe *state, struct findings *findings);
 
 /* ---- follow: adds a finding -------------------------------------------- */
