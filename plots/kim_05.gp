@@ -18,10 +18,8 @@ do for [i=1:4] {
     drive = word(drives, i)
     eval panel(i)
     eval panel_title(i)
-    set xrange [*:*]; set yrange [*:*]; unset logscale
-    stats "< ".rows(drive).medians using 1:2 nooutput
-    set xrange [0:STATS_max_x*1.02]
-    set yrange [0:STATS_max_y*1.05]
+    set xrange [0:1044]
+    set yrange [0:*]
     set xlabel "size of the write (KiB)"
     set ylabel "write and flush (ms)"
     if (i == 1) { eval legend(1, "the median of a size", dark, 0.14) }

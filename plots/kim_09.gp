@@ -13,6 +13,8 @@ load plots_folder."/kim.gp"
 # Contrasts write into an empty one; NAND is then the write with its flush.
 rows(drive, full) = sprintf("awk -F, '$3==\"write-buffer\" && $5!=\"\" { if ($4 ~ /^procedure/) { if ($7==\"write\" && ($4==\"procedure-7\")==%d) print $9/1024, ($11-$10)/1e6; next } if ($7==\"write\") { ms=($11-$10)/1e6; size=$9; written=1; if (%d==0) print size/1024, ms } else if (written) { written=0; if (%d) print size/1024, ms+($11-$10)/1e6 } }' %s", full, full, full, file(drive, ".csv"))
 buffer = "255 128 112 0"
+# Up to which size a full buffer takes a write about as fast as an empty one.
+alike(drive) = system(sprintf("{ %s%s; echo; %s%s; } | awk 'NF==0 { nand=1; next } !nand { empty[$1]=$2; next } !ends && $2 > 1.25*empty[$1] { ends=1; print last+0 } { last=$1 }'", rows(drive, 0), medians, rows(drive, 1), medians))
 set multiplot
 do for [i=1:4] {
     drive = word(drives, i)
@@ -33,6 +35,9 @@ do for [i=1:4] {
          "< ".rows(drive, 0).keep.fit using 1:2 with linespoints @ring ps 0.3 lw 0.6 lc rgb dark title ""
     unset label
     unset arrow
+    # After 16 MiB of garbage there is room again, where a buffer empties itself
+    # whole: what is left of 16 MiB after so many times all of it.
+    if ((i == 1 || i == 3) && by_letter(drive)) { eval sprintf("print 'SSD-%s: NAND is as quick as Buffer up to||%s KiB||the garbage does not end with a full buffer: this one empties itself whole whenever something does not fit, and 16 MiB are no multiple of %s KiB'", word(letters, i), alike(drive), word(buffer, i)) }
     eval kim_claim(i, "write_buffer", "write buffer", i == 4 ? "inconclusive" : word(buffer, i)." KiB")
 }
 unset multiplot

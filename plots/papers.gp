@@ -5,8 +5,6 @@ findings = ""
 load plots_folder."/common.gp"
 set print "-"
 claim(what, paper, ours, unit) = sprintf("print '%s|%s|%.4g|%s'", what, paper, ours, unit)
-# Rows of Sun & Zhang: x and y of a figure and a series, times in ms.
-rows(figure, series) = sprintf("awk -F, '$1==%d && (\"%s\"==\"\" || $2==\"%s\") { print $3, $4 }' %s", figure, series, series, samples)
-# The middle of what falls between two times.
-middle(rows, from, to) = real(system(sprintf("%s | awk '$2>=%g && $2<%g { print $2 }' | sort -g | awk '{ v[NR]=$1 } END { print NR ? v[int((NR+1)/2)] : \"NaN\" }'", rows, from, to)))
-paper_line(n, y, text) = sprintf("set arrow %d from graph 0, first %.9g to graph 1, first %.9g nohead dt 2 lw 0.75 lc rgb '%s' back; set label %d \"paper: %s\" at graph 0.99, first %.9g right offset 0,0.55 tc rgb '%s' front", 50 + n, y, y, accent, 50 + n, text, y, accent)
+# Its name stands on a ground of its own, so that points do not hide it.
+set style textbox opaque noborder fillcolor rgb "white" margins 0.4,0.4
+paper_line(n, y, text) = sprintf("set arrow %d from graph 0, first %.9g to graph 1, first %.9g nohead dt 2 lw 0.75 lc rgb '%s' back; set label %d \"paper: %s\" at graph 0.99, first %.9g right offset 0,0.55 tc rgb '%s' front boxed", 50 + n, y, y, accent, 50 + n, text, y, accent)

@@ -1,16 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sun & Zhang figure 12: sequential writes of ones on ones.
-# gnuplot -c sun_zhang_12.gp SUN_ZHANG.csv OUTPUT
+# gnuplot -c sun_zhang_12.gp SAMPLES.csv OUTPUT
 samples = ARG1; output_file = ARG2
 plots_folder = system(sprintf("dirname '%s'", ARG0))
-load plots_folder."/papers.gp"
-eval titled("Writes of ones on ones", "1000 sequential blocks of 4 KB")
-set xlabel "block (4 KB)"
-set ylabel "latency (ms)"
-set yrange [0:140]
-set xtics 64*2
-eval paper_line(1, 120, "120 ms")
-plot "< ".rows(12, "") using 1:2 @first title "a write"
-eval claim("a merge", "120", middle(rows(12, "")." | awk '$1>=64'", 10, 1e9), "ms")
-set output
-set terminal pop
+phase = "1-to-1"; what = "ones on ones"; merge = 120
+load plots_folder."/sun_zhang_merges.gp"

@@ -119,5 +119,3 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
 endforeach()
 include(tests/plugins/plugins.cmake)
 include(tests/bench/bench.cmake OPTIONAL)
-
-set_target_properties(papers_sun_zhang PROPERTIES EXCLUDE_FROM_ALL FALSE)

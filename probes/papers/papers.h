@@ -86,7 +86,7 @@ extern const struct probe paper_content;
 /* 3.4 and 4.3: the distance between merges; then m writes at that distance,
  * twice, for increasing m. */
 extern const struct probe paper_log_list;
-/* 4.4: requests of 4 KiB to 30 * 4 KiB. */
+/* 4.4: requests of 4 KiB to 30 * 4 KiB, and the same blocks one by one. */
 extern const struct probe paper_large_request;
 
 #endif

@@ -284,10 +284,68 @@ const struct probe paper_distance = {
 
 /* ---- 4.4 --------------------------------------------------------------- */
 
+struct large {
+    struct study study;
+    uint64_t log_bytes; /* 0: not known */
+};
+
+static void begin_large_request(void *memory, const struct setting *setting,
+                                const struct findings *known)
+{
+    struct large *state = memory;
+
+    (void)setting;
+    state->log_bytes = findings_integer(known, "log_block");
+}
+
+/* A random place for so many bytes; of writes in one segment, where those are
+ * known (section 3.4): the first of a pair "has got a log segment", which
+ * serves the second as well. */
+static uint64_t large_place(const struct large *state, struct random *random,
+                            enum operation operation, uint64_t bytes)
+{
+    const struct study *study = &state->study;
+    uint64_t log_bytes = operation == OPERATION_WRITE ? state->log_bytes : 0;
+    uint64_t offset =
+        paper_random_block(study, random) - study->setting.region_offset_bytes;
+
+    if (log_bytes >= bytes && offset % log_bytes > log_bytes - bytes)
+        offset -= offset % log_bytes - (log_bytes - bytes);
+    return paper_at(study, offset, bytes);
+}
+
+/* One trial: so many blocks in one request, and then, elsewhere, as many one by
+ * one: reads at random, as those of 3.2, and writes in a pair's place. */
+static void ask_trial(struct large *state, struct random *random,
+                      enum operation operation, uint64_t blocks,
+                      const char *phase, const char *cell)
+{
+    struct study *study = &state->study;
+    uint64_t bytes = blocks * paper_block_bytes;
+    char single[LABEL_CELL_MAX];
+
+    snprintf(single, sizeof(single), "b%llu", (unsigned long long)blocks);
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        uint64_t place = large_place(state, random, operation, bytes);
+        if (operation == OPERATION_WRITE)
+            paper_ask_block(study, operation, place, CONTENT_RANDOM, 0, phase,
+                            "");
+        if (!one_by_one)
+            paper_ask(study, paper_step(operation, place, bytes), phase, cell);
+        for (uint64_t i = 0; one_by_one && i < blocks; i++)
+            paper_ask_block(study, operation,
+                            operation == OPERATION_WRITE
+                                ? place + i * paper_block_bytes
+                                : paper_random_block(study, random),
+                            CONTENT_RANDOM, 0, phase, single);
+    }
+}
+
 /* Mean times of each size, from even and from odd trials. */
-static void run_sizes(struct study *study, enum operation operation,
+static void run_sizes(struct large *state, enum operation operation,
                       uint32_t sizes, double means[2][SIZES])
 {
+    struct study *study = &state->study;
     const char *phase =
         operation == OPERATION_READ ? "section-4-4-read" : "section-4-4-write";
     bool all = true;
@@ -298,18 +356,8 @@ static void run_sizes(struct study *study, enum operation operation,
         snprintf(cell, sizeof(cell), "s%llu", (unsigned long long)size);
         const struct timing *rows = paper_rows(study, phase, cell, TRIALS);
         study_random(study, phase, cell, 0, &random);
-        for (int i = 0; !rows && i < TRIALS; i++) {
-            uint64_t place = paper_at(study,
-                                      paper_random_block(study, &random) -
-                                          study->setting.region_offset_bytes,
-                                      size * paper_block_bytes);
-            if (operation == OPERATION_WRITE)
-                paper_ask_block(study, operation, place, CONTENT_RANDOM, 0,
-                                phase, "");
-            paper_ask(study,
-                      paper_step(operation, place, size * paper_block_bytes),
-                      phase, cell);
-        }
+        for (int i = 0; !rows && i < TRIALS; i++)
+            ask_trial(state, &random, operation, size, phase, cell);
         all = all && rows;
         for (int half = 0; half < 2; half++) {
             means[half][size - 1] = 0;
@@ -356,13 +404,14 @@ static void say_cost(struct study *study, struct findings *findings,
 
 static void think_large_request(struct study *study, struct findings *findings)
 {
+    struct large *state = (struct large *)study;
     uint64_t limit = study->setting.request_limit_bytes / paper_block_bytes;
     uint32_t sizes = limit < SIZES && limit > 0 ? (uint32_t)limit : SIZES;
     double reads[2][SIZES], writes[2][SIZES];
     struct line line;
 
-    run_sizes(study, OPERATION_READ, sizes, reads);
-    run_sizes(study, OPERATION_WRITE, sizes, writes);
+    run_sizes(state, OPERATION_READ, sizes, reads);
+    run_sizes(state, OPERATION_WRITE, sizes, writes);
     bool is_line = read_line(reads, sizes, &line);
     say_cost(study, findings, "request_overhead", is_line, line.intercept);
     say_cost(study, findings, "read_cost_4k", is_line, line.slope);
@@ -376,10 +425,10 @@ static void plan_large_request(const struct setting *setting,
     const uint64_t blocks = TRIALS * SIZES * (SIZES + 1) / 2;
 
     (void)setting;
-    plan->requests = plan->requests_max = 3 * TRIALS * SIZES;
-    plan->bytes_read = plan->bytes_read_max = blocks * paper_block_bytes;
+    plan->requests = plan->requests_max = 2 * (blocks + 2 * TRIALS * SIZES);
+    plan->bytes_read = plan->bytes_read_max = 2 * blocks * paper_block_bytes;
     plan->bytes_written = plan->bytes_written_max =
-        (blocks + TRIALS * SIZES) * paper_block_bytes;
+        2 * (blocks + TRIALS * SIZES) * paper_block_bytes;
 }
 
 const struct probe paper_large_request = {
@@ -387,5 +436,6 @@ const struct probe paper_large_request = {
     .question = "What do requests of 4 KiB to 120 KiB cost?",
     .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},
     .plan = plan_large_request,
-    STUDY_PROBE(struct study, .think = think_large_request),
+    .begin = begin_large_request,
+    STUDY_PROBE(struct large, .think = think_large_request),
 };

@@ -13,8 +13,10 @@
 enum {
     USUAL = 1000,        /* writes whose median is the usual cost */
     MERGE_WRITES = 4096, /* "or more": 16 merges of blocks of 256 writes */
+    OVERWRITES = 1000,   /* 4.2 */
     PLACES_MOST = 64,    /* 4.3: m starts from 1 */
     DISTANCE_LEAST = 8,
+    DISTANCE_MOST = 512,
     RUNS = 7
 };
 
@@ -30,68 +32,86 @@ static const double comb_least = 0.1;
 /* Marks slow writes; returns how many. The threshold is low: a drive that only
  * exchanges blocks for sequential writes has low peaks, though at regular
  * distances. */
-static size_t find_dear(const double ms[], bool dear[MERGE_WRITES])
+static size_t find_dear(const double ms[], size_t count,
+                        bool dear[MERGE_WRITES])
 {
     double sample[USUAL];
-    size_t count = 0;
+    size_t found = 0;
 
     memcpy(sample, ms, sizeof(sample));
     double middle = stats_median(sample, USUAL);
-    for (size_t i = 0; i < MERGE_WRITES; i++) {
+    for (size_t i = 0; i < count; i++) {
         dear[i] = ms[i] > dear_least * middle;
-        count += dear[i];
+        found += dear[i];
     }
-    return count;
+    return found;
 }
 
 /* Share of the slow writes that are followed by a slow one at this distance. */
-static double followed_share(const bool dear[MERGE_WRITES], size_t distance)
+static double followed_share(const bool dear[], size_t count, size_t distance)
 {
-    size_t followed = 0, count = 0;
+    size_t followed = 0, all = 0;
 
-    for (size_t i = 0; i + distance < MERGE_WRITES; i++) {
-        count += dear[i];
+    for (size_t i = 0; i + distance < count; i++) {
+        all += dear[i];
         followed += dear[i] && dear[i + distance];
     }
-    return count ? (double)followed / (double)count : 0;
+    return all ? (double)followed / (double)all : 0;
 }
 
 /* 3.4: the distance, in writes, at which slow writes recur, as a reader would
  * see it; 0: no clear one. It takes the shortest one that is nearly as frequent
  * as the most frequent one. */
-static size_t merge_distance(const double ms[])
+static size_t merge_distance(const double ms[], size_t count)
 {
     bool dear[MERGE_WRITES];
-    double chance = (double)find_dear(ms, dear) / MERGE_WRITES, best = 0;
+    size_t farthest = smaller_of(count / 3, DISTANCE_MOST);
+    double chance = (double)find_dear(ms, count, dear) / (double)count;
+    double best = 0;
 
-    for (size_t i = DISTANCE_LEAST; i <= MERGE_WRITES / 8; i++)
-        best = fmax(best, followed_share(dear, i));
-    for (size_t i = DISTANCE_LEAST; i <= MERGE_WRITES / 8; i++)
+    for (size_t i = DISTANCE_LEAST; i <= farthest; i++)
+        best = fmax(best, followed_share(dear, count, i));
+    for (size_t i = DISTANCE_LEAST; i <= farthest; i++)
         if (best > 5 * chance && best > comb_least &&
-            followed_share(dear, i) > 0.7 * best)
+            followed_share(dear, count, i) > 0.7 * best)
             return i;
     return 0;
 }
 
 /* Median of the slow writes that have another one at that distance, in ms,
  * which a reader takes for the cost of a merge; 0: there are none. */
-static double merge_cost(const double ms[])
+static double merge_cost(const double ms[], size_t count, size_t distance)
 {
-    size_t distance = merge_distance(ms), found = 0;
     bool dear[MERGE_WRITES];
-    double merges[USUAL];
+    double merges[OVERWRITES];
+    size_t found = 0;
 
-    find_dear(ms, dear);
-    for (size_t i = 0; distance && i < MERGE_WRITES && found < USUAL; i++)
+    find_dear(ms, count, dear);
+    for (size_t i = 0; distance && i < count; i++)
         if (dear[i] && ((i >= distance && dear[i - distance]) ||
-                        (i + distance < MERGE_WRITES && dear[i + distance])))
+                        (i + distance < count && dear[i + distance])))
             merges[found++] = ms[i];
     return found ? stats_median(merges, found) : 0;
 }
 
 /* ---- 4.2 --------------------------------------------------------------- */
 
-/* Figures 9 to 15: what the drive holds, and what is written over it. */
+struct content {
+    struct study study;
+    uint64_t log_bytes; /* from merge to merge (3.4); 0: not known */
+};
+
+static void begin_content(void *memory, const struct setting *setting,
+                          const struct findings *known)
+{
+    struct content *state = memory;
+
+    (void)setting;
+    state->log_bytes = findings_integer(known, "log_block");
+}
+
+/* Figures 9 to 15: what the drive holds, and what is written over it. Half of a
+ * block is the first or the second, by chance. */
 static const struct overwrite {
     const char *phase;
     enum step_content before, after;
@@ -102,28 +122,32 @@ static const struct overwrite {
     {"0-to-1", CONTENT_ONES, CONTENT_ZEROS, 0},
     {"1-to-1", CONTENT_ONES, CONTENT_ONES, 0},
     {"half-bits-to-0", CONTENT_ZEROS, CONTENT_RANDOM, 0},
-    {"half-block-to-0", CONTENT_ZEROS, CONTENT_STRIPES, 2 * KIB},
+    {"half-block-to-0", CONTENT_ZEROS, CONTENT_PARTS, 2 * KIB},
     {"both-halves-to-0", CONTENT_ZEROS, CONTENT_STRIPES, KIB},
 };
 
 /* Cost of a merge in ms; 0: no merges were seen. */
-static double run_overwrite(struct study *study,
+static double run_overwrite(struct content *state,
                             const struct overwrite *overwrite)
 {
-    double ms[MERGE_WRITES];
+    struct study *study = &state->study;
+    double ms[OVERWRITES];
 
     paper_fill(study, overwrite->phase, overwrite->before);
     const struct timing *rows =
-        paper_rows(study, overwrite->phase, "write", MERGE_WRITES);
-    for (uint64_t i = 0; !rows && i < MERGE_WRITES; i++)
+        paper_rows(study, overwrite->phase, "write", OVERWRITES);
+    for (uint64_t i = 0; !rows && i < OVERWRITES; i++)
         paper_ask_block(
             study, OPERATION_WRITE,
             paper_at(study, i * paper_block_bytes, paper_block_bytes),
             overwrite->after, overwrite->part_bytes, overwrite->phase, "write");
     if (!rows)
         study_leave(study);
-    paper_take_ms(rows, MERGE_WRITES, ms);
-    return merge_cost(ms);
+    paper_take_ms(rows, OVERWRITES, ms);
+    size_t distance = state->log_bytes
+                          ? (size_t)(state->log_bytes / paper_block_bytes)
+                          : merge_distance(ms, OVERWRITES);
+    return merge_cost(ms, OVERWRITES, distance);
 }
 
 /* States a unit of 2 KiB if ones in one half of each 4 KiB add about half of
@@ -152,7 +176,7 @@ static void think_content(struct study *study, struct findings *findings)
     bool dearer, alike, all = true;
 
     for (int i = 0; i < RUNS; i++) {
-        merge_ms[i] = run_overwrite(study, &overwrites[i]);
+        merge_ms[i] = run_overwrite((struct content *)study, &overwrites[i]);
         all = all && merge_ms[i] > 0;
     }
     dearer = merge_ms[1] > dearer_least * merge_ms[0] &&
@@ -184,10 +208,9 @@ static void think_content(struct study *study, struct findings *findings)
 static void plan_content(const struct setting *setting, struct probe_plan *plan)
 {
     plan->bytes_written = plan->bytes_written_max =
-        RUNS *
-        (setting->region_length_bytes + MERGE_WRITES * paper_block_bytes);
+        RUNS * (setting->region_length_bytes + OVERWRITES * paper_block_bytes);
     plan->requests = plan->requests_max =
-        RUNS * (setting->region_length_bytes / MIB + MERGE_WRITES);
+        RUNS * (setting->region_length_bytes / MIB + OVERWRITES);
 }
 
 const struct probe paper_content = {
@@ -195,7 +218,8 @@ const struct probe paper_content = {
     .question = "Do merges cost more when ones are written?",
     .answers = {"content_dependence", "content_unit"},
     .plan = plan_content,
-    STUDY_PROBE(struct study, .think = think_content),
+    .begin = begin_content,
+    STUDY_PROBE(struct content, .think = think_content),
 };
 
 /* ---- 4.3 --------------------------------------------------------------- */
@@ -217,7 +241,7 @@ static uint64_t write_in_order(struct study *study, double *between_ms)
         study_leave(study);
     paper_take_ms(rows, MERGE_WRITES, ms);
     *between_ms = merge_least * stats_median(ms, USUAL);
-    return merge_distance(ms) * paper_block_bytes;
+    return merge_distance(ms, MERGE_WRITES) * paper_block_bytes;
 }
 
 /* Writes m places twice. Returns how many writes of the second round merged. */
