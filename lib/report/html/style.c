@@ -90,7 +90,8 @@ static const char everywhere[] =
 static const char narrow_and_paper[] =
     "@media(max-width:32rem){figure:not(.card)::after{content:'The picture "
     "scrolls sideways.';color:var(--soft);font-size:.88rem}}\n"
-    "@media(max-width:44rem){"
+    /* A page of paper may be as narrow as a phone is wide. */
+    "@media screen and (max-width:44rem){"
     ".card.wide{display:none}.card.narrow{display:block}header{padding-top:1."
     "5rem}"
     "h1{font-size:1.5rem}"
@@ -115,8 +116,10 @@ static const char narrow_and_paper[] =
     "@media "
     "print{figure::after{content:none!important}:root{--paper:#fff;--ink:#000;-"
     "-soft:#444;--line:#bbb;"
-    "--wash:#f5f5f5}body{font-size:10.5pt}nav{display:none}"
-    "article,figure,caption,.do li,tr{break-inside:avoid}"
+    "--wash:#f5f5f5}body{font-size:9.5pt;line-height:1.4}nav{display:none}"
+    "h2{margin-top:1.5rem}article{margin:0 0 1rem}"
+    "figure:not(.card){max-width:30rem}"
+    "h3,.finding,figure,caption,.do li,tr{break-inside:avoid}"
     "h2,h3,caption,thead,tr:has(.group){break-after:avoid}.plot{overflow:"
     "visible;background:#fff;border:0}"
     ".plot svg{filter:none;min-width:0}a{text-decoration:none}}\n";
