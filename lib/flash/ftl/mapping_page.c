@@ -208,14 +208,13 @@ static uint32_t blocks_count(const struct drive *drive)
     return (blocks + groups - 1) / groups * groups;
 }
 
-/* Every unit mapped by one sequential pass over the drive. */
+/* Every unit mapped by one sequential pass over the drive, as the tables have
+ * it. */
 static void fill(struct page_mapping *map)
 {
     uint32_t units = map->base.block_units_count, block = 0;
     uint64_t left = map->base.units_count;
 
-    for (uint32_t unit = 0; unit < left; unit++)
-        map->slot_of_unit[unit] = map->unit_of_slot[unit] = unit;
     for (; left > 0; left -= map->ledger.blocks[block++].valid_count)
         map->ledger.blocks[block].valid_count =
             left < units ? (uint32_t)left : units;
@@ -303,10 +302,11 @@ static int create(const struct drive *drive, struct array *array,
         return -ENOMEM;
     mapping_init(&map->base, &mapping_page_ops, drive, array);
     configure(map, drive);
-    map->slot_of_unit = table_of(map->base.units_count, PAGE_NOWHERE);
-    map->unit_of_slot =
-        table_of((uint64_t)array->blocks_count * map->base.block_units_count,
-                 PAGE_NOWHERE);
+    const bool written = drive->initial_state == INITIAL_WRITTEN;
+    const uint64_t filled = written ? map->base.units_count : 0;
+    map->slot_of_unit = table_of(map->base.units_count, filled);
+    map->unit_of_slot = table_of(
+        (uint64_t)array->blocks_count * map->base.block_units_count, filled);
     map->free_blocks = malloc(array->blocks_count * sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
     if (!map->slot_of_unit || !map->unit_of_slot || !map->free_blocks ||
@@ -316,7 +316,7 @@ static int create(const struct drive *drive, struct array *array,
         destroy(&map->base);
         return -ENOMEM;
     }
-    lay_out(map, drive->initial_state == INITIAL_WRITTEN);
+    lay_out(map, written);
     *mapping = &map->base;
     return 0;
 }

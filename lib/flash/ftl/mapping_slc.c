@@ -325,8 +325,8 @@ int mapping_put_slc(const struct drive *drive, struct mapping **mapping)
     if (drive->initial_state == INITIAL_WRITTEN)
         map->used_count = map->base.units_count;
     map->units = divisor_of(mapping_slc_units(drive));
-    map->slot_of_unit = table_of(map->base.units_count, NOWHERE);
-    map->unit_of_slot = table_of(slots_count(map), NOWHERE);
+    map->slot_of_unit = table_of(map->base.units_count, 0);
+    map->unit_of_slot = table_of(slots_count(map), 0);
     if (!map->slot_of_unit || !map->unit_of_slot) {
         table_free(map->slot_of_unit, map->base.units_count);
         table_free(map->unit_of_slot, slots_count(map));

@@ -350,7 +350,8 @@ static uint32_t blocks_count(const struct drive *drive)
     return mapping_grouped_blocks(drive, threshold_of(drive) + 2);
 }
 
-/* As one pass in order leaves it: blocks of units that follow each other. */
+/* As one pass in order leaves it, and the tables have it: blocks of units that
+ * follow each other. */
 static void lay_out(struct striped_mapping *map, bool written)
 {
     struct array *array = map->base.array;
@@ -358,8 +359,6 @@ static void lay_out(struct striped_mapping *map, bool written)
     uint32_t all = written ? (uint32_t)map->base.units_count : 0;
     uint32_t filled = (all + units - 1) / units;
 
-    for (uint32_t unit = 0; unit < all; unit++)
-        map->slot_of_unit[unit] = map->unit_of_slot[unit] = unit;
     for (uint32_t block = 0; block < filled; block++) {
         uint32_t left = all - block * units;
         map->pools[pool_of(map, block)]
@@ -457,16 +456,18 @@ static int create(const struct drive *drive, struct array *array,
     map->idle_target_count = (uint32_t)drive->idle_free_blocks_count;
     map->efficiency_percent = (uint32_t)drive->cleaning_efficiency_percent;
     map->hashed = drive->striping == STRIPING_HASHED;
-    map->slot_of_unit = table_of(map->base.units_count, NOWHERE);
+    const bool written = drive->initial_state == INITIAL_WRITTEN;
+    const uint64_t in_order =
+        written && !map->hashed ? map->base.units_count : 0;
+    map->slot_of_unit = table_of(map->base.units_count, in_order);
     map->unit_of_slot = table_of(
-        (uint64_t)array->blocks_count * map->base.block_units_count, NOWHERE);
+        (uint64_t)array->blocks_count * map->base.block_units_count, in_order);
     map->moves = malloc(map->base.unit_pages_count * sizeof(*map->moves));
     if (!map->slot_of_unit || !map->unit_of_slot || !map->moves ||
         create_pools(map)) {
         destroy(&map->base);
         return -ENOMEM;
     }
-    bool written = drive->initial_state == INITIAL_WRITTEN;
     lay_out(map, written && !map->hashed);
     if (written && map->hashed)
         lay_out_hashed(map);

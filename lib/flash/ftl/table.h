@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 /*
- * A large flat table of words, in huge pages where the kernel gives them: a
- * mapping is read at random, and its cost is mostly that of finding the memory.
+ * A large flat table of words. Where it is larger than what a processor keeps
+ * near by it lies in huge pages, if the kernel gives them: a mapping is read at
+ * random, and its cost is mostly that of finding the memory.
  */
 
-/* Every word is `word`; NULL: no memory. */
-uint32_t *table_of(uint64_t count, uint32_t word);
+/* The first `in_order_count` words are their own numbers, all others
+ * UINT32_MAX. NULL: no memory. */
+uint32_t *table_of(uint64_t count, uint64_t in_order_count);
 void table_free(uint32_t *table, uint64_t count); /* accepts NULL */
 
 #endif

@@ -80,6 +80,7 @@ struct array {
     uint64_t zero_copy_ns;     /* of a whole page of zeros */
     uint32_t page_parts_count; /* judged apart by content; 1: not at all */
     uint64_t *program_ns;      /* by position in the block */
+    uint64_t *programs_ns;     /* of all before that position together */
     uint64_t slc_read_ns, slc_program_ns;
     /* Every duration is multiplied by this: the noise of the moment. 1 when
      * there is none, and then durations are exact. */

@@ -123,6 +123,72 @@ uint64_t array_burden(struct array *array, uint32_t block, uint32_t pages_count,
     return done;
 }
 
+/* Does a copy inside take what its program takes, and the first one's sense,
+ * whatever else there is? */
+static bool copies_plainly(const struct array *array, uint32_t to_block,
+                           bool inside)
+{
+    return inside && !array->layout && !array->retry && !array->other_parts &&
+           !array->interleave && array->slowness == 1.0 &&
+           to_block < array->blocks_count;
+}
+
+/* How many moves, from the first on, bring neighbours to neighbours inside
+ * their banks. */
+static uint32_t run_of(const struct array *array,
+                       const struct array_move moves[], uint32_t count,
+                       uint32_t to_block)
+{
+    const struct array_move *first = moves;
+    uint32_t run = 1;
+
+    if (remainder_of(first->from_block, array->groups) !=
+            remainder_of(to_block, array->groups) ||
+        remainder_of(first->from_page, array->stripe) !=
+            remainder_of(first->to_page, array->stripe))
+        return 1;
+    while (run < count && moves[run].from_block == first->from_block &&
+           moves[run].from_page == first->from_page + run &&
+           moves[run].to_page == first->to_page + run)
+        run++;
+    return run;
+}
+
+/* A run of such moves: its pages alternate over the banks, and each bank is
+ * busy for the sum of its own. */
+static uint64_t copy_run(struct array *array, const struct array_move *first,
+                         uint32_t count, uint32_t to_block, uint64_t begin_ns)
+{
+    const uint32_t stripe = array->stripe_banks_count;
+    uint64_t done = begin_ns;
+
+    for (uint32_t i = 0; i < count && i < stripe; i++) {
+        const struct spot to = spot_of(array, to_block, first->to_page + i);
+        const uint32_t pages = (count - i + stripe - 1) / stripe;
+        struct array_bank *at = &array->banks[to.bank];
+        uint64_t work_ns = array->programs_ns[to.position + pages] -
+                           array->programs_ns[to.position] +
+                           pages * array->cache_copy_ns;
+        if (!array->sensing[to.column]) {
+            const struct spot from =
+                spot_of(array, first->from_block, first->from_page + i);
+            at->free_ns = later(at->free_ns, begin_ns);
+            work_ns += sense_ns(array, &from, begin_ns);
+            array->sensing[to.column] = true;
+        }
+        at->free_ns += work_ns;
+        at->did.busy_ns += work_ns;
+        at->did.pages_read_count += pages;
+        at->did.pages_programmed_count += pages;
+        done = later(done, at->free_ns);
+    }
+    array_note_program(array, to_block, first->to_page + count - 1);
+    array->statistics->pages_programmed_count += count - 1;
+    array->statistics->pages_read_count += count;
+    array->statistics->pages_copied_count += count;
+    return done;
+}
+
 /* ---- over the bus -------------------------------------------------------- */
 
 /* Out over the bus, through the controller, and in again. */
@@ -151,11 +217,18 @@ uint64_t array_copy(struct array *array, const struct array_move moves[],
 {
     const struct layout *layout = layout_of(array, to_block);
     bool gathers = layout && layout->bank_pages > 1;
+    bool plainly = copies_plainly(array, to_block, inside);
     uint64_t done = begin_ns;
 
     memset(array->sensing, 0,
            array->stripe_banks_count * sizeof(array->sensing[0]));
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0, run; i < count; i += run) {
+        run = plainly ? run_of(array, &moves[i], count - i, to_block) : 1;
+        if (run > 1) {
+            done = later(done,
+                         copy_run(array, &moves[i], run, to_block, begin_ns));
+            continue;
+        }
         const struct array_move *move = &moves[i];
         const struct spot to = spot_of(array, to_block, move->to_page);
         const struct spot from =

@@ -62,13 +62,16 @@ static int allocate(struct array *array, bool contents_matter)
     size_t pages = (size_t)array_all_blocks(array) * array->stripe_pages_count;
 
     array->program_ns = calloc(array->pages_per_block_count, sizeof(uint64_t));
+    array->programs_ns =
+        calloc(array->pages_per_block_count + 1U, sizeof(uint64_t));
     array->banks = calloc(array->banks_count, sizeof(*array->banks));
     array->channel_free_ns = calloc(array->channels_count, sizeof(uint64_t));
     array->blocks = calloc(array_all_blocks(array), sizeof(*array->blocks));
     array->register_free_ns = calloc(registers, sizeof(uint64_t));
     array->sensing = calloc(array->stripe_banks_count, sizeof(bool));
-    if (!array->program_ns || !array->banks || !array->channel_free_ns ||
-        !array->blocks || !array->register_free_ns || !array->sensing)
+    if (!array->program_ns || !array->programs_ns || !array->banks ||
+        !array->channel_free_ns || !array->blocks || !array->register_free_ns ||
+        !array->sensing)
         return -ENOMEM;
     if (!contents_matter)
         return 0;
@@ -133,17 +136,21 @@ int array_create(struct array *array, const struct drive *drive,
     }
     for (uint32_t i = 0; i < array->banks_count; i++)
         array->banks[i].channel = i % array->channels_count;
-    for (uint32_t i = 0; i < array->pages_per_block_count; i++)
+    for (uint32_t i = 0; i < array->pages_per_block_count; i++) {
         array->program_ns[i] =
             drive->program_pages_count > 1
                 ? drive->program_ns[0]
                 : drive->program_ns[i % drive->program_levels_count];
+        array->programs_ns[i + 1] =
+            array->programs_ns[i] + array->program_ns[i];
+    }
     return 0;
 }
 
 void array_destroy(struct array *array)
 {
     free(array->program_ns);
+    free(array->programs_ns);
     free(array->banks ? array->banks[0].sense : NULL);
     free(array->banks);
     layout_destroy(array->layout);
@@ -160,7 +167,7 @@ void array_destroy(struct array *array)
 
 uint64_t array_memory_bytes(const struct array *array)
 {
-    return array->pages_per_block_count * sizeof(uint64_t) +
+    return 2 * array->pages_per_block_count * sizeof(uint64_t) +
            array->banks_count * sizeof(*array->banks) +
            array->channels_count * sizeof(uint64_t) +
            array_all_blocks(array) * sizeof(*array->blocks) +
