@@ -486,6 +486,38 @@ START_TEST(test_a_reach_gives_the_mapping_cache)
 }
 END_TEST
 
+/* A drive beside another is given up as soon as it cannot come to fit as well:
+ * at once where it answers alike, and after a look where it is far off. One
+ * with other times comes to fit as well. */
+START_TEST(test_what_cannot_win_is_given_up)
+{
+    static struct compared compared;
+    struct twin_slopes *slopes;
+    struct twin_times_fit own, fit;
+    struct drive drive, other;
+
+    compare_begin(&compared, "sim:ssd-a,noise=realistic", 20);
+    ck_assert_int_eq(drive_load("ssd-a", &drive, &why), 0);
+    ck_assert_int_eq(
+        twin_slopes_make(&compared.rows, &drive, &slopes, &own, &why), 0);
+    other = drive;
+    other.zero_copy_ns = 1000000;
+    ck_assert_int_eq(twin_times_beside(slopes, &other, &fit, &why), 0);
+    ck_assert_uint_eq(fit.replays_count, 1);
+    ck_assert_double_eq(fit.cost, own.cost);
+    ck_assert_int_eq(drive_load("ssd-a,mapping=page", &other, &why), 0);
+    ck_assert_int_eq(twin_times_beside(slopes, &other, &fit, &why), 0);
+    ck_assert_uint_le(fit.replays_count, 2);
+    ck_assert_double_gt(fit.cost, own.cost + 0.1);
+    other = drive;
+    other.program_ns[0] += other.program_ns[0] / 4;
+    ck_assert_int_eq(twin_times_beside(slopes, &other, &fit, &why), 0);
+    ck_assert_double_lt(fit.cost, own.cost + 0.01);
+    twin_slopes_free(slopes);
+    compare_end(&compared);
+}
+END_TEST
+
 /* What it costs to move zeros is a time among others: merges of what was
  * written, and of what never was, tell it. */
 START_TEST(test_what_zeros_cost_is_fitted)
@@ -577,6 +609,7 @@ int main(void)
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
+    tcase_add_test(fit, test_what_cannot_win_is_given_up);
     tcase_add_test(fit, test_a_fit_tells_that_requests_wait_in_line);
     tcase_add_loop_test(fit, test_a_control_is_not_explained, 0,
                         suite_rows(CONTROLS));

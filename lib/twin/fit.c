@@ -13,13 +13,18 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning few = {3200, 200, false},
+static const struct twin_thinning fewest = {800, 100, false},
+                                  few = {3200, 200, false},
                                   some = {3200, 400, false},
                                   sent_together = {800, 50, true};
 
 /* Steps of the model that one replay of them may take: with some 1,500 and 200
  * replays a fit stays within ten seconds. */
-enum { STEPS_FEW_MAX = 60000, STEPS_SOME_MAX = 150000 };
+enum {
+    STEPS_FEWEST_MAX = 15000,
+    STEPS_FEW_MAX = 60000,
+    STEPS_SOME_MAX = 150000
+};
 
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
 
@@ -28,7 +33,7 @@ enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
 enum { RUN_LEAST = 50 };
 
 /* Steps of the model that a climb may take. */
-static const uint64_t climb_steps_max = 40000000;
+static const uint64_t climb_steps_max = 30000000;
 
 static int contrast_with_null(const struct twin_rows *rows, struct twin *twin,
                               struct fault *why)
@@ -103,7 +108,7 @@ static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
 
 /* The rows of a run, thinned for each search. */
 struct thinned {
-    struct twin_rows small, rows, together;
+    struct twin_rows fewest, small, rows, together;
 };
 
 static int fit_together(const struct thinned *thinned, struct twin *twin,
@@ -133,54 +138,31 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
 }
 
 /* The structure by its score, and the times of it. */
-static int by_score(const struct twin_rows *rows,
-                    const struct findings *findings, bool first,
-                    struct twin *twin, struct fault *why)
+static int by_score(const struct twin_rows *rows, const struct twin_rows *fewer,
+                    const struct findings *findings, struct twin *twin,
+                    struct fault *why)
 {
     enum { REPLAYS_SCORE_MAX = 400 };
     struct twin_times_fit fit = {.replays_count = 0};
-    int error = twin_search_score(rows, findings, first, REPLAYS_SCORE_MAX,
+    int error = twin_search_score(rows, fewer, findings, REPLAYS_SCORE_MAX,
                                   &twin->drive, twin, why);
 
     if (!error)
-        error = twin_times(rows, STEPS_LAST, &twin->drive, &fit, why);
+        error =
+            twin_times(rows, fewer ? 1 : STEPS_LAST, &twin->drive, &fit, why);
     twin->replays_count += fit.replays_count;
     return error;
 }
 
-static int fit_flash(const struct thinned *thinned,
-                     const struct findings *findings, struct twin *twin,
-                     struct fault *why)
-{
-    const struct twin_rows *small = &thinned->small, *rows = &thinned->rows;
-    struct drive *drive = &twin->drive;
-    int error = twin_search_geometry(small, drive, twin, why);
-
-    if (!error)
-        error = fit_together(thinned, twin, why);
-    if (!error)
-        error = by_score(small, findings, true, twin, why);
-    if (!error)
-        error = climb(small, findings, twin, why);
-    if (!error)
-        error = fit_together(thinned, twin, why);
-    if (!error)
-        error = by_score(rows, findings, false, twin, why);
-    if (!error)
-        error = climb(small, findings, twin, why);
-    if (!error)
-        error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
-    twin->replays_count += twin->times.replays_count;
-    if (!error)
-        error = twin_judge_structure(rows, findings, twin, why);
-    return error ? error : contrast_with_null(rows, twin, why);
-}
-
+/* How much of a run each search gets, by what a drive makes of it. */
 static int thin_all(const struct twin_rows *rows, const struct drive *drive,
                     struct thinned *thinned, struct fault *why)
 {
-    int error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
+    int error =
+        thin_to(rows, fewest, STEPS_FEWEST_MAX, drive, &thinned->fewest, why);
 
+    if (!error)
+        error = thin_to(rows, few, STEPS_FEW_MAX, drive, &thinned->small, why);
     if (!error)
         error = thin_to(rows, some, STEPS_SOME_MAX, drive, &thinned->rows, why);
     if (!error)
@@ -190,6 +172,59 @@ static int thin_all(const struct twin_rows *rows, const struct drive *drive,
         error = fault_set(why, FAULT_OPEN, -EINVAL,
                           "no probe that a twin knows has a row");
     return error;
+}
+
+static void thinned_free(struct thinned *thinned)
+{
+    twin_rows_free(&thinned->fewest);
+    twin_rows_free(&thinned->small);
+    twin_rows_free(&thinned->rows);
+    twin_rows_free(&thinned->together);
+}
+
+/* A drive with smaller pages than the one before takes more steps. */
+static int thin_again(const struct twin_rows *rows, const struct drive *drive,
+                      struct thinned *thinned, struct fault *why)
+{
+    uint64_t steps = 0;
+    int error = twin_replay_work(drive, &thinned->small, &steps, why);
+
+    if (error || steps <= STEPS_FEW_MAX)
+        return error;
+    thinned_free(thinned);
+    return thin_all(rows, drive, thinned, why);
+}
+
+static int fit_flash(const struct twin_rows *all, struct thinned *thinned,
+                     const struct findings *findings, struct twin *twin,
+                     struct fault *why)
+{
+    const struct twin_rows *small = &thinned->small, *rows = &thinned->rows;
+    struct drive *drive = &twin->drive;
+    int error = twin_search_geometry(small, &thinned->fewest, drive, twin, why);
+
+    if (!error)
+        error = thin_again(all, drive, thinned, why);
+    if (!error)
+        error = fit_together(thinned, twin, why);
+    if (!error)
+        error = by_score(small, NULL, findings, twin, why);
+    if (!error)
+        error = climb(small, findings, twin, why);
+    if (!error)
+        error = thin_again(all, drive, thinned, why);
+    if (!error)
+        error = fit_together(thinned, twin, why);
+    if (!error)
+        error = by_score(rows, small, findings, twin, why);
+    if (!error)
+        error = climb(small, findings, twin, why);
+    if (!error)
+        error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
+    twin->replays_count += twin->times.replays_count;
+    if (!error)
+        error = twin_judge_structure(rows, findings, twin, why);
+    return error ? error : contrast_with_null(rows, twin, why);
 }
 
 int twin_fit(const struct twin_rows *rows, const struct findings *findings,
@@ -204,14 +239,12 @@ int twin_fit(const struct twin_rows *rows, const struct findings *findings,
     twin_times_start(&twin->drive);
     error = thin_all(rows, &twin->drive, &thinned, why);
     if (!error)
-        error = fit_flash(&thinned, findings, twin, why);
+        error = fit_flash(rows, &thinned, findings, twin, why);
     if (!error)
         error = weigh_direct(&thinned.small, twin, why);
     if (!error)
         error = twin_noise(&thinned.rows, &twin->drive, why);
-    twin_rows_free(&thinned.small);
-    twin_rows_free(&thinned.rows);
-    twin_rows_free(&thinned.together);
+    thinned_free(&thinned);
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit a twin");
     return error;

@@ -13,9 +13,10 @@ struct twin_shape twin_shape_neighbour(struct twin_shape shape, unsigned index);
 /*
  * How banks, stripe and channels make up the page and the block: only times
  * tell, so each geometry is fitted with its own, on few rows. Takes the best of
- * some that lie far apart.
+ * some that lie far apart; `fewer` of the rows sort out most of them.
  */
-int twin_search_geometry(const struct twin_rows *rows, struct drive *drive,
+int twin_search_geometry(const struct twin_rows *rows,
+                         const struct twin_rows *fewer, struct drive *drive,
                          struct twin *twin, struct fault *why);
 
 /*
@@ -31,13 +32,15 @@ int twin_search_climb(const struct twin_rows *rows,
 /*
  * The structure that scores best, with levels that are free: what the findings
  * leave open, but not how it makes up the page and the block. The times stay.
- * `first`: page and write buffer together, too, which hide each other. Ends
- * where no change of one aspect scores higher, or after so many replays.
+ * Ends where no change of one aspect scores higher, or after so many replays.
+ * `fewer` of the rows sort out most candidates. NULL: the search begins, and
+ * tries page and write buffer together as well, which hide each other.
  */
 int twin_search_score(const struct twin_rows *rows,
-                      const struct findings *findings, bool first,
-                      size_t replays_max, struct drive *drive,
-                      struct twin *twin, struct fault *why);
+                      const struct twin_rows *fewer,
+                      const struct findings *findings, size_t replays_max,
+                      struct drive *drive, struct twin *twin,
+                      struct fault *why);
 
 /*
  * What the rows say of each aspect of a structure that was chosen, scored with

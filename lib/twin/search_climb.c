@@ -108,10 +108,7 @@ static int settle(struct climb *climb)
     climb->slopes = NULL;
     if (!error)
         error = twin_slopes_make(climb->rows, &climb->drive, &climb->slopes,
-                                 climb->why);
-    if (!error)
-        error =
-            twin_times_beside(climb->slopes, &climb->drive, &fit, climb->why);
+                                 &fit, climb->why);
     climb->replays_count += fit.replays_count;
     climb->cost = fit.cost;
     return error;

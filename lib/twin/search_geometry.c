@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "lib/twin/search.h"
 
@@ -47,43 +48,76 @@ struct twin_shape twin_shape_neighbour(struct twin_shape shape, unsigned index)
 
 /* Geometries that lie far apart: what a regression makes of the times differs
  * so much between them that a climb from one does not reach the others. */
-static int begin_anywhere(const struct twin_rows *rows, struct drive *drive,
-                          struct twin *twin, struct twin_times_fit *best,
-                          struct fault *why)
+enum { GEOMETRIES_MAX = 18, FINALISTS = 3 };
+
+struct geometry {
+    struct drive drive;
+    double cost;
+};
+
+static size_t collect(const struct drive *start, struct geometry geometries[])
 {
     static const uint64_t numbers[] = {1, 4, 16};
-    const struct drive start = *drive;
-    const uint64_t page_bytes = start.clustered_page_bytes;
-    int error = 0;
+    const uint64_t page_bytes = start->clustered_page_bytes;
+    size_t count = 0;
 
-    for (unsigned i = 0; i < 18 && !error; i++) {
-        struct twin_shape shape = twin_shape_of(&start);
-        struct drive tried = start;
-        struct twin_times_fit fit;
+    for (unsigned i = 0; i < GEOMETRIES_MAX; i++) {
+        struct twin_shape shape = twin_shape_of(start);
         uint64_t parts = numbers[i % 3], stripe = numbers[i / 3 % 3];
         if (page_bytes % parts || (i >= 9 && stripe == 1))
             continue;
         shape.bank_page_bytes = page_bytes / parts;
         shape.stripe_count = stripe;
         shape.channels_count = i < 9 ? 1 : stripe;
-        if (!twin_shape_apply(&shape, &tried))
-            continue;
-        error = twin_times(rows, STEPS, &tried, &fit, why);
-        twin->replays_count += fit.replays_count;
-        if (error || fit.cost > best->cost - better_least)
-            continue;
-        *drive = tried;
-        *best = fit;
+        geometries[count].drive = *start;
+        if (twin_shape_apply(&shape, &geometries[count].drive))
+            count++;
     }
+    return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct geometry *x = a, *y = b;
+
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* The times of each by these rows, and then in the order of their costs. */
+static int order(const struct twin_rows *rows, struct geometry geometries[],
+                 size_t count, struct twin *twin, struct fault *why)
+{
+    struct twin_times_fit fit;
+    int error = 0;
+
+    for (size_t i = 0; i < count && !error; i++) {
+        error = twin_times(rows, STEPS, &geometries[i].drive, &fit, why);
+        twin->replays_count += fit.replays_count;
+        geometries[i].cost = fit.cost;
+    }
+    qsort(geometries, count, sizeof(geometries[0]), compare);
     return error;
 }
 
-int twin_search_geometry(const struct twin_rows *rows, struct drive *drive,
+int twin_search_geometry(const struct twin_rows *rows,
+                         const struct twin_rows *fewer, struct drive *drive,
                          struct twin *twin, struct fault *why)
 {
-    struct twin_times_fit best;
-    int error = twin_times(rows, STEPS_FIRST, drive, &best, why);
+    struct geometry *geometries = calloc(GEOMETRIES_MAX, sizeof(*geometries));
+    struct twin_times_fit fit;
+    int error =
+        geometries ? twin_times(rows, STEPS_FIRST, drive, &fit, why) : -ENOMEM;
 
-    twin->replays_count += best.replays_count;
-    return error ? error : begin_anywhere(rows, drive, twin, &best, why);
+    if (!error) {
+        size_t count = collect(drive, geometries);
+        twin->replays_count += fit.replays_count;
+        error = order(fewer, geometries, count, twin, why);
+        count = count < FINALISTS ? count : FINALISTS;
+        if (!error)
+            error = order(rows, geometries, count, twin, why);
+        if (!error && count && geometries[0].cost < fit.cost - better_least)
+            *drive = geometries[0].drive;
+    }
+    free(geometries);
+    return error;
 }

@@ -3,6 +3,7 @@
  * its own. Nothing is fitted, so that a candidate costs one replay, and far
  * more of them can be tried than by a regression of each. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,25 +18,25 @@ enum { ROUNDS_MAX = 3 };
 
 struct search {
     const struct twin_rows *rows;
+    const struct twin_rows *fewer; /* NULL: all candidates get all rows */
     const struct findings *findings;
     struct fault *why;
     struct drive drive; /* the best so far */
-    double score;
+    double score, score_of_fewer;
     bool changed;
     uint32_t *predicted_ns;
     size_t replays_count, replays_max;
 };
 
-static int score(struct search *search, const struct drive *drive,
-                 double *total)
+static int score(struct search *search, const struct twin_rows *rows,
+                 const struct drive *drive, double *total)
 {
     struct twin_score its;
-    int error =
-        twin_replay(drive, search->rows, search->predicted_ns, search->why);
+    int error = twin_replay(drive, rows, search->predicted_ns, search->why);
 
     search->replays_count++;
     if (!error)
-        error = twin_score(search->rows, search->predicted_ns, &its);
+        error = twin_score(rows, search->predicted_ns, &its);
     if (error)
         return error;
     *total = its.total;
@@ -48,20 +49,26 @@ static bool may_go_on(const struct search *search)
     return search->replays_count < search->replays_max;
 }
 
-/* Takes `tried` where it explains more. */
+/* Takes `tried` where it explains more. Where it explains less of fewer rows,
+ * the others are not asked. */
 static int weigh(struct search *search, const struct drive *tried)
 {
-    double total;
+    double total = -INFINITY, of_fewer = 0;
+    int error = 0;
 
     if (!may_go_on(search))
         return 0;
-    int error = score(search, tried, &total);
+    if (search->fewer)
+        error = score(search, search->fewer, tried, &of_fewer);
+    if (!error && of_fewer >= search->score_of_fewer - better_least)
+        error = score(search, search->rows, tried, &total);
     if (error == -EINVAL) /* more than the model can number */
         return 0;
     if (error || total <= search->score + better_least)
         return error;
     search->drive = *tried;
     search->score = total;
+    search->score_of_fewer = of_fewer;
     search->changed = true;
     return 0;
 }
@@ -174,22 +181,26 @@ static int try_each(struct search *search)
 }
 
 int twin_search_score(const struct twin_rows *rows,
-                      const struct findings *findings, bool first,
-                      size_t replays_max, struct drive *drive,
-                      struct twin *twin, struct fault *why)
+                      const struct twin_rows *fewer,
+                      const struct findings *findings, size_t replays_max,
+                      struct drive *drive, struct twin *twin, struct fault *why)
 {
-    struct search search = {.rows = rows,
-                            .findings = findings,
-                            .why = why,
-                            .drive = *drive,
-                            .changed = true,
-                            .predicted_ns =
-                                calloc(rows->count + 1, sizeof(uint32_t)),
-                            .replays_max = replays_max};
-    int error =
-        search.predicted_ns ? score(&search, drive, &search.score) : -ENOMEM;
+    struct search search = {
+        .rows = rows,
+        .fewer = fewer,
+        .findings = findings,
+        .why = why,
+        .drive = *drive,
+        .changed = true,
+        .predicted_ns = calloc(rows->count + (fewer ? fewer->count : 0) + 1,
+                               sizeof(uint32_t)),
+        .replays_max = replays_max};
+    int error = search.predicted_ns ? score(&search, rows, drive, &search.score)
+                                    : -ENOMEM;
 
-    if (!error && first)
+    if (!error && fewer)
+        error = score(&search, fewer, drive, &search.score_of_fewer);
+    if (!error && !fewer)
         error = try_pages(&search);
     for (int i = 0; i < ROUNDS_MAX && search.changed && !error; i++) {
         search.changed = false;

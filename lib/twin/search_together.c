@@ -80,9 +80,9 @@ int twin_search_together(const struct twin_rows *rows, struct drive *drive,
         error = twin_times(rows, 1, &best.drive, &fit, why);
         twin->replays_count += fit.replays_count;
         if (!error)
-            error = twin_slopes_make(rows, &best.drive, &best.slopes, why);
-        if (!error) /* as far as the others will come */
-            error = twin_times_beside(best.slopes, &best.drive, &fit, why);
+            error =
+                twin_slopes_make(rows, &best.drive, &best.slopes, &fit, why);
+        twin->replays_count += fit.replays_count;
         best.cost = fit.cost;
         if (!error)
             error = try_each(&best, twin, why);

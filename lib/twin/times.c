@@ -30,6 +30,10 @@ static const double enough = 1e-4;
 static const double damping_least = 0.01, damping_growth = 20;
 enum { DAMPINGS = 4 };
 
+/* Far from the observed times the loss is flatter than the equations take it to
+ * be: a step may gain so many times what they promise. */
+static const double promised_most = 4;
+
 /* Slopes cost a replay for each time, a step one: so many are taken with the
  * same slopes. */
 enum { STEPS_A_SLOPE = 4 };
@@ -56,6 +60,7 @@ struct regression {
     const struct twin_time *times[TWIN_TIMES_MAX];
     size_t table_index[TWIN_TIMES_MAX], times_count;
     size_t replays_count;
+    double goal; /* a drive that cannot come to cost so little is given up */
 };
 
 /* ---- rows -------------------------------------------------------------- */
@@ -324,6 +329,17 @@ static void solve(const struct equations *equations, double damping, double x[],
     }
 }
 
+/* What the equations promise of a step, in the cost. */
+static double promise(const struct regression *regression,
+                      const struct equations *equations, const double x[])
+{
+    double gain = 0;
+
+    for (size_t i = 0; i < equations->count; i++)
+        gain += x[i] * equations->right[i] / 2;
+    return gain / (double)regression->rows->count;
+}
+
 /* Tries steps that are ever shorter. *improved: one of them fits better. */
 static int take_step(struct regression *regression, struct drive *drive,
                      double scale_log, struct twin_times_fit *fit,
@@ -340,6 +356,9 @@ static int take_step(struct regression *regression, struct drive *drive,
         const double damping = damping_least * pow(damping_growth, tries);
         struct drive moved = *drive;
         solve(&equations, damping, x, NULL);
+        if (before - promised_most * promise(regression, &equations, x) >
+            regression->goal)
+            break;
         for (size_t i = 0; i < equations.count; i++)
             move(regression->times[i],
                  fmin(fmax(x[i], -stride_log), stride_log), &moved);
@@ -481,7 +500,7 @@ int twin_times(const struct twin_rows *rows, unsigned steps_max,
                struct drive *drive, struct twin_times_fit *fit,
                struct fault *why)
 {
-    struct regression regression = {.rows = rows, .why = why};
+    struct regression regression = {.rows = rows, .why = why, .goal = INFINITY};
     bool improved = true;
     int error = regression_begin(&regression, drive);
 
@@ -507,26 +526,48 @@ int twin_times(const struct twin_rows *rows, unsigned steps_max,
 struct twin_slopes {
     struct regression regression;
     bool known[TWIN_TIMES_MAX]; /* by the table */
+    uint32_t *own_ns; /* what their own drive answers, each at its turn */
 };
 
-int twin_slopes_make(const struct twin_rows *rows, const struct drive *drive,
-                     struct twin_slopes **result, struct fault *why)
+static int make(struct twin_slopes *slopes, struct drive *drive,
+                struct twin_times_fit *fit)
 {
-    struct twin_slopes *slopes = calloc(1, sizeof(*slopes));
-    struct twin_times_fit fit;
-
-    *result = slopes;
-    if (!slopes)
-        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory to fit times");
     struct regression *regression = &slopes->regression;
-    *regression = (struct regression){.rows = rows, .why = why};
+    const size_t bytes = regression->rows->count * sizeof(uint32_t);
+    bool improved;
     int error = regression_begin(regression, drive);
+
+    slopes->own_ns = malloc(bytes + 1);
     if (!error)
-        error = look(regression, drive, &fit);
+        error = slopes->own_ns ? look(regression, drive, fit) : -ENOMEM;
     if (!error)
         error = find_slopes(regression, drive);
+    if (!error)
+        error = take_steps(regression, drive, fit, &improved);
+    if (error)
+        return error;
+    memcpy(slopes->own_ns, regression->now->ns, bytes);
     for (size_t i = 0; i < regression->times_count; i++)
         slopes->known[regression->table_index[i]] = true;
+    regression->goal = fit->cost;
+    return 0;
+}
+
+int twin_slopes_make(const struct twin_rows *rows, struct drive *drive,
+                     struct twin_slopes **result, struct twin_times_fit *fit,
+                     struct fault *why)
+{
+    struct twin_slopes *slopes = calloc(1, sizeof(*slopes));
+    int error = -ENOMEM;
+
+    *result = slopes;
+    *fit = (struct twin_times_fit){0};
+    if (slopes) {
+        slopes->regression =
+            (struct regression){.rows = rows, .why = why, .goal = INFINITY};
+        error = make(slopes, drive, fit);
+        fit->replays_count = slopes->regression.replays_count;
+    }
     if (error == -ENOMEM)
         fault_set(why, FAULT_OPEN, error, "no memory to fit times");
     return error;
@@ -534,9 +575,23 @@ int twin_slopes_make(const struct twin_rows *rows, const struct drive *drive,
 
 void twin_slopes_free(struct twin_slopes *slopes)
 {
-    if (slopes)
+    if (slopes) {
         regression_end(&slopes->regression);
+        free(slopes->own_ns);
+    }
     free(slopes);
+}
+
+/* Does a drive with those slopes answer every row as their own does? */
+static bool answers_alike(const struct twin_slopes *slopes)
+{
+    const struct regression *regression = &slopes->regression;
+
+    for (size_t i = 0; i < regression->rows->count; i++)
+        if (is_used(regression, i) &&
+            regression->now->ns[i] != slopes->own_ns[i])
+            return false;
+    return true;
 }
 
 int twin_times_beside(struct twin_slopes *slopes, struct drive *drive,
@@ -550,11 +605,13 @@ int twin_times_beside(struct twin_slopes *slopes, struct drive *drive,
     regression->replays_count = 0;
     choose_times(regression, drive);
     int error = look(regression, drive, fit);
-    for (size_t i = 0; i < regression->times_count && !error; i++)
-        if (!slopes->known[regression->table_index[i]])
-            error = find_slope(regression, drive, i);
-    if (!error)
-        error = take_steps(regression, drive, fit, &improved);
+    if (!error && !answers_alike(slopes)) {
+        for (size_t i = 0; i < regression->times_count && !error; i++)
+            if (!slopes->known[regression->table_index[i]])
+                error = find_slope(regression, drive, i);
+        if (!error)
+            error = take_steps(regression, drive, fit, &improved);
+    }
     fit->replays_count = regression->replays_count;
     return error;
 }

@@ -59,10 +59,15 @@ int twin_times(const struct twin_rows *rows, unsigned steps_max,
  * are most of the cost. A time that only the other drive has gets a slope of
  * its own. The slopes belong to `rows`, which must outlive them; they are freed
  * with twin_slopes_free(), which accepts NULL, also after a failure.
+ *
+ * twin_slopes_make() moves the times of its own drive as far as the slopes take
+ * it. twin_times_beside() gives up as soon as the other drive cannot come to
+ * fit as well as that one: `fit` then has what it reached.
  */
 struct twin_slopes;
-int twin_slopes_make(const struct twin_rows *rows, const struct drive *drive,
-                     struct twin_slopes **slopes, struct fault *why);
+int twin_slopes_make(const struct twin_rows *rows, struct drive *drive,
+                     struct twin_slopes **slopes, struct twin_times_fit *fit,
+                     struct fault *why);
 int twin_times_beside(struct twin_slopes *slopes, struct drive *drive,
                       struct twin_times_fit *fit, struct fault *why);
 void twin_slopes_free(struct twin_slopes *slopes);
