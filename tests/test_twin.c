@@ -478,6 +478,11 @@ START_TEST(test_a_reach_gives_the_mapping_cache)
     ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
                      0);
     ck_assert_uint_eq(start.mapping_cache_bytes, 0);
+    /* Where no block was found, its usual length holds whole pages. */
+    struct findings odd = {.count = 0};
+    state(&odd, "clustered_page", 12 * KIB);
+    ck_assert_int_eq(twin_shape_start(&compared.rows, &odd, &start, &why), 0);
+    ck_assert_uint_eq(twin_shape_of(&start).block_bytes, 6 * MIB);
     state(&findings, "mapping_reach", 1024 * MIB);
     ck_assert_int_eq(twin_shape_start(&compared.rows, &findings, &start, &why),
                      0);
@@ -515,6 +520,47 @@ START_TEST(test_what_cannot_win_is_given_up)
     ck_assert_double_lt(fit.cost, own.cost + 0.01);
     twin_slopes_free(slopes);
     compare_end(&compared);
+}
+END_TEST
+
+static const struct twin_aspect *aspect_of(const char *key)
+{
+    size_t i = 0;
+
+    while (strcmp(twin_aspect_at(i)->key, key) != 0)
+        i++;
+    return twin_aspect_at(i);
+}
+
+/* Planes and programs of several pages leave page and block as they are, and go
+ * with pages that are mapped one by one. */
+START_TEST(test_pages_lie_in_planes)
+{
+    struct drive drive;
+
+    ck_assert_int_eq(drive_load("ssd-c", &drive, &why), 0);
+    const uint64_t block_bytes = twin_shape_of(&drive).block_bytes;
+    ck_assert(twin_aspect_apply(aspect_of("planes_count"), "2", &drive));
+    ck_assert(twin_aspect_apply(aspect_of("program_pages_count"), "2", &drive));
+    ck_assert_uint_eq(drive.planes_count, 2);
+    ck_assert_uint_eq(drive.program_pages_count, 2);
+    ck_assert_uint_eq(twin_shape_of(&drive).block_bytes, block_bytes);
+    ck_assert(twin_aspect_apply(aspect_of("mapping"), "log-block", &drive));
+    ck_assert_uint_eq(drive.planes_count, 1);
+    ck_assert_uint_eq(drive.program_pages_count, 1);
+    ck_assert_uint_eq(twin_shape_of(&drive).block_bytes, block_bytes);
+}
+END_TEST
+
+START_TEST(test_no_logs_are_tried_where_there_are_none)
+{
+    struct findings findings = {.count = 0};
+    const struct twin_aspect *mapping = aspect_of("mapping");
+
+    ck_assert(twin_aspect_allows(mapping, "log-block", &findings));
+    finding_absent(findings_add(&findings, "made", "log_list"), 0.9);
+    ck_assert(!twin_aspect_allows(mapping, "log-block", &findings));
+    ck_assert(twin_aspect_allows(mapping, "block", &findings));
 }
 END_TEST
 
@@ -610,6 +656,8 @@ int main(void)
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_what_cannot_win_is_given_up);
+    tcase_add_test(fit, test_pages_lie_in_planes);
+    tcase_add_test(fit, test_no_logs_are_tried_where_there_are_none);
     tcase_add_test(fit, test_a_fit_tells_that_requests_wait_in_line);
     tcase_add_loop_test(fit, test_a_control_is_not_explained, 0,
                         suite_rows(CONTROLS));

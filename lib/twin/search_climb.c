@@ -70,8 +70,9 @@ static void collect(const struct findings *findings, struct climb *climb)
         for (size_t at = 0; at < TWIN_VALUES_MAX && aspect->values[at] &&
                             climb->moves_count < MOVES_MAX;
              at++)
-            climb->moves[climb->moves_count++] =
-                (struct move){.aspect = aspect, .value = aspect->values[at]};
+            if (twin_aspect_allows(aspect, aspect->values[at], findings))
+                climb->moves[climb->moves_count++] = (struct move){
+                    .aspect = aspect, .value = aspect->values[at]};
     }
 }
 

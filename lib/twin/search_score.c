@@ -85,7 +85,8 @@ static bool apply(const struct search *search, const struct twin_aspect *aspect,
 {
     char before[64], after[64];
 
-    if (aspect->applies && !aspect->applies(drive))
+    if ((aspect->applies && !aspect->applies(drive)) ||
+        !twin_aspect_allows(aspect, value, search->findings))
         return false;
     twin_aspect_value(aspect, drive, before, sizeof(before));
     const uint64_t block_bytes = twin_shape_of(drive).block_bytes;
@@ -173,8 +174,8 @@ static int try_each(struct search *search)
     for (size_t i = 0; twin_aspect_at(i) && !error; i++) {
         const struct twin_aspect *aspect = twin_aspect_at(i);
         const struct drive from = search->drive;
-        if (is_open(search, aspect) && (!twin_aspect_is_size(aspect) ||
-                                        has_key(aspect, "mapping_cache_bytes")))
+        if (is_open(search, aspect) && !has_key(aspect, "read_buffer_bytes") &&
+            !has_key(aspect, "write_buffer_bytes"))
             error = try_values(search, aspect, &from);
     }
     return error;

@@ -28,15 +28,15 @@ enum { STRIPES_COUNT = 4, BANKS_MAX = 512, STRIPE_MAX = 64 };
 
 struct twin_shape twin_shape_of(const struct drive *drive)
 {
-    struct twin_shape shape = {
-        .page_bytes = drive->clustered_page_bytes,
-        .bank_page_bytes = drive->page_bytes * drive->superblock_chips_count,
-        .stripe_count = drive->stripe_banks_count,
-        .stripes_count = drive_banks_count(drive) / drive->stripe_banks_count,
-        .channels_count = drive->channels_count};
+    struct twin_shape shape = {.page_bytes = drive->clustered_page_bytes,
+                               .block_bytes = drive_block_bytes(drive),
+                               .bank_page_bytes = drive_page_bytes(drive),
+                               .planes_count = drive->planes_count,
+                               .stripe_count = drive->stripe_banks_count,
+                               .stripes_count = drive_banks_count(drive) /
+                                                drive->stripe_banks_count,
+                               .channels_count = drive->channels_count};
 
-    shape.block_bytes = shape.bank_page_bytes * drive->pages_per_block_count *
-                        drive->stripe_banks_count;
     return shape;
 }
 
@@ -67,7 +67,8 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
 {
     struct drive changed = *drive;
     struct fault why;
-    uint64_t across = shape->bank_page_bytes * shape->stripe_count;
+    uint64_t across =
+        shape->bank_page_bytes * shape->planes_count * shape->stripe_count;
     uint64_t banks = shape->stripe_count * shape->stripes_count;
 
     if (across == 0 || shape->page_bytes % shape->bank_page_bytes ||
@@ -80,6 +81,7 @@ bool twin_shape_apply(const struct twin_shape *shape, struct drive *drive)
         !set_bank_page(shape->bank_page_bytes, &changed) ||
         !set_count("pages_per_block_count", shape->block_bytes / across,
                    &changed) ||
+        !set_count("planes_count", shape->planes_count, &changed) ||
         !set_count("stripe_banks_count", shape->stripe_count, &changed) ||
         !set_count("channels_count", shape->channels_count, &changed) ||
         !set_count("banks_per_channel_count", banks / shape->channels_count,
@@ -190,10 +192,24 @@ static void set_reach(const struct findings *findings, struct drive *drive)
             piece_bytes * piece_bytes;
 }
 
+/* As long as that, or the next longer one that holds whole pages. */
+static uint64_t block_of_pages(uint64_t block_bytes, uint64_t page_bytes)
+{
+    uint64_t pages = PAGES_LEAST;
+
+    if (block_bytes % page_bytes == 0)
+        return block_bytes;
+    while (pages * page_bytes < block_bytes)
+        pages *= 2;
+    return pages * page_bytes;
+}
+
 static struct twin_shape first_shape(const struct findings *findings)
 {
-    struct twin_shape shape = {
-        .stripe_count = 1, .stripes_count = STRIPES_COUNT, .channels_count = 1};
+    struct twin_shape shape = {.planes_count = 1,
+                               .stripe_count = 1,
+                               .stripes_count = STRIPES_COUNT,
+                               .channels_count = 1};
 
     shape.page_bytes = findings_integer(findings, "clustered_page");
     shape.block_bytes = findings_integer(findings, "clustered_block");
@@ -203,8 +219,7 @@ static struct twin_shape first_shape(const struct findings *findings)
         shape.block_bytes = BLOCK_USUAL_BYTES;
     if (shape.page_bytes == 0)
         shape.page_bytes = PAGE_USUAL_BYTES;
-    while (shape.block_bytes / shape.page_bytes < PAGES_LEAST)
-        shape.block_bytes *= 2;
+    shape.block_bytes = block_of_pages(shape.block_bytes, shape.page_bytes);
     return shape;
 }
 
@@ -279,7 +294,6 @@ static bool has_slc(const struct drive *drive)
     }
 
 static const struct twin_aspect aspects[] = {
-    {"mapping", "log_list", NULL, {"log-block", "page", "block"}},
     {"block",
      "clustered_block",
      NULL,
@@ -305,6 +319,8 @@ static const struct twin_aspect aspects[] = {
      {"0", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1024KiB",
       "2048KiB", "4096KiB", "8192KiB", "16384KiB"}},
     {"program_levels_count", "nand_type", NULL, {"1", "2", "3", "4"}},
+    {"planes_count", NULL, maps_pages, {"1", "2", "4"}},
+    {"program_pages_count", NULL, maps_pages, {"1", "2", "3", "4"}},
     {"slc_blocks_count", NULL, has_levels, {"0", "8", "32", "128"}},
     {"slc_full", NULL, has_slc, {"fold", "bypass"}},
     {"mapping_cache_bytes",
@@ -312,13 +328,6 @@ static const struct twin_aspect aspects[] = {
      maps_pages,
      {"0", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB",
       "1024KiB", "4096KiB"}},
-    {"log_blocks_count",
-     "log_list",
-     has_logs,
-     {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16",
-      "24", "32"}},
-    {"log_victim", NULL, has_logs, {"oldest", "lru", "random", "newest"}},
-    {"switch_merge", NULL, has_logs, ON_OFF},
     {"merge_copy", NULL, NULL, {"bank", "bus"}},
     {"sector_update", "read_modify_write", NULL, ON_OFF},
     {"write_buffer_drain", NULL, has_write_buffer, {"lazy", "eager", "steady"}},
@@ -332,6 +341,16 @@ static const struct twin_aspect aspects[] = {
     {"read_levels_count", NULL, has_levels, {"1", "2", "3", "4"}},
     {"partial_read", NULL, NULL, ON_OFF},
     {"flush_lies", NULL, NULL, ON_OFF},
+    /* After what pages have: a drive whose pages do not fit yet looks like
+     * blocks. */
+    {"mapping", "log_list", NULL, {"log-block", "page", "block"}},
+    {"log_blocks_count",
+     "log_list",
+     has_logs,
+     {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "16",
+      "24", "32"}},
+    {"log_victim", NULL, has_logs, {"oldest", "lru", "random", "newest"}},
+    {"switch_merge", NULL, has_logs, ON_OFF},
 };
 
 const struct twin_aspect *twin_aspect_at(size_t index)
@@ -340,25 +359,17 @@ const struct twin_aspect *twin_aspect_at(size_t index)
                                                         : NULL;
 }
 
-/* As long as before, or the next longer one that holds whole pages. */
-static uint64_t block_of_pages(uint64_t block_bytes, uint64_t page_bytes)
-{
-    uint64_t pages = PAGES_LEAST;
-
-    if (block_bytes % page_bytes == 0)
-        return block_bytes;
-    while (pages * page_bytes < block_bytes)
-        pages *= 2;
-    return pages * page_bytes;
-}
-
-/* Keeps what it can of the geometry: as many pages a bank as before. */
+/* A page, a block, or planes: keeps what it can of the rest of the geometry, as
+ * many pages a bank as before. */
 static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)
 {
     struct twin_shape shape = twin_shape_of(drive);
 
-    if (strcmp(key, "block") == 0) {
-        shape.block_bytes = bytes;
+    if (strcmp(key, "clustered_page_bytes") != 0) {
+        if (strcmp(key, "block") == 0)
+            shape.block_bytes = bytes;
+        else
+            shape.planes_count = bytes;
         return twin_shape_apply(&shape, drive);
     }
     shape.page_bytes = bytes;
@@ -374,6 +385,19 @@ static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)
     return false;
 }
 
+/* Only pages that are mapped one by one may lie in planes, or be programmed
+ * together. */
+static bool lay_out_plainly(struct drive *drive)
+{
+    struct twin_shape shape = twin_shape_of(drive);
+
+    drive->program_pages_count = 1;
+    if (shape.planes_count == 1)
+        return true;
+    shape.planes_count = 1;
+    return twin_shape_apply(&shape, drive);
+}
+
 bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
                        struct drive *drive)
 {
@@ -383,6 +407,7 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
     uint64_t bytes;
 
     if (strcmp(aspect->key, "block") == 0 ||
+        strcmp(aspect->key, "planes_count") == 0 ||
         strcmp(aspect->key, "clustered_page_bytes") == 0)
         return parse_bytes(value, &bytes) == 0 &&
                apply_shape(aspect->key, bytes, drive);
@@ -391,8 +416,11 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
                  (unsigned long long)drive->clustered_page_bytes);
         value = page;
     }
-    if (drive_key_set(&changed, NULL, aspect->key, value, &why) ||
-        drive_check(&changed, &why))
+    if (drive_key_set(&changed, NULL, aspect->key, value, &why))
+        return false;
+    if (changed.mapping != MAPPING_PAGE && !lay_out_plainly(&changed))
+        return false;
+    if (drive_check(&changed, &why))
         return false;
     *drive = changed;
     return true;
@@ -402,13 +430,14 @@ bool twin_aspect_is_size(const struct twin_aspect *aspect)
 {
     return strcmp(aspect->key, "write_buffer_bytes") == 0 ||
            strcmp(aspect->key, "read_buffer_bytes") == 0 ||
+           strcmp(aspect->key, "slc_blocks_count") == 0 ||
            strcmp(aspect->key, "mapping_cache_bytes") == 0;
 }
 
 bool twin_aspect_scale(const struct twin_aspect *aspect, double factor,
                        struct drive *drive)
 {
-    const uint64_t unit_bytes = 4 * KIB;
+    const uint64_t unit_bytes = strstr(aspect->key, "bytes") ? 4 * KIB : 1;
     char now[64], value[32];
     uint64_t bytes;
 
@@ -445,6 +474,16 @@ bool twin_block_is_known(const struct findings *findings)
     /* A block without a finding of its own is a log block's. */
     return findings_integer(findings, "clustered_block") > 0 ||
            findings_integer(findings, "log_block") > 0;
+}
+
+bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,
+                        const struct findings *findings)
+{
+    const struct finding *logs = stated(findings, "log_list");
+
+    return strcmp(aspect->key, "mapping") != 0 ||
+           strcmp(value, "log-block") != 0 || !logs ||
+           logs->verdict == VERDICT_FOUND;
 }
 
 bool twin_aspect_is_known(const struct twin_aspect *aspect,

@@ -20,7 +20,8 @@
 struct twin_shape {
     uint64_t page_bytes;      /* clustered page */
     uint64_t block_bytes;     /* clustered block */
-    uint64_t bank_page_bytes; /* what a bank reads or programs at once */
+    uint64_t bank_page_bytes; /* what a plane reads or programs at once */
+    uint64_t planes_count;    /* of a bank */
     uint64_t stripe_count;    /* banks that a block spans */
     uint64_t stripes_count;   /* such groups of banks beside each other */
     uint64_t channels_count;  /* of the whole drive */
@@ -76,6 +77,10 @@ bool twin_contents_matter(const struct findings *findings);
 
 /* Has a finding said how long a block is? */
 bool twin_block_is_known(const struct findings *findings);
+
+/* Do the findings leave room for such a value? */
+bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,
+                        const struct findings *findings);
 
 /* Has a finding answered it, so that it is not to be searched? */
 bool twin_aspect_is_known(const struct twin_aspect *aspect,
