@@ -105,6 +105,13 @@ check "its twin does not explain it" ends 5 twin whole --check
 check "and says why" valid out.json "d['twin']['explains'] is False" \
     "len(d['twin']['reason']) > 20" \
     "all(one['origin'] != 'decided' for one in d['twin']['decisions'])"
+# Nor does one copy shared chunks once, and then go to and fro between them.
+check "a mapping that no drive of the model has" ends 5 run basic,log-list \
+    "plugin:$build_dir/plugins/thin.so" --twin=no --output-dir=thin
+check "is not explained either" ends 5 twin thin --check
+check "and decides nothing" valid out.json "d['twin']['explains'] is False" \
+    "len(d['twin']['decisions']) > 0" \
+    "all(one['origin'] != 'decided' for one in d['twin']['decisions'])"
 check "a run that time ends" ends 5 run basic,read-buffer plugin:disk.so \
     --output-dir=part --time-limit=50s
 check "after one of its probes" valid out.json \

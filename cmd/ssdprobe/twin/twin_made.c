@@ -50,9 +50,13 @@ static void show(const struct twin *twin, const struct twin_check *check,
     shown->over_null_z = twin->over_null.z;
     for (size_t i = 0; i < check->probes_count; i++)
         show_probe(&check->probes[i], &shown->probes[shown->probes_count++]);
-    for (size_t i = 0; i < twin->decisions_count; i++)
-        show_decision(&twin->decisions[i],
-                      &shown->decisions[shown->decisions_count++]);
+    for (size_t i = 0; i < twin->decisions_count; i++) {
+        struct twin_decision decision = twin->decisions[i];
+        /* A twin that does not explain the drive decides nothing. */
+        if (decision.origin == TWIN_DECIDED && !check->explains)
+            decision.origin = TWIN_TIED;
+        show_decision(&decision, &shown->decisions[shown->decisions_count++]);
+    }
 }
 
 int twin_make(const struct csv_rows *csv, const struct findings *findings,
