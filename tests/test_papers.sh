@@ -47,7 +47,8 @@ stick=('sun_zhang_16|one request of 30 blocks, of the time of 30: less than'
 # "shows no notable drop" in the paper either.
 pages=('kim_05|SSD-A: clustered page, by the letter'
     'kim_05|SSD-C: clustered page, by the letter')
-# Nor is a sixteenth of what the paper writes enough for the block.
+# Nor is a sixteenth of what the paper writes enough for the block; all of it is,
+# but for SSD-C, which moves next to nothing to clean so small a part of it.
 blocks=('kim_06|SSD-A: clustered block, by the letter'
     'kim_06|SSD-B: clustered block, by the letter'
     'kim_06|SSD-C: clustered block, by the letter'
@@ -69,6 +70,6 @@ if [[ -n ${SSDPROBE_TEST_LONG-} ]]; then
         bash "$source_dir/plots/papers.sh" "$build_dir" page --full
     check "and each figure is drawn" drawn
     check "and each number comes out, but for these, which say why" \
-        numbers 66 "${stick[@]}" "${pages[@]}"
+        numbers 66 "${stick[@]}" "${pages[@]}" "${blocks[2]}"
 fi
 summary
