@@ -14,11 +14,12 @@
 #include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
 
-/* Default write budget: the capacity, as probes need about 1 to 3 GB whatever
- * the capacity is. So a small drive may be written twice, up to 4 GiB. */
+/* Default write budget: the capacity. But what probes need depends little on
+ * it: 1 to 3 GB on most drives, and up to 12 GB on one that maps pages, which
+ * must be filled before it cleans. So a small drive may be written twice. */
 static uint64_t default_budget(uint64_t capacity_bytes)
 {
-    const uint64_t most = 64 * GIB, usual = 4 * GIB;
+    const uint64_t most = 64 * GIB, usual = 12 * GIB;
     const uint64_t small_bytes = smaller_of(2 * capacity_bytes, usual);
     return smaller_of(larger_of(capacity_bytes, small_bytes), most);
 }
