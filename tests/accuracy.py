@@ -52,7 +52,7 @@ INTERVAL_MOST = 1.3  # or within their interval, if that is no wider
 RANGE_MOST = 2  # or within what is stated in place of a value: two neighbours
 # What a drive delivers depends on its outliers, too; what holds up writes from
 # outside is told apart.
-RATES = ("sequential_read_rate", "random_read_rate")
+RATES = ("sequential_read_rate", "random_read_rate", "read_parallelism")
 # What memory in the drive adds to it depends on how it is written.
 ROUGH_SHARES = {"fast_cache": 0.15}
 BINS = (0.0, 0.5, 0.9, 0.95, 0.99, 0.999)
@@ -108,7 +108,8 @@ def flush_honesty(keys):
     kept = number(keys["write_buffer_bytes"]) + number(
         keys["first_level_bytes"])
     if kept < 512:  # a page may wait for those programmed with it
-        collects = int(keys["program_pages_count"]) > 1
+        collects = int(keys["program_pages_count"]) * int(
+            keys["planes_count"]) > 1
         return "real" if collects else "write-through"
     return "free" if "on" in (keys["flush_lies"],
                               keys["write_buffer_protected"]) else "real"
@@ -118,7 +119,8 @@ def write_buffer(keys):
     """Bytes of memory; None: pages that are programmed with others wait, too."""
     size = sum(number(keys[name]) for name in (
         "write_buffer_bytes", "first_level_bytes", "second_level_bytes"))
-    return None if not size and keys["program_pages_count"] != "1" else size
+    collects = int(keys["program_pages_count"]) * int(keys["planes_count"]) > 1
+    return None if not size and collects else size
 
 
 def stripe_unit(keys, bank, block):
@@ -208,7 +210,7 @@ def random_drive(seed, options, noise=None):
 
 
 def under_noise(drive, noise, options):
-    """The drive, with the rates that it delivers with this noise."""
+    """The drive, with what many reads get of it with this noise."""
     if noise == "none" or drive.path in CONTROLS or options.papers:
         return drive
     there = random_drive(drive.seed, options, noise)

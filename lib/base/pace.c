@@ -25,16 +25,22 @@ uint32_t pace_order_depth(size_t index)
     return UINT32_C(1) << (2 * index);
 }
 
+size_t pace_part(uint32_t depth)
+{
+    return larger_of(depth / 4, 16);
+}
+
 static double part_ns(const struct pace_request *first, uint32_t depth)
 {
+    const size_t part = pace_part(depth);
     double sum_ns = 0;
 
     if (depth > 1)
-        return (double)(first[PACE_PART].submit_ns - first->submit_ns) /
-               PACE_PART;
-    for (size_t i = 0; i < PACE_PART; i++)
+        return (double)(first[part].submit_ns - first->submit_ns) /
+               (double)part;
+    for (size_t i = 0; i < part; i++)
         sum_ns += (double)(first[i].complete_ns - first[i].submit_ns);
-    return sum_ns / PACE_PART;
+    return sum_ns / (double)part;
 }
 
 size_t pace_parts(const struct pace_request requests[], size_t count,
@@ -42,11 +48,11 @@ size_t pace_parts(const struct pace_request requests[], size_t count,
                   size_t parts_count)
 {
     /* A part of times of sending ends with the request behind it. */
-    const size_t behind = depth > 1;
-    size_t at = depth > 1 ? depth : 0;
+    const size_t behind = depth > 1, part = pace_part(depth);
+    size_t at = depth > 1 ? 2 * (size_t)depth : 0;
 
-    for (; at + PACE_PART + behind <= count && parts_count < PACE_PARTS_MAX;
-         at += PACE_PART)
+    for (; at + part + behind <= count && parts_count < PACE_PARTS_MAX;
+         at += part)
         parts_ns[parts_count++] = part_ns(&requests[at], depth);
     return parts_count;
 }

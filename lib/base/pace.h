@@ -11,17 +11,18 @@
  * measures it and the model that states it:
  *
  *   block     requests of one kind, of which `depth` are kept under way
- *   at first  the first `depth` of them fill the queue and are left out; from
- *             then on each is sent when another has ended, so that the times of
- *             sending show how fast the drive works
+ *   at first  the first `depth` of them fill the queue, and as many find it
+ *             filled otherwise than later on: they are left out. From then on
+ *             each is sent when another has ended, so that the times of sending
+ *             show how fast the drive works
  *   alone     at a depth of 1 the host's own work between two requests would
  *             count as the drive's: there it is how long each request takes
- *   part      PACE_PART requests in order: enough to even out how the drive
- *             spreads them over its flash; few enough that most parts have no
- *             stall of the host in them
+ *   part      pace_part() requests in order: enough to even out how the drive
+ *             spreads them over its flash, which takes more where more are under
+ *             way; few enough that most parts have no stall of the host in them
  *   pace      the mean of the middle half of all parts, in ns a request
  */
-enum { PACE_PART = 16, PACE_PARTS_MAX = 1024, PACE_ALONE_REQUESTS = 64 };
+enum { PACE_PARTS_MAX = 1024, PACE_ALONE_REQUESTS = 64 };
 
 /* Random reads, and reads and writes in order: the drive's own limit where that
  * is lower. */
@@ -40,6 +41,9 @@ enum {
 /* Of a block of random reads: four times the depth after the queue was filled,
  * and enough parts for a middle where the depth is small. */
 size_t pace_block_requests(uint32_t depth);
+
+/* Requests of a part: a quarter of the depth, and at least 16. */
+size_t pace_part(uint32_t depth);
 
 /* The depth of number `index` among those of random reads, or in order. */
 uint32_t pace_depth(size_t index);

@@ -29,17 +29,52 @@ static uint64_t waited_ns(const struct flash_why *why)
 }
 
 /* When a request that is served is seen to be complete. An outlier's own
- * `work_ns` take longer; what it waits for takes as long as before. */
+ * `work_ns` take `held` times as long in addition; what it waits for takes as
+ * long as before. A drive that does one thing at a time does nothing else
+ * meanwhile; of one that serves several, the end of that request is seen late. */
 static uint64_t see(struct flash *flash, uint64_t begin_ns,
-                    uint64_t complete_ns, uint64_t work_ns)
+                    uint64_t complete_ns, uint64_t work_ns, double held)
 {
-    double held = noise_outlier(&flash->noise);
-
     if (held > 0) {
         complete_ns += (uint64_t)((double)work_ns * held);
-        flash->held_until_ns = later(flash->held_until_ns, complete_ns);
+        if (flash->drive.queue_depth_count == 1)
+            flash->held_until_ns = later(flash->held_until_ns, complete_ns);
     }
     return noise_seen(&flash->noise, begin_ns, complete_ns);
+}
+
+static uint64_t without_waits(const struct flash *flash, uint64_t ns)
+{
+    const uint64_t waits_ns = waited_ns(&flash->why);
+
+    return ns > waits_ns ? ns - waits_ns : 0;
+}
+
+static void ignore(void *context, const struct flash_done *done,
+                   const struct flash_why *why)
+{
+    (void)context;
+    (void)done;
+    (void)why;
+}
+
+/* Serves an outlier beside others: what of its time is its own work is only
+ * known where the reasons are kept. */
+static uint64_t serve_outlier(struct flash *flash,
+                              const struct flash_request *request,
+                              uint64_t begin_ns, uint64_t *work_ns)
+{
+    flash_tell_fn *const tell = flash->tell;
+    void *const context = flash->tell_context;
+
+    if (!tell) {
+        flash->why = (struct flash_why){0};
+        flash_explain(flash, ignore, NULL);
+    }
+    const uint64_t complete_ns = serve_request(flash, request, begin_ns);
+    *work_ns = without_waits(flash, complete_ns - begin_ns);
+    flash_explain(flash, tell, context);
+    return complete_ns;
 }
 
 /* A request, and what noise makes of it. */
@@ -53,11 +88,20 @@ static uint64_t serve_noisy(struct flash *flash,
     begin_ns = noise_unpause(noise, awake_ns);
     uint64_t paused_ns = begin_ns - awake_ns;
     flash->array.slowness = noise_slowness(noise, begin_ns);
-    uint64_t complete = serve_request(flash, request, begin_ns);
-    if (flash->under_way)
-        return complete; /* its end is open */
-    /* It has its turn to itself: the merges and the cleaning are its own. */
-    uint64_t seen_ns = see(flash, begin_ns, complete, complete - begin_ns);
+    if (flash->under_way) /* its end is open */
+        return serve_request(flash, request, begin_ns);
+    const double held = noise_outlier(noise);
+    const bool beside_others = flash->drive.queue_depth_count > 1;
+    uint64_t complete, work_ns;
+    if (held > 0 && beside_others) {
+        complete = serve_outlier(flash, request, begin_ns, &work_ns);
+    } else {
+        /* It has its turn to itself: the merges and the cleaning are its own.
+         */
+        complete = serve_request(flash, request, begin_ns);
+        work_ns = complete - begin_ns;
+    }
+    uint64_t seen_ns = see(flash, begin_ns, complete, work_ns, held);
     flash->why.wake_ns = asleep_ns;
     flash->why.noise_ns = paused_ns + (seen_ns - complete);
     return seen_ns;
@@ -257,17 +301,17 @@ static void run_under_way(struct flash *flash, uint64_t until_ns)
 
     if (!under_way_run(flash->under_way, until_ns, &done, &order, &flash->why))
         return;
+    if (was_full)
+        flash->slot_free_ns = done.complete_ns;
     if (flash->noise.on) {
-        uint64_t turn_ns = done.complete_ns - done.begin_ns;
-        uint64_t waits_ns = waited_ns(&flash->why);
-        uint64_t seen_ns = see(flash, done.begin_ns, done.complete_ns,
-                               turn_ns > waits_ns ? turn_ns - waits_ns : 0);
+        uint64_t seen_ns =
+            see(flash, done.begin_ns, done.complete_ns,
+                without_waits(flash, done.complete_ns - done.begin_ns),
+                noise_outlier(&flash->noise));
         flash->why.noise_ns = seen_ns - done.complete_ns;
         done.complete_ns = seen_ns;
     }
     under_way_put(flash->under_way, &done, order);
-    if (was_full)
-        flash->slot_free_ns = done.complete_ns;
     flash->statistics.queue_ns += done.begin_ns - done.submit_ns;
     flash->busy_until_ns = later(flash->busy_until_ns, done.complete_ns);
     if (flash->tell)

@@ -191,7 +191,7 @@ const struct option_row ssdprobe_options[] = {
      .name = "write-budget",
      .argument = "SIZE",
      .help = "never write more than this; the default is the device once, but "
-             "twice as long as that is no more than 12 GiB, and 64 GiB at most",
+             "up to four times while that is below 12 GiB, and 64 GiB at most",
      .commands = PLANNING,
      .group = safety_group},
     {.id = OPTION_FILL,

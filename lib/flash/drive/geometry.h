@@ -28,7 +28,7 @@ static inline uint64_t drive_block_bytes(const struct drive *drive)
  * it? Until then it is held as in a write buffer. */
 static inline bool drive_holds_pages(const struct drive *drive)
 {
-    return drive->program_pages_count > 1 &&
+    return drive->planes_count * drive->program_pages_count > 1 &&
            drive->clustered_page_bytes %
                    (drive_page_bytes(drive) * drive->planes_count *
                     drive->program_pages_count * drive->stripe_banks_count) !=

@@ -6,16 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/budget.h"
+
 enum {
-    BLOCKS = 6,
+    BLOCKS = 12,
     LOOP_REQUESTS_MAX = PACE_WRITE_BLOCKS_MAX * PACE_WRITE_REQUESTS
 };
-
-/* One drive write is what a run may write by default. */
-static uint64_t budget_of(const struct drive *drive)
-{
-    return drive->capacity_bytes;
-}
 
 /* So near to the limit of what pays, a depth may be called either. */
 static const double pays_least = PACE_GAIN_NONE - 0.03,
@@ -100,7 +96,8 @@ static double pace_writes(struct loop *loop, uint64_t from_bytes)
 {
     struct bench *bench = loop->bench;
     const uint32_t most = pace_write_blocks(
-        bench->drive->capacity_bytes, budget_of(bench->drive), loop->bytes);
+        bench->drive->capacity_bytes,
+        budget_usual_bytes(bench->drive->capacity_bytes), loop->bytes);
     const uint64_t begin_ns = bench->now_ns;
     uint64_t sent[LOOP_REQUESTS_MAX];
     size_t count = 0;

@@ -262,8 +262,9 @@ static bool has_one_speed(const struct drive *drive)
     return drive->slc_blocks_count == 0;
 }
 
-/* Rates of reads are what the drive delivers, with the outliers of its noise:
- * of many requests under way, one that takes long holds up the others. */
+/* Rates of reads, and how many pay, are what the drive delivers with the
+ * outliers of its noise: of many requests under way, one that takes long takes
+ * the place of others. Depths are counted, so 1 is none beside another. */
 static int state_reads_together(struct drive *quiet, const struct drive *noisy,
                                 struct fault *why)
 {
@@ -282,11 +283,15 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
                  (uint64_t)llround(1e9 / order_ns * (double)bytes));
     state_number(quiet, "random_read_rate", true,
                  (uint64_t)llround(1e9 / random_ns));
+    const uint32_t depth = draw_read_parallelism(&together);
+    if (depth == 1)
+        state(quiet, "read_parallelism", "absent");
+    else
+        state_number(quiet, "read_parallelism", depth > 1, depth);
     return 0;
 }
 
-/* Without noise: what holds up writes from outside is told apart. Depths are
- * counted, so 1 is none beside another. */
+/* Without noise: what holds up writes from outside is told apart. */
 static int state_together(struct drive *drive, struct fault *why)
 {
     struct together together;
@@ -295,16 +300,11 @@ static int state_together(struct drive *drive, struct fault *why)
     if (error)
         return error;
     const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
-    const uint32_t depth = draw_read_parallelism(&together);
     const bool one_rate = together.write_ns > 0 && has_one_speed(drive);
     state_number(
         drive, "sequential_write_rate", one_rate,
         one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
                  : 0);
-    if (depth == 1)
-        state(drive, "read_parallelism", "absent");
-    else
-        state_number(drive, "read_parallelism", depth > 1, depth);
     return 0;
 }
 

@@ -7,22 +7,13 @@
 #include <stdlib.h>
 
 #include "lib/base/random.h"
+#include "lib/base/budget.h"
 #include "lib/base/units.h"
 #include "lib/session/state/clock_step.h"
 #include "lib/session/state/pilot.h"
 #include "lib/session/run/plan.h"
 #include "lib/session/run/skip.h"
 #include "lib/session/run/state.h"
-
-/* Default write budget: the capacity. But what probes need depends little on
- * it: 1 to 3 GB on most drives, and up to 12 GB on one that maps pages, which
- * must be filled before it cleans. So a small drive may be written twice. */
-static uint64_t default_budget(uint64_t capacity_bytes)
-{
-    const uint64_t most = 64 * GIB, usual = 12 * GIB;
-    const uint64_t small_bytes = smaller_of(2 * capacity_bytes, usual);
-    return smaller_of(larger_of(capacity_bytes, small_bytes), most);
-}
 
 static int check_region(const struct device_info *info,
                         const struct session_options *options,
@@ -74,7 +65,7 @@ int session_open(struct device *device, const struct session_options *options,
     };
     if (!session->options.write_budget_bytes)
         session->options.write_budget_bytes =
-            default_budget(info->capacity_bytes);
+            budget_usual_bytes(info->capacity_bytes);
     session->setting.write_budget_bytes = session->options.write_budget_bytes;
     payload_init(&session->payload, device, options->seed);
     costs_init(&session->costs, &session->setting, device_queue_depth(device));

@@ -27,8 +27,8 @@ struct session_options {
     enum probe_method method;
     uint64_t region_offset_bytes;
     uint64_t region_length_bytes; /* 0: up to the end of the device */
-    /* Most bytes that the run may write. 0: the capacity; up to 12 GiB twice
-     * the capacity; never more than 64 GiB. */
+    /* Most bytes that the run may write. 0: the capacity; up to 12 GiB four
+     * times the capacity; never more than 64 GiB. */
     uint64_t write_budget_bytes;
     /* Of a resumed run: bytes that it wrote before, with rows or without. The
      * sum over its rows counts if it is larger. */
