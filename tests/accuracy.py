@@ -151,7 +151,8 @@ class Drive:
         """The value behind an unidentifiable truth; None: not known."""
         keys = self.keys
         bank = number(keys["page_bytes"]) * int(keys["superblock_chips_count"])
-        block = (bank * int(keys["pages_per_block_count"]) *
+        block = (bank * int(keys["planes_count"]) *
+                 int(keys["pages_per_block_count"]) *
                  int(keys["stripe_banks_count"]))
         return {
             "clustered_page": number(keys["clustered_page_bytes"]),

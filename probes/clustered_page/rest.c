@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
 /* Log ratios of a part of a page to all of it: it costs more, or no more. */
@@ -14,6 +15,11 @@ static const double rest_least = 0.02, rest_none = 0.035;
  * cause that is not known: so it was with three drawn drives that update
  * sectors behind a buffer. */
 static const double reads_confidence = 0.95;
+
+/* Flushes that are measured with nothing to do, each behind another. */
+enum { EMPTY_FLUSHES = 16 };
+/* Two times are alike within this. */
+static const double alike_most = 1.15;
 
 /* A part of a page against all of it. */
 static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
@@ -30,6 +36,66 @@ static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
     snprintf(contrast.name, sizeof(contrast.name), "w%llu-part%llu",
              (unsigned long long)page_bytes, (unsigned long long)part_bytes);
     return contrast;
+}
+
+/* The median time of a flush that has nothing to write. */
+static double empty_flush_ns(struct page_probe *state)
+{
+    struct study *study = &state->study;
+    const struct contrast empty = {.name = "empty"};
+    double ns[EMPTY_FLUSHES];
+    struct step step =
+        placing_step(OPERATION_FLUSH, 0, 0, "rest-flush", &empty, 'a', 0);
+
+    if (!placing_ns(study, "rest-flush", &empty, 'a', 0, EMPTY_FLUSHES, ns)) {
+        const struct step first =
+            placing_unmeasured(OPERATION_FLUSH, 0, 0, "rest-flush", 0);
+        study_ask(study, &first);
+        for (int i = 0; i < EMPTY_FLUSHES; i++)
+            study_ask(study, &step);
+        study_leave(study);
+    }
+    return stats_median(ns, EMPTY_FLUSHES);
+}
+
+/* The median time of the flushes of a cell. */
+static double flushes_ns(const struct page_probe *state,
+                         const struct contrast *contrast, char suffix)
+{
+    double ns[CONTRAST_ROUNDS_MAX];
+    size_t count = 0;
+
+    for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        /* The cell has a request more or less by lot; the first is in all. */
+        const struct ledger_entry *entry = ledger_get(
+            &state->study.ledger, "rest",
+            placing_step(OPERATION_FLUSH, 0, 0, "rest", contrast, suffix, round)
+                .label.cell,
+            round);
+        if (entry && entry->count > 1)
+            ns[count++] = (double)entry->timings[1].ns;
+    }
+    return count ? stats_median(ns, count) : 0;
+}
+
+/*
+ * May the part cost more only because the drive waits with it? A buffer that
+ * sends off whole pages at once programs them while the flush is on its way,
+ * and a part not before the flush. Then the flush behind a whole page takes as
+ * long as one that has nothing to do, and the part costs up to that much more,
+ * all of it in its flush.
+ */
+static bool may_only_wait(struct page_probe *state,
+                          const struct contrast *contrast)
+{
+    const double empty_ns = empty_flush_ns(state);
+    const double whole_ns = flushes_ns(state, contrast, 'a');
+    const double part_ns = flushes_ns(state, contrast, 'b');
+    const double extra_ns = page_extra_ns(state, "rest", contrast);
+
+    return whole_ns < alike_most * empty_ns &&
+           extra_ns < alike_most * empty_ns &&
+           2 * (part_ns - whole_ns) > extra_ns;
 }
 
 enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
@@ -55,7 +121,7 @@ enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_ABOVE) {
             *confidence = claim_confidence(&contrasts[i], 1, &rule);
-            return SIDE_ABOVE;
+            return may_only_wait(state, &contrasts[i]) ? SIDE_OPEN : SIDE_ABOVE;
         }
     *confidence = claim_confidence(contrasts, count, &rule);
     /* A part is less to transfer and should cost less. If it surely costs more,
