@@ -841,18 +841,18 @@ START_TEST(a_forecast_that_is_too_low_does_not_end_a_probe)
 }
 END_TEST
 
-/* A small drive may be written twice, for the probes need no less there; and no
- * search goes on for tens of its sizes, whatever is allowed. */
+/* A small drive may be written four times, for the probes need no less there;
+ * and no search goes on for tens of its sizes, whatever is allowed. */
 START_TEST(a_small_drive_has_enough_and_no_endless_search)
 {
     static const struct {
         const char *spec;
         uint64_t budget_bytes, most_bytes;
     } sizes[] = {
-        {"sim:ssd-a,capacity_bytes=1GiB", 2 * GIB, 4 * GIB},
-        {"sim:ssd-a,capacity_bytes=1536MiB", 3 * GIB, 6 * GIB},
-        {"sim:ssd-a,capacity_bytes=3GiB", 4 * GIB, 12 * GIB},
-        {"sim:ssd-a,capacity_bytes=8GiB", 8 * GIB, 32 * GIB},
+        {"sim:ssd-a,capacity_bytes=1GiB", 4 * GIB, 4 * GIB},
+        {"sim:ssd-a,capacity_bytes=1536MiB", 6 * GIB, 6 * GIB},
+        {"sim:ssd-a,capacity_bytes=4GiB", 12 * GIB, 16 * GIB},
+        {"sim:ssd-a,capacity_bytes=16GiB", 16 * GIB, 64 * GIB},
     };
     struct session_options options = {.write_budget_bytes = 0};
     struct cost_plan plan;

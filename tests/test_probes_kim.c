@@ -222,8 +222,9 @@ static void check_stated(const struct asked *asked,
     else
         snprintf(text, sizeof(text), "%s", verdict_name(finding->verdict));
     ck_assert_msg(strcmp(text, value) == 0,
-                  "%s, noise %s, seed %u: %s is %s: %s", asked->drive,
-                  asked->noise, asked->seed, parameter, text, finding->why);
+                  "%s, noise %s, seed %u: %s is %s at %.3f: %s", asked->drive,
+                  asked->noise, asked->seed, parameter, text, finding->confidence,
+                  finding->why);
 }
 
 static void check_table(const char *noise, unsigned seed)

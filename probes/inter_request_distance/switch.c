@@ -14,6 +14,7 @@ enum { ROUNDS_LEAST = 12 };
 /* Relative width of the cost's interval, on either side: enough to stop, and
  * the most that may be stated. */
 static const double width_wanted = 0.07, width_most = 0.10;
+static const double interval_error = 5e-4;
 static const uint32_t switch_looks[] = {64, 128, 256, 512, 0};
 /* Most pairs of reads to spend on the cost of a switch. */
 static const uint64_t crossings_most = 150000;
@@ -38,12 +39,13 @@ static double median_of_flash(double ns[], size_t count, double held_share)
     return stats_median(ns + held, count - held);
 }
 
-/* Evaluates the cells of one round that cross a border: extra time of a switch,
- * and time of a nearby read, both as medians over the cells. False: no rows. */
+/* Evaluates the cells of one round that cross a border (`side` ABOVE), or stay
+ * within a group (BELOW): extra time of the read far away, and time of a nearby
+ * read, both as medians over the cells. False: no rows. */
 static bool round_costs(const struct distance_probe *state,
                         const struct contrast contrasts[], size_t count,
-                        uint32_t round, double held_share, double *added_ns,
-                        double *near_ns)
+                        enum side side, uint32_t round, double held_share,
+                        double *added_ns, double *near_ns)
 {
     double added[DISTANCE_CONTRASTS_MAX], nearby[DISTANCE_CONTRASTS_MAX];
     double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
@@ -52,8 +54,7 @@ static bool round_costs(const struct distance_probe *state,
     for (size_t i = 0; i < count; i++) {
         const struct contrast *contrast = &contrasts[i];
         uint32_t repeats = contrast->repeats;
-        if (contrast->expected != SIDE_ABOVE ||
-            round >= contrast->rounds_count ||
+        if (contrast->expected != side || round >= contrast->rounds_count ||
             !distance_costs(&state->study, "certify", contrast, round, 'a',
                             near) ||
             !distance_costs(&state->study, "certify", contrast, round, 'b',
@@ -166,31 +167,69 @@ static double drift_of(const double near[], size_t rounds, bool long_enough)
     return errors * sqrt(fmax(variance, 0) / (double)parts) / mean;
 }
 
+/* What a read far away costs more, as shares of a nearby one: of rounds. */
+struct shares {
+    double shares[CONTRAST_ROUNDS_MAX], near_ns[CONTRAST_ROUNDS_MAX];
+    size_t count;
+};
+
+static void take_shares(const struct distance_probe *state,
+                        const struct contrast contrasts[], size_t count,
+                        enum side side, double held_share,
+                        struct shares *shares)
+{
+    shares->count = 0;
+    for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++) {
+        const size_t n = shares->count;
+        if (!round_costs(state, contrasts, count, side, round, held_share,
+                         &shares->shares[n], &shares->near_ns[n]))
+            continue;
+        shares->shares[n] /= shares->near_ns[n];
+        shares->count++;
+    }
+}
+
+/* Takes off what a read as far away costs more within a group, where it surely
+ * costs more: the drive may have to fetch its mapping. */
+static void take_off_distance(struct shares *within, double *share,
+                              struct interval *interval)
+{
+    if (within->count < ROUNDS_LEAST)
+        return;
+    const double median = stats_median(within->shares, within->count);
+    const struct interval of_distance =
+        stats_median_interval(within->shares, within->count, interval_error);
+
+    if (of_distance.low <= 0)
+        return;
+    *share -= median;
+    interval->low -= of_distance.high;
+    interval->high -= of_distance.low;
+}
+
 /* Measures the cost of a switch relative to a nearby read, since slow phases of
  * the drive affect both. Widens the interval by the drift of nearby reads. */
 static void measure_switch(const struct distance_probe *state,
                            const struct contrast contrasts[], size_t count,
                            struct distance_cost *cost)
 {
-    double shares[CONTRAST_ROUNDS_MAX], near[CONTRAST_ROUNDS_MAX];
     const double held_share = share_held(state, contrasts, count);
-    size_t n = 0;
+    struct shares across, within;
 
-    for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
-        if (round_costs(state, contrasts, count, round, held_share, &shares[n],
-                        &near[n])) {
-            shares[n] /= near[n];
-            n++;
-        }
+    take_shares(state, contrasts, count, SIDE_ABOVE, held_share, &across);
+    take_shares(state, contrasts, count, SIDE_BELOW, held_share, &within);
     cost->interval = (struct interval){0, 0};
     cost->ns = 0;
-    if (n < ROUNDS_LEAST)
+    if (across.count < ROUNDS_LEAST)
         return;
     bool long_enough = lasted_ns(state, contrasts, count) >= times_drift_ns;
-    double drift = 1 + drift_of(near, n, long_enough);
-    double near_ns = stats_median(near, n);
-    cost->ns = stats_median(shares, n) * near_ns;
-    cost->interval = stats_median_interval(shares, n, 5e-4);
+    double drift = 1 + drift_of(across.near_ns, across.count, long_enough);
+    double near_ns = stats_median(across.near_ns, across.count);
+    double share = stats_median(across.shares, across.count);
+    cost->interval =
+        stats_median_interval(across.shares, across.count, interval_error);
+    take_off_distance(&within, &share, &cost->interval);
+    cost->ns = share * near_ns;
     cost->interval.low *= near_ns / drift;
     cost->interval.high *= near_ns * drift;
 }

@@ -209,11 +209,14 @@ static bool conclude_edge(struct buffer_probe *state,
         say_page_begun(state, edge, findings);
         return false;
     }
+    const bool in_parts =
+        buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
     /* Between requests it writes out for sure. */
     const bool moves =
-        (waits != CLAIM_HOLDS || state->flush_unseen) &&
-        buffer_parts(edge->bytes + state->grain_bytes, limit) > 1;
-    if (moves && state->everywhere &&
+        (waits != CLAIM_HOLDS || state->flush_unseen) && in_parts;
+    /* A flush that is not the shorter for a pause does not prove that nothing
+     * is written out: the drive may have begun something else. */
+    if (in_parts && (!moves || state->everywhere) &&
         buffer_stands_slowly(state, edge) != CLAIM_HOLDS)
         finding_why(buffer_add(findings),
                     "writes of up to %s fit, but more does where they come "

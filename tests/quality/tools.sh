@@ -24,10 +24,10 @@ only_bad_file()
 }
 
 # How far the analyzer follows a function. With the long tests all the way, which
-# takes twenty times as long.
+# takes forty times as long.
 check_tidy()
 {
-    local database=$build_dir nodes=4000
+    local database=$build_dir nodes=1000
     [[ -z ${SSDPROBE_TEST_LONG-} ]] || nodes=225000
     [[ ! -e $1/compile_commands.json ]] || database=$1
     sources "$1" lib probes cmd | grep '\.c$' |
