@@ -223,8 +223,8 @@ static void check_stated(const struct asked *asked,
         snprintf(text, sizeof(text), "%s", verdict_name(finding->verdict));
     ck_assert_msg(strcmp(text, value) == 0,
                   "%s, noise %s, seed %u: %s is %s at %.3f: %s", asked->drive,
-                  asked->noise, asked->seed, parameter, text, finding->confidence,
-                  finding->why);
+                  asked->noise, asked->seed, parameter, text,
+                  finding->confidence, finding->why);
 }
 
 static void check_table(const char *noise, unsigned seed)

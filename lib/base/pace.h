@@ -18,8 +18,9 @@
  *   alone     at a depth of 1 the host's own work between two requests would
  *             count as the drive's: there it is how long each request takes
  *   part      pace_part() requests in order: enough to even out how the drive
- *             spreads them over its flash, which takes more where more are under
- *             way; few enough that most parts have no stall of the host in them
+ *             spreads them over its flash, which takes more where more are
+ *             under way; few enough that most parts have no stall of the host
+ *             in them
  *   pace      the mean of the middle half of all parts, in ns a request
  */
 enum { PACE_PARTS_MAX = 1024, PACE_ALONE_REQUESTS = 64 };

@@ -31,7 +31,8 @@ static uint64_t waited_ns(const struct flash_why *why)
 /* When a request that is served is seen to be complete. An outlier's own
  * `work_ns` take `held` times as long in addition; what it waits for takes as
  * long as before. A drive that does one thing at a time does nothing else
- * meanwhile; of one that serves several, the end of that request is seen late. */
+ * meanwhile; of one that serves several, the end of that request is seen late.
+ */
 static uint64_t see(struct flash *flash, uint64_t begin_ns,
                     uint64_t complete_ns, uint64_t work_ns, double held)
 {

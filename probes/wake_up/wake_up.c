@@ -166,8 +166,8 @@ static void say_both(struct findings *findings, const char *reason)
 }
 
 /* After each long pause a read was as quick as most that follow another: so
- * none was asleep. Where others vary so much that one that wakes the drive might
- * pass for one of them, a few more are read. */
+ * none was asleep. Where others vary so much that one that wakes the drive
+ * might pass for one of them, a few more are read. */
 static void deny(struct study *study, const struct contrast cells[],
                  const struct awake *awake, struct findings *findings)
 {

@@ -14,8 +14,8 @@
  * in virtual time is always the same. For the session's own files only.
  */
 
-/* Capacity. One slow request must not stop the others, so the queue has room for
- * completed requests behind it: for those of 30 ms at 500,000 a second. */
+/* Capacity. One slow request must not stop the others, so the queue has room
+ * for completed requests behind it: for those of 30 ms at 500,000 a second. */
 enum { FLIGHT_PLACES = 64 * SAMPLE_DEPTH_MAX };
 
 struct flight_entry {
