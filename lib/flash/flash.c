@@ -29,17 +29,16 @@ static uint64_t waited_ns(const struct flash_why *why)
 }
 
 /* When a request that is served is seen to be complete. An outlier's own
- * `work_ns` take `held` times as long in addition; what it waits for takes as
- * long as before. A drive that does one thing at a time does nothing else
- * meanwhile; of one that serves several, the end of that request is seen late.
- */
+ * `work_ns` take `held` times as long in addition, and the drive begins nothing
+ * else meanwhile; what it waits for takes as long as before. */
 static uint64_t see(struct flash *flash, uint64_t begin_ns,
                     uint64_t complete_ns, uint64_t work_ns, double held)
 {
     if (held > 0) {
-        complete_ns += (uint64_t)((double)work_ns * held);
-        if (flash->drive.queue_depth_count == 1)
-            flash->held_until_ns = later(flash->held_until_ns, complete_ns);
+        const uint64_t more_ns = (uint64_t)((double)work_ns * held);
+        complete_ns += more_ns;
+        flash->held_until_ns =
+            later(flash->held_until_ns, begin_ns + work_ns + more_ns);
     }
     return noise_seen(&flash->noise, begin_ns, complete_ns);
 }
@@ -91,7 +90,7 @@ static uint64_t serve_noisy(struct flash *flash,
     flash->array.slowness = noise_slowness(noise, begin_ns);
     if (flash->under_way) /* its end is open */
         return serve_request(flash, request, begin_ns);
-    const double held = noise_outlier(noise);
+    const double held = noise_outlier(noise, 1 + flash->working.count);
     const bool beside_others = flash->drive.queue_depth_count > 1;
     uint64_t complete, work_ns;
     if (held > 0 && beside_others) {
@@ -308,7 +307,8 @@ static void run_under_way(struct flash *flash, uint64_t until_ns)
         uint64_t seen_ns =
             see(flash, done.begin_ns, done.complete_ns,
                 without_waits(flash, done.complete_ns - done.begin_ns),
-                noise_outlier(&flash->noise));
+                noise_outlier(&flash->noise,
+                              1 + under_way_count(flash->under_way)));
         flash->why.noise_ns = seen_ns - done.complete_ns;
         done.complete_ns = seen_ns;
     }

@@ -172,10 +172,10 @@ double noise_slowness(struct noise *noise, uint64_t now_ns)
     return exponent == 0 && factor == 1 ? 1 : exp(exponent) * factor;
 }
 
-double noise_outlier(struct noise *noise)
+double noise_outlier(struct noise *noise, uint32_t together_count)
 {
     if (noise->outlier_share <= 0 ||
-        random_unit(&noise->random) >= noise->outlier_share)
+        random_unit(&noise->random) * together_count >= noise->outlier_share)
         return 0;
     /* Log-uniform: as many between 10 and 20 times as between 20 and 40. */
     double spread = log(noise->outlier_high / noise->outlier_low);

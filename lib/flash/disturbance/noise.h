@@ -59,8 +59,10 @@ uint64_t noise_unpause(const struct noise *noise, uint64_t begin_ns);
 /* By how much every duration of the next request is to be multiplied. */
 double noise_slowness(struct noise *noise, uint64_t now_ns);
 
-/* How many times its own duration the next request is held up; mostly 0. */
-double noise_outlier(struct noise *noise);
+/* How many times its own duration the next request is held up; mostly 0. What
+ * holds it up comes so often in a time, and not among so many requests: of
+ * `together_count` that are under way, it is the share's part. */
+double noise_outlier(struct noise *noise, uint32_t together_count);
 
 /* When the host sees that a request is complete; the drive was busy with it
  * from `begin_ns` on. */

@@ -60,6 +60,11 @@ uint64_t under_way_memory_bytes(const struct under_way *under_way)
                sizeof(struct item);
 }
 
+uint32_t under_way_count(const struct under_way *under_way)
+{
+    return (uint32_t)under_way->count;
+}
+
 bool under_way_has_room(const struct under_way *under_way)
 {
     return under_way->count < under_way->depth_count;

@@ -27,6 +27,8 @@ void under_way_destroy(struct under_way *under_way); /* accepts NULL */
 uint64_t under_way_memory_bytes(const struct under_way *under_way);
 
 bool under_way_has_room(const struct under_way *under_way);
+/* How many requests have begun and are not complete. */
+uint32_t under_way_count(const struct under_way *under_way);
 
 /* Room for one more request, from its submission to its return; once for each.
  * 0 or -ENOMEM. */
