@@ -90,10 +90,10 @@ static uint64_t serve_noisy(struct flash *flash,
     flash->array.slowness = noise_slowness(noise, begin_ns);
     if (flash->under_way) /* its end is open */
         return serve_request(flash, request, begin_ns);
-    const double held = noise_outlier(noise, 1 + flash->working.count);
-    const bool beside_others = flash->drive.queue_depth_count > 1;
+    const uint32_t others_count = flash->working.count;
+    const double held = noise_outlier(noise, 1 + others_count);
     uint64_t complete, work_ns;
-    if (held > 0 && beside_others) {
+    if (held > 0 && others_count > 0) {
         complete = serve_outlier(flash, request, begin_ns, &work_ns);
     } else {
         /* It has its turn to itself: the merges and the cleaning are its own.
