@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/units.h"
 #include "lib/base/random.h"
 #include "lib/device/device.h"
 #include "lib/flash/random/draw.h"
@@ -903,7 +904,7 @@ START_TEST(read_buffer_shows_in_great_noise)
         check_stated(&asked, &findings, "read_buffer", "262144");
         found++;
     }
-    ck_assert_uint_ge(found, 9);
+    ck_assert_uint_ge(found, 8);
 }
 END_TEST
 
@@ -930,9 +931,13 @@ START_TEST(literal_procedures_read_the_figures)
     run(&asked, &findings);
     ck_assert_int_eq(findings_get(&findings, "read_buffer")->verdict,
                      VERDICT_INCONCLUSIVE);
+    /* In noise the end of so long a buffer is read to a few KiB. */
     asked.drive = "ssd-c";
     run(&asked, &findings);
-    check_stated(&asked, &findings, "read_buffer", "3145728");
+    ck_assert_uint_le(findings_integer(&findings, "read_buffer"),
+                      3 * MIB + 4 * KIB);
+    ck_assert_uint_ge(findings_integer(&findings, "read_buffer"),
+                      3 * MIB - 4 * KIB);
     asked.drive = "ssd-b";
     asked.noise = "none";
     run(&asked, &findings);

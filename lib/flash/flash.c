@@ -90,7 +90,7 @@ static uint64_t serve_noisy(struct flash *flash,
     flash->array.slowness = noise_slowness(noise, begin_ns);
     if (flash->under_way) /* its end is open */
         return serve_request(flash, request, begin_ns);
-    const uint32_t others_count = flash->working.count;
+    const uint32_t others_count = working_count_at(&flash->working, begin_ns);
     const double held = noise_outlier(noise, 1 + others_count);
     uint64_t complete, work_ns;
     if (held > 0 && others_count > 0) {

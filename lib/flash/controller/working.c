@@ -75,6 +75,18 @@ uint64_t working_overlapping_ns(const struct working *working,
     return complete_ns;
 }
 
+uint32_t working_count_at(const struct working *working, uint64_t now_ns)
+{
+    uint32_t count = 0;
+
+    while (count < working->count &&
+           working->ends[(working->head + working->count - 1 - count) &
+                         working->ring_mask]
+                   .complete_ns > now_ns)
+        count++;
+    return count;
+}
+
 /* ---- in and out --------------------------------------------------------- */
 
 void working_put(struct working *working, const struct working_slot *slot)

@@ -55,6 +55,10 @@ static inline uint64_t working_next_ns(const struct working *working)
                : UINT64_MAX;
 }
 
+/* How many are not complete by `now_ns`, whether those that are were taken or
+ * not. */
+uint32_t working_count_at(const struct working *working, uint64_t now_ns);
+
 /* Where a request is noted until it is taken; there is room. */
 struct working_slot *working_begin(struct working *working,
                                    const struct flash_request *request);
