@@ -59,11 +59,36 @@ START_TEST(test_replay_of_the_drive_itself_is_exact)
 }
 END_TEST
 
+/* Only the probe whose requests take long to replay keeps fewer. */
+START_TEST(test_small_requests_need_not_make_room_for_large_ones)
+{
+    const struct twin_thinning how = {3200, 50, false, 6000, 4 * KIB};
+    struct record record;
+    struct twin_rows rows, thin;
+    size_t small = 0;
+
+    record_begin(&record, "sim:ssd-c");
+    for (uint64_t i = 0; i < 800; i++)
+        record_one(&record, IO_READ, i * MIB, i < 400 ? 4 * KIB : MIB);
+    for (size_t i = 400; i < record.rows.count; i++)
+        memcpy(record.rows.items[i].probe, "long", 5);
+    ck_assert_int_eq(twin_rows_make(&record.rows, &rows), 0);
+    ck_assert_int_eq(twin_thin(&rows, &how, &thin), 0);
+    for (size_t i = 0; i < thin.count; i++)
+        small += thin.items[i].length_bytes == 4 * KIB;
+    ck_assert_uint_eq(small, 400);
+    ck_assert_uint_eq(thin.count - small, twin_thin_least);
+    twin_rows_free(&thin);
+    twin_rows_free(&rows);
+    record_end(&record);
+}
+END_TEST
+
 /* Fewer rows, and still each waits for what it waited for: a run begins where
  * nothing is under way, and no request in it is left out. */
 START_TEST(test_thinned_rows_wait_as_they_did)
 {
-    const struct twin_thinning how = {100, 20, true};
+    const struct twin_thinning how = {100, 20, true, 0, 0};
     const char *drive = "ssd-c,read_buffer_bytes=0";
     struct record record;
     struct twin_rows rows, thin;
@@ -115,7 +140,7 @@ static void record_never_written(struct record *record, uint64_t base)
  * what they did, though no replay fills the blocks. */
 START_TEST(test_what_was_left_out_was_written)
 {
-    const struct twin_thinning how = {200, 50, false};
+    const struct twin_thinning how = {200, 50, false, 0, 0};
     const char *drive = "usb-unknown-1g";
     const size_t settled = 10; /* logs of the run before, and of none */
     struct record record;
@@ -641,6 +666,8 @@ int main(void)
     tcase_add_loop_test(replay, test_replay_of_the_drive_itself_is_exact, 0,
                         sizeof(alone_drives) / sizeof(alone_drives[0]));
     tcase_add_test(replay, test_thinned_rows_wait_as_they_did);
+    tcase_add_test(replay,
+                   test_small_requests_need_not_make_room_for_large_ones);
     tcase_add_test(replay, test_what_was_left_out_was_written);
     tcase_add_test(replay, test_replay_waits_for_a_slower_candidate);
     tcase_add_test(replay, test_an_unknown_turn_is_no_error);

@@ -13,10 +13,10 @@
 const double twin_z_least = 3;
 
 /* Few rows, for the many replays of a regression; more, for a structure. */
-static const struct twin_thinning fewest = {800, 100, false},
-                                  few = {3200, 200, false},
-                                  some = {3200, 400, false},
-                                  sent_together = {800, 50, true};
+static const struct twin_thinning fewest = {800, 100, false, 0, 0},
+                                  few = {3200, 200, false, 0, 0},
+                                  some = {3200, 400, false, 0, 0},
+                                  sent_together = {800, 50, true, 0, 0};
 
 /* Steps of the model that one replay of them may take: with some 1,500 and 200
  * replays a fit stays within ten seconds. */
@@ -27,10 +27,6 @@ enum {
 };
 
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
-
-/* Rows of a run at least: what they leave behind in the drive is what most of
- * the structure shows by. */
-enum { RUN_LEAST = 50 };
 
 /* Steps of the model that a climb may take. */
 static const uint64_t climb_steps_max = 30000000;
@@ -87,21 +83,20 @@ static int weigh_direct(const struct twin_rows *rows, struct twin *twin,
     return 0;
 }
 
-/* Keeps ever fewer rows of each probe: fewer runs of them, then shorter. */
+/* Keeps ever fewer rows, first of those probes whose rows take most steps. */
 static int thin_to(const struct twin_rows *rows, struct twin_thinning how,
                    uint64_t steps_max, const struct drive *drive,
                    struct twin_rows *thin, struct fault *why)
 {
-    for (;;) {
+    how.page_bytes = twin_shape_of(drive).bank_page_bytes;
+    for (how.per_probe_steps = steps_max / 4;; how.per_probe_steps /= 2) {
         uint64_t steps = 0;
         int error = twin_thin(rows, &how, thin);
         if (!error)
             error = twin_replay_work(drive, thin, &steps, why);
-        if (error || steps <= steps_max || how.per_probe_count <= RUN_LEAST)
+        if (error || steps <= steps_max ||
+            how.per_probe_steps <= twin_thin_least)
             return error;
-        how.per_probe_count /= 2;
-        if (how.run_count > how.per_probe_count)
-            how.run_count = how.per_probe_count;
         twin_rows_free(thin);
     }
 }

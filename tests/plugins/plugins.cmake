@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, one whose
-# mapping no emulated drive has (thin_plugin.c), and some that break the contract
-# (bad_plugin.c).
+# Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, one
+# whose mapping no emulated drive has (thin_plugin.c), and some that break the
+# contract (bad_plugin.c).
 function(test_plugin name source)
   add_library(plugin_${name} MODULE ${source})
   set_target_properties(plugin_${name} PROPERTIES

@@ -31,9 +31,10 @@
 int twin_replay(const struct drive *candidate, const struct twin_rows *rows,
                 uint32_t predicted_ns[], struct fault *why);
 
-/* How many steps the model takes for that: requests, and pages read, programmed
- * and copied. What a replay costs goes by it, on every machine alike. As above.
- */
+/* How many steps the model takes for that: pages read, programmed and copied,
+ * and some for each request. What a replay costs goes by it, on every machine
+ * alike. As above. */
+extern const uint64_t twin_steps_a_row;
 int twin_replay_work(const struct drive *candidate,
                      const struct twin_rows *rows, uint64_t *steps_count,
                      struct fault *why);

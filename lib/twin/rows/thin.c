@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/twin/rows/replay.h"
+
+const size_t twin_thin_least = 100;
+
 /* The rows of one probe as they are met. */
 struct pass {
-    size_t count; /* of its rows; 0: none is kept */
+    size_t count;     /* of its rows; 0: none is kept */
+    uint64_t steps;   /* that a replay of them takes */
+    size_t keep, run; /* rows: of all, and of those that stay together */
     size_t seen;
     size_t left; /* of the run under way */
     bool due;    /* a run begins as soon as it can */
@@ -17,17 +23,16 @@ struct pass {
  * Is the next row in one of the runs? A run begins where nothing is under way:
  * what a request waits for would be left out, else.
  */
-static bool is_kept(const struct twin_thinning *how, bool quiet,
-                    struct pass *pass)
+static bool is_kept(bool quiet, struct pass *pass)
 {
-    if (pass->count <= how->per_probe_count)
+    if (pass->count <= pass->keep)
         return pass->count > 0;
-    size_t runs = how->per_probe_count / how->run_count;
+    size_t runs = pass->keep / pass->run;
     size_t pitch = pass->count / (runs ? runs : 1);
     pass->due = pass->due || pass->seen % pitch == 0;
     pass->seen++;
     if (pass->due && quiet) {
-        pass->left = how->run_count;
+        pass->left = pass->run;
         pass->due = false;
     }
     if (pass->left == 0)
@@ -36,7 +41,30 @@ static bool is_kept(const struct twin_thinning *how, bool quiet,
     return true;
 }
 
-/* How many rows of each probe may be kept at all. */
+static uint64_t steps_of(const struct twin_thinning *how,
+                         const struct twin_row *row)
+{
+    return how->per_probe_steps && row->operation != OPERATION_IDLE
+               ? twin_steps_a_row + row->length_bytes / how->page_bytes
+               : twin_steps_a_row;
+}
+
+/* Large requests take as long to replay as many small ones: a probe with those
+ * keeps fewer rows, and the others need not. */
+static void allot(const struct twin_thinning *how, struct pass *pass)
+{
+    pass->keep = how->per_probe_count;
+    if (how->per_probe_steps && pass->steps > how->per_probe_steps) {
+        size_t keep =
+            (size_t)((double)pass->count * (double)how->per_probe_steps /
+                     (double)pass->steps);
+        keep = keep > twin_thin_least ? keep : twin_thin_least;
+        pass->keep = keep < pass->keep ? keep : pass->keep;
+    }
+    pass->run = how->run_count < pass->keep ? how->run_count : pass->keep;
+}
+
+/* How many rows of each probe may be kept. */
 static void count_rows(const struct twin_rows *rows,
                        const struct twin_thinning *how, struct pass passes[])
 {
@@ -45,12 +73,16 @@ static void count_rows(const struct twin_rows *rows,
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].probe != TWIN_PROBE_NONE) {
             passes[rows->items[i].probe].count++;
+            passes[rows->items[i].probe].steps +=
+                steps_of(how, &rows->items[i]);
             if (!rows->items[i].alone)
                 together[rows->items[i].probe] = true;
         }
-    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++)
+    for (size_t probe = 0; probe < TWIN_PROBES_MAX; probe++) {
         if (how->together && !together[probe])
             passes[probe].count = 0;
+        allot(how, &passes[probe]);
+    }
 }
 
 /* ---- what was written meanwhile ---------------------------------------- */
@@ -153,7 +185,7 @@ int twin_thin(const struct twin_rows *rows, const struct twin_thinning *how,
         now_at[i] = UINT32_MAX;
         struct twin_row row = rows->items[i];
         if (row.probe == TWIN_PROBE_NONE ||
-            !is_kept(how, row.quiet, &passes[row.probe])) {
+            !is_kept(row.quiet, &passes[row.probe])) {
             ground_mark(&row, &ground);
             continue;
         }

@@ -10,7 +10,15 @@ struct twin_thinning {
     size_t run_count;       /* rows that stay together, for what they leave
                                behind in the drive matters to the next */
     bool together;          /* only probes that sent requests together */
+    /* So many steps of a replay at most, a page being one, but never fewer rows
+     * than twin_thin_least; 0: as many as there are. */
+    uint64_t per_probe_steps;
+    uint64_t page_bytes;
 };
+
+/* Rows of a run at least: what they leave behind in the drive is what most of
+ * the structure shows by. */
+extern const size_t twin_thin_least;
 
 /*
  * Some rows of each probe, in runs that lie evenly over it, with their order
