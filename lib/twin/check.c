@@ -17,6 +17,11 @@ const double twin_level_within = 0.2;
  * no row shows. */
 static const double fitting_least = 0.75;
 
+/* And what is predicted must account for a quarter of how the times differ: to
+ * have most requests near their middle is no explanation. Drives of the model
+ * reach half. */
+static const double explained_least = 0.25;
+
 /* Fewer rows of a probe tell nothing. */
 enum { PROBE_ROWS_LEAST = 30 };
 
@@ -181,6 +186,11 @@ static void judge(const struct twin *twin, struct twin_check *check)
                  "only %.0f %% of the requests take about as long as "
                  "predicted, and %.0f %% would have to",
                  100 * check->fitting_share, 100 * fitting_least);
+    else if (check->explained_share < explained_least)
+        snprintf(check->reason, sizeof(check->reason),
+                 "what is predicted accounts for only %.0f %% of how the "
+                 "requests' times differ, and for %.0f %% it would have to",
+                 100 * check->explained_share, 100 * explained_least);
     check->explains = check->reason[0] == '\0';
 }
 
