@@ -455,7 +455,7 @@ untouched()
 }
 
 loop=
-truncate -s 384M image
+truncate -s 192M image
 if loop=$(losetup --find --show image 2>/dev/null); then
     trap 'losetup -d "$loop"; rm -rf "$work"' EXIT
     name=${loop##*/}
