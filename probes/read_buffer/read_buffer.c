@@ -77,6 +77,22 @@ struct survey {
     bool broken;       /* a size inside the run does not profit */
 };
 
+/* Of open sizes behind the run, the one that profits least, if that is less
+ * than half of what the run does: noise hides that it does not, and the
+ * certificate on fresh data will tell. Else there is none. */
+static size_t least_of_open(const struct survey *survey)
+{
+    double least = survey->sizes[survey->last].median / 2;
+    size_t at = survey->count;
+
+    for (size_t i = survey->last + 1; i < survey->count; i++)
+        if (survey->sizes[i].median < least) {
+            least = survey->sizes[i].median;
+            at = i;
+        }
+    return at;
+}
+
 static void find_run(struct survey *survey)
 {
     survey->any = survey->open = survey->broken = false;
@@ -102,6 +118,8 @@ static void find_run(struct survey *survey)
         if (median > read_gain_least && median < survey->least_gain)
             survey->least_gain = median;
     }
+    if (survey->after == survey->count)
+        survey->after = least_of_open(survey);
 }
 
 /* Repeats the survey with a lower threshold if the profit is small. What passed
