@@ -175,8 +175,11 @@ int main(void)
     tcase_add_test(cases, a_tick_is_seen_and_no_tick_is_not);
     tcase_add_test(cases, slow_reads_make_no_tick);
     tcase_add_test(cases, a_drive_has_the_step_that_it_was_given);
-    tcase_add_test(cases, a_coarse_clock_makes_no_other_buffer);
-    tcase_add_test(cases, what_a_coarse_clock_hides_is_not_absent);
-    tcase_add_test(cases, the_tick_is_no_overhead_of_a_request);
+    tcase_add_loop_test(cases, a_coarse_clock_makes_no_other_buffer, 0,
+                        suite_rows_more(1));
+    tcase_add_loop_test(cases, what_a_coarse_clock_hides_is_not_absent, 0,
+                        suite_rows_more(1));
+    tcase_add_loop_test(cases, the_tick_is_no_overhead_of_a_request, 0,
+                        suite_rows_more(1));
     return suite_run(suite);
 }

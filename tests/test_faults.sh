@@ -99,7 +99,7 @@ unwritten() {
 # the samples say the same.
 filled() {
     "$ssdprobe" -q --json=full.json --output-dir=full --write-budget=200GB \
-        "sim:ssd-a,initial_state=fresh" >out 2>err
+        "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" >out 2>err
     # Whether they can be answered depends on how a drive cleans and stripes.
     check "filled: everything else has an answer" jq -e '[.findings[] |
         select(.verdict == "inconclusive").probe] -
@@ -109,7 +109,7 @@ filled() {
         "$(grep -cE '^(clustered_page found 16384|clustered_block found 4194304|read_buffer found 262144|log_list found 8|write_buffer found 261120) ' \
             full.says)" -eq 5
     check "filled: once, and all of it" jq -e '[.cost.probes[] |
-        select(.probe == "fill") | .bytes_written] == [64000000000]' full.json
+        select(.probe == "fill") | .bytes_written] == [8000000000]' full.json
     check "filled: not beyond what was planned" jq -e \
         '.cost.bytes_written <= .plan.bytes_written_max' full.json
     check "filled: nothing is red" jq -e \
@@ -119,7 +119,7 @@ filled() {
         diff <(jq -c .findings full.json) <(jq -c .findings again.json)
     # A drive is filled before it is measured.
     "$ssdprobe" -q --json=no.json --fill=no --write-budget=200GB \
-        --time-limit=150s "sim:ssd-a,initial_state=fresh" >out 2>err
+        --time-limit=150s "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" >out 2>err
     check "filled: not with --fill=no" jq -e '([.cost.probes[].probe] |
         index("fill") == null) and [.conditions.items[] | select(.name == "written").grade] == ["red"]' no.json
     "$ssdprobe" -q --json=used.json --write-budget=200GB --time-limit=20s \
@@ -131,12 +131,12 @@ filled() {
     check "filled: alone, within the default budget" jq -e \
         '.cost.bytes_written == .device.capacity_bytes and .findings == []' only.json
     "$ssdprobe" -q --json=named.json --write-budget=200GB run basic,fill \
-        "sim:ssd-a,initial_state=fresh" >out 2>err
+        "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" >out 2>err
     check "filled: where it is named, not before that" jq -e \
         '[.cost.probes[].probe] == ["basic", "fill"]' named.json
     "$ssdprobe" -q --json=short.json --time-limit=60s --output-dir=short \
-        --write-budget=200GB "sim:ssd-a,initial_state=fresh" >out 2>err
-    "$ssdprobe" -q --json=rest.json --resume=short "sim:ssd-a,initial_state=fresh" \
+        --write-budget=200GB "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" >out 2>err
+    "$ssdprobe" -q --json=rest.json --resume=short "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" \
         >out 2>err
     check "filled: what a time limit ended goes on" jq -e '[.findings[] |
         select(.parameter == "clustered_page").value] == [16384]' rest.json
