@@ -13,6 +13,10 @@ rows = sprintf("awk -F, '$3==\"clustered-block\" && $7==\"idle\" && $4 ~ /^walk-
 $3==\"clustered-block\" && $5!=\"\" && $5!=\"fill\" { us=($11-$10)/1000; \
 if ($7==\"write\") { write_us=us; offset=$8; size=$9 } \
 else if ($7==\"flush\") print $4, offset/1048576, size/1024, ($5 ~ /-b$/ || $4 ~ /r-[0-9]+$/), write_us+us }' %s", samples)
+# They are read many times, of up to a million rows: once from the samples.
+rows_file = output_file.".rows"
+none = system(rows." > ".rows_file)
+rows = "cat ".rows_file
 # The last walk, over the pages that it has used up: each write uses up those that
 # it touches, wherever it goes. Without the page, the one in the longest writes,
 # which are likely to be whole pages.
@@ -84,5 +88,6 @@ if (counts > 1) {
     plot NaN notitle
 }
 unset multiplot
+none = system("rm -f ".rows_file)
 set output
 set terminal pop

@@ -19,6 +19,7 @@ enum {
     STEM_MAX = 40,
     SAID_MAX = 200,
     EXIT_NOT_FOUND = 127,
+    EXIT_TIMED_OUT = 124, /* of `timeout` */
     NAME_MAX_BYTES = 40
 };
 
@@ -219,6 +220,11 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
         error = fault_set(why, FAULT_OPEN, status,
                           "the figure of %s cannot be drawn: %s", job->probe,
                           strerror(-status));
+    else if (status == EXIT_TIMED_OUT)
+        error = fault_set(why, FAULT_OPEN, -ETIMEDOUT,
+                          "the figure of %s takes longer than %s s to draw, so "
+                          "it is left out; 'ssdprobe plot' tries it again",
+                          job->probe, limit_seconds);
     else if (status > 0 || (error = read_picture(path, picture)) != 0) {
         read_said(said, text);
         error = fault_set(why, FAULT_OPEN, -EIO,
