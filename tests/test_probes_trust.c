@@ -244,6 +244,9 @@ static const struct {
     {"usb-unknown-1g,real_capacity_bytes=16MiB", "wraps", "16777216"},
     /* No address without its upper bits. */
     {"ssd-a,real_capacity_bytes=7GiB", "wraps", "inconclusive"},
+    /* What empties a cache falls on all of it. */
+    {"ssd-a,capacity_bytes=2560MiB,real_capacity_bytes=320MiB", "wraps",
+     "inconclusive"},
     {"ssd-a,real_capacity_bytes=7600MiB,fake_capacity=drops", "drops",
      "7969177600"},
     {"usb-pny-2g,real_capacity_bytes=64MiB,fake_capacity=drops,noise=hostile",

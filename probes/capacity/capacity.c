@@ -41,6 +41,8 @@ static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
 /* Caches may be larger than what was written to empty them. */
 static const double genuine_confidence = 0.99, fake_confidence = 0.999;
+/* Where nothing is left, it is a fake for sure, and likely one that wraps. */
+static const double all_lost_confidence = 0.95;
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -348,6 +350,25 @@ static void conclude_drops(struct state *state, const struct seen *seen,
                 format_bytes(high_bytes, high, sizeof(high)));
 }
 
+/* No mark is left, not even the first: the drive wraps, and the fill fell on
+ * all of what is there. One that drops what it has no room for keeps the
+ * first. */
+static void say_all_lost(const struct state *state, struct findings *findings)
+{
+    char fill[24], why[240];
+
+    format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
+    snprintf(why, sizeof(why),
+             "nothing that was written all over it is there after %s were "
+             "written at its end, which must have fallen on all of it",
+             fill);
+    say_kind(findings, "wraps", all_lost_confidence, why);
+    finding_why(add(findings, "real_capacity"),
+                "it is no more than the %s that have overwritten everything, "
+                "and no power of two",
+                fill);
+}
+
 /* The fill may have fallen on the pairs as well: then they are looked at by
  * themselves. */
 static void conclude_lost(struct state *state, struct seen *seen,
@@ -359,6 +380,8 @@ static void conclude_lost(struct state *state, struct seen *seen,
     }
     if (seen->power && seen->pairs_agree)
         say_wraps(seen, findings);
+    else if (seen->lost_count == state->layout.marks_count)
+        say_all_lost(state, findings);
     else if (seen->monotone && seen->power == 0)
         conclude_drops(state, seen, findings);
     else if (seen->power == 0 && seen->lost_count > 1)
