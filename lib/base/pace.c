@@ -9,6 +9,8 @@
 /* More than most buffers take in; a small share of region and of budget. */
 static const uint64_t write_usual_bytes = 256 * MIB;
 static const uint64_t region_parts = 16, budget_parts = 32;
+/* A part of a block of reads, in requests. */
+static const uint64_t depth_parts = 4, part_least = 16;
 
 size_t pace_block_requests(uint32_t depth)
 {
@@ -27,7 +29,7 @@ uint32_t pace_order_depth(size_t index)
 
 size_t pace_part(uint32_t depth)
 {
-    return larger_of(depth / 4, 16);
+    return larger_of(depth / depth_parts, part_least);
 }
 
 static double part_ns(const struct pace_request *first, uint32_t depth)

@@ -165,22 +165,28 @@ static void say_both(struct findings *findings, const char *reason)
     study_say_open(&probe_wake_up, findings, reason);
 }
 
-/* After each long pause a read was as quick as most that follow another: so
- * none was asleep. Where others vary so much that one that wakes the drive
- * might pass for one of them, a few more are read. */
+/* Was one of these first reads as quick as most that follow another? */
+static bool was_awake(const struct study *study, const struct contrast *cell,
+                      uint32_t rounds, const struct awake *awake)
+{
+    double least_ns = INFINITY;
+
+    for (uint32_t round = 0; round < rounds; round++)
+        least_ns = fmin(least_ns, first_ns(study, "screen", cell, round));
+    return least_ns <= asleep_least * awake->median_ns;
+}
+
+/* After each long pause a read was quick: so none was asleep. Where others vary
+ * so much that one that wakes the drive might pass for one of them, a few more
+ * are read. */
 static void deny(struct study *study, const struct contrast cells[],
                  const struct awake *awake, struct findings *findings)
 {
     for (size_t i = SHORT_PAUSES; i < PAUSES; i++) {
-        double least_ns = first_ns(study, "screen", &cells[i], 0);
-        if (least_ns > asleep_least * awake->median_ns)
-            rounds_measure(study, "screen", &cells[i], 1, LONG_ROUNDS);
-        for (uint32_t round = 1;
-             least_ns > asleep_least * awake->median_ns && round < LONG_ROUNDS;
-             round++)
-            least_ns =
-                fmin(least_ns, first_ns(study, "screen", &cells[i], round));
-        if (least_ns > asleep_least * awake->median_ns) {
+        if (was_awake(study, &cells[i], 1, awake))
+            continue;
+        rounds_measure(study, "screen", &cells[i], 1, LONG_ROUNDS);
+        if (!was_awake(study, &cells[i], LONG_ROUNDS, awake)) {
             say_both(findings, "reads vary so much that one that wakes the "
                                "drive may pass for one of them");
             return;
