@@ -126,6 +126,17 @@ START_TEST(sleep_is_told)
 }
 END_TEST
 
+/* Waking takes hardly longer than reads differ. */
+START_TEST(sleep_that_noise_may_hide_is_not_denied)
+{
+    const struct probing run =
+        probe_drive(&probe_wake_up, "emmc,sleep_after_ns=30s,wake_ns=400us",
+                    "heavy", (unsigned)_i);
+
+    ck_assert_int_ne(probing_get(&run, "sleep_after")->verdict, VERDICT_ABSENT);
+}
+END_TEST
+
 /* Pages of three read times: a miss is a page of the mapping, of the middle one
  * (55 us), and its way over the bus. */
 START_TEST(a_miss_is_what_a_page_of_the_mapping_takes)
@@ -174,6 +185,7 @@ int main(void)
     tcase_add_loop_test(cases, noise_makes_nothing_wrong, 0,
                         suite_rows_more(ROWS));
     tcase_add_loop_test(cases, sleep_is_told, 0, suite_rows(3));
+    tcase_add_loop_test(cases, sleep_that_noise_may_hide_is_not_denied, 1, 7);
     tcase_add_test(cases, a_miss_is_what_a_page_of_the_mapping_takes);
     tcase_add_test(cases, the_model_says_the_same);
     return suite_run(suite);
