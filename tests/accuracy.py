@@ -30,6 +30,7 @@ on from there with the same program (runs/ in the folder).
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import copy
 import hashlib
 import json
@@ -315,6 +316,8 @@ def command_for(drive, noise, options):
                     for name in options.given.split(",")]
     if options.write_budget:
         command.append("--write-budget=" + options.write_budget)
+    if options.twin:
+        command.append("--twin=yes")
     return command + ["--json", "--progress=none", "--seed=%d" % drive.seed,
                       "%s,seed=%d" % (spec, drive.seed)]
 
@@ -322,9 +325,14 @@ def command_for(drive, noise, options):
 STOPPED = threading.Event()
 
 
-def probe(case):
+def probe(case, options):
     """Runs ssdprobe once: (findings, device s, processor s, complaint)."""
-    status, text, error, seconds = output_of(case.command)
+    command = case.command
+    with contextlib.ExitStack() as stack:
+        if options.twin:  # it is fitted to the rows of a run that is kept
+            kept = stack.enter_context(tempfile.TemporaryDirectory())
+            command = command + ["--output-dir=" + os.path.join(kept, "run")]
+        status, text, error, seconds = output_of(command)
     try:
         document = json.loads(text)
     except ValueError:
@@ -348,7 +356,7 @@ def probe_or_recall(case, options):
             return json.load(file)
     if STOPPED.is_set():
         return None
-    result = probe(case)
+    result = probe(case, options)
     if STOPPED.is_set():  # and the run with it, perhaps
         return None
     with open(path + ".new", "w", encoding="utf8") as file:
@@ -561,6 +569,9 @@ def parse():
                         help="of each run (what ssdprobe takes by default, "
                              "which is less on a small drive); 20TB, so that "
                              "none ends for want of it")
+    parser.add_argument("--twin", action="store_true",
+                        help="with what the twin of each run says of the "
+                             "findings: it decides some and doubts others")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--by-kind", action="store_true",
                         help="a row for each kind of drive as well")
