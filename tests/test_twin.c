@@ -583,9 +583,41 @@ START_TEST(test_no_logs_are_tried_where_there_are_none)
     const struct twin_aspect *mapping = aspect_of("mapping");
 
     ck_assert(twin_aspect_allows(mapping, "log-block", &findings));
+    ck_assert(twin_aspect_allows(mapping, "shared-logs", &findings));
     finding_absent(findings_add(&findings, "made", "log_list"), 0.9);
     ck_assert(!twin_aspect_allows(mapping, "log-block", &findings));
+    ck_assert(twin_aspect_allows(mapping, "shared-logs", &findings));
     ck_assert(twin_aspect_allows(mapping, "block", &findings));
+}
+END_TEST
+
+/* Logs that all blocks share look as if there were none: no number of blocks
+ * side by side uses them up. */
+START_TEST(test_shared_logs_are_told)
+{
+    static struct compared compared;
+    static struct twin twin;
+    struct findings findings = {.count = 0};
+    char value[32];
+
+    compare_begin(&compared,
+                  "sim:ssd-a,log_set_blocks_count=0,log_set_logs_count=0,"
+                  "noise=realistic",
+                  60);
+    state(&findings, "clustered_page", 16 * KIB);
+    state(&findings, "clustered_block", 4 * MIB);
+    state(&findings, "write_buffer", 255 * KIB);
+    state(&findings, "read_buffer", 256 * KIB);
+    finding_absent(findings_add(&findings, "made", "log_list"), 0.9);
+    ck_assert_msg(twin_fit(&compared.rows, &findings, &twin, &why) == 0, "%s",
+                  why.text);
+    twin_aspect_value(aspect_of("mapping"), &twin.drive, value, sizeof(value));
+    ck_assert_str_eq(value, "shared-logs");
+    ck_assert_uint_eq(twin.drive.mapping, MAPPING_LOG_BLOCK);
+    ck_assert(
+        twin_aspect_apply(aspect_of("mapping"), "log-block", &twin.drive));
+    ck_assert_uint_eq(twin.drive.log_set_blocks_count, 1);
+    compare_end(&compared);
 }
 END_TEST
 
@@ -685,6 +717,7 @@ int main(void)
     tcase_add_test(fit, test_what_cannot_win_is_given_up);
     tcase_add_test(fit, test_pages_lie_in_planes);
     tcase_add_test(fit, test_no_logs_are_tried_where_there_are_none);
+    tcase_add_test(fit, test_shared_logs_are_told);
     tcase_add_test(fit, test_a_fit_tells_that_requests_wait_in_line);
     tcase_add_loop_test(fit, test_a_control_is_not_explained, 0,
                         suite_rows(CONTROLS));

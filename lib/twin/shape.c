@@ -293,6 +293,11 @@ static bool has_slc(const struct drive *drive)
         "off", "on"                                                            \
     }
 
+/* A value of "mapping" that no drive file has: log blocks that all data blocks
+ * share, as in FAST (Lee et al.). The k-th write then waits for a merge, wherever
+ * it goes, so that no number of blocks side by side shows them. */
+#define SHARED_LOGS "shared-logs"
+
 static const struct twin_aspect aspects[] = {
     {"block",
      "clustered_block",
@@ -343,7 +348,7 @@ static const struct twin_aspect aspects[] = {
     {"flush_lies", NULL, NULL, ON_OFF},
     /* After what pages have: a drive whose pages do not fit yet looks like
      * blocks. */
-    {"mapping", "log_list", NULL, {"log-block", "page", "block"}},
+    {"mapping", "log_list", NULL, {"log-block", "page", "block", SHARED_LOGS}},
     {"log_blocks_count",
      "log_list",
      has_logs,
@@ -398,9 +403,21 @@ static bool lay_out_plainly(struct drive *drive)
     return twin_shape_apply(&shape, drive);
 }
 
+/* Who has logs, and whether each is of one data block. */
+static bool set_mapping_key(const char *value, struct drive *drive)
+{
+    const bool shared = strcmp(value, SHARED_LOGS) == 0;
+    struct fault why;
+
+    drive->log_set_blocks_count = drive->log_set_logs_count = shared ? 0 : 1;
+    return drive_key_set(drive, NULL, "mapping", shared ? "log-block" : value,
+                         &why) == 0;
+}
+
 bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
                        struct drive *drive)
 {
+    const bool maps = strcmp(aspect->key, "mapping") == 0;
     struct drive changed = *drive;
     struct fault why;
     char page[32];
@@ -411,12 +428,13 @@ bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
         strcmp(aspect->key, "clustered_page_bytes") == 0)
         return parse_bytes(value, &bytes) == 0 &&
                apply_shape(aspect->key, bytes, drive);
-    if (strcmp(value, "page") == 0 && strcmp(aspect->key, "mapping") != 0) {
+    if (strcmp(value, "page") == 0 && !maps) {
         snprintf(page, sizeof(page), "%llu",
                  (unsigned long long)drive->clustered_page_bytes);
         value = page;
     }
-    if (drive_key_set(&changed, NULL, aspect->key, value, &why))
+    if (maps ? !set_mapping_key(value, &changed)
+             : drive_key_set(&changed, NULL, aspect->key, value, &why) != 0)
         return false;
     if (changed.mapping != MAPPING_PAGE && !lay_out_plainly(&changed))
         return false;
@@ -461,6 +479,11 @@ void twin_aspect_value(const struct twin_aspect *aspect,
                  (unsigned long long)(twin_shape_of(drive).block_bytes / KIB));
         return;
     }
+    if (strcmp(aspect->key, "mapping") == 0 && has_logs(drive) &&
+        drive->log_set_blocks_count == 0) {
+        snprintf(value, size, SHARED_LOGS);
+        return;
+    }
     for (size_t i = 0; drive_key_at(drive, i, &key); i++)
         if (strcmp(key.name, aspect->key) == 0) {
             snprintf(value, size, "%s", key.value);
@@ -481,9 +504,10 @@ bool twin_aspect_allows(const struct twin_aspect *aspect, const char *value,
 {
     const struct finding *logs = stated(findings, "log_list");
 
-    return strcmp(aspect->key, "mapping") != 0 ||
-           strcmp(value, "log-block") != 0 || !logs ||
-           logs->verdict == VERDICT_FOUND;
+    if (strcmp(aspect->key, "mapping") != 0 || !logs)
+        return true;
+    return strcmp(value, logs->verdict == VERDICT_FOUND ? SHARED_LOGS
+                                                        : "log-block") != 0;
 }
 
 bool twin_aspect_is_known(const struct twin_aspect *aspect,
@@ -496,11 +520,10 @@ bool twin_aspect_is_known(const struct twin_aspect *aspect,
         finding = stated(findings, "log_block");
     if (!finding)
         return false;
-    /* That there is none says nothing of how large it would be; of a buffer and
-     * of logs it does. */
+    /* That there is none says nothing of how large it would be; of a buffer it
+     * does. Shared logs look as if there were none. */
     return finding->verdict == VERDICT_FOUND ||
            strcmp(aspect->key, "write_buffer_bytes") == 0 ||
            strcmp(aspect->key, "read_buffer_bytes") == 0 ||
-           strcmp(aspect->key, "mapping_cache_bytes") == 0 ||
-           strcmp(aspect->key, "log_blocks_count") == 0;
+           strcmp(aspect->key, "mapping_cache_bytes") == 0;
 }
