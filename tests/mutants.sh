@@ -166,17 +166,17 @@ probes/read_buffer/cells.c|s/pitch += state->page_bytes - pitch/pitch += 0 * pit
 probes/clustered_block/say.c|s/period.error : one_route_confidence/period.error : 1/|test_probes_kim|recovery
 probes/clustered_block/walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
 probes/clustered_block/walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
-probes/clustered_block/conclude.c|s/    if (!agrees)/    if (false)/|test_probes_kim|
-probes/clustered_block/conclude.c|s/each > 2 /each > 9 /|test_probes_kim|recovery
-probes/clustered_block/conclude.c|s/each > 2 /each > 0 /|test_probes_kim|recovery
-probes/clustered_block/across.c|s/page_bytes, page_bytes \/ q)/page_bytes, page_bytes)/|test_probes_kim|recovery
-probes/clustered_block/conclude.c|s/pieces.block_bytes != spikes->block_bytes/false/|test_probes_kim|recovery
-probes/clustered_block/pieces.c|s/return piece_bytes + page_bytes - .*/return piece_bytes;/|test_probes_kim|recovery
-probes/clustered_block/pieces.c|s/pieces->count == AGREED_LEAST /false /|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/counter->items\[i\].length < counter->items\[0\].length)/true)/|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/parting->shortest < PERIOD_SHORTEST)/false)/|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/AGREED_LEAST = 3/AGREED_LEAST = 1/|test_probes_kim|recovery
+probes/clustered_block/counter.c|s/(pages \* page + unit - 1) \/ unit \* unit/pages * page/|test_counter|
+probes/clustered_block/counter.c|s/(steady .. !cut->scattered)/true/|test_counter|
+probes/clustered_block/counter.c|s/2 \* (double)model->page_bytes/1 * (double)model->page_bytes/|test_counter|
+probes/clustered_block/counter.c|s/(b < 2 \* a .. other->length < one->length)/true/|test_counter|
+probes/clustered_block/counter.c|s/item->length >= 2 \* first/item->length > 0/|test_counter|
 probes/inter_request_distance/switch.c|s/held_spreads = 3.5;/held_spreads = 350;/|test_probes_stick|recovery
-probes/clustered_block/pieces.c|s/ && pieces->count > 0)/)/|test_probes_kim|recovery
-probes/clustered_block/pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 4 /|test_probes_kim|recovery
-probes/clustered_block/pieces.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 1024 /|test_budget|all drives
+probes/clustered_block/compare.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 4 /|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/longest_of_unseen_bytes = 32 /longest_of_unseen_bytes = 1024 /|test_budget|all drives
 probes/clustered_block/pauses.c|s/if (2 \* slow_count > PAUSES/if (2 * slow_count + 9 > PAUSES/|test_probes_kim|recovery
 probes/clustered_block/say.c|s/lasting_confidence = 0.95/lasting_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_block/pauses.c|s/faster_most = 0.85/faster_most = 0.05/|test_probes_kim|recovery
@@ -213,15 +213,14 @@ probes/clustered_block/folds.c|s/\.evenly = scattered/.evenly = false/|test_prob
 probes/clustered_block/folds.c|s/ANYWHERE_NUMBER, true/ANYWHERE_NUMBER, false/|test_probes_kim|recovery
 probes/clustered_block/folds.c|s/first = count \/ 2;/first = 0;/;s/count \/ 2 + length/length/|test_folds|
 probes/clustered_block/walk.c|s/by_twos ? i ^ 1 : i/by_twos ? i : i/|test_probes_kim|recovery
-probes/clustered_block/across.c|s/same_most = 0.1,/same_most = 0.15,/|test_across|
-probes/clustered_block/across.c|s/same_most = 0.1,/same_most = 0.06,/|test_across|
-probes/clustered_block/across.c|s/dearer_least = 0.2624/dearer_least = 0.22/|test_across|
-probes/clustered_block/across.c|s/dearer_least = 0.2624/dearer_least = 0.32/|test_across|
-probes/clustered_block/across.c|s/all_least = 0.8/all_least = 0.7/|test_across|
-probes/clustered_block/across.c|s/all_most = 1.2/all_most = 1.3/|test_across|
-probes/clustered_block/across.c|s/half_most = 0.65/half_most = 0.75/|test_across|
-probes/clustered_block/across.c|s/fmin(within_count,/fmax(within_count,/|test_across|
-probes/clustered_block/across.c|s/length \/ 2 < PERIOD_SHORTEST/false/|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/same_most = 0.1,/same_most = 0.15,/|test_across|
+probes/clustered_block/compare.c|s/same_most = 0.1,/same_most = 0.06,/|test_across|
+probes/clustered_block/compare.c|s/dearer_least = 0.2624/dearer_least = 0.22/|test_across|
+probes/clustered_block/compare.c|s/dearer_least = 0.2624/dearer_least = 0.32/|test_across|
+probes/clustered_block/compare.c|s/all_least = 0.8/all_least = 0.7/|test_across|
+probes/clustered_block/compare.c|s/all_most = 1.2/all_most = 1.3/|test_across|
+probes/clustered_block/compare.c|s/half_most = 0.65/half_most = 0.75/|test_across|
+probes/clustered_block/compare.c|s/fmin(within_count,/fmax(within_count,/|test_across|
 probes/content/unit.c|s/whole_least = 0.6/whole_least = 1.2/|test_probes_stick|
 probes/content/unit.c|s/i == 0 ? SIDE_ABOVE : SIDE_BELOW/SIDE_OPEN/|test_probes_stick|recovery
 probes/content/unit.c|s/share_least = 0.25/share_least = 0.6/|test_probes_stick|
@@ -376,7 +375,6 @@ lib/session/keep/journal.c|s/strcmp(page + PAGE_TEXT_BYTES, check) != 0/false/|t
 lib/session/keep/journal.c|s/return digest == extent->digests\[0\]\[unit\]/return true/|test_preserve|
 lib/session/run/run.c|s/smaller_of(counters.written_bytes, budget_bytes)/0/|test_budget|the end of a budget
 probes/clustered_block/conclude.c|s/^    if (side == SIDE_BELOW)$/    if (false)/|test_budget|one drive
-probes/clustered_block/across.c|s/state, course, length \/ 2)/state, course, length)/|test_probes_kim|recovery
 probes/content/content.c|s/look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE/false/|test_probes_stick|recovery
 probes/write_buffer/flush.c|s/\*first_bytes = sizes\[i\];/*first_bytes = sizes[0];/|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/waits == CLAIM_OPEN \&\& !state->everywhere/false/|test_probes_kim|recovery

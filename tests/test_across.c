@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each limit of block_judge_counts() in probes/clustered_block/across.c, from
+/* Each limit of block_judge_counts() in probes/clustered_block/compare.c, from
  * both sides, and of block_borders_alike() in
  * probes/clustered_block/borders.c. */
 #include <check.h>

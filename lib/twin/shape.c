@@ -294,8 +294,8 @@ static bool has_slc(const struct drive *drive)
     }
 
 /* A value of "mapping" that no drive file has: log blocks that all data blocks
- * share, as in FAST (Lee et al.). The k-th write then waits for a merge, wherever
- * it goes, so that no number of blocks side by side shows them. */
+ * share, as in FAST (Lee et al.). The k-th write then waits for a merge,
+ * wherever it goes, so that no number of blocks side by side shows them. */
 #define SHARED_LOGS "shared-logs"
 
 static const struct twin_aspect aspects[] = {

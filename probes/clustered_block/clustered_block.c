@@ -43,6 +43,11 @@ static const uint64_t shortest_fill_bytes = 32 * KIB;
 
 /* ---- where the page is known ------------------------------------------- */
 
+static const char no_slow_write[] =
+    "no slow write comes at a fixed distance, also after many writes, and "
+    "random writes cost no more than sequential ones: the drive did not have "
+    "to clean, or does so unseen";
+
 /* Stands for an unknown block: 8 MiB in whole pages, or 8 pages. */
 static struct block_guess unknown_block(uint64_t page_bytes)
 {
@@ -56,11 +61,12 @@ static struct block_guess unknown_block(uint64_t page_bytes)
  * For a page-mapped drive whose spare area is used up: slow writes come at one
  * distance, in random writes as well. Where the host or a buffer splits a page,
  * one write may use up several, and a block need not be a whole number of
- * writes. Then sweeps in parts of a page tell. False: they do not, and nothing
- * is said.
+ * writes. Then sweeps in parts of a page tell. Returns NULL, or why they do
+ * not.
  */
-static bool conclude_scattered(struct block_probe *state, bool cleans,
-                               struct findings *findings)
+static const char *conclude_scattered(struct block_probe *state, bool cleans,
+                                      const char *why_not,
+                                      struct findings *findings)
 {
     const uint64_t page = state->page_bytes;
     const struct block_course course = {.number = WALK_SCATTERED,
@@ -68,26 +74,25 @@ static bool conclude_scattered(struct block_probe *state, bool cleans,
                                         .scattered = true,
                                         .most_bytes = cleans ? 512 * MIB : GIB,
                                         .most_writes = cleans ? 4096 : 16384};
-    struct block_pieces pieces = {.scattered = true};
     struct block_spikes spikes;
 
-    if (block_walk(state, &course, &spikes)) {
-        block_conclude_one_route(
-            state, &spikes,
-            "so it is on a drive that maps pages and has to clean for a "
-            "new block",
+    if (block_walk(state, &course, &spikes))
+        return block_conclude_one_route(
+            state, &spikes, 1,
+            "so it is on a drive that maps pages and has to clean for a new "
+            "block",
             findings);
-        return true;
-    }
-    if (cleans || block_compare_parts(state, page, 0, &pieces) != CLAIM_HOLDS)
-        return false;
-    if (pieces.missed)
-        block_say_lost(findings);
-    else
-        block_conclude_agreed(state, &pieces, state->page_confidence, findings);
-    return true;
+    if (cleans || !block_walk_pieces(state, &spikes))
+        return why_not;
+    return block_conclude_pieces(state, &spikes, state->page_confidence,
+                                 findings);
 }
 
+/*
+ * In order first, which needs no fill; then at random; then in order again. A
+ * route that explains nothing leaves it to the next: what comes at a distance
+ * in order may be a fetch of the mapping, and hide what else does.
+ */
 static void conclude_with_page(struct block_probe *state,
                                struct findings *findings)
 {
@@ -97,11 +102,13 @@ static void conclude_with_page(struct block_probe *state,
                                   .write_bytes = page,
                                   .most_bytes = 512 * MIB,
                                   .most_writes = 16384};
+    const char *why_not = no_slow_write;
     struct block_spikes spikes;
 
     if (block_walk(state, &course, &spikes)) {
-        block_conclude_spikes(state, &spikes, findings);
-        return;
+        why_not = block_conclude_spikes(state, &spikes, findings);
+        if (!why_not)
+            return;
     }
     /* If random writes cost more, a page-mapped drive cleans already and needs
      * no fill. */
@@ -112,18 +119,13 @@ static void conclude_with_page(struct block_probe *state,
         course.most_writes = 65536;
         block_fill(state, page);
     }
-    if (conclude_scattered(state, cleans, findings))
-        return;
-    if (block_walk(state, &course, &spikes))
-        block_conclude_spikes(state, &spikes, findings);
-    else if (cleans)
+    why_not = conclude_scattered(state, cleans, why_not, findings);
+    if (why_not == no_slow_write && block_walk(state, &course, &spikes))
+        why_not = block_conclude_spikes(state, &spikes, findings);
+    if (why_not == no_slow_write && cleans)
         block_conclude_ladder(state, page, findings);
-    else
-        block_say_open(
-            findings,
-            "no slow write comes at a fixed distance, also after many "
-            "writes, and random writes cost no more than sequential "
-            "ones: the drive did not have to clean, or does so unseen");
+    else if (why_not)
+        block_say_open(findings, why_not);
 }
 
 /* ---- where the page is not known --------------------------------------- */
@@ -134,7 +136,7 @@ static void conclude_without_page(struct block_probe *state,
     /* It stands for the unknown page. */
     const uint64_t write_bytes = 4 * KIB;
     const struct block_guess unknown = unknown_block(write_bytes);
-    struct block_pieces pieces = {.scattered = true};
+    struct block_spikes spikes;
 
     if (block_any_gap(state, &unknown) == SIDE_ABOVE) {
         block_conclude_ladder(state, write_bytes, findings);
@@ -144,9 +146,8 @@ static void conclude_without_page(struct block_probe *state,
      * area to use up. The sweeps use up some as well. */
     if (!state->page_is_absent)
         block_fill(state, shortest_fill_bytes);
-    if (block_compare_pieces(state, &pieces) == CLAIM_HOLDS)
-        block_conclude_agreed(state, &pieces, pieces_confidence, findings);
-    else
+    if (!block_walk_pieces(state, &spikes) ||
+        block_conclude_pieces(state, &spikes, pieces_confidence, findings))
         block_say_open(
             findings,
             "without clustered_page it is not known what to write in "

@@ -9,6 +9,7 @@
 #include "lib/base/units.h"
 #include "lib/infer/statistics/period.h"
 #include "lib/infer/study.h"
+#include "probes/clustered_block/counter.h"
 
 /* What the files of the clustered-block probe share. A walk is a sweep of
  * flushed writes. It shows slow writes at one distance (walk, pieces, across),
@@ -289,51 +290,32 @@ enum claim block_certify(struct block_probe *state,
 enum side block_any_gap(struct block_probe *state,
                         const struct block_guess *guess);
 
-/* ---- pieces ------------------------------------------------------------ */
+/* ---- sweeps of several lengths ----------------------------------------- */
 
-/* A sweep in pieces (writes that may be shorter than a page) that showed slow
- * writes at one distance. */
-struct block_walked {
-    uint64_t piece_bytes;
-    struct block_spikes spikes;
-};
-
-enum { BLOCK_WALKED_MAX = 32 };
-
-/* Sweeps in pieces of several lengths, and the block that explains them. */
-struct block_pieces {
-    bool scattered; /* at random places; set by the caller */
-    struct block_walked walked[BLOCK_WALKED_MAX];
-    size_t count;
+/* What sweeps of several lengths say together. */
+struct block_compared {
+    enum claim claim;
+    uint64_t block_bytes;       /* HOLDS: the block. OPEN: that of `model` */
+    struct counter_model model; /* FALLS: none. The simplest that is left */
+    struct block_spikes first;  /* of the first sweep */
+    bool is_plain;              /* each page of a known length by itself */
+    size_t lengths_count;       /* sweeps that showed a distance */
     bool crossed; /* pieces that straddle two pages told the page */
-    bool missed;  /* a length showed no distance, a shorter one did */
-    uint64_t page_bytes, block_bytes;
+    bool missed;  /* a length showed no distance, though it should */
 };
 
-/* For an unknown page. HOLDS with `*pieces`: one block explains the distances
- * for all lengths. `page_bytes` is 0 if all pieces were whole pages. */
-enum claim block_compare_pieces(struct block_probe *state,
-                                struct block_pieces *pieces);
-/* The same in pieces that divide a known page. A piece that the drive writes at
- * once uses up a page, so each length implies a block. `pages_count`: the
- * distance in a sweep of whole pages, in writes; 0: not known. HOLDS where they
- * agree. */
-enum claim block_compare_parts(struct block_probe *state, uint64_t page_bytes,
-                               size_t pages_count, struct block_pieces *pieces);
+/*
+ * Which block explains how often writes of other lengths are slow? `first`:
+ * those of writes of a page, or where it is not known of any length. HOLDS: one
+ * does. FALLS: none does, so it is not what was written that makes writes slow.
+ * OPEN: several do.
+ */
+void block_compare(struct block_probe *state, const struct block_spikes *first,
+                   struct block_compared *compared);
 
-/* ---- across pages ------------------------------------------------------ */
-
-/* Byte limit of a sweep in pieces; short ones have a limit in writes. */
-static const uint64_t block_pieces_bytes = GIB;
-
-/* The number of writes in which a distance of `length` shows. */
-size_t block_enough_writes(size_t length);
-
-/* A piece within a page, and the slow writes of a sweep in such pieces. */
-struct block_piece {
-    uint64_t bytes;
-    const struct block_spikes *spikes;
-};
+/* Sweeps at random in parts of the page, or where it is not known in pieces of
+ * several lengths, until one shows a distance. */
+bool block_walk_pieces(struct block_probe *state, struct block_spikes *spikes);
 
 /* The number of slow pieces in a sweep, and the quartiles of all log costs. */
 struct block_counted {
@@ -342,19 +324,12 @@ struct block_counted {
 };
 
 /* Compares two sweeps of `count` pieces. In `within`, each lies in one page and
- * one in `length` is slow, besides noise. Does each piece of `across` straddle
- * two pages? HOLDS: it does. FALLS: at most half of them do. Else OPEN. */
+ * one in `length` is slow, besides noise. Is one in length / 2 in `across`, as
+ * where each piece straddles two pages? HOLDS: it is. FALLS: at most half as
+ * many come on top. Else OPEN. */
 enum claim block_judge_counts(const struct block_counted *within,
                               const struct block_counted *across, size_t count,
                               size_t length);
-
-/* Finds the page: the shortest multiple of `part_bytes` at whose multiples each
- * piece straddles two pages. HOLDS with page and block in `*pieces`. Aligned
- * pieces of `part_bytes` lie within a page. */
-enum claim block_find_page(struct block_probe *state,
-                           struct block_pieces *pieces,
-                           const struct block_piece *piece,
-                           uint64_t part_bytes);
 
 /* ---- borders ----------------------------------------------------------- */
 
@@ -389,10 +364,9 @@ void block_say_gap(struct findings *findings, uint64_t block_bytes,
 void block_say_spikes(struct findings *findings,
                       const struct block_spikes *spikes, enum claim cached,
                       double confidence, const char *why_alone);
-/* For writes of several lengths; those of `first` use up one page each. */
+/* For writes of several lengths. */
 void block_say_agreed(struct findings *findings,
-                      const struct block_pieces *pieces,
-                      const struct block_walked *first, enum claim cached,
+                      const struct block_compared *compared, enum claim cached,
                       double confidence);
 /* For an SLC cache in front. Adds the block behind it, or that it is not known.
  * Doubts log-list's findings where log blocks may sit behind the cache. */
@@ -409,21 +383,23 @@ void block_say_lost(struct findings *findings);
 
 /* ---- conclusions ------------------------------------------------------- */
 
-/* Each may measure more before it adds the finding. */
+/* Each may measure more before it adds the finding. Returns NULL, or why it
+ * adds none: then another route may tell. */
 
-/* For slow writes that nothing confirms yet. Tests whether their distance is
- * one in bytes, not in requests. */
-void block_conclude_one_route(struct block_probe *state,
-                              const struct block_spikes *spikes,
-                              const char *why_alone, struct findings *findings);
+/* For slow writes of a page that nothing confirms yet. Tests whether their
+ * distance is one in bytes, not in requests. `confidence` at most. */
+const char *block_conclude_one_route(struct block_probe *state,
+                                     const struct block_spikes *spikes,
+                                     double confidence, const char *why_alone,
+                                     struct findings *findings);
 /* For certified slow writes. Compares random with sequential writes as well. */
-void block_conclude_spikes(struct block_probe *state,
-                           const struct block_spikes *spikes,
-                           struct findings *findings);
-/* For writes of several lengths that agree on a block. */
-void block_conclude_agreed(struct block_probe *state,
-                           const struct block_pieces *pieces, double confidence,
-                           struct findings *findings);
+const char *block_conclude_spikes(struct block_probe *state,
+                                  const struct block_spikes *spikes,
+                                  struct findings *findings);
+/* For slow writes of a piece that is no page. */
+const char *block_conclude_pieces(struct block_probe *state,
+                                  const struct block_spikes *spikes,
+                                  double confidence, struct findings *findings);
 /* For no slow writes at a distance, while random writes cost more.
  * `page_bytes`: the page, or a length that stands for it. */
 void block_conclude_ladder(struct block_probe *state, uint64_t page_bytes,

@@ -12,8 +12,6 @@
 
 enum {
     CANDIDATES_MAX = 3,
-    WALK_NUMBER = 34,
-    SEEN_PERIODS = 16, /* periods of a sweep that surely show a distance */
     LOOKUP_OTHERS = 16 /* areas whose mapping may be at hand */
 };
 
@@ -25,56 +23,15 @@ static const uint64_t largest_block_bytes = 64 * MIB;
  * if a split page may use up several pages. In such cases both were often
  * so. */
 static const double doubtful_confidence = 0.6;
+/* The most where writes of parts of a page tell the block, but no longer ones
+ * whether pages are programmed together. */
+static const double unsure_confidence = 0.75;
 
 static const uint32_t quick_looks[] = {9, 12, 18, 0};
 
 static const char no_gap_yet[] =
     "random writes cost no more than sequential ones yet, as on a page-mapped "
     "drive with spare area, so nothing else could confirm it";
-
-/* Does each write of two pages use up more than two, and a whole number of them
- * a block? So it is where the drive writes them in parts, as from a buffer that
- * shorter writes bypass. */
-static bool use_up_block(const struct block_spikes *spikes,
-                         const struct block_spikes *doubled)
-{
-    const size_t length = spikes->period.length;
-    const size_t each = length / doubled->period.length;
-
-    return each > 2 && each * doubled->period.length == length;
-}
-
-/*
- * Are writes of two pages slow at the same distance in bytes? If it is the same
- * number of writes instead, the amount written is not the cause. The drive
- * saves its mapping every so many requests, or `write_bytes` is only a part of
- * a page. Where parts of a page use up one page each (`parts_agree`), a write
- * of two pages may use up more than two. True as well where no distance was
- * seen; `*missed`: it could have been.
- */
-static bool doubled_agree(struct block_probe *state,
-                          const struct block_spikes *spikes, bool parts_agree,
-                          bool *missed)
-{
-    const uint64_t doubled_bytes = 2 * spikes->write_bytes;
-    const struct block_course course = {.number = WALK_NUMBER,
-                                        .write_bytes = doubled_bytes,
-                                        .scattered = spikes->scattered,
-                                        .most_bytes = block_piece_bytes,
-                                        .most_writes = block_piece_writes};
-    const size_t length = spikes->period.length / 2;
-    struct block_spikes doubled;
-
-    block_walk(state, &course, &doubled);
-    /* Random only: a second sequential sweep may clean blocks without valid
-     * pages, which shows no slow writes. */
-    *missed = !doubled.found && spikes->scattered &&
-              length >= PERIOD_SHORTEST &&
-              length * SEEN_PERIODS * doubled_bytes <= course.most_bytes &&
-              length * SEEN_PERIODS <= course.most_writes;
-    return !doubled.found || doubled.block_bytes == spikes->block_bytes ||
-           (parts_agree && use_up_block(spikes, &doubled));
-}
 
 /* Do reads wait as well in an area that was not used for a while? Then the slow
  * writes may wait for the mapping of addresses. At random places, slow writes
@@ -91,106 +48,121 @@ static enum claim claim_lookup(struct block_probe *state,
                : lookup_claim(&state->study, "lookup", &contrast, wait_ns);
 }
 
+static const char fetches[] =
+    "slow writes come at a fixed distance, but a read in an area of that "
+    "length that was not used for a while takes longer as well: the drive "
+    "fetches a part of its mapping there, and what it erases does not show";
+static const char other_distance[] =
+    "slow writes come at a fixed distance, but writes of other lengths at "
+    "distances that no block explains, so it is not what was written that "
+    "makes them slow";
+
 /* Adds the block of `spikes`, with `confidence` at most. If the sweep `walked`
- * shows an SLC cache in front, adds what that cache tells instead. */
-static void conclude_alone(struct block_probe *state,
-                           const struct block_spikes *walked,
-                           const struct block_spikes *spikes, double confidence,
-                           const char *why_alone, struct findings *findings)
+ * shows an SLC cache in front, adds what that cache tells instead. Returns why
+ * neither is known, or NULL. */
+static const char *conclude_alone(struct block_probe *state,
+                                  const struct block_spikes *walked,
+                                  const struct block_spikes *spikes,
+                                  double confidence, const char *why_alone,
+                                  struct findings *findings)
 {
     const struct block_distance distance = {walked, walked->write_bytes,
                                             spikes->block_bytes, confidence};
 
-    if (claim_lookup(state, spikes) == CLAIM_HOLDS) {
-        block_say_open(findings,
-                       "slow writes come at a fixed distance, but a read in an "
-                       "area of that length that was not used for a while "
-                       "takes longer as well: the drive fetches a part of its "
-                       "mapping there, and what it erases does not show");
-        return;
-    }
+    if (claim_lookup(state, spikes) == CLAIM_HOLDS)
+        return fetches;
     const struct block_cache cache = block_look_at_cache(state, &distance);
     if (cache.claim == CLAIM_HOLDS)
         block_say_cache(findings, &distance, &cache);
     else
         block_say_spikes(findings, spikes, cache.claim, confidence, why_alone);
+    return NULL;
 }
 
-/* The first sweep whose pieces use up one page each, or the first of all where
- * all pieces are whole pages. */
-static const struct block_walked *walked_of(const struct block_pieces *pieces)
+const char *block_conclude_pieces(struct block_probe *state,
+                                  const struct block_spikes *spikes,
+                                  double confidence, struct findings *findings)
 {
-    for (size_t i = 0; i < pieces->count; i++)
-        if (pieces->walked[i].spikes.period.length * pieces->page_bytes ==
-            pieces->block_bytes)
-            return &pieces->walked[i];
-    return &pieces->walked[0];
-}
+    struct block_compared compared;
 
-void block_conclude_agreed(struct block_probe *state,
-                           const struct block_pieces *pieces, double confidence,
-                           struct findings *findings)
-{
-    const struct block_walked *first = walked_of(pieces);
+    block_compare(state, spikes, &compared);
+    if (compared.claim == CLAIM_FALLS)
+        return other_distance;
+    if (compared.claim == CLAIM_OPEN &&
+        (!compared.is_plain || compared.lengths_count < 2))
+        return "too few lengths of writes agree on a distance of slow ones";
+    if (compared.claim == CLAIM_OPEN)
+        confidence = fmin(unsure_confidence, confidence);
+    if (compared.missed) {
+        block_say_lost(findings);
+        return NULL;
+    }
     const struct block_distance distance = {
-        &first->spikes,
-        pieces->page_bytes ? pieces->page_bytes : first->piece_bytes,
-        pieces->block_bytes, confidence};
+        spikes, larger_of(spikes->write_bytes, compared.model.page_bytes),
+        compared.block_bytes, confidence};
     const struct block_cache cache = block_look_at_cache(state, &distance);
 
     if (cache.claim == CLAIM_HOLDS)
         block_say_cache(findings, &distance, &cache);
     else
-        block_say_agreed(findings, pieces, first, cache.claim, confidence);
+        block_say_agreed(findings, &compared, cache.claim, confidence);
+    return NULL;
+}
+
+/* What is said beside the distance that writes of a page showed. */
+static const char *why_of(const struct block_compared *compared,
+                          uint64_t page_bytes, const char *why_alone)
+{
+    const struct counter_model *model = &compared->model;
+
+    if (model->part_bytes)
+        return "that is so many writes of a part of a page, each of which uses "
+               "up one";
+    if (model->page_bytes > page_bytes)
+        return "writes of other lengths show that each uses up a longer page "
+               "than was found";
+    if (model->unit_bytes > page_bytes)
+        return "as many writes of several pages fill it, up to a unit that is "
+               "programmed at once";
+    return why_alone;
 }
 
 /*
- * Where the host splits a page, or a buffer shorter than a page does, the drive
- * may write each part by itself. Then each part uses up a page, and a write of
- * a whole page several. A flushed write no longer than a part uses up exactly
- * one page, so as many of them fill a block as it has pages.
+ * For slow writes of a page that nothing confirms yet. A write may use up more
+ * than a page: where the host or a buffer splits it, where pages are programmed
+ * together, or where the page is longer than was found.
  */
-void block_conclude_one_route(struct block_probe *state,
-                              const struct block_spikes *spikes,
-                              const char *why_alone, struct findings *findings)
+const char *block_conclude_one_route(struct block_probe *state,
+                                     const struct block_spikes *spikes,
+                                     double confidence, const char *why_alone,
+                                     struct findings *findings)
 {
-    const uint64_t limit = state->study.setting.request_limit_bytes;
-    const uint64_t page = state->page_bytes;
-    struct block_pieces pieces = {.scattered = spikes->scattered};
+    struct block_compared compared;
     struct block_spikes whole = *spikes;
-    double confidence = state->page_confidence;
-    bool agrees = true, missed = false;
-    const bool parts_agree =
-        block_compare_parts(state, page, spikes->period.length, &pieces) ==
-        CLAIM_HOLDS;
 
-    if (parts_agree && pieces.block_bytes != spikes->block_bytes) {
-        whole.block_bytes = pieces.block_bytes;
-        missed = pieces.missed;
-        why_alone = "that is so many writes of a part of a page, each of which "
-                    "uses up one";
-    } else if (limit == 0 || limit == page || 2 * page <= limit) {
-        /* Of a write of two pages the host sends all, or whole pages. */
-        agrees = doubled_agree(state, spikes, parts_agree, &missed);
-    } else if (!parts_agree && page < limit) {
-        confidence = fmin(doubtful_confidence, confidence);
-        why_alone = "but a write of two pages, which would show whether as "
-                    "much is written as is used up, the host would send in "
-                    "parts of a page";
-    } else if (!parts_agree) {
-        confidence = fmin(doubtful_confidence, confidence);
-        why_alone = "but the host splits a page, and whether the drive "
-                    "writes each part by itself does not show";
-    }
-    if (!agrees)
-        block_say_open(findings,
-                       "slow writes come at a fixed distance, but at another "
-                       "one in writes of two pages, so it is not what was "
-                       "written that makes them slow");
-    else if (missed)
+    confidence = fmin(confidence, state->page_confidence);
+    block_compare(state, spikes, &compared);
+    if (compared.claim == CLAIM_FALLS)
+        return other_distance;
+    if (compared.missed) {
         block_say_lost(findings);
-    else
-        conclude_alone(state, spikes, &whole, confidence, why_alone, findings);
+        return NULL;
+    }
+    whole.block_bytes = compared.block_bytes;
+    if (compared.claim == CLAIM_OPEN && !compared.is_plain)
+        return "slow writes come at a fixed number of writes, but how much of "
+               "a block each uses up is not known: writes of other lengths "
+               "show too few distances";
+    if (compared.claim == CLAIM_OPEN) {
+        confidence = fmin(compared.lengths_count > 1 ? unsure_confidence
+                                                     : doubtful_confidence,
+                          confidence);
+        why_alone = "but whether longer writes use up as much as they are long "
+                    "does not show";
+    }
+    return conclude_alone(state, spikes, &whole, confidence,
+                          why_of(&compared, state->page_bytes, why_alone),
+                          findings);
 }
 
 /* Random writes of the whole block still cost more than sequential ones. */
@@ -226,9 +198,9 @@ static enum claim try_guess(struct block_probe *state,
     return CLAIM_FALLS;
 }
 
-void block_conclude_spikes(struct block_probe *state,
-                           const struct block_spikes *spikes,
-                           struct findings *findings)
+const char *block_conclude_spikes(struct block_probe *state,
+                                  const struct block_spikes *spikes,
+                                  struct findings *findings)
 {
     struct block_guess guess = {state->page_bytes, spikes->block_bytes,
                                 spikes->phase_bytes};
@@ -240,18 +212,15 @@ void block_conclude_spikes(struct block_probe *state,
         claim = CLAIM_OPEN;
     for (int i = 0; claim == CLAIM_FALLS && i < CANDIDATES_MAX; i++)
         claim = try_guess(state, &guess, &why_alone, &verdict);
-    if (claim == CLAIM_HOLDS)
-        block_say_gap(findings, guess.block_bytes, spikes, &verdict);
-    else if (claim == CLAIM_FALLS)
-        block_say_open(findings,
-                       "slow writes come at a fixed distance, but where "
-                       "random writes begin to cost more fits no part "
-                       "of it");
-    else if (why_alone == still_more)
-        conclude_alone(state, spikes, spikes, doubtful_confidence, why_alone,
-                       findings);
-    else
-        block_conclude_one_route(state, spikes, why_alone, findings);
+    if (claim == CLAIM_FALLS)
+        return "slow writes come at a fixed distance, but where random writes "
+               "begin to cost more fits no part of it";
+    if (claim == CLAIM_OPEN)
+        return block_conclude_one_route(
+            state, spikes, why_alone == still_more ? doubtful_confidence : 1,
+            why_alone, findings);
+    block_say_gap(findings, guess.block_bytes, spikes, &verdict);
+    return NULL;
 }
 
 /* The next longer size to try: an odd number of pages, times a power of two. */
@@ -280,8 +249,12 @@ void block_conclude_ladder(struct block_probe *state, uint64_t page_bytes,
     const struct claim_rule rule = {.alpha = search_error * 3,
                                     .looks = quick_looks};
     const struct block_spikes none = {.found = false};
+    /* A block is longer than a page: without parts of it nothing would be
+     * compared. */
     struct block_guess guess = {
-        page_bytes, next_size(page_bytes, shortest_climb_bytes - 1), 0};
+        page_bytes,
+        next_size(page_bytes, larger_of(shortest_climb_bytes - 1, page_bytes)),
+        0};
     struct block_verdict verdict;
 
     for (; guess.block_bytes <= largest_block_bytes &&

@@ -78,34 +78,34 @@ void block_say_spikes(struct findings *findings,
 }
 
 void block_say_agreed(struct findings *findings,
-                      const struct block_pieces *pieces,
-                      const struct block_walked *first, enum claim cached,
+                      const struct block_compared *compared, enum claim cached,
                       double confidence)
 {
-    const struct period *period = &first->spikes.period;
-    struct finding *finding = add_found(findings, pieces->block_bytes,
+    const struct block_spikes *first = &compared->first;
+    const struct period *period = &first->period;
+    struct finding *finding = add_found(findings, compared->block_bytes,
                                         fmin(confidence, sureness(cached)));
     char size[24], piece[24];
 
-    format_bytes(first->piece_bytes, piece, sizeof(piece));
-    format_bytes(pieces->page_bytes, size, sizeof(size));
-    if (pieces->page_bytes)
+    format_bytes(first->write_bytes, piece, sizeof(piece));
+    format_bytes(compared->model.page_bytes, size, sizeof(size));
+    if (first->write_bytes <= compared->model.page_bytes)
         finding_why(finding,
                     "in writes of %s anywhere one of %zu is slow, %.2f times "
                     "its neighbours (%zu of %zu fresh ones); each uses up a "
                     "page of %s%s",
                     piece, period->length, exp(period->excess), period->hits,
                     period->trials, size,
-                    pieces->crossed ? ", for of those across two of them twice "
-                                      "as many are slow"
-                                    : "");
+                    compared->crossed ? ", for of those across two of them "
+                                        "twice as many are slow"
+                                      : "");
     else
         finding_why(finding,
                     "in writes of %s anywhere one of %zu is slow, %.2f times "
                     "its neighbours (%zu of %zu fresh ones), and as often a "
                     "byte in writes of %zu other lengths",
                     piece, period->length, exp(period->excess), period->hits,
-                    period->trials, pieces->count - 1);
+                    period->trials, compared->lengths_count - 1);
 }
 
 /* Slow writes at a distance, but none after a pause: what that says of a
