@@ -19,9 +19,10 @@ none = system(rows." > ".rows_file)
 rows = "cat ".rows_file
 # The last walk, over the pages that it has used up: each write uses up those that
 # it touches, wherever it goes. Without the page, the one in the longest writes,
-# which are likely to be whole pages.
+# which are likely to be whole pages. Those with three digits only tell how much
+# writes of other lengths use up.
 page = found("clustered_page") ? value_of("clustered_page")/1024 : 0
-walked = rows.sprintf(" | awk -v page=%.1f 'NF==1 { if ($1==last) line[n++]=at; next } $1 ~ /^walk-/ && (page || $3>=most) { \
+walked = rows.sprintf(" | awk -v page=%.1f 'NF==1 { if ($1==last) line[n++]=at; next } $1 ~ /^walk-/ && $1 !~ /-[0-9][0-9][0-9]$/ && (page || $3>=most) { \
 if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
 a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } at+=(used-a)/1024 } \
 END { for (i=0; i<n; i++) print line[i] }'", page)

@@ -169,7 +169,7 @@ probes/clustered_block/walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one
 probes/clustered_block/compare.c|s/counter->items\[i\].length < counter->items\[0\].length)/true)/|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/parting->shortest < PERIOD_SHORTEST)/false)/|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/AGREED_LEAST = 3/AGREED_LEAST = 1/|test_probes_kim|recovery
-probes/clustered_block/counter.c|s/(pages \* page + unit - 1) \/ unit \* unit/pages * page/|test_counter|
+probes/clustered_block/counter.c|s/(cut->gather_count \* pages \* page + unit - 1) \/ unit \* unit/pages * page/|test_counter|
 probes/clustered_block/counter.c|s/(steady .. !cut->scattered)/true/|test_counter|
 probes/clustered_block/counter.c|s/2 \* (double)model->page_bytes/1 * (double)model->page_bytes/|test_counter|
 probes/clustered_block/counter.c|s/(b < 2 \* a .. other->length < one->length)/true/|test_counter|

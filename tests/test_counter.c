@@ -15,7 +15,7 @@ static struct counter counter;
 
 static struct counter_item item_of(uint64_t write_bytes, size_t length)
 {
-    return (struct counter_item){.cut = {write_bytes, write_bytes, 0, true},
+    return (struct counter_item){.cut = {write_bytes, write_bytes, 0, true, 1},
                                  .shown = COUNTER_LENGTH,
                                  .length = length};
 }
@@ -40,10 +40,11 @@ static struct counter_item middles(uint64_t write_bytes, uint64_t pitch_bytes,
                                    uint64_t middle_bytes,
                                    enum counter_shown shown, size_t length)
 {
-    return (struct counter_item){
-        .cut = {write_bytes, pitch_bytes, middle_bytes - write_bytes / 2, true},
-        .shown = shown,
-        .length = length};
+    return (struct counter_item){.cut = {write_bytes, pitch_bytes,
+                                         middle_bytes - write_bytes / 2, true,
+                                         1},
+                                 .shown = shown,
+                                 .length = length};
 }
 
 static double used(struct counter_model model, struct counter_cut cut,
@@ -60,30 +61,36 @@ START_TEST(a_write_uses_up_pages_and_units)
     bool steady;
 
     ck_assert_double_eq(
-        used(page, (struct counter_cut){16 * KIB, 16 * KIB, 0, true}, &steady),
+        used(page, (struct counter_cut){16 * KIB, 16 * KIB, 0, true, 1},
+             &steady),
         48 * KIB);
     ck_assert(steady);
     /* Of three writes of 32 KiB in two pages one touches both. */
     ck_assert_double_eq(
-        used(page, (struct counter_cut){32 * KIB, 32 * KIB, 0, true}, &steady),
+        used(page, (struct counter_cut){32 * KIB, 32 * KIB, 0, true, 1},
+             &steady),
         64 * KIB);
     ck_assert(!steady);
     ck_assert_double_eq(
-        used(page, (struct counter_cut){16 * KIB, 48 * KIB, 40 * KIB, true},
+        used(page, (struct counter_cut){16 * KIB, 48 * KIB, 40 * KIB, true, 1},
              &steady),
         96 * KIB);
     ck_assert(steady);
     ck_assert_double_eq(
-        used(unit, (struct counter_cut){64 * KIB, 64 * KIB, 0, true}, &steady),
+        used(unit, (struct counter_cut){64 * KIB, 64 * KIB, 0, true, 1},
+             &steady),
         64 * KIB);
     ck_assert_double_eq(
-        used(unit, (struct counter_cut){80 * KIB, 80 * KIB, 0, true}, &steady),
+        used(unit, (struct counter_cut){80 * KIB, 80 * KIB, 0, true, 1},
+             &steady),
         128 * KIB);
     ck_assert_double_eq(
-        used(parts, (struct counter_cut){24 * KIB, 24 * KIB, 0, true}, &steady),
+        used(parts, (struct counter_cut){24 * KIB, 24 * KIB, 0, true, 1},
+             &steady),
         48 * KIB);
     ck_assert_double_eq(
-        used(parts, (struct counter_cut){32 * KIB, 32 * KIB, 0, true}, &steady),
+        used(parts, (struct counter_cut){32 * KIB, 32 * KIB, 0, true, 1},
+             &steady),
         0);
 }
 END_TEST
@@ -92,7 +99,7 @@ END_TEST
 START_TEST(only_in_order_may_writes_differ)
 {
     const struct counter_model page = {96 * KIB, 96 * KIB, 0, 9 * MIB};
-    struct counter_cut cut = {64 * KIB, 64 * KIB, 0, false};
+    struct counter_cut cut = {64 * KIB, 64 * KIB, 0, false, 1};
 
     ck_assert_double_eq(counter_length(&page, &cut), 72);
     cut.scattered = true;
@@ -130,6 +137,34 @@ START_TEST(a_unit_is_told_by_the_first_write_beyond_it)
     add(64 * KIB, 32);
     add(48 * KIB, 32);
     ck_assert_uint_eq(counter_says(&counter, false), 2 * MIB);
+}
+END_TEST
+
+/* Small writes that share a flush use up a page each, of units that are
+ * programmed together; but whether pages are longer than was found only longer
+ * writes tell. */
+START_TEST(writes_that_share_a_flush_fill_units)
+{
+    struct counter_item item = item_of(KIB, 64);
+
+    begin(16 * KIB, 16 * KIB, 64);
+    add(KIB, 64);
+    item.cut.pitch_bytes = 16 * KIB;
+    item.cut.gather_count = 2;
+    counter_add(&counter, &item);
+    item.cut.gather_count = 4;
+    item.length = 32;
+    counter_add(&counter, &item);
+    item.cut.gather_count = 3;
+    counter_add(&counter, &item);
+    ck_assert_uint_eq(counter_says(&counter, false), 2 * MIB);
+    begin(16 * KIB, 16 * KIB, 64);
+    add(KIB, 64);
+    item.cut.gather_count = 2;
+    counter_add(&counter, &item);
+    ck_assert_uint_eq(counter_says(&counter, false), 0);
+    add(32 * KIB, 32);
+    ck_assert_uint_eq(counter_says(&counter, false), MIB);
 }
 END_TEST
 
@@ -223,8 +258,8 @@ END_TEST
 
 START_TEST(only_a_sweep_that_parts_is_worth_its_time)
 {
-    const struct counter_cut part = {4 * KIB, 4 * KIB, 0, true};
-    const struct counter_cut two = {32 * KIB, 32 * KIB, 0, true};
+    const struct counter_cut part = {4 * KIB, 4 * KIB, 0, true, 1};
+    const struct counter_cut two = {32 * KIB, 32 * KIB, 0, true, 1};
 
     begin(16 * KIB, 16 * KIB, 256);
     ck_assert(counter_parting(&counter, &part).parts);
@@ -246,6 +281,7 @@ int main(void)
     tcase_add_test(tests, only_in_order_may_writes_differ);
     tcase_add_test(tests, a_plain_drive_is_told_by_a_part_and_by_two_pages);
     tcase_add_test(tests, a_unit_is_told_by_the_first_write_beyond_it);
+    tcase_add_test(tests, writes_that_share_a_flush_fill_units);
     tcase_add_test(tests, a_longer_page_is_told_in_order);
     tcase_add_test(tests, parts_use_up_a_page_each);
     tcase_add_test(tests, what_is_written_must_matter);

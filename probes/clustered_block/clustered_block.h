@@ -81,8 +81,12 @@ struct block_course {
      * copy each log block and cannot keep it as the new data block. */
     bool by_twos;
     uint64_t skip_bytes; /* sequential ones begin so far behind base_bytes */
+    /* So many writes share a flush, and count as one. 0: each has its own. */
+    size_t gather_count;
     uint64_t most_bytes;
     size_t most_writes;
+    size_t first_writes;    /* of the first search; 0: 1024 */
+    size_t certify_periods; /* on fresh data; 0: 16 */
     /* The drive is left idle before each leg but the first. 0: one leg. */
     size_t leg_chunks;
     uint64_t pause_ns;
@@ -102,6 +106,9 @@ struct block_costs {
     const double *values, *residuals;
     size_t count;
 };
+
+/* The time of a write with its flush beyond its neighbours, in ns. */
+double block_beyond_ns(const struct block_costs *costs, size_t i);
 
 /* Measures the first `chunks` of a sweep and returns their costs. `rule` tells
  * which writes are neighbours. */

@@ -25,7 +25,11 @@ enum {
     NUMBER = 100,        /* of the first sweep that is compared */
     COUNTED_NUMBER = 90, /* of the first writes, counted */
     COUNTED_CHUNKS = 8,
-    PERIODS = 32,      /* in a sweep, where it may be so long */
+    COUNTED_GATHER_MAX = 8,
+    PERIODS = 32, /* in a sweep, where it may be so long */
+    /* Few distances are possible, so that fewer repeats tell which it is. */
+    FIRST_PERIODS = 10,
+    CERTIFY_PERIODS = 8,
     SEEN_PERIODS = 16, /* in one that surely shows a distance */
     WRITES_MAX = 65536,
     CUTS_MAX = 96,
@@ -75,19 +79,22 @@ static void quartiles_of(const double values[], struct block_counted *counted)
     counted->high = sample[STATS_MAX * 3 / 4];
 }
 
-static struct block_counted count_slow(struct block_probe *state,
-                                       const struct block_spikes *spikes,
-                                       const struct block_course *course)
+static struct block_costs costs_of(struct block_probe *state,
+                                   const struct block_spikes *spikes,
+                                   const struct block_course *course)
 {
-    const double least =
-        fmax(spikes->rule.threshold, slow_share * spikes->period.excess);
-    const struct block_costs costs =
-        block_walk_costs(state, course, COUNTED_CHUNKS, &spikes->rule);
+    return block_walk_costs(state, course, COUNTED_CHUNKS, &spikes->rule);
+}
+
+/* Those that take at least so much longer than their neighbours. */
+static struct block_counted count_slow(const struct block_costs *costs,
+                                       double least_ns)
+{
     struct block_counted counted = {0};
 
-    quartiles_of(costs.values, &counted);
-    for (size_t i = 0; i < costs.count; i++)
-        counted.slow_count += costs.residuals[i] > least;
+    quartiles_of(costs->values, &counted);
+    for (size_t i = 0; i < costs->count; i++)
+        counted.slow_count += block_beyond_ns(costs, i) > least_ns;
     return counted;
 }
 
@@ -123,8 +130,15 @@ enum claim block_judge_counts(const struct block_counted *within,
 /* ---- one sweep ----------------------------------------------------------- */
 
 /* Sweeps of a kind end once so many have shown nothing: each takes long. */
-enum cut_kind { CUT_INSIDE, CUT_SHORTER, CUT_LONGER, CUT_ACROSS, CUT_KINDS };
-static const size_t fails_most[CUT_KINDS] = {3, 4, 2, 13};
+enum cut_kind {
+    CUT_SHORTER, /* than the page, or than the first piece */
+    CUT_SEVERAL, /* writes share a flush */
+    CUT_LONGER,
+    CUT_ACROSS, /* what may be the end of a page */
+    CUT_INSIDE, /* the middle of what may be one */
+    CUT_KINDS
+};
+static const size_t fails_most[CUT_KINDS] = {4, 2, 2, 13, 3};
 
 struct compare {
     struct block_probe *state;
@@ -145,6 +159,7 @@ static struct block_course course_of(const struct counter_cut *cut, int number)
                                  .scattered = cut->scattered,
                                  .pitch_bytes = cut->pitch_bytes,
                                  .shift_bytes = cut->shift_bytes,
+                                 .gather_count = (size_t)cut->gather_count,
                                  .most_bytes = most_bytes};
 }
 
@@ -155,9 +170,17 @@ static bool count_cut(struct compare *compare, struct counter_item *item,
     const struct block_spikes *first = compare->first;
     const struct block_course within =
         course_of(&compare->counter.items[0].cut, COUNTED_NUMBER);
-    const struct block_course across = course_of(&item->cut, number);
-    const struct block_counted one = count_slow(compare->state, first, &within);
-    const struct block_counted two = count_slow(compare->state, first, &across);
+    const struct block_course other = course_of(&item->cut, number);
+    const struct block_costs costs = costs_of(compare->state, first, &within);
+    const struct block_costs others = costs_of(compare->state, first, &other);
+    struct block_counted one = {0};
+
+    quartiles_of(costs.values, &one);
+    const double least = fmax(first->rule.threshold,
+                              log1p(slow_share * expm1(first->period.excess)));
+    const double least_ns = expm1(least) * exp(one.low);
+    one = count_slow(&costs, least_ns);
+    const struct block_counted two = count_slow(&others, least_ns);
     const enum claim claim = block_judge_counts(
         &one, &two, COUNTED_CHUNKS * BLOCK_CHUNK_WRITES, first->period.length);
 
@@ -169,11 +192,15 @@ static bool walk_cut(struct compare *compare, struct counter_item *item,
                      double longest, int number)
 {
     const uint64_t writes = (uint64_t)(PERIODS * longest);
+    const uint64_t least = (uint64_t)(FIRST_PERIODS * longest);
     struct block_course course = course_of(&item->cut, number);
     struct block_spikes spikes;
 
     course.most_writes =
-        (size_t)smaller_of(larger_of(writes, block_piece_writes), WRITES_MAX);
+        (size_t)smaller_of(larger_of(writes, block_piece_writes), WRITES_MAX) /
+        (size_t)item->cut.gather_count;
+    course.first_writes = (size_t)larger_of(least, BLOCK_CHUNK_WRITES);
+    course.certify_periods = CERTIFY_PERIODS;
     item->shown = COUNTER_LENGTH;
     item->length = 0;
     if (block_walk(compare->state, &course, &spikes))
@@ -220,27 +247,17 @@ static enum cut_kind kind_of(const struct compare *compare,
         return (cut->shift_bytes + cut->write_bytes / 2) % cut->pitch_bytes
                    ? CUT_INSIDE
                    : CUT_ACROSS;
+    if (cut->gather_count > 1)
+        return CUT_SEVERAL;
     return cut->write_bytes < usual ? CUT_SHORTER : CUT_LONGER;
-}
-
-/* A longer request than the host sends must be split where pages end, or a page
- * evenly. */
-static bool is_possible(const struct block_probe *state, uint64_t write_bytes)
-{
-    const struct setting *setting = &state->study.setting;
-    const uint64_t limit = setting->request_limit_bytes;
-    const uint64_t page = state->page_bytes;
-    const bool splits_evenly =
-        page && limit && (limit % page == 0 || page % limit == 0);
-
-    return write_bytes % setting->logical_block_bytes == 0 &&
-           (limit == 0 || write_bytes <= limit || splits_evenly);
 }
 
 static void add_cut(struct compare *compare, const struct counter_cut *cut)
 {
+    const uint64_t logical = compare->state->study.setting.logical_block_bytes;
+
     if (compare->cuts_count < CUTS_MAX && cut->write_bytes > 0 &&
-        is_possible(compare->state, cut->write_bytes))
+        cut->write_bytes % logical == 0)
         compare->cuts[compare->cuts_count++] = *cut;
 }
 
@@ -249,7 +266,8 @@ static void add_length(struct compare *compare, uint64_t write_bytes)
     add_cut(compare,
             &(struct counter_cut){.write_bytes = write_bytes,
                                   .pitch_bytes = write_bytes,
-                                  .scattered = compare->first->scattered});
+                                  .scattered = compare->first->scattered,
+                                  .gather_count = 1});
 }
 
 /* Pieces whose middle lies so far behind multiples of what may be a page. */
@@ -265,7 +283,8 @@ static void add_middles(struct compare *compare, uint64_t page_bytes,
                                                .pitch_bytes = page_bytes,
                                                .shift_bytes = middle_bytes -
                                                               piece_bytes / 2,
-                                               .scattered = true});
+                                               .scattered = true,
+                                               .gather_count = 1});
 }
 
 /* Is what they cross one page, or several? Then they cross its parts, too. */
@@ -280,6 +299,14 @@ static void add_inside(struct compare *compare, uint64_t page_bytes)
 
 /* ---- asking -------------------------------------------------------------- */
 
+/* May slow writes be counted? Of longer ones, more are slow for reasons of
+ * their own. */
+static bool is_counted(const struct counter_cut *cut)
+{
+    return cut->shift_bytes ||
+           (cut->gather_count > 1 && cut->gather_count <= COUNTED_GATHER_MAX);
+}
+
 /* False: it shows nothing. */
 static bool ask_cut(struct compare *compare, size_t index,
                     const struct counter_parting *parting)
@@ -289,12 +316,10 @@ static bool ask_cut(struct compare *compare, size_t index,
     const uint64_t write_bytes = item.cut.write_bytes;
 
     compare->asked[index] = true;
-    bool is_shown = parting->longest >= PERIOD_SHORTEST &&
-                    walk_cut(compare, &item, parting->longest, number);
-    /* Of longer writes those that find a block full stand out less. */
-    if (!is_shown && item.cut.shift_bytes &&
-        parting->shortest < PERIOD_SHORTEST)
-        is_shown = count_cut(compare, &item, number);
+    const bool is_shown =
+        parting->shortest < PERIOD_SHORTEST && is_counted(&item.cut)
+            ? count_cut(compare, &item, number)
+            : walk_cut(compare, &item, parting->longest, number);
     if (!is_shown) {
         compare->compared->missed =
             compare->compared->missed || is_missed(compare, &item.cut);
@@ -313,12 +338,25 @@ static bool ask_cut(struct compare *compare, size_t index,
 
 /* ---- the list ------------------------------------------------------------ */
 
-/* Parts of a known page, and several pages. */
-static void list_of_page(struct compare *compare, uint64_t page_bytes)
+/* Parts of a known page. */
+static void list_parts(struct compare *compare, uint64_t page_bytes)
 {
     for (size_t i = 0; i < COUNT(parts); i++)
         if (page_bytes % parts[i] == 0)
             add_length(compare, page_bytes / parts[i]);
+}
+
+/* Several pages: of each the shortest part that uses one up, and a flush behind
+ * the last. That writes less than whole pages would. Only whole ones show that
+ * the page is longer than was found. */
+static void list_several(struct compare *compare, uint64_t page_bytes)
+{
+    for (size_t i = 0; i < COUNT(times); i++)
+        add_cut(compare,
+                &(struct counter_cut){.write_bytes = compare->shortest_bytes,
+                                      .pitch_bytes = page_bytes,
+                                      .scattered = compare->first->scattered,
+                                      .gather_count = times[i]});
     for (size_t i = 0; i < COUNT(times); i++)
         add_length(compare, times[i] * page_bytes);
 }
@@ -331,8 +369,13 @@ static void list_of_pieces(struct compare *compare)
 
     for (uint64_t bytes = first_bytes / 2; bytes >= logical; bytes /= 2)
         add_length(compare, bytes);
-    for (uint64_t bytes = 2 * first_bytes; bytes <= MIB; bytes *= 2)
+    for (uint64_t bytes = 2 * first_bytes; bytes <= page_most_bytes; bytes *= 2)
         add_length(compare, bytes);
+    /* Units of three or five pages lie between. */
+    for (uint64_t bytes = first_bytes; bytes <= page_most_bytes; bytes *= 2) {
+        add_length(compare, bytes / 2 * 3);
+        add_length(compare, bytes / 4 * 5);
+    }
 }
 
 /* The shortest write of the list, or the first. */
@@ -360,13 +403,13 @@ static void list_across(struct compare *compare)
 /* ---- all together -------------------------------------------------------- */
 
 /* Can a sweep show what is predicted of it? */
-static bool is_seen(enum cut_kind kind, const struct counter_parting *parting)
+static bool is_seen(const struct counter_cut *cut, enum cut_kind kind,
+                    const struct counter_parting *parting)
 {
-    if (SEEN_PERIODS * parting->longest > WRITES_MAX)
+    if (SEEN_PERIODS * parting->longest > WRITES_MAX ||
+        (kind == CUT_ACROSS && parting->shortest >= parting->longest))
         return false;
-    return kind == CUT_ACROSS
-               ? parting->shortest < parting->longest
-               : parting->longest >= PERIOD_SHORTEST || kind == CUT_INSIDE;
+    return parting->shortest >= PERIOD_SHORTEST || is_counted(cut);
 }
 
 /* Asks the first sweep of a kind that parts the models; or, to `confirm`, one
@@ -382,7 +425,7 @@ static bool ask_next(struct compare *compare, enum cut_kind kind, bool confirm)
             continue;
         const struct counter_parting parting =
             counter_parting(&compare->counter, cut);
-        if ((!parting.parts && !confirm) || !is_seen(kind, &parting))
+        if ((!parting.parts && !confirm) || !is_seen(cut, kind, &parting))
             continue;
         compare->fails[kind] += !ask_cut(compare, i, &parting);
         return true;
@@ -398,7 +441,8 @@ static bool longer_use_more(const struct compare *compare)
     const struct counter *counter = &compare->counter;
 
     for (size_t i = 1; i < counter->items_count; i++)
-        if (kind_of(compare, &counter->items[i].cut) == CUT_LONGER &&
+        if (kind_of(compare, &counter->items[i].cut) != CUT_SHORTER &&
+            counter->items[i].shown == COUNTER_LENGTH &&
             counter->items[i].length < counter->items[0].length)
             return true;
     return false;
@@ -432,7 +476,7 @@ void block_compare(struct block_probe *state, const struct block_spikes *first,
                    struct block_compared *compared)
 {
     const struct counter_item item = {
-        .cut = {first->write_bytes, first->write_bytes, 0, first->scattered},
+        .cut = {first->write_bytes, first->write_bytes, 0, first->scattered, 1},
         .shown = COUNTER_LENGTH,
         .length = first->period.length};
     struct compare *compare = study_alloc(&state->study, sizeof(*compare));
@@ -444,12 +488,16 @@ void block_compare(struct block_probe *state, const struct block_spikes *first,
     compare->compared = compared;
     compare->shortest_bytes = first->write_bytes;
     if (state->page_bytes)
-        list_of_page(compare, state->page_bytes);
+        list_parts(compare, state->page_bytes);
     else
         list_of_pieces(compare);
     counter_begin(&compare->counter, state->page_bytes, least_of(compare),
                   &item);
-    while (ask_next(compare, CUT_SHORTER, false) ||
+    while (ask_next(compare, CUT_SHORTER, false))
+        ;
+    if (state->page_bytes)
+        list_several(compare, state->page_bytes);
+    while (ask_next(compare, CUT_SEVERAL, false) ||
            ask_next(compare, CUT_LONGER, false))
         ;
     if (state->page_bytes == 0)
@@ -466,6 +514,7 @@ void block_compare(struct block_probe *state, const struct block_spikes *first,
 
 bool block_walk_pieces(struct block_probe *state, struct block_spikes *spikes)
 {
+    const uint64_t limit = state->study.setting.request_limit_bytes;
     const uint64_t page = state->page_bytes;
     const size_t count = page ? COUNT(parts) : COUNT(first_lengths_bytes);
 
@@ -477,7 +526,8 @@ bool block_walk_pieces(struct block_probe *state, struct block_spikes *spikes)
                                             .most_bytes = most_bytes,
                                             .most_writes = block_piece_writes};
         if ((page && length * parts[i] != page) ||
-            !is_possible(state, length) ||
+            length % state->study.setting.logical_block_bytes ||
+            (limit && length > limit) ||
             (state->page_is_absent && length > longest_of_unseen_bytes))
             continue;
         if (block_walk(state, &course, spikes))

@@ -25,14 +25,22 @@ static const uint64_t odds[] = {1, 3, 5};
 
 /* ---- what a write uses up ------------------------------------------------ */
 
-static uint64_t used_at(const struct counter_model *model, uint64_t begin_bytes,
-                        uint64_t length_bytes)
+static uint64_t used_at(const struct counter_model *model,
+                        const struct counter_cut *cut, uint64_t begin_bytes)
 {
     const uint64_t page = model->page_bytes, unit = model->unit_bytes;
     const uint64_t pages =
-        (begin_bytes + length_bytes - 1) / page - begin_bytes / page + 1;
+        (begin_bytes + cut->write_bytes - 1) / page - begin_bytes / page + 1;
 
-    return (pages * page + unit - 1) / unit * unit;
+    return (cut->gather_count * pages * page + unit - 1) / unit * unit;
+}
+
+/* Is it more than the drive takes as it comes? */
+static bool is_long(const struct counter_model *model,
+                    const struct counter_cut *cut)
+{
+    return model->part_bytes &&
+           (cut->write_bytes > model->part_bytes || cut->gather_count > 1);
 }
 
 double counter_used(const struct counter_model *model,
@@ -44,13 +52,13 @@ double counter_used(const struct counter_model *model,
     uint64_t sum = 0, first = 0;
 
     *steady = true;
-    if (model->part_bytes && cut->write_bytes > model->part_bytes)
+    if (is_long(model, cut))
         return 0;
     if (cut->shift_bytes == 0 && page % pitch == 0 && cut->write_bytes <= pitch)
         ways = 1; /* each within a page */
     for (uint64_t i = 0; i < ways; i++) {
-        const uint64_t used = used_at(
-            model, (i * pitch + cut->shift_bytes) % page, cut->write_bytes);
+        const uint64_t used =
+            used_at(model, cut, (i * pitch + cut->shift_bytes) % page);
         first = i ? first : used;
         *steady = *steady && used == first;
         sum += used;
@@ -88,14 +96,15 @@ static bool set_block(struct counter_model *model,
            (steady || !item->cut.scattered);
 }
 
-/* Writes that are taken in parts: twice as long ones use up more. */
+/* Writes that are taken in parts: twice as much uses up more. */
 static bool grows(const struct counter_model *model,
                   const struct counter_item *one,
                   const struct counter_item *other)
 {
-    const uint64_t a = one->cut.write_bytes, b = other->cut.write_bytes;
+    const uint64_t a = one->cut.write_bytes * one->cut.gather_count,
+                   b = other->cut.write_bytes * other->cut.gather_count;
 
-    if (other->shown != COUNTER_LENGTH || smaller_of(a, b) <= model->part_bytes)
+    if (other->shown != COUNTER_LENGTH || !is_long(model, &other->cut))
         return true;
     return (a < 2 * b || one->length < other->length) &&
            (b < 2 * a || other->length < one->length);
@@ -201,14 +210,16 @@ static void keep(struct counter *counter, struct counter_model model)
         counter->models[counter->models_count++] = model;
 }
 
-/* A page of this length, with units and parts of it. */
-static void keep_page(struct counter *counter, uint64_t page_bytes,
+/* A page of this length, with units and parts of it. `odd`: it is no power of
+ * two already, and its unit is as many times as long as one. */
+static void keep_page(struct counter *counter, uint64_t page_bytes, bool odd,
                       uint64_t least_bytes)
 {
     for (size_t i = 0; i < COUNT(multiples); i++) {
         const uint64_t unit = multiples[i] * page_bytes;
         const uint64_t part = page_bytes / multiples[i];
-        if (unit <= longest_unit_bytes)
+        const bool doubles = (multiples[i] & (multiples[i] - 1)) == 0;
+        if (unit <= longest_unit_bytes && (doubles || !odd))
             keep(counter, (struct counter_model){page_bytes, unit, 0, 0});
         if (part * multiples[i] == page_bytes && part % FIRST_PAGE_BYTES == 0 &&
             part >= least_bytes)
@@ -224,7 +235,7 @@ void counter_begin(struct counter *counter, uint64_t page_bytes,
     counter->items_count = 1;
     counter->models_count = 0;
     if (page_bytes) {
-        keep_page(counter, page_bytes, least_bytes);
+        keep_page(counter, page_bytes, false, least_bytes);
         for (size_t i = 1; i < COUNT(multiples); i++) {
             const uint64_t page = multiples[i] * page_bytes;
             keep(counter, (struct counter_model){page, page, 0, 0});
@@ -234,7 +245,7 @@ void counter_begin(struct counter *counter, uint64_t page_bytes,
     for (size_t i = 0; i < COUNT(odds); i++)
         for (uint64_t page = odds[i] * FIRST_PAGE_BYTES;
              page <= longest_page_bytes; page *= 2)
-            keep_page(counter, page, least_bytes);
+            keep_page(counter, page, odds[i] > 1, least_bytes);
 }
 
 void counter_add(struct counter *counter, const struct counter_item *item)

@@ -30,11 +30,12 @@ struct counter_model {
 /* The writes of a sweep lie shift_bytes behind multiples of pitch_bytes. */
 struct counter_cut {
     uint64_t write_bytes, pitch_bytes, shift_bytes;
-    bool scattered; /* at random places, not in order */
+    bool scattered;        /* at random places, not in order */
+    uint64_t gather_count; /* writes that share a flush, and count as one */
 };
 
-/* What a write uses up on average, in bytes. `*steady`: each as much. 0: the
- * model does not say. */
+/* What a write uses up on average, in bytes; or those that share a flush.
+ * `*steady`: each as much. 0: the model does not say. */
 double counter_used(const struct counter_model *model,
                     const struct counter_cut *cut, bool *steady);
 

@@ -44,8 +44,7 @@ static const double alike_most = 1.25;
  * full, and must not pass for the first copy-out. */
 static const double copy_least = 0.5;
 
-/* The time of a write beyond its neighbours, in ns. */
-static double beyond(const struct block_costs *costs, size_t i)
+double block_beyond_ns(const struct block_costs *costs, size_t i)
 {
     return exp(costs->values[i]) - exp(costs->values[i] - costs->residuals[i]);
 }
@@ -62,7 +61,7 @@ bool block_judge_copies(const struct block_costs *costs,
     size_t n = 0;
 
     for (size_t i = 0; i < copies.count && n < STATS_MAX; i++)
-        sample[n++] = beyond(costs, copies.first + i * copies.length);
+        sample[n++] = block_beyond_ns(costs, copies.first + i * copies.length);
     stats_sort(sample, n);
     copying->ns = n ? stats_median(sample, n) : 0;
     copying->quiet_writes = copies.first;
@@ -74,7 +73,7 @@ bool block_merges_for_sure(const struct block_costs *costs,
                            const struct block_copying *in_order)
 {
     for (size_t i = 0; i < costs->count; i++)
-        if (beyond(costs, i) > merged_for_sure * in_order->ns)
+        if (block_beyond_ns(costs, i) > merged_for_sure * in_order->ns)
             return true;
     return false;
 }

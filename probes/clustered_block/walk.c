@@ -14,7 +14,7 @@
 
 enum {
     CHUNK_WRITES = BLOCK_CHUNK_WRITES,
-    FIRST_CHUNKS = 4,     /* chunks of the first search in a sweep */
+    FIRST_WRITES = 4 * CHUNK_WRITES, /* of the first search in a sweep */
     CERTIFY_PERIODS = 16, /* periods of fresh data for a certificate */
     TRIES_A_LENGTH = 2,
     PARTS_MAX = 4, /* a refuted period is divided by up to this */
@@ -73,14 +73,21 @@ static uint64_t anywhere(const struct block_probe *state,
     return (first + index) * pitch + course->shift_bytes;
 }
 
+/* Writes of which only the last is flushed. */
+static uint64_t gather_of(const struct block_course *course)
+{
+    return course->gather_count ? course->gather_count : 1;
+}
+
 static void ask_chunk(struct block_probe *state, const struct walk *walk,
                       uint32_t chunk)
 {
     const struct block_course *course = walk->course;
     const size_t leg_chunks = course->leg_chunks;
-    const uint64_t pitch = pitch_of(course);
-    const uint64_t first =
-        walk->first_bytes + (uint64_t)chunk * CHUNK_WRITES * pitch;
+    const uint64_t pitch = pitch_of(course), gather = gather_of(course);
+    const uint64_t writes = CHUNK_WRITES * gather;
+    const uint64_t visit = chunk * writes;
+    const uint64_t first = walk->first_bytes + visit * pitch;
     struct step pause =
         placing_unmeasured(OPERATION_IDLE, 0, 0, walk->phase, chunk);
     struct step step = {.operation = OPERATION_WRITE,
@@ -94,13 +101,14 @@ static void ask_chunk(struct block_probe *state, const struct walk *walk,
     if (leg_chunks && chunk % leg_chunks == 0 &&
         (chunk || course->begins_paused))
         study_ask(&state->study, &pause);
-    for (unsigned i = 0; i < CHUNK_WRITES; i++) {
-        step.offset_bytes =
-            course->scattered
-                ? anywhere(state, course, (uint64_t)chunk * CHUNK_WRITES + i,
-                           &random)
-                : first + (course->by_twos ? i ^ 1 : i) * pitch;
-        placing_ask_flushed(&state->study, &step);
+    for (uint64_t i = 0; i < writes; i++) {
+        step.offset_bytes = course->scattered
+                                ? anywhere(state, course, visit + i, &random)
+                                : first + (course->by_twos ? i ^ 1 : i) * pitch;
+        if ((i + 1) % gather)
+            study_ask(&state->study, &step);
+        else
+            placing_ask_flushed(&state->study, &step);
     }
 }
 
@@ -110,14 +118,17 @@ static bool take_chunk(struct block_probe *state, struct walk *walk,
     const struct ledger_entry *entry =
         ledger_get(&state->study.ledger, walk->phase, "page", chunk);
 
+    const size_t gather = gather_of(walk->course);
     double writes_ns[CHUNK_WRITES];
 
-    if (!entry || entry->failed || entry->count != 2 * CHUNK_WRITES)
+    if (!entry || entry->failed || entry->count != (gather + 1) * CHUNK_WRITES)
         return false;
-    for (int i = 0; i < CHUNK_WRITES; i++) {
-        writes_ns[i] = (double)entry->timings[2 * i].ns;
-        double ns =
-            (double)(entry->timings[2 * i].ns + entry->timings[2 * i + 1].ns);
+    for (size_t i = 0; i < CHUNK_WRITES; i++) {
+        const struct timing *rows = &entry->timings[(gather + 1) * i];
+        writes_ns[i] = 0;
+        for (size_t j = 0; j < gather; j++)
+            writes_ns[i] += (double)rows[j].ns;
+        const double ns = writes_ns[i] + (double)rows[gather].ns;
         walk->values[walk->count++] = log(ns > 1 ? ns : 1);
     }
     walk->writes_ns += stats_median(writes_ns, CHUNK_WRITES);
@@ -221,7 +232,8 @@ static enum claim look_from(struct block_probe *state, struct walk *walk,
 {
     bool certified = false;
     int error = search(state, walk, from, count, dead, rule, period);
-    size_t end = count + CERTIFY_PERIODS * period->length;
+    const size_t periods = walk->course->certify_periods;
+    size_t end = count + (periods ? periods : CERTIFY_PERIODS) * period->length;
 
     period->phase += from;
     if (!error && end + CHUNK_WRITES <= walk->room_writes) {
@@ -260,7 +272,9 @@ static bool follow(struct block_probe *state, struct walk *walk,
     struct period_dead dead[2] = {{.count = 0}, {.count = 0}};
     size_t failed[2][PERIOD_DEAD_MAX], failed_count[2] = {0, 0};
 
-    for (size_t n = FIRST_CHUNKS * CHUNK_WRITES; n <= walk->writes_most;
+    const size_t first = walk->course->first_writes;
+
+    for (size_t n = first ? first : FIRST_WRITES; n <= walk->writes_most;
          n = walk->count > 2 * n ? walk->count : 2 * n) {
         walk_to(state, walk, n);
         for (int later = 0; later < 2; later++) {
@@ -294,15 +308,17 @@ bool block_walk(struct block_probe *state, const struct block_course *course,
     struct walk walk = {.course = course,
                         .first_bytes = state->base_bytes,
                         .room_writes = SIZE_MAX};
-    uint64_t writes = course->most_bytes / course->write_bytes;
+    const uint64_t gather = gather_of(course);
+    uint64_t writes = course->most_bytes / course->write_bytes / gather;
 
     *spikes = (struct block_spikes){.found = false};
     name_phase(course, walk.phase);
     writes = writes < course->most_writes ? writes : course->most_writes;
-    if (course->scattered && writes < FIRST_CHUNKS * CHUNK_WRITES)
-        writes = FIRST_CHUNKS * CHUNK_WRITES;
+    if (course->scattered && writes < FIRST_WRITES)
+        writes = FIRST_WRITES;
     if (!course->scattered) {
-        walk.room_writes = (size_t)(state->room_bytes / course->write_bytes);
+        walk.room_writes =
+            (size_t)(state->room_bytes / pitch_of(course) / gather);
         if (writes > walk.room_writes / 2)
             writes = walk.room_writes / 2;
     }
