@@ -167,7 +167,7 @@ probes/clustered_block/say.c|s/period.error : one_route_confidence/period.error 
 probes/clustered_block/walk.c|s/STALLS_MAX = 2,/STALLS_MAX = 20,/|test_budget|one drive
 probes/clustered_block/walk.c|s/FILL_PARTS = 64/FILL_PARTS = 16/|test_budget|one drive
 probes/clustered_block/compare.c|s/counter->items\[i\].length < counter->items\[0\].length)/true)/|test_probes_kim|recovery
-probes/clustered_block/compare.c|s/parting->shortest < PERIOD_SHORTEST)/false)/|test_probes_kim|recovery
+probes/clustered_block/compare.c|s/parting->shortest < PERIOD_SHORTEST/false/|test_probes_kim|recovery
 probes/clustered_block/compare.c|s/AGREED_LEAST = 3/AGREED_LEAST = 1/|test_probes_kim|recovery
 probes/clustered_block/counter.c|s/(cut->gather_count \* pages \* page + unit - 1) \/ unit \* unit/pages * page/|test_counter|
 probes/clustered_block/counter.c|s/(steady .. !cut->scattered)/true/|test_counter|
