@@ -212,8 +212,9 @@ def random_drive(seed, options, noise=None):
 
 
 def under_noise(drive, noise, options):
-    """The drive, with what many reads get of it with this noise."""
-    if noise == "none" or drive.path in CONTROLS or options.papers:
+    """The drive, with what many reads get of it with this noise, which takes
+    the place of what it was drawn with."""
+    if drive.path in CONTROLS or options.papers:
         return drive
     there = random_drive(drive.seed, options, noise)
     if there is None:

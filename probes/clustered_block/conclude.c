@@ -20,12 +20,9 @@ static const double search_error = 0.004;
 static const uint64_t shortest_climb_bytes = MIB / 4;
 static const uint64_t largest_block_bytes = 64 * MIB;
 /* The most confidence if the slow writes may be those of a part of a block, or
- * if a split page may use up several pages. In such cases both were often
- * so. */
+ * if no longer writes tell whether pages are programmed together. In such cases
+ * both were often so. */
 static const double doubtful_confidence = 0.6;
-/* The most where writes of parts of a page tell the block, but no longer ones
- * whether pages are programmed together. */
-static const double unsure_confidence = 0.75;
 
 static const uint32_t quick_looks[] = {9, 12, 18, 0};
 
@@ -92,7 +89,7 @@ const char *block_conclude_pieces(struct block_probe *state,
         (!compared.is_plain || compared.lengths_count < 2))
         return "too few lengths of writes agree on a distance of slow ones";
     if (compared.claim == CLAIM_OPEN)
-        confidence = fmin(unsure_confidence, confidence);
+        confidence = fmin(doubtful_confidence, confidence);
     if (compared.missed) {
         block_say_lost(findings);
         return NULL;
@@ -154,9 +151,7 @@ const char *block_conclude_one_route(struct block_probe *state,
                "a block each uses up is not known: writes of other lengths "
                "show too few distances";
     if (compared.claim == CLAIM_OPEN) {
-        confidence = fmin(compared.lengths_count > 1 ? unsure_confidence
-                                                     : doubtful_confidence,
-                          confidence);
+        confidence = fmin(doubtful_confidence, confidence);
         why_alone = "but whether longer writes use up as much as they are long "
                     "does not show";
     }
