@@ -10,6 +10,7 @@
 #include "lib/twin/rows/align.h"
 #include "lib/twin/rows/replay.h"
 #include "lib/twin/rows/thin.h"
+#include "lib/twin/search.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 #include "tests/twin_record.h"
@@ -548,15 +549,6 @@ START_TEST(test_what_cannot_win_is_given_up)
 }
 END_TEST
 
-static const struct twin_aspect *aspect_of(const char *key)
-{
-    size_t i = 0;
-
-    while (strcmp(twin_aspect_at(i)->key, key) != 0)
-        i++;
-    return twin_aspect_at(i);
-}
-
 /* Planes and programs of several pages leave page and block as they are, and go
  * with pages that are mapped one by one. */
 START_TEST(test_pages_lie_in_planes)
@@ -565,12 +557,14 @@ START_TEST(test_pages_lie_in_planes)
 
     ck_assert_int_eq(drive_load("ssd-c", &drive, &why), 0);
     const uint64_t block_bytes = twin_shape_of(&drive).block_bytes;
-    ck_assert(twin_aspect_apply(aspect_of("planes_count"), "2", &drive));
-    ck_assert(twin_aspect_apply(aspect_of("program_pages_count"), "2", &drive));
+    ck_assert(twin_aspect_apply(twin_aspect_find("planes_count"), "2", &drive));
+    ck_assert(twin_aspect_apply(twin_aspect_find("program_pages_count"), "2",
+                                &drive));
     ck_assert_uint_eq(drive.planes_count, 2);
     ck_assert_uint_eq(drive.program_pages_count, 2);
     ck_assert_uint_eq(twin_shape_of(&drive).block_bytes, block_bytes);
-    ck_assert(twin_aspect_apply(aspect_of("mapping"), "log-block", &drive));
+    ck_assert(
+        twin_aspect_apply(twin_aspect_find("mapping"), "log-block", &drive));
     ck_assert_uint_eq(drive.planes_count, 1);
     ck_assert_uint_eq(drive.program_pages_count, 1);
     ck_assert_uint_eq(twin_shape_of(&drive).block_bytes, block_bytes);
@@ -580,7 +574,7 @@ END_TEST
 START_TEST(test_no_logs_are_tried_where_there_are_none)
 {
     struct findings findings = {.count = 0};
-    const struct twin_aspect *mapping = aspect_of("mapping");
+    const struct twin_aspect *mapping = twin_aspect_find("mapping");
 
     ck_assert(twin_aspect_allows(mapping, "log-block", &findings));
     ck_assert(twin_aspect_allows(mapping, "shared-logs", &findings));
@@ -611,12 +605,66 @@ START_TEST(test_shared_logs_are_told)
     finding_absent(findings_add(&findings, "made", "log_list"), 0.9);
     ck_assert_msg(twin_fit(&compared.rows, &findings, &twin, &why) == 0, "%s",
                   why.text);
-    twin_aspect_value(aspect_of("mapping"), &twin.drive, value, sizeof(value));
+    twin_aspect_value(twin_aspect_find("mapping"), &twin.drive, value,
+                      sizeof(value));
     ck_assert_str_eq(value, "shared-logs");
     ck_assert_uint_eq(twin.drive.mapping, MAPPING_LOG_BLOCK);
-    ck_assert(
-        twin_aspect_apply(aspect_of("mapping"), "log-block", &twin.drive));
+    ck_assert(twin_aspect_apply(twin_aspect_find("mapping"), "log-block",
+                                &twin.drive));
     ck_assert_uint_eq(twin.drive.log_set_blocks_count, 1);
+    compare_end(&compared);
+}
+END_TEST
+
+/* A buffer that empties itself leaves the times of a lazy one far off: the kind
+ * is found with times of its own, whatever those of the drive before are. */
+START_TEST(test_a_kind_is_told_with_times_of_its_own)
+{
+    static struct compared compared;
+    static struct twin twin;
+    struct findings findings = {.count = 0};
+    struct drive drive;
+
+    compare_begin(&compared,
+                  "sim:ssd-a,write_buffer_drain=eager,noise=realistic", 20);
+    state(&findings, "log_list", 8);
+    ck_assert_int_eq(drive_load("ssd-a", &drive, &why), 0);
+    drive.program_ns[0] = 40000000;
+    ck_assert_msg(twin_search_kinds(&compared.rows, &compared.rows, &findings,
+                                    &drive, &twin, &why) == 0,
+                  "%s", why.text);
+    ck_assert_uint_eq(drive.write_buffer_drain, DRAIN_EAGER);
+    ck_assert_uint_eq(drive.mapping, MAPPING_LOG_BLOCK);
+    compare_end(&compared);
+}
+END_TEST
+
+/* Logs are counted by rows that follow each other for long: with times that
+ * are right, one more or one fewer explains less. */
+START_TEST(test_logs_are_counted)
+{
+    static struct compared compared;
+    static struct twin twin;
+    struct findings findings = {.count = 0};
+    struct twin_times_fit fit;
+    struct drive drive;
+
+    compare_begin(&compared, "sim:ssd-a,log_blocks_count=6,noise=realistic",
+                  60);
+    ck_assert_int_eq(drive_load("ssd-a,log_blocks_count=2", &drive, &why), 0);
+    ck_assert_int_eq(twin_times(&compared.rows, 0, &drive, &fit, &why), 0);
+    double cost = fit.cost;
+    ck_assert_int_eq(
+        twin_search_logs(&compared.rows, &findings, &drive, &cost, &twin, &why),
+        0);
+    ck_assert_uint_eq(drive.log_blocks_count, 6);
+    ck_assert_double_lt(cost, fit.cost);
+    state(&findings, "log_list", 4); /* what was found stays */
+    drive.log_blocks_count = 4;
+    ck_assert_int_eq(
+        twin_search_logs(&compared.rows, &findings, &drive, &cost, &twin, &why),
+        0);
+    ck_assert_uint_eq(drive.log_blocks_count, 4);
     compare_end(&compared);
 }
 END_TEST
@@ -711,7 +759,10 @@ int main(void)
     tcase_add_loop_test(score, test_no_structure_beats_the_null_on_a_control, 0,
                         2);
     tcase_add_test(score, test_no_structure_beats_the_null_on_noise);
+    tcase_set_timeout(fit, 30);
     tcase_add_test(fit, test_a_fit_finds_what_was_left_open);
+    tcase_add_test(fit, test_a_kind_is_told_with_times_of_its_own);
+    tcase_add_test(fit, test_logs_are_counted);
     tcase_add_test(fit, test_what_zeros_cost_is_fitted);
     tcase_add_test(fit, test_a_reach_gives_the_mapping_cache);
     tcase_add_test(fit, test_what_cannot_win_is_given_up);

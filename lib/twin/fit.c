@@ -2,6 +2,7 @@
 #include "lib/twin/fit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ const double twin_z_least = 3;
 static const struct twin_thinning fewest = {800, 100, false, 0, 0},
                                   few = {3200, 200, false, 0, 0},
                                   some = {3200, 400, false, 0, 0},
+                                  most = {6400, 800, false, 0, 0},
                                   sent_together = {800, 50, true, 0, 0};
 
 /* Steps of the model that one replay of them may take: with some 1,500 and 200
@@ -23,7 +25,8 @@ static const struct twin_thinning fewest = {800, 100, false, 0, 0},
 enum {
     STEPS_FEWEST_MAX = 15000,
     STEPS_FEW_MAX = 60000,
-    STEPS_SOME_MAX = 150000
+    STEPS_SOME_MAX = 150000,
+    STEPS_MOST_MAX = 700000
 };
 
 enum { REPLAYS_MAX = 1000, REPLAYS_LEAST = 200, STEPS_LAST = 4 };
@@ -132,20 +135,29 @@ static int climb(const struct twin_rows *rows, const struct findings *findings,
                              why);
 }
 
+/* What is better by its score, with levels that are free, must not fit worse by
+ * so much of the mean loss once its times are fitted: levels that no times can
+ * give are not the drive's. */
+static const double worse_most = 0.01;
+
 /* The structure by its score, and the times of it. */
 static int by_score(const struct twin_rows *rows, const struct twin_rows *fewer,
                     const struct findings *findings, struct twin *twin,
                     struct fault *why)
 {
     enum { REPLAYS_SCORE_MAX = 400 };
-    struct twin_times_fit fit = {.replays_count = 0};
-    int error = twin_search_score(rows, fewer, findings, REPLAYS_SCORE_MAX,
-                                  &twin->drive, twin, why);
+    struct twin_times_fit before = {.cost = INFINITY}, fit = before;
+    struct drive drive = twin->drive;
+    int error = fewer ? twin_times(rows, 1, &twin->drive, &before, why) : 0;
 
     if (!error)
-        error =
-            twin_times(rows, fewer ? 1 : STEPS_LAST, &twin->drive, &fit, why);
-    twin->replays_count += fit.replays_count;
+        error = twin_search_score(rows, fewer, findings, REPLAYS_SCORE_MAX,
+                                  &drive, twin, why);
+    if (!error)
+        error = twin_times(rows, fewer ? 2 : STEPS_LAST, &drive, &fit, why);
+    twin->replays_count += before.replays_count + fit.replays_count;
+    if (!error && fit.cost < before.cost + worse_most)
+        twin->drive = drive;
     return error;
 }
 
@@ -190,32 +202,133 @@ static int thin_again(const struct twin_rows *rows, const struct drive *drive,
     return thin_all(rows, drive, thinned, why);
 }
 
+/* Drives that a fit has passed. */
+enum { PASSED_MAX = 4 };
+struct passed {
+    struct drive drives[PASSED_MAX];
+    size_t count;
+};
+
+static void pass(const struct drive *drive, struct passed *passed)
+{
+    if (passed->count < PASSED_MAX)
+        passed->drives[passed->count++] = *drive;
+}
+
+/* A drive that was passed, its times as they fit best, and how it fits to many
+ * rows. */
+static int weigh(const struct thinned *thinned, const struct twin_rows *many,
+                 unsigned steps, struct drive *drive, double *cost,
+                 struct twin *twin, struct fault *why)
+{
+    struct twin_times_fit fit;
+    int error = twin_times(&thinned->rows, steps, drive, &fit, why);
+
+    twin->replays_count += fit.replays_count;
+    if (!error)
+        error = twin_times(many, 0, drive, &fit, why);
+    *cost = fit.cost;
+    return error;
+}
+
+/* Few rows do not show what a structure does to thousands, such as when it has
+ * to clean: of the drives passed the one that fits best to many more rows than
+ * a search can take. They also tell how many logs there are: with another
+ * number those do not show as what they are. */
+static int choose(const struct thinned *thinned, const struct twin_rows *many,
+                  const struct findings *findings, const struct passed *passed,
+                  struct twin *twin, struct fault *why)
+{
+    struct drive logs; /* the best that has some */
+    double least = INFINITY, least_of_logs = INFINITY, cost;
+    int error = 0;
+
+    for (size_t i = 0; i < passed->count && !error; i++) {
+        struct drive drive = passed->drives[i];
+        error = weigh(thinned, many, 1, &drive, &cost, twin, why);
+        if (!error && cost < least) {
+            least = cost;
+            twin->drive = drive;
+        }
+        if (!error && drive.mapping == MAPPING_LOG_BLOCK &&
+            cost < least_of_logs) {
+            least_of_logs = cost;
+            logs = drive;
+        }
+    }
+    if (error || !isfinite(least_of_logs))
+        return error;
+    error = twin_search_logs(many, findings, &logs, &least_of_logs, twin, why);
+    if (!error)
+        error = weigh(thinned, many, 2, &logs, &cost, twin, why);
+    if (!error && cost < least)
+        twin->drive = logs;
+    return error;
+}
+
+/* Its logs by many rows: with another number of them the score takes them for
+ * something else. */
+static int count_logs(const struct twin_rows *many,
+                      const struct findings *findings, struct twin *twin,
+                      struct fault *why)
+{
+    struct twin_times_fit fit;
+
+    if (twin->drive.mapping != MAPPING_LOG_BLOCK)
+        return 0;
+    int error = twin_times(many, 0, &twin->drive, &fit, why);
+    twin->replays_count += fit.replays_count;
+    return error ? error
+                 : twin_search_logs(many, findings, &twin->drive, &fit.cost,
+                                    twin, why);
+}
+
+/* The structure, twice: for the second time with rows thinned for what was
+ * found. */
+static int search(const struct twin_rows *all, struct thinned *thinned,
+                  const struct twin_rows *many, const struct findings *findings,
+                  struct passed *passed, struct twin *twin, struct fault *why)
+{
+    const struct twin_rows *small = &thinned->small, *fewer = &thinned->fewest;
+    struct drive *drive = &twin->drive;
+    int error = twin_search_geometry(small, fewer, drive, twin, why);
+
+    for (int round = 0; round < 2 && !error; round++) {
+        error = thin_again(all, drive, thinned, why);
+        if (!error)
+            error = fit_together(thinned, twin, why);
+        if (!error)
+            error = by_score(round ? &thinned->rows : small,
+                             round ? small : NULL, findings, twin, why);
+        pass(drive, passed);
+        if (!error && round == 0)
+            error = twin_search_kinds(small, fewer, findings, drive, twin, why);
+        if (!error)
+            error = climb(small, findings, twin, why);
+        if (!error && round == 0)
+            error = count_logs(many, findings, twin, why);
+        pass(drive, passed);
+    }
+    return error ? error : choose(thinned, many, findings, passed, twin, why);
+}
+
 static int fit_flash(const struct twin_rows *all, struct thinned *thinned,
                      const struct findings *findings, struct twin *twin,
                      struct fault *why)
 {
-    const struct twin_rows *small = &thinned->small, *rows = &thinned->rows;
-    struct drive *drive = &twin->drive;
-    int error = twin_search_geometry(small, &thinned->fewest, drive, twin, why);
+    const struct twin_rows *rows = &thinned->rows;
+    struct passed *passed = calloc(1, sizeof(*passed));
+    struct twin_rows many = {.count = 0};
+    int error = -ENOMEM;
 
+    if (passed)
+        error = thin_to(all, most, STEPS_MOST_MAX, &twin->drive, &many, why);
     if (!error)
-        error = thin_again(all, drive, thinned, why);
+        error = search(all, thinned, &many, findings, passed, twin, why);
+    twin_rows_free(&many);
+    free(passed);
     if (!error)
-        error = fit_together(thinned, twin, why);
-    if (!error)
-        error = by_score(small, NULL, findings, twin, why);
-    if (!error)
-        error = climb(small, findings, twin, why);
-    if (!error)
-        error = thin_again(all, drive, thinned, why);
-    if (!error)
-        error = fit_together(thinned, twin, why);
-    if (!error)
-        error = by_score(rows, small, findings, twin, why);
-    if (!error)
-        error = climb(small, findings, twin, why);
-    if (!error)
-        error = twin_times(rows, STEPS_LAST, drive, &twin->times, why);
+        error = twin_times(rows, STEPS_LAST, &twin->drive, &twin->times, why);
     twin->replays_count += twin->times.replays_count;
     if (!error)
         error = twin_judge_structure(rows, findings, twin, why);

@@ -20,6 +20,16 @@ int twin_search_geometry(const struct twin_rows *rows,
                          struct twin *twin, struct fault *why);
 
 /*
+ * The kind of drive that fits best: mapping, drain and levels that the findings
+ * leave open, each with times of its own, and the best with a geometry of their
+ * own. `fewer` of the rows sort out most of them.
+ */
+int twin_search_kinds(const struct twin_rows *rows,
+                      const struct twin_rows *fewer,
+                      const struct findings *findings, struct drive *drive,
+                      struct twin *twin, struct fault *why);
+
+/*
  * The structure that fits best, from `drive` on: geometry, and what the
  * findings leave open, each with times of its own. Ends where no change of one
  * thing or of two fits better, or after so many replays.
@@ -49,6 +59,14 @@ int twin_search_score(const struct twin_rows *rows,
 int twin_judge_structure(const struct twin_rows *rows,
                          const struct findings *findings, struct twin *twin,
                          struct fault *why);
+
+/*
+ * How many logs a drive with logs has, where the findings leave that open, and
+ * which is merged first. The times stay; `cost` is what the drive's rows cost.
+ */
+int twin_search_logs(const struct twin_rows *rows,
+                     const struct findings *findings, struct drive *drive,
+                     double *cost, struct twin *twin, struct fault *why);
 
 /*
  * How many requests the drive works on at once, and over how many banks and

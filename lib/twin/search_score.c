@@ -136,15 +136,6 @@ static int try_both(struct search *search, const struct twin_aspect *first,
 
 /* ---- all ---------------------------------------------------------------- */
 
-static const struct twin_aspect *find(const char *key)
-{
-    size_t i = 0;
-
-    while (strcmp(twin_aspect_at(i)->key, key) != 0)
-        i++;
-    return twin_aspect_at(i);
-}
-
 static bool is_open(const struct search *search,
                     const struct twin_aspect *aspect)
 {
@@ -154,8 +145,8 @@ static bool is_open(const struct search *search,
 /* A page shows by what a buffer does not hide. */
 static int try_pages(struct search *search)
 {
-    const struct twin_aspect *page = find("clustered_page_bytes");
-    const struct twin_aspect *buffer = find("write_buffer_bytes");
+    const struct twin_aspect *page = twin_aspect_find("clustered_page_bytes");
+    const struct twin_aspect *buffer = twin_aspect_find("write_buffer_bytes");
     const struct drive from = search->drive;
 
     if (is_open(search, page) && is_open(search, buffer))

@@ -364,6 +364,15 @@ const struct twin_aspect *twin_aspect_at(size_t index)
                                                         : NULL;
 }
 
+const struct twin_aspect *twin_aspect_find(const char *key)
+{
+    size_t i = 0;
+
+    while (strcmp(aspects[i].key, key) != 0)
+        i++;
+    return &aspects[i];
+}
+
 /* A page, a block, or planes: keeps what it can of the rest of the geometry, as
  * many pages a bank as before. */
 static bool apply_shape(const char *key, uint64_t bytes, struct drive *drive)

@@ -56,6 +56,9 @@ enum { TWIN_ASPECTS_MAX = 32 };
 /* The table's row `index`; NULL past the last. In the order of asking. */
 const struct twin_aspect *twin_aspect_at(size_t index);
 
+/* The row of a key that is in the table. */
+const struct twin_aspect *twin_aspect_find(const char *key);
+
 /* Sets the aspect's key to a value. False, and the drive as it was, where there
  * is no such drive. */
 bool twin_aspect_apply(const struct twin_aspect *aspect, const char *value,
