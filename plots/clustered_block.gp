@@ -22,10 +22,12 @@ rows = "cat ".rows_file
 # which are likely to be whole pages. Those with three digits only tell how much
 # writes of other lengths use up.
 page = found("clustered_page") ? value_of("clustered_page")/1024 : 0
-walked = rows.sprintf(" | awk -v page=%.1f 'NF==1 { if ($1==last) line[n++]=at; next } $1 ~ /^walk-/ && $1 !~ /-[0-9][0-9][0-9]$/ && (page || $3>=most) { \
+# A flush leaves the rest of what is programmed at once unused.
+unit = found("clustered_block.programmed_at_once") ? value_of("clustered_block.programmed_at_once")/1024 : 0
+walked = rows.sprintf(" | awk -v page=%.1f -v unit=%.1f 'NF==1 { if ($1==last) line[n++]=at; next } $1 ~ /^walk-/ && $1 !~ /-[0-9][0-9][0-9]$/ && (page || $3>=most) { \
 if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
-a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } at+=(used-a)/1024 } \
-END { for (i=0; i<n; i++) print line[i] }'", page)
+a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } used-=a; if (unit) used=int((used+unit-1)/unit)*unit; at+=used/1024 } \
+END { for (i=0; i<n; i++) print line[i] }'", page, unit)
 walk = walked." | awk 'NF==2'"
 # Where in that walk the drive was left alone.
 pauses = system(walked." | awk 'NF==1'")

@@ -5,7 +5,8 @@
 # OUTPUT ends in .svg, .png or .txt (a picture in ASCII, COLUMNS wide).
 # FINDINGS has a line a finding, tabs between: parameter, verdict, value, low,
 # high, confidence, value in words, interval in words. Without it only what was
-# measured is drawn. Paths hold neither blanks nor quotes.
+# measured is drawn. What a finding says by the way is a line of its own, as
+# clustered_block.programmed_at_once. Paths hold neither blanks nor quotes.
 set encoding utf8
 set terminal push
 suffix = output_file[strlen(output_file)-3:]

@@ -97,6 +97,13 @@ static int write_findings(const struct findings *findings, const char *path)
         fprintf(out, "%s\t%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", f->parameter,
                 verdict_name(f->verdict), value, low, high, f->confidence,
                 words, strcmp(low, high) == 0 ? words : span);
+        for (size_t j = 0; j < f->extras_count; j++) {
+            report_amount(&f->extras[j].value, f->unit, false, words,
+                          sizeof(words));
+            value_format(&f->extras[j].value, value, sizeof(value));
+            fprintf(out, "%s.%s\tfound\t%s\t\t\t%.6f\t%s\t\n", f->parameter,
+                    f->extras[j].name, value, f->confidence, words);
+        }
     }
     return fclose(out) == 0 ? 0 : -errno;
 }

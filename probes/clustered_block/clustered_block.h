@@ -371,6 +371,9 @@ void block_say_gap(struct findings *findings, uint64_t block_bytes,
 void block_say_spikes(struct findings *findings,
                       const struct block_spikes *spikes, enum claim cached,
                       double confidence, const char *why_alone);
+/* Adds to the block that was just found what each flushed write uses up, where
+ * that is more than the page that was found. */
+void block_say_unit(struct findings *findings, uint64_t unit_bytes);
 /* For writes of several lengths. */
 void block_say_agreed(struct findings *findings,
                       const struct block_compared *compared, enum claim cached,

@@ -155,9 +155,12 @@ const char *block_conclude_one_route(struct block_probe *state,
         why_alone = "but whether longer writes use up as much as they are long "
                     "does not show";
     }
-    return conclude_alone(state, spikes, &whole, confidence,
-                          why_of(&compared, state->page_bytes, why_alone),
-                          findings);
+    const char *why_not = conclude_alone(
+        state, spikes, &whole, confidence,
+        why_of(&compared, state->page_bytes, why_alone), findings);
+    if (!why_not && compared.model.unit_bytes > state->page_bytes)
+        block_say_unit(findings, compared.model.unit_bytes);
+    return why_not;
 }
 
 /* Random writes of the whole block still cost more than sequential ones. */

@@ -77,6 +77,14 @@ void block_say_spikes(struct findings *findings,
                 spikes->period.trials, why_alone);
 }
 
+void block_say_unit(struct findings *findings, uint64_t unit_bytes)
+{
+    struct finding *finding = &findings->items[findings->count - 1];
+
+    if (finding->verdict == VERDICT_FOUND)
+        finding_extra(finding, "programmed_at_once", value_integer(unit_bytes));
+}
+
 void block_say_agreed(struct findings *findings,
                       const struct block_compared *compared, enum claim cached,
                       double confidence)
