@@ -75,11 +75,14 @@ CONTROLS = ("plain-disk", "ram-disk",
             "plain-disk,jitter_sigma=1,background_share=0.4,burst_share=0.1")
 
 
-def output_of(command):
-    """Exit status, what it said, the processor time it took."""
+def output_of(command, path=None):
+    """Exit status, what it said, the processor time it took. `path`: where it
+    finds other programs, such as gnuplot."""
+    environment = dict(os.environ, PATH=path) if path else None
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                   stdout=said, stderr=errors)
+                                   stdout=said, stderr=errors,
+                                   env=environment)
         try:
             resource.prlimit(process.pid, resource.RLIMIT_CPU,
                              (TIMEOUT_SECONDS, TIMEOUT_SECONDS))
@@ -328,12 +331,13 @@ STOPPED = threading.Event()
 
 def probe(case, options):
     """Runs ssdprobe once: (findings, device s, processor s, complaint)."""
-    command = case.command
+    command, path = case.command, None
     with contextlib.ExitStack() as stack:
         if options.twin:  # it is fitted to the rows of a run that is kept
             kept = stack.enter_context(tempfile.TemporaryDirectory())
             command = command + ["--output-dir=" + os.path.join(kept, "run")]
-        status, text, error, seconds = output_of(command)
+            path = kept  # nobody looks at figures
+        status, text, error, seconds = output_of(command, path)
     try:
         document = json.loads(text)
     except ValueError:
