@@ -42,6 +42,9 @@ static const double side_least = 0.2, restless_error = 0.0001;
  * KiB; a longer one consists of several. Among random test drives with one
  * level and such pages, 94 of 123 had one bit a cell. */
 static const double one_level_confidence = 0.75;
+/* The longest program of a page with one bit a cell: 0.2 to 0.3 ms are usual in
+ * data sheets, and 0.7 ms the most. The rest is for what a host adds. */
+static const double one_bit_most_ns = 0.8e6;
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 /* Two levels may be three or four of which some are too near to tell apart, or
  * are in one page longer than a chip's. Three are seldom others. Four are
@@ -284,6 +287,8 @@ enum nand_answer nand_judge(const struct nand_given *given,
             return NAND_BLURRED;
         if (given->stand_in)
             return NAND_ALIKE;
+        if (given->program_ns > one_bit_most_ns)
+            return NAND_LONG;
         say_one(given->page_bytes, profile, given->most, blocks, findings);
         return NAND_SAID;
     }

@@ -18,8 +18,10 @@
  *      place in the block ->
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/statistics/stats.h"
 #include "lib/infer/study.h"
 #include "probes/nand_type/levels.h"
 #include "probes/nand_type/profile.h"
@@ -30,7 +32,8 @@
 enum {
     BLOCKS_FIRST = 12, /* blocks of the first look; doubled for each further
                           look */
-    PLACES_MIN = 8     /* pages of a block: fewer show no pattern */
+    PLACES_MIN = 8,    /* pages of a block: fewer show no pattern */
+    BESIDE = 16        /* flushes, and reads, that a write is compared with */
 };
 
 static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
@@ -111,6 +114,61 @@ static double *take_blocks(struct state *state, uint32_t blocks)
     return costs;
 }
 
+/* Flushes with nothing to do, and reads of a page, each somewhere else. */
+static void ask_beside(struct state *state, enum operation operation,
+                       const char *cell)
+{
+    const struct setting *setting = &state->study.setting;
+    const uint64_t pages = setting->region_length_bytes / state->page_bytes;
+    struct step step = {.operation = operation,
+                        .label = {.phase = "beside", .round = 0}};
+
+    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
+    for (uint64_t i = 0; i < BESIDE; i++) {
+        if (operation == OPERATION_READ) {
+            step.length_bytes = state->page_bytes;
+            step.offset_bytes = setting->region_offset_bytes +
+                                placing_evenly(i, pages) * state->page_bytes;
+        }
+        study_ask(&state->study, &step);
+    }
+}
+
+/* The median time of one of them. */
+static double beside_ns(struct state *state, enum operation operation,
+                        const char *cell)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&state->study.ledger, "beside", cell, 0);
+    double ns[BESIDE];
+
+    if (entry && !entry->failed && entry->count == BESIDE) {
+        for (size_t i = 0; i < BESIDE; i++)
+            ns[i] = (double)entry->timings[i].ns;
+        return stats_median(ns, BESIDE);
+    }
+    ask_beside(state, operation, cell);
+    study_leave(&state->study);
+}
+
+/* The part of a page's write that is programming: without what sends it, which
+ * a read takes as well, and without what any flush takes. */
+static double program_ns(struct state *state, const double costs[],
+                         uint32_t blocks)
+{
+    const size_t count = blocks * state->places;
+    const size_t stride = count / STATS_MAX + 1;
+    double sample[STATS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i += stride)
+        sample[n++] = exp(costs[i]);
+    stats_sort(sample, n);
+    return stats_median(sample, n) -
+           beside_ns(state, OPERATION_FLUSH, "flush") -
+           beside_ns(state, OPERATION_READ, "read");
+}
+
 /* ---- reasoning --------------------------------------------------------- */
 
 /* Judges the first `blocks` blocks. */
@@ -118,14 +176,16 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
                                 struct findings *findings)
 {
     double *costs = take_blocks(state, blocks);
+    const double programmed_ns = program_ns(state, costs, blocks);
     struct nand_profile profile;
     enum nand_answer answer = NAND_MORE;
     const int error = nand_profile_make(costs, blocks, state->places, &profile);
 
     if (!error)
-        answer = nand_judge(&(struct nand_given){state->page_bytes, state->sure,
-                                                 state->stand_in},
-                            costs, blocks, &profile, findings);
+        answer =
+            nand_judge(&(struct nand_given){state->page_bytes, state->sure,
+                                            state->stand_in, programmed_ns},
+                       costs, blocks, &profile, findings);
     nand_profile_free(&profile);
     if (error)
         study_fail(&state->study);
@@ -139,6 +199,11 @@ static const char *reason_of(enum nand_answer answer)
                "and places that are counted otherwise may mix the kinds of "
                "pages: run clustered-block as well, or pass "
                "--assume=clustered_block=SIZE";
+    if (answer == NAND_LONG)
+        return "all pages take one time, but a longer one than a page with one "
+               "bit a cell takes to program: pages of several levels seem to "
+               "be programmed as one, and then it does not show how many bits "
+               "a cell holds";
     if (answer == NAND_HIDDEN)
         return "pages that seem to take one time differ a little, always the "
                "same ones: some levels are too near to each other to be "
