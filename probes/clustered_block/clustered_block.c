@@ -103,10 +103,11 @@ static void conclude_with_page(struct block_probe *state,
                                   .most_bytes = 512 * MIB,
                                   .most_writes = 16384};
     const char *why_not = no_slow_write;
-    struct block_spikes spikes;
+    struct block_spikes spikes, in_order;
 
-    if (block_walk(state, &course, &spikes)) {
-        why_not = block_conclude_spikes(state, &spikes, findings);
+    state->settles = false;
+    if (block_walk(state, &course, &in_order)) {
+        why_not = block_conclude_spikes(state, &in_order, findings);
         if (!why_not)
             return;
     }
@@ -120,6 +121,10 @@ static void conclude_with_page(struct block_probe *state,
         block_fill(state, page);
     }
     why_not = conclude_scattered(state, cleans, why_not, findings);
+    if (why_not == block_unsettled) {
+        state->settles = true;
+        why_not = block_conclude_spikes(state, &in_order, findings);
+    }
     if (why_not == no_slow_write && block_walk(state, &course, &spikes))
         why_not = block_conclude_spikes(state, &spikes, findings);
     if (why_not == no_slow_write && cleans)

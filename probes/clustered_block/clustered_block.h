@@ -48,6 +48,7 @@ struct block_probe {
     /* Length so far of the two sweeps of block_may_hide_logs(), in chunks: [0]
      * sequential, [1] random. */
     size_t hidden_chunks[2];
+    bool settles; /* takes an answer that other lengths did not confirm */
     struct block_search searches[BLOCK_SEARCHES_MAX];
     size_t searches_count;
 };
@@ -395,6 +396,9 @@ void block_say_lost(struct findings *findings);
 
 /* Each may measure more before it adds the finding. Returns NULL, or why it
  * adds none: then another route may tell. */
+
+/* Of writes in order no length but one told anything: at random more may. */
+extern const char block_unsettled[];
 
 /* For slow writes of a page that nothing confirms yet. Tests whether their
  * distance is one in bytes, not in requests. `confidence` at most. */

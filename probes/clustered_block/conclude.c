@@ -45,6 +45,9 @@ static enum claim claim_lookup(struct block_probe *state,
                : lookup_claim(&state->study, "lookup", &contrast, wait_ns);
 }
 
+const char block_unsettled[] =
+    "slow writes come at a fixed distance in order, but how much of a block "
+    "each uses up does not show there";
 static const char fetches[] =
     "slow writes come at a fixed distance, but a read in an area of that "
     "length that was not used for a while takes longer as well: the drive "
@@ -150,6 +153,9 @@ const char *block_conclude_one_route(struct block_probe *state,
         return "slow writes come at a fixed number of writes, but how much of "
                "a block each uses up is not known: writes of other lengths "
                "show too few distances";
+    /* At random more may show. */
+    if (compared.claim == CLAIM_OPEN && !spikes->scattered && !state->settles)
+        return block_unsettled;
     if (compared.claim == CLAIM_OPEN) {
         confidence = fmin(doubtful_confidence, confidence);
         why_alone = "but whether longer writes use up as much as they are long "
