@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No base rate has been counted for either yet. */
+/* Of pages and of what is read with a part of one that the twin decided, 8 of 9
+ * were right on random drives at realistic and heavy noise. Of levels a cell 5 of
+ * 9 were, so these it leaves open. No base rate of what it contradicts has been
+ * counted. */
 const double twin_contradicted_most = 0.9, twin_decided_most = 0.8;
 
 static struct finding *find(struct findings *findings, const char *parameter)
@@ -33,7 +36,6 @@ static void contradict(struct finding *finding,
 /* VALUE_NONE: it is not decided so. */
 static struct value value_of(const struct twin *twin, const char *parameter)
 {
-    static const char *const types[] = {"SLC", "MLC", "TLC", "QLC"};
     const struct drive *drive = &twin->drive;
 
     if (strcmp(parameter, "clustered_page") == 0)
@@ -45,8 +47,6 @@ static struct value value_of(const struct twin *twin, const char *parameter)
     if (strcmp(parameter, "log_list") == 0 &&
         drive->mapping == MAPPING_LOG_BLOCK)
         return value_integer(drive->log_blocks_count);
-    if (strcmp(parameter, "nand_type") == 0)
-        return value_text(types[drive->program_levels_count - 1]);
     return value_none();
 }
 

@@ -232,7 +232,10 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
 {
     const double ratio = exp(contrast->median);
     enum claim again = costs_as_much_again(state, "again", small_bytes, 8);
-    double most = again == CLAIM_HOLDS ? 1 : unclear_confidence;
+    /* Where flushes do nothing, and each write merges a block, the same place
+     * may cost as much again although it is held. */
+    double most =
+        again == CLAIM_HOLDS && state->flush_is_told ? 1 : unclear_confidence;
     double far_ratio = 0, far_confidence = 0;
 
     if (buffer_longer_is_quicker(state)) {
@@ -370,7 +373,9 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     state->known_page_bytes = findings_integer(known, "clustered_page");
     const struct finding *logs = findings_get(known, "log_list");
+    const struct finding *flush = findings_get(known, "flush_honesty");
     state->no_logs = logs && logs->verdict == VERDICT_ABSENT;
+    state->flush_is_told = flush && flush->verdict == VERDICT_FOUND;
     state->page_bytes = state->known_page_bytes;
     if (state->page_bytes < 4 * KIB)
         state->page_bytes = 64 * KIB;

@@ -54,6 +54,7 @@ struct buffer_probe {
     uint64_t page_bytes;       /* with `everywhere`: alignment of writes */
     uint64_t known_page_bytes; /* the drive's clustered page; 0: not known */
     bool no_logs;              /* it is known that there are none */
+    bool flush_is_told;        /* it is known what a flush waits for */
     bool no_end;               /* single writes do not reach the end */
 };
 
