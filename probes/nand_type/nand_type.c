@@ -37,6 +37,8 @@ enum {
 };
 
 static const double most_bytes_blocks = 3.0 * 1024 * 1024 * 1024;
+/* The longest page that clustered-page looks for is shorter. */
+static const uint64_t longest_page_bytes = 4 * MIB;
 
 struct state {
     struct study study;
@@ -251,6 +253,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->requests_max = 800000;
     plan->bytes_written = 50 * MIB;
     plan->bytes_written_max = 3 * GIB;
+    plan->bytes_read = BESIDE * 64 * KIB;
+    plan->bytes_read_max = BESIDE * longest_page_bytes;
 }
 
 static double confidence_of(const struct findings *known, const char *parameter)
