@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Of pages and of what is read with a part of one that the twin decided, 8 of 9
- * were right on random drives at realistic and heavy noise. Of levels a cell 5
- * of 9 were, so these it leaves open. No base rate of what it contradicts has
+ * were right on random drives at realistic and heavy noise. Of levels a cell 6
+ * of 10 were, so these it leaves open. No base rate of what it contradicts has
  * been counted. */
 const double twin_contradicted_most = 0.9, twin_decided_most = 0.8;
 

@@ -121,10 +121,9 @@ static void conclude_with_page(struct block_probe *state,
         block_fill(state, page);
     }
     why_not = conclude_scattered(state, cleans, why_not, findings);
-    if (why_not == block_unsettled) {
-        state->settles = true;
+    state->settles = true; /* nothing else may tell */
+    if (why_not == block_unsettled)
         why_not = block_conclude_spikes(state, &in_order, findings);
-    }
     if (why_not == no_slow_write && block_walk(state, &course, &spikes))
         why_not = block_conclude_spikes(state, &spikes, findings);
     if (why_not == no_slow_write && cleans)

@@ -79,13 +79,6 @@ static void quartiles_of(const double values[], struct block_counted *counted)
     counted->high = sample[STATS_MAX * 3 / 4];
 }
 
-static struct block_costs costs_of(struct block_probe *state,
-                                   const struct block_spikes *spikes,
-                                   const struct block_course *course)
-{
-    return block_walk_costs(state, course, COUNTED_CHUNKS, &spikes->rule);
-}
-
 /* Those that take at least so much longer than their neighbours. */
 static struct block_counted count_slow(const struct block_costs *costs,
                                        double least_ns)
@@ -171,8 +164,10 @@ static bool count_cut(struct compare *compare, struct counter_item *item,
     const struct block_course within =
         course_of(&compare->counter.items[0].cut, COUNTED_NUMBER);
     const struct block_course other = course_of(&item->cut, number);
-    const struct block_costs costs = costs_of(compare->state, first, &within);
-    const struct block_costs others = costs_of(compare->state, first, &other);
+    const struct block_costs costs =
+        block_walk_costs(compare->state, &within, COUNTED_CHUNKS, &first->rule);
+    const struct block_costs others =
+        block_walk_costs(compare->state, &other, COUNTED_CHUNKS, &first->rule);
     struct block_counted one = {0};
 
     quartiles_of(costs.values, &one);
