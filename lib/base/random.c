@@ -21,6 +21,11 @@ bool random_one_of_two(uint64_t index)
     return ((index / 2 * turn) >> 63 ^ index) & 1;
 }
 
+bool random_coin(uint64_t index)
+{
+    return random_mix(index) & 1;
+}
+
 uint64_t random_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -44,7 +44,8 @@ enum step_content {
     CONTENT_STRIPES, /* ones and zeros in turn, `part_bytes` each */
     CONTENT_MARK,    /* differs from place to place, and for each `mark`; can be
                      compared when it is read back */
-    CONTENT_PARTS /* of each two of these one of zeros: random_one_of_two() */
+    CONTENT_PARTS, /* of each two of these one of zeros: random_one_of_two() */
+    CONTENT_COINS  /* each part of zeros or of ones: random_coin() */
 };
 
 /*

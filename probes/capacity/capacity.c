@@ -10,12 +10,13 @@
  *   drops   ok    ok    ok    ok   ok   lost   lost   lost    lost    lost
  *   wraps   gone  ok    gone  ok   gone   what is written here falls there
  *
- * Marks lie in pairs at each power of two, for a drive that wraps takes the
- * address without its upper bits: the smallest distance at which the first of a
- * pair is overwritten is its capacity. Others are spread so evenly that the
- * write that empties the cache, which is in one piece at the end, falls on one
- * of them on a drive that wraps at any other size. Where a drive drops what is
- * written beyond its capacity, the border is bisected.
+ * Marks lie in pairs at each power of two, for most drives that wrap take the
+ * address without its upper bits. Others are spread so evenly that the write
+ * that empties the cache, which is in one piece at the end, falls on one of
+ * them on a drive that wraps at any other size; what is read there tells which
+ * part of that write it was, and the distance is a multiple of the size. A size
+ * is stated where it explains the fate of every mark. Where a drive drops what
+ * is written beyond its capacity, the border is bisected.
  *
  * It writes 1 GiB at the most. Assumes: no cache holds more than the 960 MiB of
  * that which empty it; less on a small drive, or with a small budget, and then
@@ -27,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/random.h"
 #include "lib/base/units.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
@@ -39,10 +41,10 @@ struct state {
 /* Marks that are read after the fill, and pairs that are read at once. */
 static const char phase_far[] = "marks", phase_near[] = "pairs";
 enum { MARK_FIRST = 1, MARK_FAR, MARK_AGAIN, BISECT_MAX = 40 };
-/* Caches may be larger than what was written to empty them. */
-static const double genuine_confidence = 0.99, fake_confidence = 0.999;
-/* Where nothing is left, it is a fake for sure, and likely one that wraps. */
-static const double all_lost_confidence = 0.95;
+static const uint64_t page_bytes = 4 * KIB; /* of the fill */
+/* A larger cache may hide a loss, and a drive may forget only once it is full:
+ * the marks and the fill are a small part of what it says it has. */
+static const double genuine_confidence = 0.95, fake_confidence = 0.999;
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -74,8 +76,9 @@ static void ask_flush(struct state *state, const char *phase)
     study_ask(&state->study, &step);
 }
 
-/* Pages of ones and of zeros by chance: no cache of a drive is known to hold
- * them in less room, and an emulated drive keeps them in little. */
+/* Pages of ones and of zeros by chance: a few in a row tell where they were
+ * written, no cache of a drive is known to hold them in less room, and an
+ * emulated drive keeps them in little. */
 static void ask_fill(struct state *state)
 {
     const struct capacity_layout *layout = &state->layout;
@@ -87,8 +90,8 @@ static void ask_fill(struct state *state)
                             .offset_bytes = at,
                             .length_bytes =
                                 smaller_of(layout->piece_bytes, end - at),
-                            .content = CONTENT_PARTS,
-                            .part_bytes = 4 * KIB,
+                            .content = CONTENT_COINS,
+                            .part_bytes = page_bytes,
                             .label = {.phase = "fill"}};
         if (!capacity_has_mark(layout, at, step.length_bytes))
             study_ask(&state->study, &step);
@@ -147,12 +150,10 @@ static bool look(const struct state *state, const char *phase, const char *cell,
 struct seen {
     bool kept[CAPACITY_MARKS_MAX];
     uint32_t lost_count;
-    /* By address: the last mark below which none is lost, and the first lost
-     * one. Is none kept above that? */
-    uint64_t last_kept_bytes, first_lost_bytes;
+    /* By address: the end of the last mark below which none is lost, and the
+     * first lost one. Is none kept above that? */
+    uint64_t kept_end_bytes, first_lost_bytes;
     bool monotone;
-    uint32_t power; /* the least at which a near one is overwritten; 0: none */
-    bool pairs_agree; /* all above it are, and none below, nor the one alone */
 };
 
 /* Nothing is known of a read that was not compared (as in a rehearsal). False:
@@ -192,32 +193,216 @@ static void order_marks(const struct state *state, struct seen *seen)
         if (seen->kept[i] && at > seen->first_lost_bytes)
             seen->monotone = false;
         if (seen->kept[i] && at < seen->first_lost_bytes)
-            seen->last_kept_bytes = larger_of(seen->last_kept_bytes, at);
+            seen->kept_end_bytes =
+                larger_of(seen->kept_end_bytes, at + state->layout.unit_bytes);
     }
 }
 
-/* False: the marks of that phase were not read. */
-static bool pair_marks(const struct state *state, const char *phase,
-                       struct seen *seen)
+/* ---- does it wrap, and at what size? ------------------------------------ */
+
+/* A drive that takes addresses modulo its size keeps a mark where nothing was
+ * written later at the same place. Does that size explain the fate of every
+ * mark? */
+
+/* Does a piece of the fill lie on this mark? */
+static bool is_filled(const struct capacity_layout *layout, uint64_t at_bytes,
+                      uint64_t size_bytes)
+{
+    const uint64_t begin = layout->fill_offset_bytes;
+    uint64_t twin = begin - begin % size_bytes + at_bytes % size_bytes;
+
+    if (twin < begin)
+        twin += size_bytes;
+    for (; twin < begin + layout->fill_bytes; twin += size_bytes) {
+        const uint64_t piece = (twin - begin) / layout->piece_bytes;
+        if (!capacity_has_mark(layout, begin + piece * layout->piece_bytes,
+                               layout->piece_bytes))
+            return true;
+    }
+    return false;
+}
+
+static bool is_overwritten(const struct capacity_layout *layout, uint32_t index,
+                           uint64_t size_bytes)
+{
+    const struct capacity_mark *marks = layout->marks;
+    const uint64_t place = marks[index].offset_bytes % size_bytes;
+
+    for (uint32_t i = index + 1; i < layout->marks_count; i++) {
+        const uint64_t other = marks[i].offset_bytes % size_bytes;
+        const uint64_t apart = other > place ? other - place : place - other;
+        if (apart < layout->unit_bytes)
+            return true;
+    }
+    return false;
+}
+
+static bool explains(const struct state *state, const struct seen *seen,
+                     uint64_t size_bytes)
+{
+    const struct capacity_layout *layout = &state->layout;
+
+    for (uint32_t i = 0; i < layout->marks_count; i++)
+        if (seen->kept[i] ==
+            (is_filled(layout, layout->marks[i].offset_bytes, size_bytes) ||
+             is_overwritten(layout, i, size_bytes)))
+            return false;
+    return true;
+}
+
+/* The same of the pairs alone, which were read at once. They must have been
+ * read. */
+static bool explains_pairs(const struct state *state, uint64_t size_bytes)
 {
     const struct capacity_mark *marks = state->layout.marks;
-    bool kept;
+    bool kept = false;
 
-    seen->power = 0;
-    seen->pairs_agree = true;
     for (uint32_t i = 0; i < state->layout.marks_count; i++) {
-        if (is_pair(&marks[i]) && !is_kept(state, phase, i, &kept))
-            return false;
-        if (marks[i].what == CAPACITY_ALONE && !kept)
-            seen->pairs_agree = false;
-        if (marks[i].what != CAPACITY_NEAR)
+        if (!is_pair(&marks[i]))
             continue;
-        if (seen->power == 0 && !kept)
-            seen->power = marks[i].power;
-        else if (seen->power && kept)
-            seen->pairs_agree = false;
+        bool over = false;
+        for (uint32_t j = i + 1; j < state->layout.marks_count && !over; j++)
+            over = is_pair(&marks[j]) && marks[j].offset_bytes % size_bytes ==
+                                             marks[i].offset_bytes % size_bytes;
+        if (!is_kept(state, phase_near, i, &kept) || kept == over)
+            return false;
     }
     return true;
+}
+
+/* The least power of two at which it may wrap; 0: none. `pairs` read at once
+ * count as well. */
+static uint64_t power_of(const struct state *state, const struct seen *seen,
+                         bool pairs)
+{
+    const struct capacity_mark *marks = state->layout.marks;
+
+    for (uint32_t i = 0; i < state->layout.marks_count; i++) {
+        const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
+        if (marks[i].what == CAPACITY_NEAR &&
+            (pairs ? explains_pairs(state, size_bytes) : !seen->kept[i]) &&
+            explains(state, seen, size_bytes))
+            return size_bytes;
+    }
+    return 0;
+}
+
+/* ---- which piece of the fill is it? ------------------------------------- */
+
+/* Each page of the fill holds ones or zeros by its address. So many pages in a
+ * row, found where a mark was lost, tell which part of the fill has overwritten
+ * it: the distance is a multiple of the size. */
+enum { TRACE_PAGES = 40, TRACES = 8 };
+
+struct trace {
+    uint64_t offset_bytes; /* of the first page */
+    bool zeros[TRACE_PAGES];
+};
+
+static void ask_trace(struct state *state, uint32_t number,
+                      uint64_t offset_bytes)
+{
+    for (uint32_t i = 0; i < TRACE_PAGES; i++) {
+        struct step step = {.operation = OPERATION_READ,
+                            .offset_bytes = offset_bytes + i * page_bytes,
+                            .length_bytes = page_bytes,
+                            .content = CONTENT_ONES,
+                            .compare = true,
+                            .label = {.phase = "trace"}};
+        snprintf(step.label.cell, sizeof(step.label.cell), "t%u-%u", number, i);
+        study_ask(&state->study, &step);
+    }
+}
+
+/* 0: it was read, and holds nothing but zeros or ones; -1: it was not read;
+ * 1: it holds something else. */
+static int read_trace(const struct state *state, uint32_t number,
+                      struct trace *trace)
+{
+    char cell[LABEL_CELL_MAX];
+    enum returned returned;
+    bool other = false;
+
+    for (uint32_t i = 0; i < TRACE_PAGES; i++) {
+        snprintf(cell, sizeof(cell), "t%u-%u", number, i);
+        if (!look(state, "trace", cell, &returned))
+            return -1;
+        trace->zeros[i] = returned == RETURNED_ZEROS;
+        other =
+            other || returned == RETURNED_OTHER || returned == RETURNED_UNSEEN;
+    }
+    return other;
+}
+
+/* How far before the fill's part with these contents it lies; 0: there is no
+ * such part. */
+static uint64_t distance_of(const struct capacity_layout *layout,
+                            const struct trace *trace)
+{
+    const uint64_t begin = layout->fill_offset_bytes / page_bytes;
+    const uint64_t end = begin + layout->fill_bytes / page_bytes;
+
+    for (uint64_t page = begin; page + TRACE_PAGES <= end; page++) {
+        uint32_t i = 0;
+        while (i < TRACE_PAGES && random_coin(page + i) == trace->zeros[i])
+            i++;
+        if (i == TRACE_PAGES)
+            return page * page_bytes - trace->offset_bytes;
+    }
+    return 0;
+}
+
+/* The lost marks that are traced: spread over all that are lost. */
+static uint32_t traced(const struct state *state, const struct seen *seen,
+                       uint64_t places_bytes[TRACES])
+{
+    const struct capacity_layout *layout = &state->layout;
+    uint32_t lost = 0, count = 0;
+
+    for (uint32_t i = 0; i < layout->marks_count && count < TRACES; i++) {
+        if (seen->kept[i])
+            continue;
+        const uint64_t place =
+            layout->marks[i].offset_bytes / page_bytes * page_bytes;
+        if (lost++ * TRACES >= count * seen->lost_count &&
+            place + TRACE_PAGES * page_bytes <= layout->fill_offset_bytes)
+            places_bytes[count++] = place;
+    }
+    return count;
+}
+
+/* The greatest common divisor of all distances: a multiple of the size; 0: no
+ * mark was overwritten by the fill. Leaves until all is read. */
+static uint64_t trace_marks(struct state *state, const struct seen *seen)
+{
+    uint64_t places_bytes[TRACES], divisor = 0;
+    const uint32_t count = traced(state, seen, places_bytes);
+    struct trace trace = {.offset_bytes = 0};
+
+    if (count > 0 && read_trace(state, 0, &trace) < 0) {
+        for (uint32_t i = 0; i < count; i++)
+            ask_trace(state, i, places_bytes[i]);
+        study_leave(&state->study);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        trace.offset_bytes = places_bytes[i];
+        if (read_trace(state, i, &trace) == 0)
+            divisor =
+                common_divisor(divisor, distance_of(&state->layout, &trace));
+    }
+    return divisor;
+}
+
+/* The largest size that divides it and explains all marks; 0: none. */
+static uint64_t size_of(const struct state *state, const struct seen *seen,
+                        uint64_t divisor)
+{
+    const uint64_t least_bytes = MIB;
+
+    for (uint64_t k = 1; divisor / k >= least_bytes; k++)
+        if (divisor % k == 0 && explains(state, seen, divisor / k))
+            return divisor / k;
+    return 0;
 }
 
 /* ---- what follows ------------------------------------------------------- */
@@ -256,7 +441,8 @@ static void say_all_kept(const struct state *state, struct findings *findings)
     format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
     snprintf(why, sizeof(why),
              "%u marks all over it are still there after %s were written "
-             "elsewhere; a larger cache could still hide that they are not",
+             "elsewhere; a larger cache, or a drive that forgets only once it "
+             "is full, would show after more writes",
              state->layout.marks_count, fill);
     if (!whole) {
         study_say_open(&probe_capacity, findings,
@@ -269,26 +455,29 @@ static void say_all_kept(const struct state *state, struct findings *findings)
     say_kind(findings, "genuine", genuine_confidence, why);
 }
 
-/* Where one mark falls on another. */
-static void say_wraps(const struct seen *seen, struct findings *findings)
+static void say_wraps(uint64_t bytes, struct findings *findings)
 {
-    const uint64_t bytes = UINT64_C(1) << seen->power;
     char size[24], why[300];
 
-    if (!seen->power) {
-        say_kind(findings, "wraps", fake_confidence,
-                 "what was written at one place has overwritten another");
-        finding_why(add(findings, "real_capacity"),
-                    "what is written at one place overwrites another, but not "
-                    "at the distance of any power of two");
-        return;
-    }
     snprintf(why, sizeof(why),
-             "what is written %s behind a place, or twice or any power of two "
-             "as far, overwrites it; what is written at half of that does not",
+             "what is written %s behind a place, or at any multiple of that, "
+             "overwrites it; this explains which marks are lost and which are "
+             "still there",
              format_bytes(bytes, size, sizeof(size)));
     say_kind(findings, "wraps", fake_confidence, why);
     say_capacity(findings, bytes, fake_confidence, why);
+}
+
+/* Some of it wraps, and no single size explains all marks. */
+static void say_chain(struct findings *findings)
+{
+    say_kind(findings, "wraps", fake_confidence,
+             "what was written at one place has overwritten another");
+    finding_why(
+        add(findings, "real_capacity"),
+        "what is written at one place overwrites another, but no single "
+        "size explains which marks are lost: parts of the drive may "
+        "wrap and others not");
 }
 
 /* Between the last mark that was kept and the first that was not; each step is
@@ -299,7 +488,8 @@ static bool bisect(struct state *state, const struct seen *seen,
 {
     const uint64_t unit = state->layout.unit_bytes;
 
-    *low_bytes = seen->last_kept_bytes + unit;
+    *low_bytes = larger_of(seen->kept_end_bytes,
+                           state->study.setting.region_offset_bytes);
     *high_bytes = seen->first_lost_bytes;
     for (uint32_t i = 0; i < BISECT_MAX; i++) {
         uint64_t at = *high_bytes;
@@ -327,6 +517,18 @@ static bool bisect(struct state *state, const struct seen *seen,
     return true;
 }
 
+/* Not even at its first place is anything kept. */
+static void say_keeps_nothing(struct findings *findings)
+{
+    static const char why[] =
+        "nothing that was written is there when it is read back, wherever it "
+        "was written: the drive takes no writes, as worn-out and broken ones "
+        "do";
+
+    say_kind(findings, "drops", fake_confidence, why);
+    say_capacity(findings, 0, fake_confidence, why);
+}
+
 static void conclude_drops(struct state *state, const struct seen *seen,
                            struct findings *findings)
 {
@@ -334,6 +536,15 @@ static void conclude_drops(struct state *state, const struct seen *seen,
     const bool exact = bisect(state, seen, &low_bytes, &high_bytes);
     char low[24], high[24];
 
+    if (exact && high_bytes == state->study.setting.region_offset_bytes) {
+        if (high_bytes == 0)
+            say_keeps_nothing(findings);
+        else
+            study_say_open(&probe_capacity, findings,
+                           "nothing that was written in the region is there "
+                           "when it is read back");
+        return;
+    }
     say_kind(findings, "drops", fake_confidence,
              "what is written is there up to some place, and lost from there "
              "to the end");
@@ -350,42 +561,36 @@ static void conclude_drops(struct state *state, const struct seen *seen,
                 format_bytes(high_bytes, high, sizeof(high)));
 }
 
-/* No mark is left, not even the first: the drive wraps, and the fill fell on
- * all of what is there. One that drops what it has no room for keeps the
- * first. */
-static void say_all_lost(const struct state *state, struct findings *findings)
-{
-    char fill[24], why[240];
-
-    format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
-    snprintf(why, sizeof(why),
-             "nothing that was written all over it is there after %s were "
-             "written at its end, which must have fallen on all of it",
-             fill);
-    say_kind(findings, "wraps", all_lost_confidence, why);
-    finding_why(add(findings, "real_capacity"),
-                "it is no more than the %s that have overwritten everything, "
-                "and no power of two",
-                fill);
-}
-
-/* The fill may have fallen on the pairs as well: then they are looked at by
- * themselves. */
+/* What is read where a mark was lost decides: another write (it wraps), or
+ * something that this run did not write there (it drops). Where the fill fell
+ * on the pairs as well, these are looked at by themselves. */
 static void conclude_lost(struct state *state, struct seen *seen,
                           struct findings *findings)
 {
-    if (!seen->kept[0] && !pair_marks(state, phase_near, seen)) {
-        ask_marks(state, phase_near, true);
-        study_leave(&state->study);
-    }
-    if (seen->power && seen->pairs_agree)
-        say_wraps(seen, findings);
-    else if (seen->lost_count == state->layout.marks_count)
-        say_all_lost(state, findings);
-    else if (seen->monotone && seen->power == 0)
+    const bool all_lost = seen->lost_count == state->layout.marks_count;
+    uint64_t size_bytes = all_lost ? 0 : power_of(state, seen, false);
+    bool kept;
+
+    if (!size_bytes && seen->monotone && !all_lost) {
         conclude_drops(state, seen, findings);
-    else if (seen->power == 0 && seen->lost_count > 1)
-        say_wraps(seen, findings);
+        return;
+    }
+    const uint64_t divisor = size_bytes ? 0 : trace_marks(state, seen);
+    if (divisor && !seen->kept[0]) {
+        if (!is_kept(state, phase_near, 0, &kept)) {
+            ask_marks(state, phase_near, true);
+            study_leave(&state->study);
+        }
+        size_bytes = power_of(state, seen, true);
+    }
+    if (divisor && !size_bytes)
+        size_bytes = size_of(state, seen, divisor);
+    if (size_bytes)
+        say_wraps(size_bytes, findings);
+    else if (divisor)
+        say_chain(findings);
+    else if (all_lost)
+        conclude_drops(state, seen, findings);
     else
         study_say_open(&probe_capacity, findings,
                        "some marks are lost, and not as on a drive that is "
@@ -403,7 +608,6 @@ static void think(struct study *study, struct findings *findings)
         study_leave(study);
     }
     order_marks(state, &seen);
-    (void)pair_marks(state, phase_far, &seen);
     if (seen.lost_count)
         conclude_lost(state, &seen, findings);
     else
@@ -422,9 +626,11 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_written = fill_bytes + CAPACITY_PAIRS_MAX * unit_bytes;
     plan->bytes_written_max = fill_bytes + marks * unit_bytes;
     plan->bytes_read = CAPACITY_PAIRS_MAX * unit_bytes;
-    plan->bytes_read_max = marks * unit_bytes;
+    plan->bytes_read_max =
+        marks * unit_bytes + TRACES * TRACE_PAGES * page_bytes;
     plan->requests = fill_bytes / MIB + 2 * CAPACITY_PAIRS_MAX;
-    plan->requests_max = fill_bytes / (4 * KIB) + 3 * marks;
+    plan->requests_max =
+        fill_bytes / (4 * KIB) + 3 * marks + TRACES * TRACE_PAGES;
 }
 
 static void begin(void *memory, const struct setting *setting,

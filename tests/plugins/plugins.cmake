@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Drives for `ssdprobe plugin:FILE.so`: the example of libssdprobe-dev, one
-# whose mapping no emulated drive has (thin_plugin.c), and some that break the
-# contract (bad_plugin.c).
+# whose mapping no emulated drive has (thin_plugin.c), some that do not keep what is
+# written (fake_plugin.c), and some that break the contract (bad_plugin.c).
 function(test_plugin name source)
   add_library(plugin_${name} MODULE ${source})
   set_target_properties(plugin_${name} PROPERTIES
@@ -12,10 +12,14 @@ function(test_plugin name source)
   add_dependencies(test_plugin plugin_${name})
 endfunction()
 
-target_compile_definitions(test_plugin PRIVATE
-                           PLUGIN_FOLDER="${CMAKE_BINARY_DIR}/plugins")
+foreach(suite test_plugin test_probes_trust)
+  target_compile_definitions(${suite} PRIVATE
+                             PLUGIN_FOLDER="${CMAKE_BINARY_DIR}/plugins")
+endforeach()
 test_plugin(disk cmd/package/disk_plugin.c)
 test_plugin(thin tests/plugins/thin_plugin.c)
+test_plugin(fake tests/plugins/fake_plugin.c)
+add_dependencies(test_probes_trust plugin_fake)
 test_plugin(bad tests/plugins/bad_plugin.c)
 test_plugin(newer tests/plugins/bad_plugin.c BAD_VERSION=77)
 test_plugin(nameless tests/plugins/bad_plugin.c BAD_SYMBOL=another_name)

@@ -81,6 +81,13 @@ static void fill_mark(unsigned char *data, const struct step *step)
     }
 }
 
+static bool is_zeros(enum step_content content, uint64_t part)
+{
+    return content == CONTENT_STRIPES ? part % 2
+           : content == CONTENT_PARTS ? random_one_of_two(part)
+                                      : random_coin(part);
+}
+
 static void fill_parts(unsigned char *data, const struct step *step)
 {
     uint64_t done = 0, part = step->part_bytes;
@@ -91,10 +98,8 @@ static void fill_parts(unsigned char *data, const struct step *step)
         uint64_t piece = part - at % part;
         if (piece > step->length_bytes - done)
             piece = step->length_bytes - done;
-        bool zeros = step->content == CONTENT_STRIPES
-                         ? at / part % 2
-                         : random_one_of_two(at / part);
-        memset(data + done, zeros ? 0x00 : 0xff, piece);
+        memset(data + done, is_zeros(step->content, at / part) ? 0x00 : 0xff,
+               piece);
         done += piece;
     }
 }
@@ -116,6 +121,7 @@ static void fill(unsigned char *data, const struct step *step)
         break;
     case CONTENT_STRIPES:
     case CONTENT_PARTS:
+    case CONTENT_COINS:
         fill_parts(data, step);
         break;
     }

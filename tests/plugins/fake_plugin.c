@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Drives that do not keep what is written, as no emulated drive does. Setting:
+ * kind=dead|forgets|chain|whole.
+ *
+ * dead: takes no writes and answers zeros. forgets: keeps what is written until
+ * REAL_BYTES were written in all, and then nothing more. chain: its first half
+ * is there, its second half wraps at REAL_BYTES. whole: keeps everything.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/device/plugin/ssdprobe_plugin.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define CAPACITY_BYTES (1024 * MIB)
+#define REAL_BYTES (320 * MIB)
+
+static const uint64_t COMMAND_NS = 50000, NS_A_KIB = 4000;
+
+struct fake {
+    char kind;
+    unsigned char *data; /* of the whole capacity: calloc() takes memory only
+                            where it is written */
+    uint64_t written_bytes, free_ns;
+};
+
+static int fake_open(const struct ssdprobe_plugin_setting settings[],
+                     size_t settings_count, void **drive,
+                     struct ssdprobe_plugin_geometry *geometry, char *why,
+                     size_t why_bytes)
+{
+    struct fake *fake = calloc(1, sizeof(*fake));
+
+    (void)why;
+    (void)why_bytes;
+    if (!fake)
+        return -ENOMEM;
+    fake->data = calloc(1, CAPACITY_BYTES);
+    if (!fake->data || settings_count != 1) {
+        free(fake->data);
+        free(fake);
+        return -EINVAL;
+    }
+    fake->kind = settings[0].value[0];
+    geometry->capacity_bytes = CAPACITY_BYTES;
+    geometry->block_bytes = 512;
+    geometry->request_limit_bytes = 1 << 20;
+    geometry->keeps_contents = 1;
+    *drive = fake;
+    return 0;
+}
+
+/* Where a byte of this address really is. */
+static uint64_t place_of(const struct fake *fake, uint64_t offset_bytes)
+{
+    return fake->kind == 'c' && offset_bytes >= CAPACITY_BYTES / 2
+               ? offset_bytes % REAL_BYTES
+               : offset_bytes;
+}
+
+static void move(struct fake *fake,
+                 const struct ssdprobe_plugin_request *request)
+{
+    unsigned char *data = request->data;
+    enum { BLOCK = 512 };
+
+    for (uint32_t at = 0; at < request->length_bytes; at += BLOCK) {
+        unsigned char *here =
+            fake->data + place_of(fake, request->offset_bytes + at);
+        if (request->kind == SSDPROBE_PLUGIN_READ)
+            memcpy(data + at, here, BLOCK);
+        else if (fake->kind != 'd' &&
+                 (fake->kind != 'f' || fake->written_bytes < REAL_BYTES))
+            memcpy(here, data + at, BLOCK);
+    }
+    if (request->kind == SSDPROBE_PLUGIN_WRITE)
+        fake->written_bytes += request->length_bytes;
+}
+
+static int fake_io(void *drive, const struct ssdprobe_plugin_request *request,
+                   uint64_t *complete_ns)
+{
+    struct fake *fake = drive;
+    const uint64_t begin_ns =
+        request->now_ns > fake->free_ns ? request->now_ns : fake->free_ns;
+
+    if (request->data)
+        move(fake, request);
+    fake->free_ns =
+        begin_ns + COMMAND_NS + NS_A_KIB * request->length_bytes / 1024;
+    *complete_ns = fake->free_ns;
+    return 0;
+}
+
+static void fake_close(void *drive)
+{
+    struct fake *fake = drive;
+
+    free(fake->data);
+    free(fake);
+}
+
+const struct ssdprobe_plugin ssdprobe_plugin = {
+    .version = SSDPROBE_PLUGIN_VERSION,
+    .open = fake_open,
+    .io = fake_io,
+    .close = fake_close,
+};
