@@ -343,6 +343,37 @@ START_TEST(nothing_is_stated_of_what_drops_writes)
 }
 END_TEST
 
+/* ---- absences ----------------------------------------------------------- */
+
+/* Of each drive a command takes so long that the rest hardly shows. */
+static const struct {
+    const struct probe *probe;
+    const char *drive, *parameter;
+} hidden[] = {
+    {&probe_clustered_page, "ssd-a,command_ns=5145us,noise=realistic",
+     "clustered_page"},
+    {&probe_clustered_page, "nvme-tlc,command_ns=2ms", "clustered_page"},
+    {&probe_clustered_page, "microsd-a2,command_ns=2ms", "clustered_page"},
+    {&probe_read_buffer, "sd-card,command_ns=20ms,read_buffer_bytes=64KiB",
+     "read_buffer"},
+    {&probe_mapping_reach, "microsd-a2,command_ns=5ms", "mapping_reach"},
+    {&probe_inter_request_distance, "ssd-a,command_ns=10ms", "segment_groups"},
+};
+
+START_TEST(what_may_be_hidden_is_not_absent)
+{
+    struct findings findings;
+    char text[64];
+
+    run(hidden[_i].probe, hidden[_i].drive, 1, &findings);
+    ck_assert_msg(
+        strcmp(stated(&findings, hidden[_i].parameter, text), "absent") != 0,
+        "%s: %s is absent, %.3f: %s", hidden[_i].drive, hidden[_i].parameter,
+        findings_get(&findings, hidden[_i].parameter)->confidence,
+        findings_get(&findings, hidden[_i].parameter)->why);
+}
+END_TEST
+
 /* ---- trim --------------------------------------------------------------- */
 
 static const struct {
@@ -429,6 +460,11 @@ int main(void)
     tcase_add_test(cases, capacity_beyond_what_was_written_is_not_certain);
     tcase_add_test(cases, capacity_of_a_region_is_not_that_of_the_drive);
     tcase_add_test(cases, nothing_is_stated_of_what_drops_writes);
+    cases = tcase_create("absences");
+    tcase_set_timeout(cases, 0);
+    suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, what_may_be_hidden_is_not_absent, 0,
+                        sizeof(hidden) / sizeof(hidden[0]));
     cases = tcase_create("trim");
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);

@@ -677,6 +677,27 @@ START_TEST(a_flush_that_does_not_wait_is_noticed)
 }
 END_TEST
 
+/* Writes are quicker than reads, flush included, and remain so: whether that is
+ * a lie cannot be told, but a buffer hides what pages cost. */
+START_TEST(a_buffer_hides_what_writes_cost)
+{
+    struct outing outing = {.asked = page_only,
+                            .spec = "sim:nvme-tlc,flush_lies=on",
+                            .piloted = true,
+                            .options = {.seed = 3}};
+
+    go(&outing);
+    ck_assert(!outing.untrue);
+    for (size_t i = 0; i < outing.findings.count; i++) {
+        const struct finding *finding = &outing.findings.items[i];
+        ck_assert_msg(finding->verdict == VERDICT_INCONCLUSIVE, "%s: %s",
+                      finding->parameter, finding->why);
+        ck_assert_ptr_nonnull(strstr(finding->why, "a buffer hides"));
+    }
+    expect_complete(&outing);
+}
+END_TEST
+
 /* How much of it was written before, and whether the run then says that some of
  * it was not. */
 static const struct {
@@ -780,6 +801,7 @@ int main(void)
                         0, sizeof(assumptions) / sizeof(assumptions[0]));
     tcase_add_loop_test(cases, a_flush_that_does_not_wait_is_noticed, 0,
                         suite_rows(sizeof(flushes) / sizeof(flushes[0])));
+    tcase_add_test(cases, a_buffer_hides_what_writes_cost);
     tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
                         suite_rows(sizeof(fillings) / sizeof(fillings[0])));
     return suite_run(suite);

@@ -40,8 +40,8 @@ uint64_t random_mix(uint64_t word);
  * half are chosen, whatever m is, and sooner than by chance. */
 bool random_one_of_two(uint64_t index);
 
-/* Half of all indices by chance, always the same: a few in a row tell where they
- * are. */
+/* Half of all indices by chance, always the same: a few in a row tell where
+ * they are. */
 bool random_coin(uint64_t index);
 
 /* A hash of a text, for seeds that depend on a name (FNV-1a, then mixed). */

@@ -119,6 +119,13 @@ bool finding_assumed(const struct finding *finding)
     return strcmp(finding->probe, "assumed") == 0;
 }
 
+bool finding_denies(const struct finding *finding)
+{
+    return finding->verdict == VERDICT_ABSENT ||
+           (finding->verdict == VERDICT_FOUND &&
+            finding->value.kind == VALUE_BOOLEAN && !finding->value.boolean);
+}
+
 void finding_withdraw(struct finding *finding)
 {
     finding->verdict = VERDICT_INCONCLUSIVE;

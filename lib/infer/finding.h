@@ -98,6 +98,9 @@ void finding_measured(struct finding *finding, double value,
 /* Does the value come from the user (--assume), and not from a measurement? */
 bool finding_assumed(const struct finding *finding);
 
+/* Is it absent, or false? */
+bool finding_denies(const struct finding *finding);
+
 /* What was stated no longer is: inconclusive, for a reason that the caller
  * gives.
  */

@@ -37,6 +37,7 @@ static const double later_longer = 1.1;
 static const double half_quicker = 0.9;
 
 const char flushing_times[] = "flushes";
+const char flushing_absences[] = "flush-absences";
 const int flushing_kind = 'f';
 static const char phase_beside[] = "beside", phase_later[] = "later";
 
@@ -330,6 +331,27 @@ void flushing_think(struct study *study, struct flushing *flushing)
     }
 }
 
+static void say_quicker(const struct flushing *flushing, const char *but,
+                        char *cause, size_t size)
+{
+    char bytes[24], write[24], read[24];
+
+    snprintf(cause, size,
+             "a write of %s takes %s with its flush, and a read of as much %s: "
+             "the flush does not wait for the flash, and %s",
+             format_bytes(flushing->size_bytes, bytes, sizeof(bytes)),
+             format_ns((uint64_t)flushing->write_ns, write, sizeof(write)),
+             format_ns((uint64_t)flushing->read_ns, read, sizeof(read)), but);
+}
+
+bool flushing_hides(const struct flushing *flushing, char *cause, size_t size)
+{
+    if (flushing->untrue || !flushing->than_read)
+        return false;
+    say_quicker(flushing, "a buffer hides what writes cost", cause, size);
+    return true;
+}
+
 bool flushing_is_untrue(const struct flushing *flushing, char *cause,
                         size_t size)
 {
@@ -340,12 +362,7 @@ bool flushing_is_untrue(const struct flushing *flushing, char *cause,
     format_bytes(flushing->size_bytes, bytes, sizeof(bytes));
     format_ns((uint64_t)flushing->write_ns, write, sizeof(write));
     if (flushing->than_read)
-        snprintf(
-            cause, size,
-            "a write of %s takes %s with its flush, and a read of as much %s: "
-            "the flush does not wait for the flash, and later writes do",
-            bytes, write,
-            format_ns((uint64_t)flushing->read_ns, other, sizeof(other)));
+        say_quicker(flushing, "later writes do", cause, size);
     else
         snprintf(cause, size,
                  "a write of %s takes %s with its flush where half of it was "

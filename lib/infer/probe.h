@@ -98,6 +98,8 @@ struct probe {
     bool takes_rest; /* writes until the budget is used up: none is reserved for
                         it while others run */
     bool compares;   /* what it reads: a device that forgets tells it nothing */
+    bool by_operation; /* an effect that it finds none of would be one of single
+                          operations of the flash, in the time of a request */
     uint64_t region_min_bytes; /* smaller regions: skipped, with the reason */
     const char *answers[PROBE_NEEDS_MAX]; /* parameters it finds */
     const char *needs[PROBE_NEEDS_MAX];   /* taken from earlier findings */

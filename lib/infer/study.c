@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/units.h"
+
 void study_init(struct study *study, const struct probe *probe,
                 const struct study_ops *ops, const struct setting *setting)
 {
@@ -97,8 +99,10 @@ int study_probe_feed(void *state, const struct sample *sample)
     if (sample->label.cell[0] && !sample->error &&
         (sample->operation == OPERATION_READ ||
          sample->operation == OPERATION_WRITE) &&
-        (study->quickest_ns == 0 || ns < study->quickest_ns))
+        (study->quickest_ns == 0 || ns < study->quickest_ns)) {
         study->quickest_ns = ns;
+        study->quickest_bytes = sample->length_bytes;
+    }
     if (sample->error && !sample_is_refused(sample->operation, sample->error))
         study->io_failed = true;
     return ledger_add(&study->ledger, sample);
@@ -162,6 +166,8 @@ static bool reason(struct study *study, struct findings *findings)
     /* end_reasoning takes it back before it goes out of scope. */
     /* cppcheck-suppress autoVariables */
     study->away = &away;
+    study->denies = false;
+    study->passed_over = 0;
     if (setjmp(away) != 0)
         return end_reasoning(study, false);
     study->ops->think(study, findings);
@@ -263,6 +269,44 @@ static void skip_writes(const struct probe *probe, struct findings *findings,
     }
 }
 
+/* The least that a flash operation costs: a page is sensed and moved (Dirik
+ * table 3.1: 25 us and the transfer). */
+static const double operation_least_ns = 50e3;
+/* A probe that compares in another way passes over such an effect, as a share of
+ * a request. */
+static const double usual_passed_over = 0.05;
+/* A longer request takes its time for its bytes. */
+static const uint64_t short_bytes = 64 * KIB;
+
+/* Absence is shown against what the flash would cost, and not as a share of
+ * requests that take much longer for the host's or the controller's sake. Then
+ * an effect of the flash is less than what counts as none. */
+static void doubt_absences(const struct study *study, struct findings *findings,
+                           size_t first)
+{
+    const double quickest_ns = (double)study->quickest_ns;
+    char least[24];
+
+    const double hidden_ns =
+        (study->denies ? study->passed_over : usual_passed_over) * quickest_ns;
+
+    if (!study->probe->by_operation || study->quickest_bytes > short_bytes ||
+        hidden_ns <= operation_least_ns)
+        return;
+    format_ns(study->quickest_ns, least, sizeof(least));
+    for (size_t i = first; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (!finding_denies(finding))
+            continue;
+        finding_withdraw(finding);
+        finding_why(finding,
+                    "each request takes %s at least, and beside that a flash "
+                    "operation of some 50 us would not show, so its absence "
+                    "cannot be told; try another port, reader or driver",
+                    least);
+    }
+}
+
 void study_probe_conclude(void *state, struct findings *findings)
 {
     struct study *study = state;
@@ -271,6 +315,7 @@ void study_probe_conclude(void *state, struct findings *findings)
         !study->failed && !study->io_failed && reason(study, findings);
 
     drop_asked(study);
+    doubt_absences(study, findings, first);
     if (study->setting.read_only)
         skip_writes(study->probe, findings, first);
     if (!concluded)

@@ -102,6 +102,11 @@ struct study {
     uint64_t given_count; /* steps that were handed out */
     uint64_t rows_count;  /* and of which the rows were fed */
     uint64_t quickest_ns; /* of the requests that were measured; 0: none yet */
+    uint64_t quickest_bytes; /* how long that request was */
+    /* Of this reasoning: was there a claim that nothing has an effect, and how
+     * large may one be that it passed over (a share of a request)? */
+    bool denies;
+    double passed_over;
 };
 
 void study_init(struct study *study, const struct probe *probe,

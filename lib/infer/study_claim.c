@@ -290,6 +290,26 @@ const struct contrast *claim_culprit(const struct contrast contrasts[],
     return open;
 }
 
+/* Notes how large an effect may be, as a share of a request, that a claim of
+ * none at all has passed over: the largest that was seen, and what the intervals
+ * leave room for, by half of them. */
+static enum claim note_denial(struct study *study,
+                              const struct contrast contrasts[], size_t count)
+{
+    double *room = study_alloc(study, count * sizeof(*room)), seen = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (contrasts[i].expected != SIDE_BELOW)
+            return CLAIM_HOLDS;
+        seen = fmax(seen, expm1(contrasts[i].median));
+        room[i] = expm1(contrasts[i].interval.high);
+    }
+    seen = fmax(seen, stats_median(room, count));
+    study->passed_over = fmax(study->passed_over, seen);
+    study->denies = true;
+    return CLAIM_HOLDS;
+}
+
 enum claim study_claim(struct study *study, const char *phase,
                        struct contrast contrasts[], size_t count,
                        const struct claim_rule *rule)
@@ -321,7 +341,7 @@ enum claim study_claim(struct study *study, const char *phase,
             if (fell(&contrasts[i]) && (!rule->to_the_end || !open))
                 return CLAIM_FALLS;
         if (!open)
-            return CLAIM_HOLDS;
+            return note_denial(study, contrasts, count);
     }
     for (size_t i = 0; i < count; i++)
         if (fell(&contrasts[i]))

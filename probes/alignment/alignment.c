@@ -240,6 +240,7 @@ const struct probe probe_alignment = {
     .idea = "Short reads that end at a boundary, lie across it, or begin at "
             "it, for each power of two: as flashbench -a, and it only reads.",
     .region_min_bytes = 16 * MIB,
+    .by_operation = true,
     .answers = {"erase_unit", "read_page"},
     .plan = plan,
     .begin = begin,

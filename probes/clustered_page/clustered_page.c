@@ -385,6 +385,7 @@ const struct probe probe_clustered_page = {
             "it is shifted by a part of it.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
+    .by_operation = true,
     .answers = {"clustered_page", "read_modify_write"},
     .by_flush = {"clustered_page", "read_modify_write"},
     .literal = &paper_clustered_page,

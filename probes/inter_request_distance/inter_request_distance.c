@@ -388,6 +388,7 @@ const struct probe probe_inter_request_distance = {
     .idea = "A read after one in another group takes longer than after one "
             "nearby; a walk over the drive finds where the groups end.",
     .region_min_bytes = 64 * MIB,
+    .by_operation = true,
     .answers = {"segment_groups", "group_switch"},
     .literal = &paper_distance,
     .plan = plan,

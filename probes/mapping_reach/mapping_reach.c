@@ -381,7 +381,8 @@ static void say_miss(const struct study *study, const char *phase,
     const double spread = stats_spread(ns, beyond->rounds_count) / middle;
     struct finding *finding =
         findings_add(findings, "mapping-reach", "mapping_miss");
-    const double confidence = times_confidence(spread);
+    const double confidence =
+        fmin(times_confidence(spread), times_model_confidence);
     if (confidence <= 0 || interval.low <= 0) {
         finding_why(finding, "times vary too much");
         return;
@@ -581,6 +582,7 @@ const struct probe probe_mapping_reach = {
             "the mapping holds is quick the second time, and of a span that "
             "is larger than its reach nothing is.",
     .region_min_bytes = 256 * MIB,
+    .by_operation = true,
     .answers = {"mapping_reach", "mapping_miss"},
     .plan = plan,
     STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),

@@ -335,6 +335,7 @@ const struct probe probe_read_ahead = {
             "read ahead is quicker than behind the same reads in falling "
             "order.",
     .region_min_bytes = 16 * MIB,
+    .by_operation = true,
     .answers = {"read_ahead"},
     .plan = plan,
     STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),

@@ -390,6 +390,7 @@ const struct probe probe_read_buffer = {
             "as it fits into the read buffer.",
     .writes = false,
     .region_min_bytes = 64 * MIB,
+    .by_operation = true,
     .answers = {"read_buffer"},
     .literal = &paper_read_buffer,
     .plan = plan,

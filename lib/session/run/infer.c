@@ -10,6 +10,7 @@
 #include "lib/session/state/written.h"
 #include "lib/session/run/session.h"
 #include "lib/session/run/skip.h"
+#include "lib/session/run/state.h"
 
 static int take_assumed(const char *text, struct findings *findings,
                         struct fault *why)
@@ -172,12 +173,14 @@ static void say_strange(const struct probe *probe, uint64_t number,
                     number);
 }
 
-/* Why flushes did not show what the flash does, or NULL. */
-static const char *flushes_cause(const struct csv_rows *rows)
+const char *infer_flushes(const struct csv_rows *rows, bool *hide)
 {
-    for (size_t i = 0; i < rows->disturbed_count; i++)
-        if (strcmp(rows->disturbed[i].probe, flushing_times) == 0)
+    for (size_t i = 0; i < rows->disturbed_count; i++) {
+        const char *what = rows->disturbed[i].probe;
+        *hide = strcmp(what, flushing_absences) == 0;
+        if (*hide || strcmp(what, flushing_times) == 0)
             return rows->disturbed[i].cause;
+    }
     return NULL;
 }
 
@@ -186,12 +189,13 @@ static int conclude_again(const struct csv_rows *rows,
                           struct findings *findings, struct fault *why)
 {
     struct setting setting = rows->header.setting;
-    const char *cause = flushes_cause(rows);
+    bool hide = false;
+    const char *cause = infer_flushes(rows, &hide);
     char reason[200];
     uint64_t strange = 0;
     void *state = NULL;
 
-    if (cause && skip_flushed(probe, cause, findings))
+    if (cause && !hide && skip_flushed(probe, cause, findings))
         return 0;
 
     if (skip_reason(probe, &setting, findings, reason, sizeof(reason))) {
@@ -220,7 +224,7 @@ static int conclude_again(const struct csv_rows *rows,
     else
         probe->conclude(state, findings);
     if (cause)
-        skip_flushes(probe, first, cause, findings);
+        skip_flushes(probe, first, cause, hide, findings);
     probe->finish(state);
     for (size_t i = 0; !strange && i < rows->disturbed_count; i++)
         if (strcmp(rows->disturbed[i].probe, probe->name) == 0)

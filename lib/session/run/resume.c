@@ -82,10 +82,10 @@ static uint64_t rows_written(const struct csv_rows *rows)
 static void take_flushes(struct session *session, const struct csv_rows *rows)
 {
     session->flushes_cause[0] = '\0';
-    for (size_t i = 0; i < rows->disturbed_count; i++)
-        if (strcmp(rows->disturbed[i].probe, flushing_times) == 0)
-            snprintf(session->flushes_cause, sizeof(session->flushes_cause),
-                     "%s", rows->disturbed[i].cause);
+    const char *cause = infer_flushes(rows, &session->flushes_hide);
+    if (cause)
+        snprintf(session->flushes_cause, sizeof(session->flushes_cause), "%s",
+                 cause);
     session->flushes_told = session->flushes_cause[0] != '\0';
 }
 

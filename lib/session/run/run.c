@@ -210,7 +210,8 @@ static int run_probe(struct session *session, const struct setting *setting,
     else
         probe->conclude(state, &session->findings);
     if (session->flushes_cause[0])
-        skip_flushes(probe, first, session->flushes_cause, &session->findings);
+        skip_flushes(probe, first, session->flushes_cause,
+                     session->flushes_hide, &session->findings);
     probe->finish(state);
     return error;
 }
@@ -247,7 +248,9 @@ static int tell_flushes(struct session *session, struct fault *why)
     if (session->flushes_told || !session->flushes_cause[0])
         return 0;
     session->flushes_told = true;
-    return tell_spoilt(session, flushing_times, session->flushes_cause, why);
+    return tell_spoilt(
+        session, session->flushes_hide ? flushing_absences : flushing_times,
+        session->flushes_cause, why);
 }
 
 /* Runs a probe, and runs it once more if it was disturbed. */
@@ -300,7 +303,7 @@ static int take_turn(struct session *session, const struct probe *probe,
     const int error = probe->prepares ? 0 : tell_flushes(session, why);
     if (error)
         return error;
-    if (session->flushes_cause[0] &&
+    if (session->flushes_cause[0] && !session->flushes_hide &&
         skip_flushed(probe, session->flushes_cause, &session->findings))
         return 0;
     if (skip_reason(probe, setting, &session->findings, reason,

@@ -113,7 +113,7 @@ void session_plan(const struct session *session,
         *hoped = session->findings;
     for (; *probes; probes++) {
         const struct setting *setting = &session->setting;
-        if (session->flushes_cause[0] &&
+        if (session->flushes_cause[0] && !session->flushes_hide &&
             skip_flushed(*probes, session->flushes_cause, NULL))
             continue;
         if (skip_reason(*probes, setting, hoped ? hoped : &session->findings,
@@ -158,9 +158,11 @@ const struct written *session_written(const struct session *session)
 bool session_flushes_untrue(const struct session *session, char *cause,
                             size_t size)
 {
-    if (session->flushes_cause[0])
+    const bool untrue = session->flushes_cause[0] && !session->flushes_hide;
+
+    if (untrue)
         snprintf(cause, size, "%s", session->flushes_cause);
-    return session->flushes_cause[0] != '\0';
+    return untrue;
 }
 
 const struct findings *session_findings(const struct session *session)

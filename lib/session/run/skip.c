@@ -219,12 +219,13 @@ bool skip_flushed(const struct probe *probe, const char *cause,
 }
 
 void skip_flushes(const struct probe *probe, size_t first, const char *cause,
-                  struct findings *findings)
+                  bool only_absences, struct findings *findings)
 {
     for (size_t i = first; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         if (!rests_on_flushes(probe, finding->parameter) ||
-            finding->verdict == VERDICT_SKIPPED)
+            finding->verdict == VERDICT_SKIPPED ||
+            (only_absences && !finding_denies(finding)))
             continue;
         finding_withdraw(finding);
         say_flushes(finding, cause);
@@ -252,15 +253,12 @@ static bool only_reads(const struct probe *const probes[],
 static bool rests_on_pages(const struct probe *const probes[],
                            const struct finding *finding)
 {
-    const bool denies =
-        finding->verdict == VERDICT_ABSENT ||
-        (finding->verdict == VERDICT_FOUND &&
-         finding->value.kind == VALUE_BOOLEAN && !finding->value.boolean);
     const bool states =
         finding->verdict == VERDICT_FOUND &&
         (unit_is_of_speed(finding->unit) || only_reads(probes, finding));
 
-    return (denies || states) && strcmp(finding->probe, "assumed") != 0;
+    return (finding_denies(finding) || states) &&
+           strcmp(finding->probe, "assumed") != 0;
 }
 
 void skip_unwritten(struct findings *findings,

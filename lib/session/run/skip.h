@@ -63,9 +63,9 @@ bool skip_flushed(const struct probe *probe, const char *cause,
                   struct findings *findings);
 
 /* For such a drive: marks those of the findings from `first` on that depend on
- * flushes as not trusted. */
+ * flushes as not trusted; or the absences among these only. */
 void skip_flushes(const struct probe *probe, size_t first, const char *cause,
-                  struct findings *findings);
+                  bool only_absences, struct findings *findings);
 
 /* For a plan: assumes that the probe finds its answers, so that probes that
  * need them are planned too. */

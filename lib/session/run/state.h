@@ -35,6 +35,7 @@ struct session {
     /* Why flushes do not show what the flash does; "" if they do or nothing is
      * known. If set, answers that depend on flushes are not measured. */
     char flushes_cause[200];
+    bool flushes_hide;                  /* it spoils absences only */
     bool flushes_told;                  /* the cause is in the recording */
     const struct csv_rows *rows_before; /* rows of the resumed run */
     uint64_t written_before_bytes;
@@ -123,5 +124,9 @@ void resume_count(struct session *session, const struct probe *const probes[]);
 /* resume.c: did the interrupted run skip a probe because it did not fit in the
  * budget? */
 bool resume_missed(struct session *session, const struct probe *probe);
+
+/* Why the flushes of a recording did not show what the flash does, or NULL; and
+ * does that spoil absences only? */
+const char *infer_flushes(const struct csv_rows *rows, bool *hide);
 
 #endif
