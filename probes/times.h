@@ -18,6 +18,11 @@
  */
 double times_confidence(double spread);
 
+/* Most confidence of a time that a model makes of others: a line through sizes,
+ * a difference of two kinds of requests, one number for all flushes. The requests
+ * are measured, and that the drive follows the model is not. */
+static const double times_model_confidence = 0.95;
+
 /* Of slow drift, of a minute or so, a shorter measurement sees a part only:
  * where times vary much, it lasts as long as this. */
 static const double times_drift_ns = 120e9;

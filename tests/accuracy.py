@@ -13,8 +13,8 @@ for each level, a row for each parameter:
   inconclusive  no answer: also where a probe was skipped for want of another's
                 or of write budget, and where the run says nothing of what the
                 drive file states; rightly so where that is `unidentifiable`
-  wrong         anything else that was stated, and how often with a confidence
-                of 0.99 or more
+  wrong         anything else that was stated, also of what cannot be known;
+                and how often with a confidence of 0.99 or more
 
 then how far stated confidence can be believed, by bins and by kinds of evidence
 (a parameter and the reason of its finding), and each wrong answer with the
@@ -135,6 +135,13 @@ def stripe_unit(keys, bank, block):
     return bank if pages == 1 else None
 
 
+def mapping_reach(keys):
+    """What the mapping at hand covers, the host's memory included."""
+    entries = (number(keys["mapping_cache_bytes"]) +
+               number(keys["host_memory_bytes"])) // 4
+    return entries * number(keys["clustered_page_bytes"]) or None
+
+
 class Drive:
     """A drive: its file, its truth, and what its keys say."""
 
@@ -178,6 +185,9 @@ class Drive:
                               int(keys["banks_per_channel_count"]),
             "content_dependence": number(keys["content_unit_bytes"]) > 0,
             "content_unit": number(keys["content_unit_bytes"]),
+            "mapping_reach": mapping_reach(keys),
+            "trim_reads": "old" if keys["discard"] == "ignored"
+                          else keys["discard"],
         }.get(parameter)
 
     def expected(self, parameter):
@@ -265,8 +275,8 @@ def judge(drive, finding):
             return "hidden"
         return "absent" if truth in ("absent", "false") else "wrong"
     expected = drive.expected(finding["parameter"])
-    if expected is None:  # nobody could tell, nor does the mechanism say
-        return None
+    if expected is None:  # nothing can be known, and yet it is stated
+        return "wrong"
     rough = ROUGH_SHARES.get(finding["parameter"], 0)
     return ("exact" if same(value, finding["unit"], expected, rough) or
             covers(finding, expected) else "wrong")

@@ -68,8 +68,9 @@ bool flushing_is_untrue(const struct flushing *flushing, char *cause,
                         size_t size);
 
 /* Was a write with its flush quicker than a read of as much, though writes one
- * after the other are, too? No flash programs so fast, so that a buffer took the
- * writes and hides what they cost: then no absence is shown. With a sentence. */
+ * after the other are, too? No flash programs so fast, so that a buffer took
+ * the writes and hides what they cost: then no absence is shown. With a
+ * sentence. */
 bool flushing_hides(const struct flushing *flushing, char *cause, size_t size);
 
 /* In place of a probe's name, the names of what such drives spoil: all that is

@@ -272,8 +272,8 @@ static void skip_writes(const struct probe *probe, struct findings *findings,
 /* The least that a flash operation costs: a page is sensed and moved (Dirik
  * table 3.1: 25 us and the transfer). */
 static const double operation_least_ns = 50e3;
-/* A probe that compares in another way passes over such an effect, as a share of
- * a request. */
+/* A probe that compares in another way passes over such an effect, as a share
+ * of a request. */
 static const double usual_passed_over = 0.05;
 /* A longer request takes its time for its bytes. */
 static const uint64_t short_bytes = 64 * KIB;

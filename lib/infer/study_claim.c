@@ -291,8 +291,8 @@ const struct contrast *claim_culprit(const struct contrast contrasts[],
 }
 
 /* Notes how large an effect may be, as a share of a request, that a claim of
- * none at all has passed over: the largest that was seen, and what the intervals
- * leave room for, by half of them. */
+ * none at all has passed over: the largest that was seen, and what the
+ * intervals leave room for, by half of them. */
 static enum claim note_denial(struct study *study,
                               const struct contrast contrasts[], size_t count)
 {

@@ -12,9 +12,9 @@
 /* Log ratios of a part of a page to all of it: it costs more, or no more. */
 static const double rest_least = 0.02, rest_none = 0.035;
 /* A part may also cost more than all of a page where nothing is read, for a
- * cause that is not known: so it was with three drawn drives that update
+ * cause that is not known: so it was with 3 of 25 drawn drives, which update
  * sectors behind a buffer. */
-static const double reads_confidence = 0.95;
+static const double reads_confidence = 0.85;
 
 /* Flushes that are measured with nothing to do, each behind another. */
 enum { EMPTY_FLUSHES = 16 };

@@ -173,6 +173,18 @@ static void say_honesty(const struct known *known, struct findings *findings)
 
 /* ---- times -------------------------------------------------------------- */
 
+/* Behind a cache of flash, or beside cleaning, one flush takes longer than
+ * another: that all take what these did is a model. */
+static void say_time(const struct study *study, const char *parameter,
+                     const char *what, double ns[], size_t count,
+                     struct findings *findings)
+{
+    struct finding *finding = add(findings, parameter);
+
+    times_say(study, finding, what, ns, count);
+    finding->confidence = fmin(finding->confidence, times_model_confidence);
+}
+
 static void say_times(const struct study *study, const struct known *known,
                       struct findings *findings)
 {
@@ -186,8 +198,8 @@ static void say_times(const struct study *study, const struct known *known,
         flush_ns[count] = times.flush_ns[FLUSH_ONE];
         fua_ns[count++] = times.work_ns[FLUSH_FUA];
     }
-    times_say(study, add(findings, "flush_time"),
-              "flushes, each behind one write of 4 KiB", flush_ns, count);
+    say_time(study, "flush_time", "flushes, each behind one write of 4 KiB",
+             flush_ns, count, findings);
     if (known->flushing.untrue)
         finding_why(add(findings, "fua_time"),
                     on_side(known, SIDE_ABOVE)
@@ -197,8 +209,8 @@ static void say_times(const struct study *study, const struct known *known,
                           "such a write takes longer the more was written "
                           "before it");
     else
-        times_say(study, add(findings, "fua_time"), "writes of 4 KiB with FUA",
-                  fua_ns, count);
+        say_time(study, "fua_time", "writes of 4 KiB with FUA", fua_ns, count,
+                 findings);
 }
 
 /* ---- the probe ---------------------------------------------------------- */

@@ -265,7 +265,9 @@ void distance_find_switch(struct distance_probe *state,
                           struct contrast contrasts[], size_t count,
                           struct distance_cost *cost)
 {
-    cost->confidence = times_confidence(spread_nearby(state, contrasts, count));
+    cost->confidence =
+        fmin(times_confidence(spread_nearby(state, contrasts, count)),
+             times_model_confidence);
     measure_switch(state, contrasts, count, cost);
     for (const uint32_t *look = switch_looks;
          *look && cost->confidence > 0 && !is_narrow(cost, width_wanted);

@@ -352,7 +352,8 @@ static void say_slope(const struct request_probe *state,
 static double confidence_of_writes(const struct request_line *writes,
                                    const struct request_line *reads)
 {
-    const double own = times_confidence(writes->spread);
+    const double own =
+        fmin(times_confidence(writes->spread), times_model_confidence);
 
     return own > 0 ? own : fmin(of_pages_confidence, reads->confidence);
 }
@@ -363,7 +364,8 @@ static void think(struct study *study, struct findings *findings)
     struct request_line reads, writes;
 
     find_line(state, REQUEST_READS, &reads);
-    reads.confidence = times_confidence(reads.spread);
+    reads.confidence =
+        fmin(times_confidence(reads.spread), times_model_confidence);
     say_overhead(&reads, findings);
     say_slope(state, &reads, REQUEST_READS, findings);
     if (study->setting.read_only)

@@ -274,7 +274,7 @@ static void certify(struct study *study, struct stripe *stripe, double level,
         look_far(study, stripe);
     say_stripe(stripe, contrasts, level,
                fmin(claim_confidence(contrasts, count, &rule),
-                    stripe->full_known ? 1 : part_confidence),
+                    stripe->full_known ? units_confidence : part_confidence),
                findings);
 }
 
@@ -377,6 +377,7 @@ const struct probe probe_stripe = {
     .idea = "Two reads sent together wait for each other where they lie on one "
             "unit: at which distances do they?",
     .region_min_bytes = 16 * MIB,
+    .by_operation = true,
     .answers = {"stripe_unit", "parallel_units"},
     .plan = plan,
     .begin = begin,

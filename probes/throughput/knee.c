@@ -2,6 +2,12 @@
 /* throughput: the depth beyond which more random reads under way do not pay. */
 #include "probes/throughput/throughput.h"
 
+#include <math.h>
+
+/* Each doubling is compared with the one before: gains that grow smaller bit by
+ * bit have no one knee. */
+static const double knee_confidence = 0.95;
+
 static const struct claim_rule rule = {.alpha = 1e-4, .looks = claim_looks};
 
 /* Decides what the depth of this index gains over half of it, and twice of it
@@ -19,7 +25,8 @@ static enum claim decide(struct throughput_probe *state, size_t index,
         contrasts[count++] = block_pair(pace_depth(index));
     const enum claim claim =
         study_claim(&state->study, "knee", contrasts, count, &rule);
-    confidence = claim_confidence(contrasts, count, &rule);
+    confidence =
+        fmin(claim_confidence(contrasts, count, &rule), knee_confidence);
     *knee = (struct knee){.index = index, .confidence = confidence};
     if (index > 0)
         knee->gained = contrasts[0];
