@@ -19,8 +19,8 @@
 double times_confidence(double spread);
 
 /* Most confidence of a time that a model makes of others: a line through sizes,
- * a difference of two kinds of requests, one number for all flushes. The requests
- * are measured, and that the drive follows the model is not. */
+ * a difference of two kinds of requests, one number for all flushes. The
+ * requests are measured, and that the drive follows the model is not. */
 static const double times_model_confidence = 0.95;
 
 /* Of slow drift, of a minute or so, a shorter measurement sees a part only:

@@ -54,9 +54,9 @@ static void set_up(void)
                                          .write_budget_bytes = UINT64_MAX};
     struct fault why;
 
-    ck_assert_msg(
-        device_open("sim:ssd-a,contents=on", &options, &device, &why) == 0,
-        "%s", why.text);
+    ck_assert_msg(device_open("sim:ssd-a,contents=on,initial_state=fresh",
+                              &options, &device, &why) == 0,
+                  "%s", why.text);
     /* The rest of the drive would only make the tests longer. */
     device->info.capacity_bytes = CAPACITY_MIB * MIB;
     device_limit(device, &limits);

@@ -260,6 +260,7 @@ static void cut_after_fua(const char *keys, unsigned char expected)
     struct drive drive = drive_with(keys);
     unsigned char data[PAGE];
 
+    drive.initial_state = INITIAL_FRESH;
     drive.power_cut_at_ns = 1000000000;
     struct bench bench = bench_of(&drive);
     for (unsigned char value = 1; value <= 3; value++) {

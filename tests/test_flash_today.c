@@ -241,6 +241,7 @@ START_TEST(
     unsigned char data[PAGE], seen[PAGE];
 
     drive.contents = 1;
+    drive.initial_state = INITIAL_FRESH;
     drive.write_buffer_bytes = BENCH_MIB;
     drive.write_buffer_protected = (uint64_t)_i;
     drive.power_cut_at_ns = 1000000000;

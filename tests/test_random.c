@@ -396,12 +396,16 @@ START_TEST(drawn_drives_keep_what_is_written)
         draw(i * STRIDE_SEEDS, NULL);
         ck_assert_int_eq(flash_create(&drawn, &work.flash, &why), 0);
         random_seed(&work.random, i);
-        memset(work.expected, 0, WINDOW_BYTES);
         work.now_ns = 0;
         work.base_bytes =
             random_below(&work.random,
                          (drawn.capacity_bytes - WINDOW_BYTES) / 512) *
             512;
+        carry_out(&work,
+                  &(struct flash_request){.operation = FLASH_READ,
+                                          .offset_bytes = work.base_bytes,
+                                          .length_bytes = WINDOW_BYTES,
+                                          .data = work.expected});
         for (int request = 0; request < REQUESTS_COUNT; request++)
             one_request(&work);
         flash_destroy(work.flash);

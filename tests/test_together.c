@@ -373,7 +373,8 @@ START_TEST(what_is_read_back_is_compared)
     step.content = CONTENT_MARK;
     step.compare = true;
     ask(&step);
-    ck_assert_int_eq(go(_i ? "sim:dirik-32g,contents=on" : "sim:dirik-32g",
+    ck_assert_int_eq(go(_i ? "sim:dirik-32g,initial_state=fresh,contents=on"
+                           : "sim:dirik-32g,initial_state=fresh",
                         SAMPLE_DEPTH_MAX),
                      0);
     ck_assert_int_eq(script.rows[7].returned, RETURNED_OTHER);

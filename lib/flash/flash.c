@@ -555,7 +555,9 @@ int flash_create(const struct drive *drive, struct flash **result,
     if (!error)
         error = create_flash(flash, why);
     if (!error && drive->contents)
-        error = store_create(drive->capacity_bytes, &flash->store);
+        error = store_create(drive->capacity_bytes,
+                             drive->initial_state == INITIAL_WRITTEN,
+                             &flash->store);
     if (error) {
         flash_destroy(flash);
         if (error == -ENOMEM)

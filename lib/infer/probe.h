@@ -32,6 +32,9 @@ struct setting {
     uint64_t clock_step_ns; /* completions are seen at its multiples; 0: none.
                                Requests that are measured begin at random
                                times within it */
+    /* Of the region, from its beginning: so much was filled for this run, and
+     * is measured, for the rest may never have been written; 0: all of it. */
+    uint64_t part_length_bytes;
     bool read_only;
     bool forgets;                /* the device keeps no contents, only times */
     uint64_t write_budget_bytes; /* of the whole run */
@@ -146,6 +149,13 @@ static inline const struct probe *probe_by(enum probe_method method,
 {
     return method == METHOD_PAPER && probe->literal ? probe->literal : probe;
 }
+
+/* The setting whose region is what is measured: the part, if there is one. */
+struct setting setting_measured(const struct setting *setting);
+
+/* What a probe gets: the same, or the whole region where it compares. */
+struct setting setting_for(const struct probe *probe,
+                           const struct setting *setting);
 
 /* Starts the probe, or the literal procedure in its place where the setting
  * says so; *state is NULL if it fails. 0, -ENOMEM. */

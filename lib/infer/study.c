@@ -33,19 +33,36 @@ void *study_create(size_t size, const struct probe *probe,
     return state;
 }
 
+struct setting setting_measured(const struct setting *setting)
+{
+    struct setting measured = *setting;
+
+    if (setting->part_length_bytes > 0)
+        measured.region_length_bytes = setting->part_length_bytes;
+    measured.part_length_bytes = 0;
+    return measured;
+}
+
+struct setting setting_for(const struct probe *probe,
+                           const struct setting *setting)
+{
+    return probe->compares ? *setting : setting_measured(setting);
+}
+
 int probe_start(const struct probe *probe, const struct setting *setting,
                 const struct findings *known, void **state)
 {
     const struct probe *counts = probe_by(setting->method, probe);
+    const struct setting own = setting_for(probe, setting);
 
     *state = NULL;
     if (counts->start)
-        return counts->start(setting, known, state);
-    *state = study_create(counts->state_bytes, counts, counts->ops, setting);
+        return counts->start(&own, known, state);
+    *state = study_create(counts->state_bytes, counts, counts->ops, &own);
     if (!*state)
         return -ENOMEM;
     if (counts->begin)
-        counts->begin(*state, setting, known);
+        counts->begin(*state, &own, known);
     return 0;
 }
 

@@ -393,7 +393,6 @@ const struct probe probe_write_buffer = {
             "one that does not fit waits for the flash and leaves the line.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
-    .by_operation = true,
     .answers = {"write_buffer"},
     .by_flush = {"write_buffer"},
     .literal = &paper_write_buffer,

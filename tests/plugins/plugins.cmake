@@ -12,7 +12,7 @@ function(test_plugin name source)
   add_dependencies(test_plugin plugin_${name})
 endfunction()
 
-foreach(suite test_plugin test_probes_trust)
+foreach(suite test_plugin test_probes_trust test_session)
   target_compile_definitions(${suite} PRIVATE
                              PLUGIN_FOLDER="${CMAKE_BINARY_DIR}/plugins")
 endforeach()

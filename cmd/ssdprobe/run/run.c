@@ -164,24 +164,34 @@ static void learn_clock(struct run *run)
 /* A drive that is new or discarded is filled, or that is offered. */
 static int consider_fill(struct run *run)
 {
+    static const char all[] = "%s; so all of the region is written first (%s)",
+                      part[] = "%s; so %s of it are written first, and only "
+                               "these are measured: for all of it allow "
+                               "--write-budget=%s%s",
+                      none[] = "%s; to write all of the region first (%s) is "
+                               "beyond the write budget: allow it with "
+                               "--write-budget=%s%s, or choose a smaller "
+                               "--region";
+    const struct settings *settings = &run->invocation.settings;
+    const uint64_t region_bytes = run->plan.region_length_bytes;
     char bytes[32], needed[32], cause[200], text[500];
-    uint64_t budget_bytes;
+    struct session_fill fill;
 
-    if (!may_fill(run) || !session_wants_fill(run->session, &budget_bytes))
+    if (!may_fill(run) ||
+        !session_wants_fill(run->session, run->choice.asked, &fill))
         return 0;
     written_misses(session_written(run->session), cause, sizeof(cause));
-    format_bytes(run->plan.region_length_bytes, bytes, sizeof(bytes));
-    format_bytes(budget_bytes, needed, sizeof(needed));
-    const bool fits = budget_bytes <= run->plan.budget_bytes;
+    format_bytes(fill.bytes ? fill.bytes : region_bytes, bytes, sizeof(bytes));
+    format_bytes(fill.budget_bytes, needed, sizeof(needed));
+    const bool whole = fill.bytes == region_bytes;
     snprintf(text, sizeof(text),
-             fits
-                 ? "%s; so all of the region is written first (%s)"
-                 : "%s; to write all of the region first (%s) is beyond the "
-                   "write budget: allow it with --write-budget=%s, or choose a "
-                   "smaller --region",
-             cause, bytes, needed);
-    output_message(&run->invocation.output, fits ? "note" : "warning", text);
-    return fits ? choice_first(&run->choice, &probe_fill, &run->why) : 0;
+             whole        ? all
+             : fill.bytes ? part
+                          : none,
+             cause, bytes, needed,
+             settings->time_limit_ns ? " and more --time-limit" : "");
+    output_message(&run->invocation.output, whole ? "note" : "warning", text);
+    return fill.bytes ? choice_first(&run->choice, &probe_fill, &run->why) : 0;
 }
 
 /* Measures. Findings are there in every case; an error is the first one. */

@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_FLASH_STORE_H
 #define SSDPROBE_FLASH_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -11,8 +12,9 @@
  */
 struct store;
 
-/* 0 or -ENOMEM. */
-int store_create(uint64_t capacity_bytes, struct store **store);
+/* `written`: it holds something all over, as a drive in use, and not zeros. 0
+ * or -ENOMEM. */
+int store_create(uint64_t capacity_bytes, bool written, struct store **store);
 
 /* From now on contents live in the file `fd` (borrowed), and are what is in it.
  * 0, or -errno as store_file_prepare(). */

@@ -35,6 +35,10 @@ const struct csv_field csv_fields[] = {
     FIELD(CSV_FIELD_BOOL, "forgets", setting.forgets, NULL),
     FIELD(CSV_FIELD_U64, "write_budget_bytes", setting.write_budget_bytes,
           NULL),
+    {.name = "part_length_bytes",
+     .kind = CSV_FIELD_U64,
+     .offset = offsetof(struct csv_header, setting.part_length_bytes),
+     .optional = true},
     FIELD(CSV_FIELD_TEXT, "assume", assume, NULL),
     {.name = NULL},
 };
@@ -65,7 +69,20 @@ bool csv_header_is_sane(const void *header)
     return h->run[0] && s->capacity_bytes > 0 && block > 0 &&
            (block & (block - 1)) == 0 &&
            s->region_offset_bytes <= s->capacity_bytes &&
-           s->region_length_bytes <= s->capacity_bytes - s->region_offset_bytes;
+           s->region_length_bytes <=
+               s->capacity_bytes - s->region_offset_bytes &&
+           s->part_length_bytes <= s->region_length_bytes;
+}
+
+/* A field that is left out says what 0 does. */
+static bool is_left_out(const struct csv_field *field,
+                        const struct csv_header *header)
+{
+    uint64_t value = 1;
+
+    if (field->optional)
+        memcpy(&value, (const char *)header + field->offset, sizeof(value));
+    return value == 0;
 }
 
 uint64_t csv_digest_start(void)
@@ -167,6 +184,8 @@ int csv_begin(struct csv_writer *writer, FILE *file,
     write_line(writer, title, sizeof(title) - 1);
     for (const struct csv_field *f = csv_fields; f->name; f++) {
         char line[CSV_LINE_MAX];
+        if (is_left_out(f, header))
+            continue;
         if (!writer->error && !format_field(f, header, line))
             writer->error = -EINVAL;
         if (!writer->error)

@@ -209,15 +209,20 @@ static int read_header(struct reader *reader, struct csv_header *header)
                             "ssdprobe --csv");
     if (!error)
         error = read_version(reader);
+    bool pending = false; /* a line that an optional field left */
     for (const struct csv_field *f = csv_fields; !error && f->name; f++) {
         size_t name_length = strlen(f->name);
-        error = read_line(reader);
+        error = pending ? 0 : read_line(reader);
         if (error)
             break;
         const char *name = reader->line + 2;
-        if (strncmp(reader->line, "# ", 2) != 0 ||
-            strncmp(name, f->name, name_length) != 0 ||
-            name[name_length] != '=')
+        const bool named = strncmp(reader->line, "# ", 2) == 0 &&
+                           strncmp(name, f->name, name_length) == 0 &&
+                           name[name_length] == '=';
+        pending = f->optional && !named;
+        if (pending)
+            continue;
+        if (!named)
             error =
                 REFUSE(reader, "a line '# %s=...' is expected here", f->name);
         else if (!read_value(f, name + name_length + 1, header))

@@ -270,6 +270,7 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
         if (strcmp(rows->disturbed[i].probe, baseline_times) == 0)
             skip_times(findings, rows->disturbed[i].cause);
         else if (strcmp(rows->disturbed[i].probe, written_places) == 0)
-            skip_unwritten(findings, all, rows->disturbed[i].cause);
+            skip_unwritten(findings, all, &rows->header.setting,
+                           rows->disturbed[i].cause);
     return error;
 }

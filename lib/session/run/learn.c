@@ -2,11 +2,18 @@
 #include "lib/session/run/state.h"
 
 #include <errno.h>
+#include <math.h>
 
+#include "lib/base/units.h"
 #include "lib/session/state/pilot.h"
 
 /* What the run will cost is asked in one part of a time limit. */
 static const uint64_t limit_part = 20;
+
+/* Where not all can be filled, a part is: a third of the budget, or of the time
+ * limit, in steps; not less than what most probes need. */
+enum { PARTS = 3 };
+static const uint64_t part_grain = 64 * MIB, part_least_bytes = 256 * MIB;
 
 /* ---- does it keep its speed? -------------------------------------------- */
 
@@ -18,18 +25,20 @@ static bool run_writes(const struct session *session)
 void learn_places(struct session *session)
 {
     const struct step step = {.operation = OPERATION_READ,
-                              .length_bytes = WRITTEN_READ_BYTES};
+                              .length_bytes = WRITTEN_LONG_BYTES};
     void *data;
 
     if (session->options.baseline &&
         payload_prepare(&session->payload, &step, 0, &data) == 0)
-        (void)written_measure(&session->written, session->device, data);
+        (void)written_measure(&session->written, session->device,
+                              session->setting.clock_step_ns, data);
 }
 
 void learn_state(struct session *session)
 {
     const struct step step = {.operation = OPERATION_READ,
                               .length_bytes = BASELINE_READ_BYTES};
+    const struct setting setting = setting_measured(&session->setting);
     struct baseline *baseline = &session->baseline;
     void *data;
 
@@ -37,8 +46,8 @@ void learn_state(struct session *session)
         payload_prepare(&session->payload, &step, 0, &data))
         return;
     if (baseline->count == 0 &&
-        !baseline_place(baseline, session->setting.region_offset_bytes,
-                        session->setting.region_length_bytes))
+        !baseline_place(baseline, setting.region_offset_bytes,
+                        setting.region_length_bytes))
         session->options.baseline = false;
     if (!session->options.baseline ||
         (run_writes(session) && baseline_flush(session->device) != 0))
@@ -108,12 +117,12 @@ static void count(struct session *session, uint64_t begin_ns,
 
 int learn_costs(struct session *session, bool writes, struct fault *why)
 {
-    const struct setting *setting = &session->setting;
+    const struct setting setting = setting_measured(&session->setting);
     struct pilot pilot = {.device = session->device,
                           .payload = &session->payload,
                           .costs = &session->costs,
                           .written = &session->written,
-                          .setting = setting,
+                          .setting = &setting,
                           .interrupted = session->options.interrupted,
                           .limit_ns =
                               session->options.time_limit_ns / limit_part};
@@ -137,10 +146,11 @@ int learn_costs(struct session *session, bool writes, struct fault *why)
 
 int learn_flushes(struct session *session, struct fault *why)
 {
+    const struct setting setting = setting_measured(&session->setting);
     struct flushing_work work = {.device = session->device,
                                  .payload = &session->payload,
                                  .costs = &session->costs,
-                                 .setting = &session->setting,
+                                 .setting = &setting,
                                  .interrupted = session->options.interrupted};
     struct flushing measured;
 
@@ -174,23 +184,63 @@ uint64_t learn_fill_bytes(const struct session *session,
            PILOT_BYTES_MAX + FLUSHING_BYTES_MAX;
 }
 
-bool session_wants_fill(const struct session *session, uint64_t *budget_bytes)
+/* How much the drive can write in a third of the time limit, by the quickest
+ * writes that the pilot saw. */
+static uint64_t timely_bytes(const struct session *session)
 {
-    *budget_bytes = learn_fill_bytes(session, &session->plan);
-    return session->written.misses && run_writes(session);
+    double rate = 0; /* bytes in 1 ns */
+
+    for (int kind = COST_WRITE_ORDER; kind <= COST_MORE_FAR; kind++)
+        for (size_t size = 0; size < COST_SIZES; size++) {
+            const struct cost_class *class =
+                &session->costs.classes[kind][size];
+            if (class->count > 0 && class->mean_ns > 0)
+                rate = fmax(rate, class->bytes / class->mean_ns);
+        }
+    return session->options.time_limit_ns
+               ? (uint64_t)((double)session->options.time_limit_ns / PARTS *
+                            rate)
+               : UINT64_MAX;
+}
+
+bool session_wants_fill(struct session *session,
+                        const struct probe *const probes[],
+                        struct session_fill *fill)
+{
+    struct setting *setting = &session->setting;
+    const uint64_t budget_bytes = session->options.write_budget_bytes;
+    const uint64_t timely = timely_bytes(session);
+    const uint64_t part =
+        smaller_of(budget_bytes / PARTS, timely) / part_grain * part_grain;
+
+    if (!session->written.misses || !run_writes(session))
+        return false;
+    fill->budget_bytes = learn_fill_bytes(session, &session->plan);
+    fill->bytes = setting->region_length_bytes;
+    if (fill->budget_bytes <= budget_bytes && fill->bytes <= timely)
+        return true;
+    fill->bytes =
+        part >= part_least_bytes && part < setting->region_length_bytes ? part
+                                                                        : 0;
+    setting->part_length_bytes = fill->bytes;
+    if (fill->bytes > 0) {
+        session_plan(session, probes, &session->plan);
+        expect_parts(session);
+    }
+    return true;
 }
 
 void learn_again(struct session *session)
 {
     const bool piloted = session->piloted;
-    const struct setting *setting = &session->setting;
+    const struct setting setting = setting_measured(&session->setting);
 
-    written_begin(&session->written, setting->region_offset_bytes,
-                  setting->region_length_bytes, setting->seed);
+    written_begin(&session->written, setting.region_offset_bytes,
+                  setting.region_length_bytes, setting.seed);
     session->baseline = (struct baseline){.count = 0};
     session->flushes_cause[0] = '\0';
     session->flushes_hide = false;
-    costs_init(&session->costs, setting, device_queue_depth(session->device));
+    costs_init(&session->costs, &setting, device_queue_depth(session->device));
     const bool writes = session->cost.pilot.bytes_written > 0;
     if (piloted)
         (void)learn_costs(session, writes, NULL);

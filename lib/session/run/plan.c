@@ -39,10 +39,11 @@ static struct cost_part *new_part(struct cost_plan *plan,
 {
     assert(plan->parts_count < COST_PARTS_MAX);
     struct cost_part *part = &plan->parts[plan->parts_count++];
+    const struct setting own = setting_for(probe, setting);
 
     *part = (struct cost_part){.name = probe->name, .probe = probe};
-    probe_by(setting->method, probe)->plan(setting, &part->plan);
-    limit_search(probe, setting, &part->plan);
+    probe_by(setting->method, probe)->plan(&own, &part->plan);
+    limit_search(probe, &own, &part->plan);
     part->seconds = guess_seconds(&part->plan);
     part->expected =
         (struct cost_expectation){.bytes_written = part->plan.bytes_written,

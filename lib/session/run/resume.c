@@ -115,6 +115,7 @@ int session_resume(struct session *session, const struct csv_rows *rows,
     session->rows_before = rows;
     take_flushes(session, rows);
     session->setting.clock_step_ns = then->clock_step_ns;
+    session->setting.part_length_bytes = then->part_length_bytes;
     session->turns_before_count = count;
     const uint64_t written_bytes = rows_written(rows);
     if (written_bytes < session->options.written_before_bytes)

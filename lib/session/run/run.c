@@ -341,7 +341,7 @@ static int heed_state(struct session *session,
 
     skip_unkept(&session->findings, probes, &session->setting);
     if (written_misses(&session->written, cause, sizeof(cause))) {
-        skip_unwritten(&session->findings, probes, cause);
+        skip_unwritten(&session->findings, probes, &session->setting, cause);
         error = tell_spoilt(session, written_places, cause, why);
     }
     if (!error && baseline_unsteady(&session->baseline, cause, sizeof(cause))) {

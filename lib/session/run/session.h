@@ -107,13 +107,23 @@ void session_learn_clock(struct session *session);
 int session_pilot(struct session *session, const struct probe *const probes[],
                   struct fault *why);
 
+struct session_fill {
+    uint64_t bytes;        /* to fill; 0: not even a part fits */
+    uint64_t budget_bytes; /* that the whole run needs to fill all */
+};
+
 /*
  * Should the region be filled first? True when the pilot found places that were
  * never written and the run may write. Then the caller runs a probe that fills
- * the region (`prepares`) before the others, if it allows *budget_bytes for the
- * whole run. Call it after session_pilot().
+ * (`prepares`) before `probes`, if fill->bytes is not 0. Where the budget or
+ * the time limit does not allow to fill all, that is a part at the region's
+ * beginning, and from then on the session measures only there; but what
+ * compares contents still sees all of the region. Call it after
+ * session_pilot(), and before a CSV header is made from the setting.
  */
-bool session_wants_fill(const struct session *session, uint64_t *budget_bytes);
+bool session_wants_fill(struct session *session,
+                        const struct probe *const probes[],
+                        struct session_fill *fill);
 
 void session_close(struct session *session); /* accepts NULL */
 

@@ -2,6 +2,7 @@
 #include "lib/session/run/skip.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ const char skip_not_begun[] = "the run ended before this probe began";
 bool skip_reason(const struct probe *probe, const struct setting *setting,
                  const struct findings *known, char *text, size_t size)
 {
+    const struct setting own = setting_for(probe, setting);
     char least[24], region[24];
 
     if (probe->writes && !probe->by_write[0] && setting->read_only) {
@@ -32,14 +34,13 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
                      "no contents");
         return true;
     }
-    if (setting->region_length_bytes < probe->region_min_bytes) {
+    if (own.region_length_bytes < probe->region_min_bytes) {
         if (text)
             snprintf(
                 text, size,
                 "it needs a region of at least %s, and this one has %s",
                 format_bytes(probe->region_min_bytes, least, sizeof(least)),
-                format_bytes(setting->region_length_bytes, region,
-                             sizeof(region)));
+                format_bytes(own.region_length_bytes, region, sizeof(region)));
         return true;
     }
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->needs[i]; i++) {
@@ -59,13 +60,14 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
 bool skip_budget(const struct probe *probe, const struct setting *setting,
                  uint64_t written_bytes, char *text, size_t size)
 {
+    const struct setting own = setting_for(probe, setting);
     const uint64_t budget_bytes = setting->write_budget_bytes;
     const uint64_t left_bytes =
         budget_bytes > written_bytes ? budget_bytes - written_bytes : 0;
     struct probe_plan plan = {0};
     char needed[24], left[24];
 
-    probe_by(setting->method, probe)->plan(setting, &plan);
+    probe_by(setting->method, probe)->plan(&own, &plan);
     if (plan.bytes_written <= left_bytes)
         return false;
     snprintf(text, size,
@@ -232,42 +234,32 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
     }
 }
 
-/* Does the finding rest on reads alone? Reads are quicker where nothing was
- * written. */
-static bool only_reads(const struct probe *const probes[],
-                       const struct finding *finding)
-{
-    while (*probes && strcmp((*probes)->name, finding->probe) != 0)
-        probes++;
-    if (!*probes)
-        return false;
-    const struct probe *probe = *probes;
-    for (int i = 0; i < PROBE_NEEDS_MAX && probe->by_write[i]; i++)
-        if (strcmp(probe->by_write[i], finding->parameter) == 0)
-            return false;
-    return !probe->writes || probe->by_write[0];
-}
-
-/* Does the finding need a drive that was written all over (skip.h)? So do
- * absences, times and findings from reads. */
+/* Does the finding need a drive that was written all over (skip.h)? */
 static bool rests_on_pages(const struct probe *const probes[],
                            const struct finding *finding)
 {
-    const bool states =
-        finding->verdict == VERDICT_FOUND &&
-        (unit_is_of_speed(finding->unit) || only_reads(probes, finding));
-
-    return (finding_denies(finding) || states) &&
-           strcmp(finding->probe, "assumed") != 0;
+    while (*probes && strcmp((*probes)->name, finding->probe) != 0)
+        probes++;
+    return finding->verdict != VERDICT_SKIPPED && *probes &&
+           !(*probes)->compares;
 }
 
+/* Nothing can be filled where nothing may be written. */
+static const double unwritten_confidence = 0.75;
+
 void skip_unwritten(struct findings *findings,
-                    const struct probe *const probes[], const char *cause)
+                    const struct probe *const probes[],
+                    const struct setting *setting, const char *cause)
 {
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         if (!rests_on_pages(probes, finding))
             continue;
+        if (setting->read_only) {
+            finding->confidence =
+                fmin(finding->confidence, unwritten_confidence);
+            continue;
+        }
         finding_withdraw(finding);
         finding_why(finding,
                     "%s; write all of it once ('ssdprobe run fill DEVICE' "
@@ -296,9 +288,8 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
     format_bytes(kept_bytes, kept, sizeof(kept));
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
-        if (strcmp(finding->probe, "capacity") == 0 ||
-            (!rests_on_pages(probes, finding) &&
-             strcmp(finding->parameter, "trim_reads") != 0))
+        if (!rests_on_pages(probes, finding) &&
+            strcmp(finding->probe, "trim") != 0)
             continue;
         finding_withdraw(finding);
         finding_why(finding,

@@ -42,11 +42,13 @@ void skip_disturbed(struct findings *findings, size_t first, const char *cause);
  * speed (baseline.h). */
 void skip_times(struct findings *findings, const char *cause);
 
-/* Marks findings that are not trusted on a drive with places that were never
- * written (written.h): every time, everything found absent, and the findings of
- * probes that only read, since they may not have reached the flash. */
+/* Marks what is not trusted of a drive with places that were never written
+ * (written.h), since requests may not have reached the flash: all but what is
+ * told by contents. A run that may not write, and so cannot fill, states it
+ * with 75 % at the most. */
 void skip_unwritten(struct findings *findings,
-                    const struct probe *const probes[], const char *cause);
+                    const struct probe *const probes[],
+                    const struct setting *setting, const char *cause);
 
 /* Marks what was measured in a region beyond the drive's real capacity in the
  * same way: such a drive drops what is written there. */

@@ -157,7 +157,9 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
     const struct baseline_change *slowest = &baseline->slowest;
     char least[24], most[24];
 
-    if (baseline->count < 2 || !is_slower(slowest, quickest))
+    /* What is answered in no time at all has no speed to keep. */
+    if (baseline->count < 2 || baseline->quick_ns <= 0 ||
+        !is_slower(slowest, quickest))
         return false;
     snprintf(cause, size,
              "the same reads took %s at one time and %s at another: the drive "

@@ -15,15 +15,20 @@
  * move nothing. Most probes assume a written drive (Kim et al. fill it before
  * each experiment).
  *
- * Idea: reads places that this run wrote and random places in turn. On a
- * written drive both take equally long. Buffers can only make the run's own
- * places faster, which hides a difference but never feigns one.
+ * Idea: any of three signs that random places have no page.
+ *  - They are read faster than places that this run wrote. On a written drive
+ *    both take equally long. Buffers can only make the run's own places faster,
+ *    which hides a difference but never feigns one.
+ *  - They return one byte all over, whether they are read faster, alike, or
+ *    slower.
+ *  - Long reads take no longer than short ones: no flash delivers so fast.
  */
 
 enum {
     WRITTEN_PLACES_COUNT = 64,
-    WRITTEN_PLACES_LEAST = 24, /* own places needed before it looks */
-    WRITTEN_READ_BYTES = 4096
+    WRITTEN_PLACES_LEAST = 24, /* own places needed to compare times */
+    WRITTEN_READ_BYTES = 4096,
+    WRITTEN_LONG_BYTES = 262144
 };
 
 struct written {
@@ -36,9 +41,14 @@ struct written {
 
     bool misses; /* Some places hold nothing. The values below are of the
                     measurement that found it. */
-    unsigned
-        quick_count; /* quick ones of the WRITTEN_PLACES_COUNT random places */
+    /* Of the WRITTEN_PLACES_COUNT random places: read faster than own ones, or
+     * holding one byte all over. */
+    unsigned quick_count, empty_count;
     double own_ns, other_ns; /* median read times: own places, random places */
+    /* The quickest reads of random places, and of WRITTEN_LONG_BYTES. */
+    double short_ns, long_ns;
+    bool measured_long;
+    bool quick, no_longer; /* the first sign, and the last */
 };
 
 /* Begins with an empty sample. The region must hold WRITTEN_READ_BYTES. */
@@ -49,9 +59,11 @@ void written_begin(struct written *written, uint64_t region_offset_bytes,
 void written_note(struct written *written, uint64_t offset_bytes,
                   uint64_t length_bytes);
 
-/* Measures once, if enough was written and nothing was found yet. `data`:
- * WRITTEN_READ_BYTES of the device's buffer. 0 or -errno. */
-int written_measure(struct written *written, struct device *device, void *data);
+/* Measures once, if nothing was found yet. `data`: WRITTEN_LONG_BYTES of the
+ * device's buffer. `clock_step_ns`: of struct setting; where it is not 0, long
+ * reads tell nothing. 0 or -errno. */
+int written_measure(struct written *written, struct device *device,
+                    uint64_t clock_step_ns, void *data);
 
 /* Did a measurement find places that hold nothing? If so, `cause` gets a
  * sentence. */
