@@ -18,6 +18,8 @@ static struct csv_rows recorded;
 static struct csv_row_item *items;
 static size_t items_size;
 static uint64_t part_bytes; /* of the drive, from its beginning; 0: all */
+static uint64_t budget_bytes = UINT64_C(1) << 40;
+static bool pilots; /* as a run of the program does */
 
 static int on_row(void *context, const char *probe, const struct sample *sample)
 {
@@ -55,8 +57,7 @@ static void run_all(const struct probe *const asked[], const char *drive,
                                                   .queue_depth_count = 32};
     const struct session_options options = {.seed = seed,
                                             .region_length_bytes = part_bytes,
-                                            .write_budget_bytes = UINT64_C(1)
-                                                                  << 40,
+                                            .write_budget_bytes = budget_bytes,
                                             .row = on_row};
     static struct findings again;
     struct session *session;
@@ -72,6 +73,8 @@ static void run_all(const struct probe *const asked[], const char *drive,
     ck_assert_msg(device_open(spec, &device_options, &device, &why) == 0, "%s",
                   why.text);
     ck_assert_int_eq(session_open(device, &options, &session, &why), 0);
+    if (pilots)
+        ck_assert_int_eq(session_pilot(session, asked, &why), 0);
     recorded.header.probes[0] = '\0';
     for (size_t i = 0, at = 0; asked[i]; i++)
         at += (size_t)snprintf(recorded.header.probes + at,
@@ -374,6 +377,86 @@ START_TEST(what_may_be_hidden_is_not_absent)
 }
 END_TEST
 
+/* A page of the mapping ends every 16 MiB of this card: that is no erase unit,
+ * and without what a lookup costs it is not sure. */
+START_TEST(where_a_page_of_the_mapping_ends_is_no_erase_unit)
+{
+    static const struct probe *const both[] = {&probe_mapping_reach,
+                                               &probe_alignment, NULL};
+    struct findings findings;
+    char text[64];
+
+    run_all(both, "microsd-a2,noise=realistic", 1, &findings);
+    ck_assert_str_eq(stated(&findings, "erase_unit", text), "inconclusive");
+    run(&probe_alignment, "microsd-a2,noise=realistic", 1, &findings);
+    ck_assert_double_le(findings_get(&findings, "erase_unit")->confidence,
+                        0.75);
+}
+END_TEST
+
+/* Each 4 KiB has an entry of its own, of which 10,900 are at hand: no sweep
+ * reads a place twice, so none shows them. */
+START_TEST(a_mapping_of_single_entries_is_not_absent)
+{
+    struct findings findings;
+    char text[64];
+
+    run(&probe_mapping_reach, "plugin:" PLUGIN_FOLDER "/fake.so,kind=entries",
+        1, &findings);
+    ck_assert_str_eq(stated(&findings, "mapping_reach", text), "inconclusive");
+    run(&probe_mapping_reach, "plugin:" PLUGIN_FOLDER "/fake.so,kind=whole", 1,
+        &findings);
+    ck_assert_str_eq(stated(&findings, "mapping_reach", text), "absent");
+    ck_assert_double_le(findings_get(&findings, "mapping_reach")->confidence,
+                        0.9);
+}
+END_TEST
+
+/* How far was looked for a cache of flash? */
+START_TEST(absence_says_how_far_it_looked)
+{
+    static const struct probe *const some[] = {
+        &probe_mapping_reach, &probe_wake_up, &probe_read_buffer,
+        &probe_sustained_write, NULL};
+    static const struct {
+        const char *parameter;
+        int64_t least;
+    } absent[] = {{"fast_cache", 512 << 20},
+                  {"read_buffer", 1 << 20},
+                  {"mapping_reach", INT64_C(15) << 30},
+                  {"sleep_after", INT64_C(60000000000)}};
+    struct findings findings;
+    char text[64];
+
+    run_all(some, "emmc,noise=realistic", 1, &findings);
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        ck_assert_str_eq(stated(&findings, absent[i].parameter, text),
+                         "absent");
+        const struct value *most =
+            finding_up_to(findings_get(&findings, absent[i].parameter));
+        ck_assert_ptr_nonnull(most);
+        ck_assert_int_ge(most->integer, absent[i].least);
+    }
+}
+END_TEST
+
+/* 384 MiB of cache are behind pauses that noise might cause as well. */
+START_TEST(a_cache_behind_pauses_is_not_absent)
+{
+    struct findings findings;
+    char text[64];
+
+    budget_bytes = 32 * GIB;
+    pilots = true;
+    run(&probe_sustained_write, "nvme-tlc,noise=realistic", 1, &findings);
+    ck_assert_str_ne(stated(&findings, "fast_cache", text), "absent");
+    const struct finding *rate =
+        findings_get(&findings, "sustained_write_rate");
+    ck_assert(rate->verdict == VERDICT_INCONCLUSIVE ||
+              rate->low.integer < INT64_C(800000000));
+}
+END_TEST
+
 /* ---- trim --------------------------------------------------------------- */
 
 static const struct {
@@ -465,6 +548,10 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, what_may_be_hidden_is_not_absent, 0,
                         sizeof(hidden) / sizeof(hidden[0]));
+    tcase_add_test(cases, where_a_page_of_the_mapping_ends_is_no_erase_unit);
+    tcase_add_test(cases, absence_says_how_far_it_looked);
+    tcase_add_test(cases, a_mapping_of_single_entries_is_not_absent);
+    tcase_add_test(cases, a_cache_behind_pauses_is_not_absent);
     cases = tcase_create("trim");
     tcase_set_timeout(cases, 60);
     suite_add_tcase(suite, cases);

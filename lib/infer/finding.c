@@ -114,6 +114,28 @@ void finding_absent(struct finding *finding, double confidence)
     finding->confidence = fmin(confidence, confidence_most);
 }
 
+static const char up_to[] = "up_to";
+
+void findings_up_to(struct findings *findings, const char *parameter,
+                    uint64_t most)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *finding = &findings->items[i];
+        if (strcmp(finding->parameter, parameter) == 0 &&
+            finding->verdict == VERDICT_ABSENT)
+            finding_extra(finding, up_to, value_integer(most));
+    }
+}
+
+const struct value *finding_up_to(const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, up_to) == 0 &&
+            finding->verdict == VERDICT_ABSENT)
+            return &finding->extras[i].value;
+    return NULL;
+}
+
 bool finding_assumed(const struct finding *finding)
 {
     return strcmp(finding->probe, "assumed") == 0;

@@ -95,6 +95,13 @@ void finding_absent(struct finding *finding, double confidence);
 void finding_measured(struct finding *finding, double value,
                       const struct interval *interval, double confidence);
 
+/* How far was looked for what is absent, in the finding's unit, where it could
+ * lie beyond; it does nothing where the finding is not absent. */
+void findings_up_to(struct findings *findings, const char *parameter,
+                    uint64_t most);
+/* NULL where that was not said. */
+const struct value *finding_up_to(const struct finding *finding);
+
 /* Does the value come from the user (--assume), and not from a measurement? */
 bool finding_assumed(const struct finding *finding);
 

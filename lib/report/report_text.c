@@ -188,7 +188,8 @@ static void print_why(const struct page *page, const struct report *report,
 
     report_amount(&finding->value, finding->unit, page->style.plain_bytes,
                   value, sizeof(value));
-    if (!value[0] && finding->verdict == VERDICT_FOUND)
+    if (!value[0] &&
+        (finding->verdict == VERDICT_FOUND || finding_up_to(finding)))
         report_interval(finding, page->style.plain_bytes, value, sizeof(value));
     snprintf(line, sizeof(line), "%s: %s%s%s%s", finding->parameter,
              value[0] ? value : report_verdict(finding), meaning ? " (" : "",

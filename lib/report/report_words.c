@@ -103,6 +103,12 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
         snprintf(text, size, "-");
         return text;
     }
+    if (finding_up_to(finding)) {
+        report_amount(finding_up_to(finding), finding->unit, plain_bytes, high,
+                      sizeof(high));
+        snprintf(text, size, "none up to %s", high);
+        return text;
+    }
     value_format(&finding->low, low, sizeof(low));
     value_format(&finding->high, high, sizeof(high));
     if (low[0] && strcmp(low, high) == 0) {
@@ -238,8 +244,9 @@ char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
     for (size_t i = 0; i < finding->extras_count && used < size; i++) {
         const struct finding_extra *extra = &finding->extras[i];
         char amount[96], of[32] = "";
-        if (!is_told(extra->name, requests))
-            continue;
+        if (!is_told(extra->name, requests) ||
+            &extra->value == finding_up_to(finding))
+            continue; /* the interval says that one */
         if (requests > 0 && strcmp(extra->name, "slowest") == 0)
             snprintf(of, sizeof(of), " of %.0f:", requests);
         report_amount(&extra->value, finding->unit, plain_bytes, amount,

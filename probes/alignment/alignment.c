@@ -17,6 +17,9 @@
  * recordings of flashbench (lib/infer/flashbench).
  *
  * Assumes: the drive has been written; it does not read ahead of single reads.
+ * Across a boundary of what one page of the mapping covers a read also needs
+ * two places that are looked up apart. So where lookups cost as much as the
+ * step, it is no erase unit; where their cost is not known, it is less sure.
  * Of all probes that look for blocks it is the only one that does not write.
  */
 #include <math.h>
@@ -43,6 +46,10 @@ static const uint64_t unit_least_bytes = 128 * KIB;
 static const double effect_least = 0.05;
 /* As the rules for flashbench have it. */
 static const double absent_confidence = 0.95;
+/* A step is that of a lookup where it is as long within this factor. */
+static const double lookup_alike = 2;
+/* Where it is not known what a lookup costs. */
+static const double unknown_confidence = 0.75;
 
 enum side_of { BEFORE, ACROSS, BEHIND, SIDES };
 static const char suffixes[SIDES] = {'a', 'b', 'c'};
@@ -50,6 +57,8 @@ static const char suffixes[SIDES] = {'a', 'b', 'c'};
 struct state {
     struct study study;
     uint64_t read_bytes;
+    double lookup_ns; /* a part of the mapping that is not at hand; 0: all is */
+    bool lookup_known;
     struct contrast levels[LEVELS_MAX];
     size_t levels_count;
 };
@@ -146,8 +155,43 @@ static void deny(struct finding *finding, const char *reason)
     finding_why(finding, "%s", reason);
 }
 
+/* By how much reads across this alignment cost more than across the one below
+ * it. */
+static double step_of(const struct flashbench_align rows[], size_t count,
+                      uint64_t align_bytes)
+{
+    for (size_t level = 1; level < count / ROUNDS; level++)
+        if (rows[level * ROUNDS].align_bytes == align_bytes)
+            return extra_of(rows, level) - extra_of(rows, level - 1);
+    return 0;
+}
+
+static void doubt(const struct state *state,
+                  const struct flashbench_align rows[], size_t count,
+                  struct finding *unit)
+{
+    char step[24], lookup[24];
+
+    if (unit->verdict != VERDICT_FOUND)
+        return;
+    const double step_ns = step_of(rows, count, (uint64_t)unit->value.integer);
+    if (!state->lookup_known)
+        unit->confidence = fmin(unit->confidence, unknown_confidence);
+    if (step_ns * lookup_alike < state->lookup_ns ||
+        step_ns > state->lookup_ns * lookup_alike)
+        return;
+    finding_withdraw(unit);
+    finding_why(unit,
+                "the step of %s is as large as what a part of the mapping that "
+                "is not at hand costs, %s: there may end what one page of the "
+                "mapping covers, and no erase unit",
+                format_ns((uint64_t)step_ns, step, sizeof(step)),
+                format_ns((uint64_t)state->lookup_ns, lookup, sizeof(lookup)));
+}
+
 /* What the rules for flashbench say, as this probe's own. */
-static void conclude_rows(struct flashbench_align rows[], size_t count,
+static void conclude_rows(const struct state *state,
+                          struct flashbench_align rows[], size_t count,
                           struct findings *findings)
 {
     const struct flashbench table = {.aligns = rows, .aligns_count = count};
@@ -160,6 +204,8 @@ static void conclude_rows(struct flashbench_align rows[], size_t count,
             findings_add(findings, "alignment", from->parameter);
         *to = *from;
         snprintf(to->probe, sizeof(to->probe), "alignment");
+        if (strcmp(to->parameter, "erase_unit") == 0)
+            doubt(state, rows, count, to);
         if (strcmp(to->parameter, "erase_unit") == 0 &&
             are_alike(rows, count, unit_least_bytes))
             deny(to, "it costs the same to read across boundaries of all "
@@ -192,7 +238,7 @@ static void think(struct study *study, struct findings *findings)
                 .extra_ns = median_of(study, level, ACROSS, round) - beside};
         }
     }
-    conclude_rows(rows, count, findings);
+    conclude_rows(state, rows, count, findings);
 }
 
 static uint64_t read_bytes_of(const struct setting *setting)
@@ -219,9 +265,12 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
+    const struct finding *miss = findings_get(known, "mapping_miss");
     struct state *state = memory;
 
-    (void)known;
+    state->lookup_known = miss && miss->verdict != VERDICT_INCONCLUSIVE &&
+                          miss->verdict != VERDICT_SKIPPED;
+    state->lookup_ns = (double)findings_integer(known, "mapping_miss");
     state->read_bytes = read_bytes_of(setting);
     for (uint64_t align = state->read_bytes;
          is_level(setting, align) && state->levels_count < LEVELS_MAX;

@@ -250,6 +250,7 @@ static void say_nothing_shows(double confidence, struct findings *findings)
     study_say_absent(&probe_clustered_page, findings, confidence,
                      "neither a shift by half the size nor one sector more "
                      "costs anything that would matter, up to 1 MiB");
+    findings_up_to(findings, "clustered_page", page_largest_bytes);
 }
 
 void page_conclude_without_rmw(struct page_probe *state, double confidence,

@@ -20,8 +20,13 @@
  * tried with one place in each 4, 16 and 64 MiB, beside reads of two of them in
  * turn.
  *
- * Assumes: the drive has been written; an entry of the mapping that is fetched
- * brings those of a MiB or more.
+ * A drive may fetch the entries of single pages, which no sweep shows, since it
+ * reads each place once. So absence also takes that places which are read again
+ * are not quicker, as they are where their entries, or they themselves, are
+ * kept. A read buffer makes them much quicker: then more places are tried.
+ *
+ * Assumes: the drive has been written; of an entry that changed since it was
+ * fetched, nothing is known.
  */
 #include <math.h>
 #include <stdio.h>
@@ -57,6 +62,15 @@ enum { HIDDEN_PARTS = 4 };
  * and not that of all there are. */
 static const uint64_t usual_part_bytes = 4 * MIB;
 static const double many_confidence = 0.95;
+/* So many places are read again: of more where a buffer holds all of these,
+ * which makes them quicker than this share. */
+static const uint32_t again_counts[] = {SAMPLES, 512, 4096};
+enum { AGAIN_TRIES = sizeof(again_counts) / sizeof(again_counts[0]) };
+enum { AGAIN_MOST = 4096 };
+static const double buffered_share = 0.35;
+/* What changed entries cost is not looked at; and a buffer of more than this
+ * may hide that of few entries. */
+static const double unchanged_confidence = 0.9, buffered_confidence = 0.75;
 /* Of a span is bisected to this part. */
 enum { FINENESS = 32 };
 
@@ -216,12 +230,49 @@ static void ask_other(struct study *study, const char *phase,
                  random);
 }
 
+enum { SWEEPS, AGAIN };
+
+/* Places all over the region in random order, twice. Of each some are measured,
+ * which are the same. */
+static void ask_again(struct study *study, const char *phase,
+                      const struct contrast *contrast, uint32_t round,
+                      struct random *random)
+{
+    const struct setting *setting = &study->setting;
+    const uint32_t count = contrast->repeats;
+    const uint64_t part =
+        setting->region_length_bytes / count / read_bytes * read_bytes;
+    uint64_t places[AGAIN_MOST];
+    size_t order[AGAIN_MOST];
+
+    random_order(random, order, count);
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (setting->region_offset_bytes + read_bytes - 1) /
+                        read_bytes * read_bytes +
+                    order[i] * part +
+                    random_below(random, part / read_bytes - 1) * read_bytes;
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        const bool measured = i % count % (count / SAMPLES) == 0 &&
+                              i % count / (count / SAMPLES) < SAMPLES;
+        const struct step step =
+            measured
+                ? placing_step(OPERATION_READ, places[i % count], read_bytes,
+                               phase, contrast, i < count ? 'b' : 'a', round)
+                : placing_unmeasured(OPERATION_READ, places[i % count],
+                                     read_bytes, phase, round);
+        study_ask(study, &step);
+    }
+}
+
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
+    if (contrast->kind == AGAIN) {
+        ask_again(study, phase, contrast, round, random);
+        return;
+    }
     const bool first = random_below(random, 2) == 0;
-
     if (first)
         ask_other(study, phase, contrast, 'a', round, random);
     ask_span(study, phase, contrast, contrast->size_bytes, 'b', round, random);
@@ -258,12 +309,26 @@ static double slow_ns(const struct study *study, const char *phase,
                                                                  : 0;
 }
 
+static double middle_ns(const struct study *study, const char *phase,
+                        const struct contrast *contrast, char suffix,
+                        uint32_t round)
+{
+    double ns[SAMPLES];
+
+    return sort_sweep(study, phase, contrast, suffix, round, ns)
+               ? stats_median(ns, SAMPLES)
+               : 0;
+}
+
 static bool value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio)
 {
-    const double small = slow_ns(study, phase, contrast, 'a', round);
-    const double large = slow_ns(study, phase, contrast, 'b', round);
+    const bool again = contrast->kind == AGAIN;
+    const double small = again ? middle_ns(study, phase, contrast, 'a', round)
+                               : slow_ns(study, phase, contrast, 'a', round);
+    const double large = again ? middle_ns(study, phase, contrast, 'b', round)
+                               : slow_ns(study, phase, contrast, 'b', round);
 
     (void)random;
     *ratio = small > 0 && large > 0 ? log(large / small) : 0;
@@ -310,6 +375,29 @@ static bool is_other(const struct contrast *largest,
            2 * part_of(before->size_bytes, before->pitch_bytes);
 }
 
+/* How sure is it that the entries of single pages are at hand, too? 0: they are
+ * not, or it cannot be told. */
+static double single_confidence(struct study *study)
+{
+    double most = unchanged_confidence;
+
+    for (size_t i = 0; i < AGAIN_TRIES; i++) {
+        struct contrast contrast = {.kind = AGAIN,
+                                    .repeats = again_counts[i],
+                                    .expected = SIDE_BELOW,
+                                    .low = log(1 + effect_least),
+                                    .high = log(1 + effect_least)};
+        snprintf(contrast.name, sizeof(contrast.name), "again%u",
+                 again_counts[i]);
+        if (study_claim(study, "again", &contrast, 1, &rule) == CLAIM_HOLDS)
+            return most;
+        if (contrast.median < -log(buffered_share))
+            return 0;
+        most = buffered_confidence;
+    }
+    return most;
+}
+
 /* None of these takes longer than reads of the small span. */
 static void deny(struct study *study, const struct contrast largest[],
                  size_t sizes, struct findings *findings)
@@ -329,7 +417,13 @@ static void deny(struct study *study, const struct contrast largest[],
      * often as a claim of one. */
     const struct claim_rule each = {.alpha = rule.alpha * (double)count,
                                     .looks = looks};
-    double confidence = 1;
+    double confidence = single_confidence(study);
+    if (confidence <= 0) {
+        say_both(findings, "places all over the drive may be read faster the "
+                           "second time: then it keeps single entries of the "
+                           "mapping, or what was read");
+        return;
+    }
     if (study_claim(study, "deny", contrasts, count, &each) != CLAIM_HOLDS) {
         say_both(findings, "whether reads all over the drive take longer than "
                            "those of a small span could not be decided");
@@ -346,6 +440,7 @@ static void deny(struct study *study, const struct contrast largest[],
                      "reads of up to %d places, spread over %s, take no longer "
                      "than those of 64 MiB, or of two places",
                      PARTS_MOST, span);
+    findings_up_to(findings, "mapping_reach", whole_bytes);
 }
 
 /* How much longer the reads take that wait for the mapping than those of the
@@ -568,6 +663,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
         denies += round_reads(&spans[count - 1], 1);
     }
     const uint64_t largest = 2 * (PARTS_MOST + parts_of(span_first_bytes, MIB));
+    denies += (uint64_t)2 * again_counts[0];
     plan->requests = SCREEN_ROUNDS * screens + looks[0] * denies;
     plan->requests_max = SCREEN_ROUNDS * screens + 400 * largest;
     plan->bytes_read = plan->requests * read_bytes;

@@ -221,6 +221,7 @@ static void deny(struct study *study, struct findings *findings)
             100 * (exp(claim_culprit(contrasts, count)->median) - 1),
             (unsigned long long)(claim_culprit(contrasts, count)->size_bytes /
                                  KIB));
+    findings_up_to(findings, "read_ahead", MIB);
 }
 
 /* Reads profit up to `gap_bytes`, and none beyond. */

@@ -257,6 +257,8 @@ static void conclude_none(struct read_probe *state, const struct survey *survey,
                     "a second read of the same place is not faster than the "
                     "first, for every size up to %s",
                     most);
+        findings_up_to(findings, "read_buffer",
+                       survey->sizes[survey->count - 1].size_bytes);
     } else {
         finding_why(finding,
                     "second reads of the same place are sometimes faster and "

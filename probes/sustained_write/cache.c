@@ -150,9 +150,8 @@ static void conclude_memory(const struct sustained_probe *state,
                            "order bring it back: that is no cache of flash, "
                            "but memory or cleaning");
     else
-        sustained_say_none(state, &change->slow,
-                           rate_spread(&ns[change->at], count - change->at),
-                           count, findings);
+        sustained_say_none(state, &change->slow, ns, count, change->at,
+                           findings);
 }
 
 static bool is_same_place(const struct fall *fall)

@@ -54,6 +54,9 @@ static const uint64_t in_flight_bytes = 4 * MIB;
 /* No look at twice as many blocks that would take longer. */
 static const double longest_ns = 120e9;
 static const double absent_confidence = 0.95;
+/* What all writes take on average, and what most of them take: above, the rest
+ * may hide a fall that a user would notice. */
+static const double hidden_least = 1.33;
 /* Where reads are held up as well, some of the pauses may still be what writes
  * cost. */
 static const double any_pauses_confidence = 0.9;
@@ -146,42 +149,67 @@ static char *size_text(size_t blocks, char text[24])
     return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
 }
 
-/* One rate from the beginning on, or from where memory is full. */
+/* Why no cache shows, though there may be one; NULL: there is none. */
+static const char *may_hide(const struct sustained_probe *state,
+                            const struct rate_level *level,
+                            const double block_ns[], size_t count)
+{
+    if (count * SUSTAINED_BLOCK_BYTES <
+        state->study.setting.capacity_bytes / cache_parts / MIB * MIB)
+        return "a fast cache may be larger; --write-budget allows more";
+    if (rate_mean(block_ns, count, INFINITY) > hidden_least * level->ns)
+        return "pauses among them, which may be the drive's or of something "
+               "else, may be what a full cache costs";
+    return NULL;
+}
+
+/* Pauses that may be the drive's lie within the interval; where that makes it
+ * more than a factor of two, nothing is known. */
+static void widen(struct finding *finding, const struct rate_level *level,
+                  double mean_ns)
+{
+    if (finding->verdict != VERDICT_FOUND || mean_ns <= level->interval.high)
+        return;
+    if (mean_ns > 2 * level->ns) {
+        finding_withdraw(finding);
+        return;
+    }
+    finding->low = value_integer(
+        (uint64_t)(1e9 * (double)SUSTAINED_BLOCK_BYTES / mean_ns));
+}
+
 void sustained_say_none(const struct sustained_probe *state,
-                        const struct rate_level *level, double spread,
-                        size_t count, struct findings *findings)
+                        const struct rate_level *level, const double block_ns[],
+                        size_t count, size_t from, struct findings *findings)
 {
     static const char *const absent[] = {"fast_cache", "fast_write_rate",
                                          "fast_cache_recovery"};
-    const struct setting *setting = &state->study.setting;
-    char what[200], size[24];
+    const double spread = rate_spread(&block_ns[from], count - from);
+    char what[300], size[24];
 
-    size_text(count, size);
-    if (count * SUSTAINED_BLOCK_BYTES <
-        setting->capacity_bytes / cache_parts / MIB * MIB) {
-        snprintf(what, sizeof(what),
-                 "the rate of writes in order stays for %s, but a fast cache "
-                 "may be larger; --write-budget allows more",
-                 size);
-        sustained_say_open(findings, what);
-        return;
-    }
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         sustained_say_open(findings,
                            "the rate of writes in order differs too much from "
                            "one part of them to the next");
         return;
     }
+    const char *hidden = may_hide(state, level, block_ns, count);
     snprintf(what, sizeof(what),
-             "after a rest, writes in order keep one rate for %s", size);
+             "after a rest, writes in order keep one rate for %s%s%s",
+             size_text(count, size), hidden ? ", but " : "",
+             hidden ? hidden : "");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         struct finding *finding = sustained_add(findings, absent[i]);
-        finding_absent(finding, fmin(absent_confidence,
-                                     sustained_confidence(state, spread)));
+        if (!hidden)
+            finding_absent(finding, fmin(absent_confidence,
+                                         sustained_confidence(state, spread)));
         finding_why(finding, "%s", what);
     }
+    findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
     sustained_say_rate(state, findings, "sustained_write_rate", level, spread,
                        what);
+    widen(&findings->items[findings->count - 1], level,
+          rate_mean(block_ns, count, INFINITY));
 }
 
 /* ---- the reasoning ------------------------------------------------------ */
@@ -222,8 +250,7 @@ static void think(struct study *study, struct findings *findings)
     if (change.flat) {
         const struct rate_level level =
             rate_level(ns, count, state->held_up_share);
-        sustained_say_none(state, &level, rate_spread(ns, count), count,
-                           findings);
+        sustained_say_none(state, &level, ns, count, 0, findings);
     } else if (!change.found)
         sustained_say_open(findings,
                            "the rate of writes in order changes, but by too "

@@ -99,10 +99,11 @@ void sustained_say_rate(const struct sustained_probe *state,
                         struct findings *findings, const char *parameter,
                         const struct rate_level *level, double spread,
                         const char *what);
-/* One rate through all of these blocks, but for what memory takes in. */
+/* One rate through all of these blocks, or from the one on where memory is
+ * full. */
 void sustained_say_none(const struct sustained_probe *state,
-                        const struct rate_level *level, double spread,
-                        size_t count, struct findings *findings);
+                        const struct rate_level *level, const double block_ns[],
+                        size_t count, size_t from, struct findings *findings);
 
 /* What is behind a rate that falls once in the first pass? */
 void sustained_conclude_fall(struct sustained_probe *state,

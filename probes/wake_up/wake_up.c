@@ -195,6 +195,7 @@ static void deny(struct study *study, const struct contrast cells[],
     study_say_absent(&probe_wake_up, findings, deny_confidence,
                      "after pauses of up to 60 s the first read takes no "
                      "longer than those behind it");
+    findings_up_to(findings, "sleep_after", pauses_ns[PAUSES - 1]);
 }
 
 /* Moves both ends of the bracket together. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Drives that do not keep what is written, as no emulated drive does. Setting:
- * kind=dead|forgets|chain|whole.
+ * Drives that do not keep what is written, and one that keeps single entries of
+ * its mapping at hand, as no emulated drive does. Setting:
+ * kind=dead|forgets|chain|whole|entries.
  *
  * dead: takes no writes and answers zeros. forgets: keeps what is written until
  * REAL_BYTES were written in all, and then nothing more. chain: its first half
  * is there, its second half wraps at REAL_BYTES. whole: keeps everything.
+ * entries: the same, but fetches the entry of each 4 KiB that was not needed
+ * lately.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +20,15 @@
 #define CAPACITY_BYTES (1024 * MIB)
 #define REAL_BYTES (320 * MIB)
 
-static const uint64_t COMMAND_NS = 50000, NS_A_KIB = 4000;
+static const uint64_t COMMAND_NS = 50000, NS_A_KIB = 4000, FETCH_NS = 39000;
+enum { ENTRIES = 10900 };
 
 struct fake {
     char kind;
     unsigned char *data; /* of the whole capacity: calloc() takes memory only
                             where it is written */
     uint64_t written_bytes, free_ns;
+    uint64_t entries[ENTRIES]; /* of pages, from 1; 0: none */
 };
 
 static int fake_open(const struct ssdprobe_plugin_setting settings[],
@@ -79,6 +84,23 @@ static void move(struct fake *fake,
         fake->written_bytes += request->length_bytes;
 }
 
+/* Pages that share a place displace each other. */
+static uint64_t fetch_ns(struct fake *fake,
+                         const struct ssdprobe_plugin_request *request)
+{
+    const uint64_t first = request->offset_bytes / 4096;
+    const uint64_t end =
+        (request->offset_bytes + request->length_bytes + 4095) / 4096;
+    uint64_t ns = 0;
+
+    for (uint64_t page = first; page < end; page++) {
+        uint64_t *entry = &fake->entries[page * 2654435761 % ENTRIES];
+        ns = *entry == page + 1 ? ns : FETCH_NS;
+        *entry = page + 1;
+    }
+    return ns;
+}
+
 static int fake_io(void *drive, const struct ssdprobe_plugin_request *request,
                    uint64_t *complete_ns)
 {
@@ -88,8 +110,9 @@ static int fake_io(void *drive, const struct ssdprobe_plugin_request *request,
 
     if (request->data)
         move(fake, request);
-    fake->free_ns =
-        begin_ns + COMMAND_NS + NS_A_KIB * request->length_bytes / 1024;
+    fake->free_ns = begin_ns + COMMAND_NS +
+                    NS_A_KIB * request->length_bytes / 1024 +
+                    (fake->kind == 'e' ? fetch_ns(fake, request) : 0);
     *complete_ns = fake->free_ns;
     return 0;
 }

@@ -234,14 +234,15 @@ void skip_flushes(const struct probe *probe, size_t first, const char *cause,
     }
 }
 
-/* Does the finding need a drive that was written all over (skip.h)? */
+/* Is something stated that needs a drive written all over (skip.h)? */
 static bool rests_on_pages(const struct probe *const probes[],
                            const struct finding *finding)
 {
     while (*probes && strcmp((*probes)->name, finding->probe) != 0)
         probes++;
-    return finding->verdict != VERDICT_SKIPPED && *probes &&
-           !(*probes)->compares;
+    return (finding->verdict == VERDICT_FOUND ||
+            finding->verdict == VERDICT_ABSENT) &&
+           *probes && !(*probes)->compares;
 }
 
 /* Nothing can be filled where nothing may be written. */
