@@ -783,6 +783,39 @@ START_TEST(places_that_were_never_written_are_noticed)
 }
 END_TEST
 
+/* Zeros that the run itself writes are no sign. */
+START_TEST(own_zeros_are_no_empty_places)
+{
+    const struct device_options options = {.write = true,
+                                           .queue_depth_count = 1};
+    struct device *device;
+    struct written written;
+    struct fault why;
+    char cause[200] = "";
+
+    ck_assert_int_eq(
+        device_open("sim:usb-unknown-1g,contents=on", &options, &device, &why),
+        0);
+    const uint64_t capacity = device_info(device)->capacity_bytes;
+    const struct device_limits limits = {.region_length_bytes = capacity,
+                                         .write_budget_bytes = 2 * capacity};
+    device_limit(device, &limits);
+    void *data = device_buffer(device, MIB);
+    ck_assert_ptr_nonnull(data);
+    written_begin(&written, 0, capacity, 1);
+    ck_assert_int_eq(written_measure(&written, device, 0, data), 0);
+    memset(data, 0, MIB);
+    for (uint64_t at = 0; at + MIB <= capacity; at += MIB) {
+        ck_assert_int_eq(transfer(device, IO_WRITE, at, MIB, data), 0);
+        written_note(&written, at, MIB);
+    }
+    ck_assert_int_eq(transfer(device, IO_FLUSH, 0, 0, NULL), 0);
+    ck_assert_int_eq(written_measure(&written, device, 0, data), 0);
+    ck_assert_msg(!written_misses(&written, cause, sizeof(cause)), "%s", cause);
+    device_close(device);
+}
+END_TEST
+
 /* Of 64 GB that were never written a third of the budget is, and what is
  * measured there is that of a drive in use: its capacity all the same. */
 START_TEST(a_part_is_filled_where_all_is_too_much)
@@ -862,6 +895,7 @@ int main(void)
     tcase_add_test(cases, a_buffer_hides_what_writes_cost);
     tcase_add_loop_test(cases, places_that_were_never_written_are_noticed, 0,
                         suite_rows(sizeof(fillings) / sizeof(fillings[0])));
+    tcase_add_test(cases, own_zeros_are_no_empty_places);
     tcase_add_test(cases, a_part_is_filled_where_all_is_too_much);
     tcase_add_test(cases, nothing_is_sure_of_what_may_never_have_been_written);
     return suite_run(suite);

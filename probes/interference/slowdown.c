@@ -33,6 +33,10 @@ static const double shrinks_most = 1.5;
  * was written before. It was right for 27 of 34 drawn drives. */
 static const double absent_confidence = 0.95, number_confidence = 0.8;
 
+/* Of the rounds, so many may lie beyond each end of the interval that is
+ * stated. */
+static const double outside = 0.05;
+
 /* Where completions are seen at ticks, a read alone waits for these in place of
  * the drive: of what it takes, so much. */
 static const double tick_most = 0.1;
@@ -167,14 +171,29 @@ static void measure(struct study *study, const char *phase,
     }
 }
 
+/* Another run differs from this one as its rounds do from each other, and not
+ * as their median is known. */
+static struct interval of_rounds(const struct slowdown *slowdown)
+{
+    const size_t count = slowdown->rounds_count;
+    double ratios[CONTRAST_ROUNDS_MAX];
+
+    memcpy(ratios, slowdown->ratios[BESIDE_DEEPEST], count * sizeof(*ratios));
+    stats_sort(ratios, count);
+    return (struct interval){
+        fmin(slowdown->interval.low, ratios[(size_t)(outside * (double)count)]),
+        fmax(slowdown->interval.high,
+             ratios[count - 1 - (size_t)(outside * (double)count)])};
+}
+
 static void say_number(const struct slowdown *slowdown, const char *alone,
                        struct finding *finding)
 {
     const double ratio = slowdown->ratio;
+    const struct interval rounds = of_rounds(slowdown);
 
     finding_measured(finding, 1e3 * ratio,
-                     &(struct interval){1e3 * slowdown->interval.low,
-                                        1e3 * slowdown->interval.high},
+                     &(struct interval){1e3 * rounds.low, 1e3 * rounds.high},
                      number_confidence);
     finding_extra(
         finding, "beside_1",

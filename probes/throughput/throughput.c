@@ -55,6 +55,8 @@ static const double level_most = 0.15;
 static const double written_confidence = 0.95;
 /* Writes that are held up now and then are told with less confidence. */
 static const double held_up_confidence = 0.8;
+/* With all that holds them up, on average: then nothing is known. */
+static const double mean_most = 2;
 /* A quarter of the parts may be quicker than the middle by so much, or requests
  * are answered in batches that no part evens out. */
 static const double quick_least = 0.5;
@@ -292,7 +294,7 @@ static void say_written(const struct throughput_probe *state,
 
     format_bytes(times->written_bytes, written, sizeof(written));
     format_bytes(state->order_bytes, size, sizeof(size));
-    if (times->bursts) {
+    if (times->bursts || times->mean_ns > mean_most * times->half_ns) {
         finding_why(finding,
                     "writes come in bursts with pauses between them, and reads "
                     "are held up too often to tell pauses of the drive from "
@@ -316,8 +318,13 @@ static void say_written(const struct throughput_probe *state,
                                 fmax(times->third_ns, times->fourth_ns)};
     say_rate(finding, times->half_ns, &ns, bytes, screen, what);
     finding->confidence = fmin(finding->confidence, written_confidence);
-    if (times->held_up)
-        finding->confidence = fmin(finding->confidence, held_up_confidence);
+    if (!times->held_up || finding->verdict != VERDICT_FOUND)
+        return;
+    /* What is left out as held up by something else may be the drive's. */
+    finding->confidence = fmin(finding->confidence, held_up_confidence);
+    finding->low =
+        value_integer(smaller_of((uint64_t)finding->low.integer,
+                                 (uint64_t)(1e9 * bytes / times->mean_ns)));
 }
 
 static void conclude_writes(struct throughput_probe *state,

@@ -89,6 +89,7 @@ struct knee knee_find(struct throughput_probe *state, size_t from);
 /* What a write in order takes, of the second half of them and its quarters. */
 struct write_times {
     double half_ns, third_ns, fourth_ns;
+    double mean_ns; /* of the half, with all that holds writes up */
     uint64_t written_bytes;
     bool held_up; /* now and then by something else, as reads are */
     bool bursts;  /* so uneven that drive and others cannot be told apart */

@@ -99,5 +99,6 @@ void writes_measure(struct throughput_probe *state, double far_share,
     times->third_ns = take(state, half, half + quarter, far_share, times);
     times->fourth_ns = take(state, half + quarter, rounds, far_share, times);
     times->half_ns = take(state, half, rounds, far_share, times);
+    times->mean_ns = mean_of(state, half, rounds);
     times->written_bytes = rounds * block_bytes(state, &writes);
 }

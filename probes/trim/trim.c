@@ -37,6 +37,8 @@ static const uint64_t rest_ns = 200000000;
 /* Each read is compared with what was written, byte for byte; of all drives
  * some may answer otherwise another day. */
 static const double reads_confidence = 0.99;
+/* Nothing was dropped: a longer discard, or an aligned one, still may be. */
+static const double old_confidence = 0.95;
 
 static const char phase[] = "discard";
 
@@ -160,7 +162,8 @@ static void say_reads(const struct seen *seen, struct findings *findings)
                              "there before");
         return;
     }
-    finding_found(finding, value_text(reads), reads_confidence);
+    finding_found(finding, value_text(reads),
+                  seen->old == all ? old_confidence : reads_confidence);
     finding_why(finding,
                 "of %u reads of what was discarded, %u were zeros, %u what was "
                 "there before, and %u something else",

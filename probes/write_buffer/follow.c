@@ -13,10 +13,10 @@ static const double split_most = 2;
 /* A step of this ratio is not the host's: one more request, of a grain, never
  * takes as long as all before it. */
 static const double doubled = 2;
-/* Most confidence where a single sign tells the step from the host's, or where
- * its place may depend on how fast the drive empties its buffer; and where no
- * flush is seen to do anything. */
-static const double one_sign_confidence = 0.95;
+/* Most confidence: that a full buffer makes the step, and no page that is begun
+ * or unit that is busy, is not tested. And where no flush is seen to do
+ * anything. */
+static const double edge_confidence = 0.95;
 static const double unseen_confidence = 0.9;
 /* Most confidence where the drive writes out between the host's requests of one
  * write. Of twelve such edges, three were a page farther than with a host that
@@ -45,6 +45,7 @@ static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
     struct finding *finding = buffer_add(findings);
     char size[24], next[24];
 
+    confidence = fmin(confidence, edge_confidence);
     if (state->flush_unseen)
         confidence = fmin(confidence, unseen_confidence);
     if (edge->step < step_clear)
@@ -131,9 +132,7 @@ static void say_by_flush(struct buffer_probe *state,
         return;
     }
     if (stops == CLAIM_HOLDS) {
-        say_edge(state, edge,
-                 fmin(edge->confidence,
-                      moves ? moving_confidence : one_sign_confidence),
+        say_edge(state, edge, moves ? moving_confidence : edge->confidence,
                  "the flush that follows costs no more beyond that size; what "
                  "the drive writes out meanwhile counts as well",
                  findings);
@@ -151,7 +150,7 @@ static void say_by_flush(struct buffer_probe *state,
     if ((waits == CLAIM_HOLDS || whole) &&
         is_more_than_request(state, edge, fit) &&
         (!splits || edge->step > doubled))
-        say_edge(state, edge, fmin(edge->confidence, one_sign_confidence),
+        say_edge(state, edge, edge->confidence,
                  "that is more than another request of the host would take, "
                  "though the flush that follows goes on growing",
                  findings);

@@ -113,6 +113,7 @@ int session_resume(struct session *session, const struct csv_rows *rows,
     if (error)
         return error;
     session->rows_before = rows;
+    session->written.looked = true; /* rather at what that run has written */
     take_flushes(session, rows);
     session->setting.clock_step_ns = then->clock_step_ns;
     session->setting.part_length_bytes = then->part_length_bytes;

@@ -119,7 +119,7 @@ static bool is_empty(const unsigned char *data)
 static int read_all(struct written *written, struct device *device, void *data,
                     double own[], unsigned own_count, double others[])
 {
-    const bool keeps = !device_info(device)->forgets;
+    const bool keeps = !device_info(device)->forgets && !written->looked;
 
     written->empty_count = 0;
     for (unsigned i = 0; i < WRITTEN_PLACES_COUNT; i++) {
@@ -154,7 +154,6 @@ static int read_long(struct written *written, struct device *device, void *data)
             return error;
         written->long_ns = fmin(written->long_ns, ns);
     }
-    written->measured_long = true;
     return 0;
 }
 
@@ -167,13 +166,14 @@ int written_measure(struct written *written, struct device *device,
     const unsigned own_count =
         noted < WRITTEN_PLACES_LEAST ? 0 : (unsigned)noted;
     const unsigned rank = own_count / OWN_EIGHTH;
+    const bool longs = !written->looked && !clock_step_ns &&
+                       written->region_length_bytes >= long_region_bytes;
     unsigned quick = 0;
 
     if (written->misses)
         return 0;
     int error = read_all(written, device, data, own, own_count, others);
-    if (!error && !clock_step_ns && !written->measured_long &&
-        written->region_length_bytes >= long_region_bytes)
+    if (!error && longs)
         error = read_long(written, device, data);
     if (error)
         return error;
@@ -187,10 +187,11 @@ int written_measure(struct written *written, struct device *device,
     written->other_ns = stats_median(others, WRITTEN_PLACES_COUNT);
     written->quick = own_count && quick >= quick_least(rank, own_count);
     written->no_longer =
-        written->measured_long &&
+        longs &&
         written->long_ns < fmax(longer_least * written->short_ns, link_ns);
     written->misses = written->quick || written->no_longer ||
                       written->empty_count >= EMPTY_LEAST;
+    written->looked = true;
     return 0;
 }
 

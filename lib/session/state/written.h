@@ -47,7 +47,8 @@ struct written {
     double own_ns, other_ns; /* median read times: own places, random places */
     /* The quickest reads of random places, and of WRITTEN_LONG_BYTES. */
     double short_ns, long_ns;
-    bool measured_long;
+    bool looked; /* contents and long reads are looked at once, before the run
+                    itself writes zeros */
     bool quick, no_longer; /* the first sign, and the last */
 };
 
