@@ -412,6 +412,17 @@ START_TEST(a_mapping_of_single_entries_is_not_absent)
 }
 END_TEST
 
+/* One log for all blocks is merged once in 511 pages: no block has its own. */
+START_TEST(a_log_that_all_blocks_share_is_not_surely_absent)
+{
+    struct findings findings;
+
+    run(&probe_log_list, "plugin:" PLUGIN_FOLDER "/fake.so,kind=merges", 1,
+        &findings);
+    ck_assert_double_le(findings_get(&findings, "log_list")->confidence, 0.6);
+}
+END_TEST
+
 /* How far was looked for a cache of flash? */
 START_TEST(absence_says_how_far_it_looked)
 {
@@ -551,6 +562,7 @@ int main(void)
     tcase_add_test(cases, where_a_page_of_the_mapping_ends_is_no_erase_unit);
     tcase_add_test(cases, absence_says_how_far_it_looked);
     tcase_add_test(cases, a_mapping_of_single_entries_is_not_absent);
+    tcase_add_test(cases, a_log_that_all_blocks_share_is_not_surely_absent);
     tcase_add_test(cases, a_cache_behind_pauses_is_not_absent);
     cases = tcase_create("trim");
     tcase_set_timeout(cases, 60);

@@ -63,18 +63,21 @@ static const double fast_share = 0.8;
 
 /* ---- what is said ------------------------------------------------------ */
 
-/* Says that there are no logs, with limited confidence: an SLC cache takes this
- * probe's writes without a merge. Half of the random test drives with log
- * blocks behind 8 such cache blocks looked as if they had none. */
+/* Says that no block has a log of its own, which is all that was tested: an SLC
+ * cache takes this probe's writes without a merge, and logs that all blocks
+ * share (FAST, Lee et al. 2007) merge once in hundreds of pages, wherever
+ * these go. */
 static void say_none(const struct log_probe *state, double confidence,
                      struct findings *findings)
 {
     study_say_absent(&probe_log_list, findings,
-                     fmin(confidence, log_unsure_confidence),
+                     fmin(confidence, log_none_confidence),
                      "after writes to %u places, one to a further place costs "
                      "no more than writing the same place again: nothing is "
-                     "merged, unless a cache takes such writes first",
+                     "merged, unless a cache or a log that all blocks share "
+                     "takes such writes first",
                      state->places_max);
+    findings_up_to(findings, "log_list", state->places_max);
 }
 
 /* ---- the two costs ----------------------------------------------------- */

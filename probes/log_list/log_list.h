@@ -26,6 +26,7 @@ enum {
 static const double log_alpha = 1e-4;
 /* Highest confidence of a finding that another cause could explain too. */
 static const double log_unsure_confidence = 0.9;
+static const double log_none_confidence = 0.6;
 /* Shortest merge. It erases a block, in 0.7 ms or more, and copies at least 32
  * pages, each in 0.1 ms or more; 2 ms is about half of that sum. */
 static const double log_merge_shortest_ns = 2e6;

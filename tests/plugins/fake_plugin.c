@@ -2,13 +2,14 @@
 /*
  * Drives that do not keep what is written, and one that keeps single entries of
  * its mapping at hand, as no emulated drive does. Setting:
- * kind=dead|forgets|chain|whole|entries.
+ * kind=dead|forgets|chain|whole|entries|merges.
  *
  * dead: takes no writes and answers zeros. forgets: keeps what is written until
  * REAL_BYTES were written in all, and then nothing more. chain: its first half
  * is there, its second half wraps at REAL_BYTES. whole: keeps everything.
  * entries: the same, but fetches the entry of each 4 KiB that was not needed
- * lately.
+ * lately. merges: the same, with a log that all blocks share, which is merged
+ * whenever LOG_PAGES were written to it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@
 #define REAL_BYTES (320 * MIB)
 
 static const uint64_t COMMAND_NS = 50000, NS_A_KIB = 4000, FETCH_NS = 39000;
-enum { ENTRIES = 10900 };
+static const uint64_t PROGRAM_NS = 600000, MERGE_NS = 60000000;
+enum { ENTRIES = 10900, LOG_PAGES = 511 };
 
 struct fake {
     char kind;
@@ -29,6 +31,7 @@ struct fake {
                             where it is written */
     uint64_t written_bytes, free_ns;
     uint64_t entries[ENTRIES]; /* of pages, from 1; 0: none */
+    uint32_t log_pages;        /* in use */
 };
 
 static int fake_open(const struct ssdprobe_plugin_setting settings[],
@@ -101,6 +104,21 @@ static uint64_t fetch_ns(struct fake *fake,
     return ns;
 }
 
+static uint64_t program_ns(struct fake *fake,
+                           const struct ssdprobe_plugin_request *request)
+{
+    uint64_t ns = 0;
+
+    for (uint32_t at = 0; at < request->length_bytes; at += 4096) {
+        ns += PROGRAM_NS;
+        if (++fake->log_pages < LOG_PAGES)
+            continue;
+        ns += MERGE_NS;
+        fake->log_pages = 0;
+    }
+    return ns;
+}
+
 static int fake_io(void *drive, const struct ssdprobe_plugin_request *request,
                    uint64_t *complete_ns)
 {
@@ -112,7 +130,10 @@ static int fake_io(void *drive, const struct ssdprobe_plugin_request *request,
         move(fake, request);
     fake->free_ns = begin_ns + COMMAND_NS +
                     NS_A_KIB * request->length_bytes / 1024 +
-                    (fake->kind == 'e' ? fetch_ns(fake, request) : 0);
+                    (fake->kind == 'e' ? fetch_ns(fake, request) : 0) +
+                    (fake->kind == 'm' && request->kind == SSDPROBE_PLUGIN_WRITE
+                         ? program_ns(fake, request)
+                         : 0);
     *complete_ns = fake->free_ns;
     return 0;
 }
