@@ -149,20 +149,6 @@ static char *size_text(size_t blocks, char text[24])
     return format_bytes(blocks * SUSTAINED_BLOCK_BYTES, text, 24);
 }
 
-/* Why no cache shows, though there may be one; NULL: there is none. */
-static const char *may_hide(const struct sustained_probe *state,
-                            const struct rate_level *level,
-                            const double block_ns[], size_t count)
-{
-    if (count * SUSTAINED_BLOCK_BYTES <
-        state->study.setting.capacity_bytes / cache_parts / MIB * MIB)
-        return "a fast cache may be larger; --write-budget allows more";
-    if (rate_mean(block_ns, count, INFINITY) > hidden_least * level->ns)
-        return "pauses among them, which may be the drive's or of something "
-               "else, may be what a full cache costs";
-    return NULL;
-}
-
 /* Pauses that may be the drive's lie within the interval; where that makes it
  * more than a factor of two, nothing is known. */
 static void widen(struct finding *finding, const struct rate_level *level,
@@ -187,17 +173,29 @@ void sustained_say_none(const struct sustained_probe *state,
     const double spread = rate_spread(&block_ns[from], count - from);
     char what[300], size[24];
 
+    size_text(count, size);
+    if (count * SUSTAINED_BLOCK_BYTES <
+        state->study.setting.capacity_bytes / cache_parts / MIB * MIB) {
+        snprintf(what, sizeof(what),
+                 "the rate of writes in order stays for %s, but a fast cache "
+                 "may be larger; --write-budget allows more",
+                 size);
+        sustained_say_open(findings, what);
+        return;
+    }
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         sustained_say_open(findings,
                            "the rate of writes in order differs too much from "
                            "one part of them to the next");
         return;
     }
-    const char *hidden = may_hide(state, level, block_ns, count);
+    const double mean_ns = rate_mean(block_ns, count, INFINITY);
+    const bool hidden = mean_ns > hidden_least * level->ns;
     snprintf(what, sizeof(what),
-             "after a rest, writes in order keep one rate for %s%s%s",
-             size_text(count, size), hidden ? ", but " : "",
-             hidden ? hidden : "");
+             "after a rest, writes in order keep one rate for %s%s", size,
+             hidden ? ", but pauses among them, which may be the drive's or of "
+                      "something else, may be what a full cache costs"
+                    : "");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         struct finding *finding = sustained_add(findings, absent[i]);
         if (!hidden)
@@ -208,8 +206,7 @@ void sustained_say_none(const struct sustained_probe *state,
     findings_up_to(findings, "fast_cache", count * SUSTAINED_BLOCK_BYTES);
     sustained_say_rate(state, findings, "sustained_write_rate", level, spread,
                        what);
-    widen(&findings->items[findings->count - 1], level,
-          rate_mean(block_ns, count, INFINITY));
+    widen(&findings->items[findings->count - 1], level, mean_ns);
 }
 
 /* ---- the reasoning ------------------------------------------------------ */
