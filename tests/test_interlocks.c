@@ -847,6 +847,60 @@ START_TEST(test_open_for_writing_by_another_process)
 }
 END_TEST
 
+enum { AGAIN_NOTHING, AGAIN_MOUNTED, AGAIN_WRITTEN, AGAIN_SIGNED, AGAINS };
+
+/* A process that is no child of ours, until end_stranger(). */
+static pid_t start_stranger(const char *path)
+{
+    int number = 0;
+    run("sleep 300 <>%s >/dev/null & echo $! >%s/stranger", path, scratch);
+    FILE *file = fopen("/mnt/stranger", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%d", &number), 1);
+    fclose(file);
+    return number;
+}
+
+/* While a person reads the question, others may come. */
+START_TEST(test_asked_again_before_the_first_write)
+{
+    static const char *const words[AGAINS] = {
+        [AGAIN_MOUNTED] = "shares its file with",
+        [AGAIN_WRITTEN] = "open for writing",
+        [AGAIN_SIGNED] = "has changed: there is a file system (ext4)"};
+    const struct device_options options = {.write = true,
+                                           .allow_virtual = true,
+                                           .force_signature = true,
+                                           .flush = FLUSH_SYNC};
+    struct device *device;
+    struct fault why = {0};
+    struct loop_disk twin;
+    pid_t stranger = 0;
+
+    ck_assert_int_eq(device_open(loop.path, &options, &device, &why), 0);
+    if (_i == AGAIN_MOUNTED)
+        attach_twin(&twin, 0);
+    if (_i == AGAIN_WRITTEN)
+        stranger = start_stranger(loop.path);
+    if (_i == AGAIN_SIGNED)
+        run("mkfs.ext4 -q -F /proc/%d/fd/%d", (int)getpid(), loop.file);
+    const int error = device_ask_again(device, &why);
+    ck_assert_msg((error != 0) == (_i != AGAIN_NOTHING), "%d: %s", error,
+                  why.text);
+    if (error) {
+        ck_assert_int_eq(why.kind, FAULT_REFUSED);
+        ck_assert_msg(strstr(why.text, words[_i]), "%s", why.text);
+        ck_assert_msg(strstr(why.text, loop.path), "%s", why.text);
+        assert_one_sentence(why.text);
+    }
+    if (_i == AGAIN_MOUNTED)
+        loop_close(&twin);
+    if (_i == AGAIN_WRITTEN)
+        kill(stranger, SIGKILL);
+    device_close(device);
+}
+END_TEST
+
 /* What `not in use` says of a disk that may be opened. */
 static void assert_noted(const char *path, const char *word)
 {
@@ -1042,6 +1096,8 @@ static Suite *interlocks_suite(void)
     tcase_add_test(disk, test_held_by_a_process);
     /* As it is, and mapped and closed. */
     tcase_add_loop_test(disk, test_open_for_writing_by_another_process, 0, 6);
+    tcase_add_loop_test(disk, test_asked_again_before_the_first_write, 0,
+                        AGAINS);
     tcase_add_test(disk, test_processes_that_hide_what_they_have_open);
     tcase_add_test(disk, test_a_link_to_a_used_disk_does_not_hide_it);
     tcase_add_test(disk, test_open_device_keeps_others_out);

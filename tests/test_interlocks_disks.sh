@@ -568,6 +568,90 @@ blank_in_its_place()
         "$disk"
 }
 
+cat >"$work/answer.py" <<'END'
+"""answer.py ANSWER COMMAND PROGRAM...: runs PROGRAM at a terminal; when it asks,
+runs COMMAND, then types ANSWER. Its errors go to stderr; ends in its status."""
+import os
+import pty
+import subprocess
+import sys
+
+answer, command, program = sys.argv[1], sys.argv[2], sys.argv[3:]
+ours, theirs = pty.openpty()
+run = subprocess.Popen(program, stdin=theirs, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
+os.close(theirs)
+said = b""
+while b" to go on: " not in said:
+    read = os.read(run.stderr.fileno(), 4096)
+    if not read:
+        break
+    said += read
+else:
+    subprocess.run(["bash", "-c", command], check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    os.write(ours, answer.encode() + b"\n")
+said += run.stderr.read()
+sys.stderr.buffer.write(said)
+sys.exit(run.wait())
+END
+
+# while_asked WHAT STATUS PATTERN COMMAND [OPTION...]: a run on $disk asks; then
+# COMMAND happens; then the answer is yes. It ends in STATUS; where that is 3,
+# nothing is written.
+while_asked()
+{
+    local what=$1 status=$2 pattern=$3 command=$4 run=$work/asked before got
+    shift 4
+    rm -rf -- "$run"
+    # What COMMAND itself writes comes before.
+    before="sync -f $image; cksum <$image >$work/before"
+    timeout 200 python3 "$work/answer.py" "$name" "$command; $before" \
+        "$ssdprobe" --allow-virtual --region=16MiB,64MiB --time-limit=500ms \
+        --write-budget=4GiB "--output-dir=$run" "$@" run clustered-page \
+        "$disk" 2>"$work/err"
+    got=$?
+    check "$what: the run ends in $status, not in $got: $(tail -n 2 "$work/err")" \
+        test "$got" = "$status"
+    [ "$status" = 3 ] || return
+    check "$what: it says why: $(tail -n 2 "$work/err")" \
+        grep -qE "$pattern" "$work/err"
+    sync "$disk"
+    check "$what: nothing is written" \
+        test "$(cksum <"$image")" = "$(cat "$work/before")"
+    check "$what: there is nothing to put back" test ! -e "$run/journal"
+}
+
+# What happens while the question waits for its answer.
+after_the_question()
+{
+    local second
+    mkdir -p "$work/mount"
+    disk
+    while_asked "nothing happens" 5 '' true
+    second=$(losetup --find)
+    loops+=("$second")
+    mkfs.ext4 -q "$disk"
+    while_asked "mounted while it is asked" 3 \
+        "$disk is in use: $disk shares its file with $second, which is mounted" \
+        "losetup $second $image && mount -o ro,noload $second $work/mount" \
+        --force-signature --preserve
+    umount "$work/mount"
+    losetup -d "$second"
+    while_asked "opened for writing while it is asked" 3 \
+        "$disk is in use: process [0-9]+ \(sleep\) has $disk open for writing" \
+        "sleep 300 <>$disk 2>/dev/null & echo \$! >$work/opener" \
+        --force-signature
+    kill "$(cat "$work/opener")"
+    while_asked "formatted while it is asked" 3 \
+        "question was asked, $disk has changed: there is .*swap" \
+        "wipefs -qa $image; mkswap $image 2>/dev/null" --force-signature
+    disk
+    while_asked "formatted for the first time while it is asked" 3 \
+        "question was asked, $disk has changed: there is .*ext4" \
+        "mkfs.ext4 -qF $image"
+}
+
 btrfs_of_two()
 {
     if ! grep -qw btrfs /proc/filesystems; then
@@ -662,6 +746,7 @@ in_use
 restore_of_mounted
 another_in_its_place
 blank_in_its_place
+after_the_question
 btrfs_of_two
 built
 list

@@ -22,6 +22,8 @@ struct device_ops {
     /* Asked before the first write: is it still the disk that was opened? 0 or
      * -ESTALE. NULL: it can be no other. */
     int (*is_same)(struct device *device);
+    /* As device_ask_again(). NULL: nobody else can be at it. */
+    int (*ask_again)(struct device *device, struct fault *why);
     /* NULL: it has none to ask for. */
     void (*health)(struct device *device, struct device_health *health);
     /* As the functions of device.h. NULL: it has no cache to switch. */

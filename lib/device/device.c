@@ -38,6 +38,12 @@ uint64_t device_hash(const struct device_info *info)
     return random_hash(identity);
 }
 
+int device_ask_again(struct device *device, struct fault *why)
+{
+    assert(device->write && device->outstanding_count == 0);
+    return device->ops->ask_again ? device->ops->ask_again(device, why) : 0;
+}
+
 void device_health(struct device *device, struct device_health *health)
 {
     assert(device->lost || device->outstanding_count == 0);

@@ -139,6 +139,14 @@ const struct device_info *device_info(const struct device *device);
  * away. */
 uint64_t device_hash(const struct device_info *info);
 
+/*
+ * Asks once more, just before the first write, what another may have changed
+ * since the device was opened: who uses it, who writes to it, what is on it.
+ * Open for writing, and no request may be outstanding. 0, or -errno with `why`
+ * (FAULT_REFUSED): then nothing may be written.
+ */
+int device_ask_again(struct device *device, struct fault *why);
+
 /* Asks the drive for its health, now. No request may be outstanding, unless the
  * device counts as gone. */
 void device_health(struct device *device, struct device_health *health);

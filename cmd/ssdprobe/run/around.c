@@ -42,6 +42,20 @@ static int preserve(struct run *run)
     return error;
 }
 
+/* It was asked about before a person answered and before the contents were
+ * copied; both take their time. A copy of what is still there is no use. */
+static int ask_again(struct run *run)
+{
+    if (!run->choice.writes)
+        return 0;
+    const int error = device_ask_again(run->device, &run->why);
+    if (error && run->preserved) {
+        (void)run_dir_remove(&run->keep.dir, RUN_DIR_JOURNAL);
+        run->preserved = false;
+    }
+    return error;
+}
+
 static int put_back(struct run *run, struct fault *why)
 {
     const struct preserve_watch watch = {.progress = show, .context = run};
@@ -164,6 +178,8 @@ int around_begin(struct run *run)
     error = check_strict(run, error);
     if (!error)
         error = preserve(run);
+    if (!error)
+        error = ask_again(run);
     if (error)
         return error;
     switch_cache(run);

@@ -31,8 +31,8 @@ static const uint64_t TRIAL_BYTES_MAX = 16777216;
 struct block {
     struct device device; /* first: see backend.h */
     struct disk disk;
-    struct pin pin; /* to know it again */
-    int fd;         /* O_EXCL, held until the end */
+    struct interlock_hold hold;    /* until the end */
+    struct device_options options; /* that the interlocks let pass */
     enum flush_method flush;
     struct limit limit;
     struct memory memory;
@@ -44,8 +44,6 @@ struct block {
     struct uring uring;
     bool has_blocking; /* else flushes and discards hold up this process */
     struct blocking blocking;
-    bool (*wait_on)(void *context, uint64_t waited_ns);
-    void *wait_context;
 };
 
 static struct block *block_of(struct device *device)
@@ -68,9 +66,9 @@ static void transfer(struct block *block, struct io *io)
 {
     const off_t offset = (off_t)io->offset_bytes;
     io->submit_ns = clock_now_ns();
-    const ssize_t moved = io->kind == IO_READ ? pread(block->fd, io->data,
+    const ssize_t moved = io->kind == IO_READ ? pread(block->hold.fd, io->data,
                                                       io->length_bytes, offset)
-                                              : write_plain(block->fd, io);
+                                              : write_plain(block->hold.fd, io);
     const int error = errno;
     io->complete_ns = clock_now_ns();
     if (moved < 0)
@@ -83,7 +81,7 @@ static void discard(struct block *block, struct io *io)
 {
     uint64_t range[2] = {io->offset_bytes, io->length_bytes};
     io->submit_ns = clock_now_ns();
-    const int result = ioctl(block->fd, BLKDISCARD, range);
+    const int result = ioctl(block->hold.fd, BLKDISCARD, range);
     const int error = errno;
     io->complete_ns = clock_now_ns();
     if (result != 0)
@@ -93,7 +91,7 @@ static void discard(struct block *block, struct io *io)
 static void flush(struct block *block, struct io *io)
 {
     io->submit_ns = clock_now_ns();
-    io->error = flush_send(block->fd, block->flush);
+    io->error = flush_send(block->hold.fd, block->flush);
     io->complete_ns = clock_now_ns();
 }
 
@@ -103,11 +101,13 @@ static const uint64_t GIVE_UP_NS = 300000000000;
 /* A beat has passed without an answer: 0, wait on; or why not. */
 static int lose_patience(const struct block *block, uint64_t waited_ns)
 {
-    if (disk_gone(&block->disk, block->pin.sequence))
+    if (disk_gone(&block->disk, block->hold.pin.sequence))
         return -ENODEV;
     if (waited_ns > GIVE_UP_NS)
         return -ETIMEDOUT;
-    return !block->wait_on || block->wait_on(block->wait_context, waited_ns)
+    const struct device_options *options = &block->options;
+    return !options->wait_on ||
+                   options->wait_on(options->wait_context, waited_ns)
                ? 0
                : -EINTR;
 }
@@ -178,11 +178,11 @@ static bool has_gone(struct block *block, int error)
 
     block->has_failed = block->has_failed || may_go;
     for (int i = 0; i < beats; i++) {
-        if (disk_gone(&block->disk, block->pin.sequence))
+        if (disk_gone(&block->disk, block->hold.pin.sequence))
             return true;
         (void)nanosleep(&beat, NULL);
     }
-    return disk_gone(&block->disk, block->pin.sequence);
+    return disk_gone(&block->disk, block->hold.pin.sequence);
 }
 
 /* A vanished disk answers with any of several errors, one that has been made
@@ -192,7 +192,7 @@ static int name_error(struct block *block, int error)
     int read_only = 0;
     if (has_gone(block, error))
         return -ENODEV;
-    if (error == -EPERM && ioctl(block->fd, BLKROGET, &read_only) == 0 &&
+    if (error == -EPERM && ioctl(block->hold.fd, BLKROGET, &read_only) == 0 &&
         read_only)
         return -EROFS;
     return error;
@@ -273,7 +273,7 @@ static uint64_t block_now_ns(struct device *device)
 static void block_health(struct device *device, struct device_health *health)
 {
     const struct block *block = block_of(device);
-    health_ask(&block->disk, block->fd, health);
+    health_ask(&block->disk, block->hold.fd, health);
 }
 
 static int block_switch_cache(struct device *device, bool on)
@@ -285,11 +285,11 @@ static int block_switch_cache(struct device *device, bool on)
         return -EOPNOTSUPP; /* it could not be put back */
     if (was_on == on)
         return 0;
-    const int error = cache_switch(&block->disk, block->fd, on);
+    const int error = cache_switch(&block->disk, block->hold.fd, on);
     if (error)
         return error;
     block->cache_was = was_on ? CACHE_WAS_ON : CACHE_WAS_OFF;
-    cache_state(&block->disk, block->fd, info->write_cache,
+    cache_state(&block->disk, block->hold.fd, info->write_cache,
                 sizeof(info->write_cache));
     return 0;
 }
@@ -301,8 +301,8 @@ static int block_restore(struct device *device)
         return 0;
     if (block->gone)
         return block->gone;
-    const int error =
-        cache_switch(&block->disk, block->fd, block->cache_was == CACHE_WAS_ON);
+    const int error = cache_switch(&block->disk, block->hold.fd,
+                                   block->cache_was == CACHE_WAS_ON);
     if (!error)
         block->cache_was = CACHE_UNTOUCHED;
     return error;
@@ -312,10 +312,19 @@ static int block_is_same(struct device *device)
 {
     const struct block *block = block_of(device);
     struct pin now;
-    return pin_take(&block->disk, block->fd, &now) == 0 &&
-                   !pin_difference(&block->pin, &now)
+    return pin_take(&block->disk, block->hold.fd, &now) == 0 &&
+                   !pin_difference(&block->hold.pin, &now)
                ? 0
                : -ESTALE;
+}
+
+static int block_ask_again(struct device *device, struct fault *why)
+{
+    const struct block *block = block_of(device);
+    struct disk disk = block->disk;
+
+    disk.path = device->info.path;
+    return interlocks_pass_again(&disk, &block->options, &block->hold, why);
 }
 
 static void block_close(struct device *device)
@@ -329,7 +338,7 @@ static void block_close(struct device *device)
     (void)block_restore(device);
     ready_destroy(&block->ready);
     memory_destroy(&block->memory);
-    close(block->fd);
+    close(block->hold.fd);
     free(block);
 }
 
@@ -341,6 +350,7 @@ static const struct device_ops block_ops = {
     .idle = block_idle,
     .now_ns = block_now_ns,
     .is_same = block_is_same,
+    .ask_again = block_ask_again,
     .health = block_health,
     .switch_cache = block_switch_cache,
     .restore = block_restore,
@@ -352,14 +362,14 @@ static void open_engine(struct block *block,
 {
     const char *name = "pread/pwrite";
     if (!options->no_io_uring &&
-        uring_create(&block->uring, block->fd, options->queue_depth_count) ==
-            0) {
+        uring_create(&block->uring, block->hold.fd,
+                     options->queue_depth_count) == 0) {
         block->has_uring = true;
         name = "io_uring";
     }
     if (options->write && block->flush != FLUSH_NONE)
-        block->has_blocking =
-            blocking_create(&block->blocking, block->fd, block->flush) == 0;
+        block->has_blocking = blocking_create(&block->blocking, block->hold.fd,
+                                              block->flush) == 0;
     text_clean(block->device.info.engine, sizeof(block->device.info.engine),
                name);
 }
@@ -369,7 +379,7 @@ static int open_flush(struct block *block, const struct device_options *options,
 {
     block->flush = FLUSH_NONE;
     if (options->write) {
-        const int error = flush_choose(block->fd, block->disk.path,
+        const int error = flush_choose(block->hold.fd, block->disk.path,
                                        options->flush, &block->flush, why);
         if (error)
             return error;
@@ -388,22 +398,20 @@ int device_block_open(const char *path, const struct device_options *options,
                          path);
     struct device_info *info = &block->device.info;
     block->device.ops = &block_ops;
-    block->wait_on = options->wait_on;
-    block->wait_context = options->wait_context;
 
-    struct interlock_hold hold;
     int error = disk_find(path, &block->disk, why);
     if (!error)
-        error = interlocks_pass(&block->disk, options, &hold, why);
+        error = interlocks_pass(&block->disk, options, &block->hold, why);
     if (error)
         goto free_block;
-    block->fd = hold.fd;
-    block->pin = hold.pin;
-    text_clean(info->in_use, sizeof(info->in_use), hold.user);
-    text_clean(info->wwid, sizeof(info->wwid), hold.pin.wwid);
-    text_clean(info->sequence, sizeof(info->sequence), hold.pin.sequence);
+    block->options = *options;
+    block->options.outcomes = NULL; /* the caller's, no longer valid */
+    text_clean(info->in_use, sizeof(info->in_use), block->hold.user);
+    text_clean(info->wwid, sizeof(info->wwid), block->hold.pin.wwid);
+    text_clean(info->sequence, sizeof(info->sequence),
+               block->hold.pin.sequence);
     text_clean(info->path, sizeof(info->path), path);
-    error = disk_identify(&block->disk, block->fd, info, why);
+    error = disk_identify(&block->disk, block->hold.fd, info, why);
     if (!error)
         error = open_flush(block, options, why);
     if (error)
@@ -431,7 +439,7 @@ destroy_engine:
         uring_destroy(&block->uring);
     ready_destroy(&block->ready);
 close_disk:
-    close(block->fd);
+    close(block->hold.fd);
 free_block:
     free(block);
     return error;

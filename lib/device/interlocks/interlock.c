@@ -2,9 +2,11 @@
 #include "lib/device/interlocks/interlock.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,18 +17,19 @@
 static const struct {
     const char *name;
     interlock_question *ask;
+    bool again; /* the answer may change while the disk is held */
 } questions[] = {
-    {"block device", interlock_block_device},
-    {"whole disk", interlock_whole_disk},
-    {"real disk", interlock_real_disk},
-    {"identity", interlock_identity},
-    {"not in use", interlock_not_in_use},
-    {"system disk", interlock_system_disk},
-    {"lock", interlock_lock},
-    {"signatures", interlock_signatures},
-    {"data", interlock_data},
-    {"writable", interlock_writable},
-    {"health", interlock_health},
+    {"block device", interlock_block_device, false},
+    {"whole disk", interlock_whole_disk, false},
+    {"real disk", interlock_real_disk, false},
+    {"identity", interlock_identity, false},
+    {"not in use", interlock_not_in_use, true},
+    {"system disk", interlock_system_disk, false},
+    {"lock", interlock_lock, false},
+    {"signatures", interlock_signatures, true},
+    {"data", interlock_data, false},
+    {"writable", interlock_writable, false},
+    {"health", interlock_health, false},
 };
 
 enum { QUESTIONS_COUNT = sizeof(questions) / sizeof(*questions) };
@@ -77,6 +80,8 @@ static int ask_all(struct subject *subject, struct fault *why)
     struct interlock_outcomes *outcomes = subject->options->outcomes;
     int first_error = 0;
     for (size_t i = 0; i < QUESTIONS_COUNT; i++) {
+        if (subject->again && !questions[i].again)
+            continue;
         struct interlock_outcome outcome = {.name = questions[i].name};
         struct fault refusal = {FAULT_NONE, ""};
         const int error = questions[i].ask(subject, &outcome, &refusal);
@@ -94,6 +99,14 @@ static int ask_all(struct subject *subject, struct fault *why)
     return first_error;
 }
 
+/* Timing must not meet pages that only these questions have read, nor a later
+ * question the pages of an earlier one. */
+static void end_look(int look)
+{
+    (void)posix_fadvise(look, 0, 0, POSIX_FADV_DONTNEED);
+    close(look);
+}
+
 int interlocks_pass(const struct disk *disk,
                     const struct device_options *options,
                     struct interlock_hold *hold, struct fault *why)
@@ -106,14 +119,35 @@ int interlocks_pass(const struct disk *disk,
     if (options->outcomes)
         options->outcomes->count = 0;
     const int error = ask_all(&subject, why);
-    if (subject.look >= 0) {
-        /* Timing must not meet pages that only these questions have read. */
-        (void)posix_fadvise(subject.look, 0, 0, POSIX_FADV_DONTNEED);
-        close(subject.look);
-    }
+    if (subject.look >= 0)
+        end_look(subject.look);
     if (error && subject.hold.fd >= 0)
         close(subject.hold.fd);
     if (!error)
         *hold = subject.hold;
+    return error;
+}
+
+int interlocks_pass_again(const struct disk *disk,
+                          const struct device_options *options,
+                          const struct interlock_hold *hold, struct fault *why)
+{
+    struct subject subject = {.disk = disk,
+                              .options = options,
+                              .writes = options->write,
+                              .again = true,
+                              .hold = *hold};
+    char held[32];
+
+    /* The disk that is held, whatever its name leads to by now. */
+    snprintf(held, sizeof(held), "/proc/self/fd/%d", hold->fd);
+    subject.look = open(held, O_RDONLY | O_CLOEXEC);
+    if (subject.look < 0)
+        return fault_set(why, FAULT_REFUSED, -errno,
+                         "Cannot look at %s again (%s), so nothing is written "
+                         "to it: is /proc mounted?",
+                         disk->path, strerror(errno));
+    const int error = ask_all(&subject, why);
+    end_look(subject.look);
     return error;
 }

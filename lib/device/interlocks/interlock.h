@@ -11,6 +11,7 @@
 struct interlock_hold {
     int fd;        /* O_EXCL, O_DIRECT and locked: keep it for the whole run */
     char user[96]; /* who uses it, where it is shared: then without O_EXCL */
+    char contents[200]; /* the signatures on it, as they were told; or "" */
     struct pin pin;
 };
 
@@ -23,5 +24,14 @@ struct interlock_hold {
 int interlocks_pass(const struct disk *disk,
                     const struct device_options *options,
                     struct interlock_hold *hold, struct fault *why);
+
+/*
+ * "May we still?": asks of a disk that is held what another can change while a
+ * person makes up his mind: who uses it, who writes to it, what is on it. Only
+ * reads. 0; or -errno with the refusal in `why`, and the disk stays held.
+ */
+int interlocks_pass_again(const struct disk *disk,
+                          const struct device_options *options,
+                          const struct interlock_hold *hold, struct fault *why);
 
 #endif

@@ -21,15 +21,13 @@ int interlock_signatures(struct subject *subject,
                          struct interlock_outcome *outcome, struct fault *why)
 {
     const char *path = subject->disk->path;
-    char found[200];
+    char found[sizeof(subject->hold.contents)];
     const int look = interlock_look(subject);
     if (look < 0)
         return not_seen(outcome);
     const int result = signature_find(look, found, sizeof(found));
     if (result == 0)
-        return interlock_say(outcome, INTERLOCK_PASS,
-                             "No file system, no partition table, no other "
-                             "signature.");
+        found[0] = '\0';
     if (result < 0) {
         /* What was seen until then counts, and so does not having seen. */
         const size_t used = strlen(found);
@@ -37,6 +35,17 @@ int interlock_signatures(struct subject *subject,
                  "%ssomething that libblkid cannot read (%s)", used ? ", " : "",
                  strerror(-result));
     }
+    if (subject->again && strcmp(found, subject->hold.contents) != 0)
+        return fault_set(why, FAULT_REFUSED, -ESTALE,
+                         "Since the question was asked, %s has changed: there "
+                         "is %s on it now, so nothing was written; look at it, "
+                         "then start again.",
+                         path, found[0] ? found : "no signature");
+    memcpy(subject->hold.contents, found, sizeof(found));
+    if (result == 0)
+        return interlock_say(outcome, INTERLOCK_PASS,
+                             "No file system, no partition table, no other "
+                             "signature.");
     if (!subject->writes)
         return interlock_say(outcome, INTERLOCK_NOTE,
                              "There is %s, which stays, as nothing is written.",

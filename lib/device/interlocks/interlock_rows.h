@@ -11,6 +11,7 @@ struct subject {
     const struct disk *disk;
     const struct device_options *options;
     bool writes;                /* this run would, or is it only to be judged */
+    bool again;                 /* it is held, and was asked about before */
     struct interlock_hold hold; /* fd: -1 until it is held */
     int look;                   /* a second descriptor, for reading, or -1 */
 };

@@ -192,13 +192,14 @@ static bool is_held(const struct subject *subject)
 
 /* A process that has it open for writing at each look. Results as of
  * users_find_writer(). */
-static int find_lasting_writer(const struct disk *disk, char *user, size_t size,
-                               struct users_hidden *hidden)
+static int find_lasting_writer(const struct subject *subject, char *user,
+                               size_t size, struct users_hidden *hidden)
 {
     const uint64_t begin_ns = clock_now_ns();
 
     for (bool is_last = false;;) {
-        const int found = users_find_writer(disk, user, size, hidden);
+        const int found = users_find_writer(subject->disk, subject->again, user,
+                                            size, hidden);
         if (found <= 0 || is_last)
             return found;
         /* However long the looks take, there are two. */
@@ -244,12 +245,14 @@ int interlock_not_in_use(struct subject *subject,
                                   : refuse_user(disk, user, why);
 
     struct users_hidden hidden;
-    found = find_lasting_writer(disk, user, sizeof(user), &hidden);
+    found = find_lasting_writer(subject, user, sizeof(user), &hidden);
     if (found < 0)
         return refuse_unknown(disk, found, why);
     if (found > 0)
         return may_share(subject) ? hold_shared(subject, user, outcome, why)
                                   : refuse_user(disk, user, why);
+    if (subject->again)
+        return say_free(outcome, NULL, &hidden);
 
     /* Open for reading: a copy that goes on. */
     const bool is_read = subject->options->outcomes &&

@@ -23,6 +23,7 @@ enum { PROCESS_BYTES = 24, FOLDER_BYTES = 128 };
 struct search {
     const struct users_tree *tree;
     char self[PROCESS_BYTES];      /* our own folder of /proc */
+    bool held;                     /* by us, and so by our children */
     const struct users_node *node; /* whose writer was found, or NULL */
     bool is_beneath;               /* it has the file beneath it open */
     struct users_hidden *hidden;
@@ -99,6 +100,20 @@ static void look_at_process(struct search *search, const char *process)
         (void)look_into(search, process, "map_files");
 }
 
+/* Both by the numbers of /proc. */
+static bool is_child_of(const char *process, const char *parent)
+{
+    char path[FOLDER_BYTES], line[256], number[PROCESS_BYTES] = "";
+    snprintf(path, sizeof(path), "/proc/%s/status", process);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    while (!number[0] && fgets(line, sizeof(line), file))
+        (void)sscanf(line, "PPid: %23s", number);
+    fclose(file);
+    return strcmp(number, parent) == 0;
+}
+
 static void describe(const struct search *search, const char *process,
                      char *user, size_t size)
 {
@@ -121,7 +136,8 @@ static int look_at_all(struct search *search, char *user, size_t size)
             strcmp(entry->d_name, search->self) == 0)
             continue;
         snprintf(process, sizeof(process), "%.20s", entry->d_name);
-        look_at_process(search, process);
+        if (!search->held || !is_child_of(process, search->self))
+            look_at_process(search, process);
     }
     closedir(folder);
     if (search->node)
@@ -129,13 +145,13 @@ static int look_at_all(struct search *search, char *user, size_t size)
     return search->node ? 1 : 0;
 }
 
-int users_find_writer(const struct disk *disk, char *user, size_t size,
-                      struct users_hidden *hidden)
+int users_find_writer(const struct disk *disk, bool held, char *user,
+                      size_t size, struct users_hidden *hidden)
 {
     struct users_tree *tree = malloc(sizeof(*tree));
     if (!tree)
         return -ENOMEM;
-    struct search search = {.tree = tree, .hidden = hidden};
+    struct search search = {.tree = tree, .held = held, .hidden = hidden};
     *hidden = (struct users_hidden){.count = 0};
     /* By /proc, which may count in another name space than getpid(). */
     const ssize_t length =
