@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -847,6 +848,53 @@ START_TEST(test_open_for_writing_by_another_process)
 }
 END_TEST
 
+struct own_table {
+    const char *path;
+    int ready;
+};
+
+/* A thread that alone has it open. */
+static int open_alone(void *context)
+{
+    const struct own_table *table = context;
+    const char byte = 0;
+    if (unshare(CLONE_FILES) != 0 || open(table->path, O_RDWR) < 0 ||
+        write(table->ready, &byte, 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* Files of a thread that no other thread of its process has, be its first one
+ * there or gone. */
+START_TEST(test_open_for_writing_by_a_thread_alone)
+{
+    static char stack[65536];
+    char words[80], byte;
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        struct own_table table = {.path = loop.path, .ready = ends[1]};
+        loop_close(&loop);
+        if (clone(open_alone, stack + sizeof(stack),
+                  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                      CLONE_THREAD | CLONE_SYSVSEM,
+                  &table) < 0)
+            _exit(1);
+        if (_i)
+            syscall(SYS_exit, 0);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    snprintf(words, sizeof(words), "process %d (", (int)child);
+    assert_refused(loop.path, FAULT_REFUSED, words, "open for writing");
+    end_opener(child);
+}
+END_TEST
+
 enum { AGAIN_NOTHING, AGAIN_MOUNTED, AGAIN_WRITTEN, AGAIN_SIGNED, AGAINS };
 
 /* A process that is no child of ours, until end_stranger(). */
@@ -1096,6 +1144,7 @@ static Suite *interlocks_suite(void)
     tcase_add_test(disk, test_held_by_a_process);
     /* As it is, and mapped and closed. */
     tcase_add_loop_test(disk, test_open_for_writing_by_another_process, 0, 6);
+    tcase_add_loop_test(disk, test_open_for_writing_by_a_thread_alone, 0, 2);
     tcase_add_loop_test(disk, test_asked_again_before_the_first_write, 0,
                         AGAINS);
     tcase_add_test(disk, test_processes_that_hide_what_they_have_open);

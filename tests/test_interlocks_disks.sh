@@ -401,6 +401,85 @@ in_use()
     umount "$work/mount"
     losetup -d "$upper"
     one_file
+    through_overlay "on one file system"
+    # Layers of two file systems.
+    mount -t tmpfs none "$work/mount o"
+    through_overlay "on two file systems"
+    umount "$work/mount o"
+    same_number
+}
+
+# A file as the upper layer has it, below, and as it is shown,
+# above; each under a loop device, of which one is in use. Their numbers differ.
+through_overlay()
+{
+    local what=$1 layers="$work/mount o" lower below above made holder
+    lower=$work/lower-${#loops[@]}
+    mkdir -p "$work/mount" "$layers"/{upper,work,shown} "$lower"
+    truncate -s 128M "$lower/image"
+    mkfs.ext4 -qF "$lower/image"
+    if ! mount -t overlay -o \
+        "lowerdir=$lower,upperdir=$layers/upper,workdir=$layers/work" none \
+        "$layers/shown"; then
+        check "$what: there is an overlay file system" false
+        return
+    fi
+    touch "$layers/shown/image"
+    cp "$layers/shown/image" "$layers/shown/made"
+    for made in image made; do
+        image=$layers/upper/$made
+        attach "$image"
+        below=$disk
+        attach "$layers/shown/$made"
+        above=$disk disk=$below name=${below#/dev/}
+        judged "$what, under an overlay, $made" 3 \
+            "$below shares its file with $above: detach that first"
+        mount -o ro,noload "$above" "$work/mount"
+        judged "$what, under a mounted overlay, $made" 3 \
+            "$below shares its file with $above, which is mounted on"
+        no_flag_helps "$what, under a mounted overlay, $made"
+        umount "$work/mount"
+        disk=$above name=${above#/dev/}
+        mount -o ro,noload "$below" "$work/mount"
+        judged "$what, over a mounted layer, $made" 3 \
+            "$above shares its file with $below, which is mounted on"
+        umount "$work/mount"
+        losetup -d "$above"
+        disk=$below name=${below#/dev/}
+        open_by "$layers/shown/$made" '<>'
+        judged "$what, written to through an overlay, $made" 3 \
+            "process $holder \(sleep\) has the file beneath $below open"
+        end_holder
+        judged "$what, alone under an overlay, $made" 0 \
+            '^not in use pass: ' --force-signature
+        losetup -d "$below"
+    done
+    umount "$layers/shown"
+    rm -rf "$layers"/{upper,work,shown}
+}
+
+# Two files that have nothing in common but a number and a size.
+same_number()
+{
+    local first second
+    mkdir -p "$work/mount s" "$work/mount t"
+    mount -t tmpfs none "$work/mount s"
+    mount -t tmpfs none "$work/mount t"
+    image="$work/mount s/image"
+    truncate -s 128M "$image"
+    # Times are as fine as a tick of the kernel.
+    sleep 0.1
+    truncate -s 128M "$work/mount t/image"
+    check "they have one number" test "$(stat -c %i "$image")" = \
+        "$(stat -c %i "$work/mount t/image")"
+    attach "$image"
+    first=$disk
+    attach "$work/mount t/image"
+    second=$disk disk=$first name=${first#/dev/}
+    judged "beside an unrelated file of the same number" 0 '^not in use pass: '
+    losetup -d "$first"
+    losetup -d "$second"
+    umount "$work/mount s" "$work/mount t"
 }
 
 # Two loop devices on one file, by two of its names: the kernel lets both write.

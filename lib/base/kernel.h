@@ -34,6 +34,12 @@ static inline int kernel_close_range(unsigned first, unsigned last,
     return (int)syscall(SYS_close_range, first, last, flags);
 }
 
+/* 0: the two have one table of open files. KCMP_FILES is 2. */
+static inline int kernel_kcmp_files(pid_t process, pid_t other)
+{
+    return (int)syscall(SYS_kcmp, process, other, 2, 0UL, 0UL);
+}
+
 /* The kernel takes the offset in two halves of a long each. */
 static inline ssize_t kernel_pwritev2(int fd, const struct iovec *vectors,
                                       int count, off_t offset, int flags)

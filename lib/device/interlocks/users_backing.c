@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "lib/device/host/sysfs.h"
@@ -35,34 +36,66 @@ static bool ask_driver(const char *name, struct users_backing *backing)
     if (!answered)
         return false;
     backing->device = (dev_t)info.lo_rdevice;
-    backing->file_system = (dev_t)info.lo_device;
-    backing->inode = info.lo_inode;
+    backing->file.file_system = (dev_t)info.lo_device;
+    backing->file.inode = info.lo_inode;
     backing->begin_bytes = info.lo_offset;
     if (info.lo_sizelimit && info.lo_sizelimit < UINT64_MAX - info.lo_offset)
         backing->end_bytes = info.lo_offset + info.lo_sizelimit;
     return true;
 }
 
+/* What the driver does not say of the file, as far as its path leads there. */
+static void ask_path(const char *path, bool has_driver,
+                     struct users_backing *backing)
+{
+    struct statx status;
+    struct users_file file;
+    if (path[0] != '/' ||
+        kernel_statx(AT_FDCWD, path, 0, USERS_FILE_MASK, &status) != 0)
+        return;
+    users_file_read(&status, &file);
+    if (has_driver && (file.file_system != backing->file.file_system ||
+                       file.inode != backing->file.inode))
+        return;
+    if (!has_driver && S_ISBLK(status.stx_mode))
+        backing->device = makedev(status.stx_rdev_major, status.stx_rdev_minor);
+    backing->file = file;
+}
+
+/* Of a file that has no path any more, or none here. */
+static uint64_t sectors_of(const char *name,
+                           const struct users_backing *backing)
+{
+    char folder[PATH_BYTES];
+    snprintf(folder, sizeof(folder), "/sys/class/block/%.64s", name);
+    return backing->end_bytes == UINT64_MAX && backing->begin_bytes % 512 == 0
+               ? backing->begin_bytes / 512 + sysfs_number(folder, "size", 0)
+               : 0;
+}
+
 void users_backing_find(const char *name, struct users_backing *backing)
 {
     char path[PATH_BYTES];
-    struct stat status;
     *backing = (struct users_backing){.end_bytes = UINT64_MAX};
     if (!backing_path(name, path))
         return;
     backing->is_loop = true;
-    if (ask_driver(name, backing) || path[0] != '/' || stat(path, &status))
-        return;
-    backing->device = S_ISBLK(status.st_mode) ? status.st_rdev : 0;
-    backing->file_system = status.st_dev;
-    backing->inode = status.st_ino;
+    ask_path(path, ask_driver(name, backing), backing);
+    if (!backing->file.sectors)
+        backing->file.sectors = sectors_of(name, backing);
 }
 
-bool users_backing_is(const struct users_backing *backing, dev_t file_system,
-                      uint64_t inode)
+static bool lies_on_file(const struct users_backing *backing)
 {
-    return backing->is_loop && backing->device == 0 && backing->inode != 0 &&
-           backing->inode == inode && backing->file_system == file_system;
+    return backing->is_loop && backing->device == 0;
+}
+
+bool users_backing_is(const struct users_backing *backing,
+                      const struct statx *status)
+{
+    struct users_file file;
+    users_file_read(status, &file);
+    return lies_on_file(backing) && users_file_may_be(&backing->file, &file);
 }
 
 bool users_backing_overlap(const char *name,
@@ -71,12 +104,12 @@ bool users_backing_overlap(const char *name,
                            const struct users_backing *other)
 {
     char path[PATH_BYTES], other_path[PATH_BYTES];
-    if (!backing->is_loop || !other->is_loop || backing->device ||
-        other->device || backing->begin_bytes >= other->end_bytes ||
+    if (!lies_on_file(backing) || !lies_on_file(other) ||
+        backing->begin_bytes >= other->end_bytes ||
         other->begin_bytes >= backing->end_bytes)
         return false;
-    if (backing->inode && other->inode)
-        return users_backing_is(backing, other->file_system, other->inode);
+    if (backing->file.inode && other->file.inode)
+        return users_file_may_be(&backing->file, &other->file);
     return backing_path(name, path) && backing_path(other_name, other_path) &&
            strcmp(path, other_path) == 0;
 }

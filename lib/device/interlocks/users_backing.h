@@ -4,34 +4,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
+#include "lib/device/interlocks/users_file.h"
+
 /*
- * What a loop device lies on: a block device, or a part of a file. A file is
- * known by its number in its file system, as its name may be gone, another's
- * by now, or one of several.
+ * What a loop device lies on: a block device, or a part of a file.
  */
 struct users_backing {
     bool is_loop; /* else nothing else is set */
     dev_t device; /* the block device's number, or 0: it is a file */
-    dev_t file_system;
-    uint64_t inode;                  /* 0: not known */
+    struct users_file file;
     uint64_t begin_bytes, end_bytes; /* of the file */
 };
 
 /* Of the device of the kernel's name `name`, "loop7". */
 void users_backing_find(const char *name, struct users_backing *backing);
 
-/* Do the two loop devices lie on the same bytes of a file? Where the system
+/* May the two loop devices lie on the same bytes of a file? Where the system
  * does not number the file of one of them, equal paths will do. */
 bool users_backing_overlap(const char *name,
                            const struct users_backing *backing,
                            const char *other_name,
                            const struct users_backing *other);
 
-/* Is it this file that the loop device lies on? */
-bool users_backing_is(const struct users_backing *backing, dev_t file_system,
-                      uint64_t inode);
+/* May it be this file that the loop device lies on? */
+bool users_backing_is(const struct users_backing *backing,
+                      const struct statx *file);
 
 #endif

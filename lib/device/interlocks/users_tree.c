@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -54,32 +53,32 @@ static bool number_of(const char *name, dev_t *number)
     return true;
 }
 
+bool users_is_file(const struct statx *file, const struct users_node *node)
+{
+    return S_ISBLK(file->stx_mode)
+               ? makedev(file->stx_rdev_major, file->stx_rdev_minor) ==
+                     node->number
+               : S_ISREG(file->stx_mode) &&
+                     users_backing_is(&node->backing, file);
+}
+
 bool users_is_node(const char *path, const struct users_node *node)
 {
-    struct stat status;
-    if (path[0] != '/' || stat(path, &status) != 0)
-        return false;
-    return S_ISBLK(status.st_mode)
-               ? status.st_rdev == node->number
-               : users_backing_is(&node->backing, status.st_dev, status.st_ino);
+    struct statx file;
+    return path[0] == '/' &&
+           kernel_statx(AT_FDCWD, path, 0, USERS_FILE_MASK, &file) == 0 &&
+           users_is_file(&file, node);
+}
+
+static bool is_of_node(void *context, const struct statx *file)
+{
+    return users_is_file(file, context);
 }
 
 bool users_has_open(const char *process, const struct users_node *node)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "/proc/%.20s/fd", process);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return false;
-    const struct dirent *entry;
-    bool found = false;
-    while (!found && (entry = readdir(folder))) {
-        snprintf(path, sizeof(path), "/proc/%.20s/fd/%s", process,
-                 entry->d_name);
-        found = users_is_node(path, node);
-    }
-    closedir(folder);
-    return found;
+    struct users_node copy = *node;
+    return users_each_open(process, false, is_of_node, &copy) > 0;
 }
 
 /* The thread that carries the requests of an NBD disk, as a folder of /proc.

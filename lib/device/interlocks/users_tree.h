@@ -52,7 +52,8 @@ int users_tree_grow(const struct disk *disk, struct users_tree *tree);
 void users_tree_way(const struct users_tree *tree, size_t node, char *way,
                     size_t size, bool *several);
 
-/* Is `path` this device, or the file that it lies on? */
+/* Is it this device, or the file that it lies on? */
+bool users_is_file(const struct statx *file, const struct users_node *node);
 bool users_is_node(const char *path, const struct users_node *node);
 
 /* Does a process or thread (a folder of /proc) have either of them open? */

@@ -4,16 +4,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "lib/base/kernel.h"
 #include "lib/device/host/sysfs.h"
 #include "lib/device/interlocks/users_tree.h"
 
@@ -24,58 +20,26 @@ struct search {
     const struct users_tree *tree;
     char self[PROCESS_BYTES];      /* our own folder of /proc */
     bool held;                     /* by us, and so by our children */
+    char process[PROCESS_BYTES];   /* that is looked at */
     const struct users_node *node; /* whose writer was found, or NULL */
     bool is_beneath;               /* it has the file beneath it open */
     struct users_hidden *hidden;
 };
 
-/* A file that a process has, without asking the file system's server, which
- * may be gone. */
-static bool is_this(const struct statx *file, const struct users_node *node)
+/* An open file of search->process. */
+static bool compare(void *context, const struct statx *file)
 {
-    if (S_ISBLK(file->stx_mode))
-        return makedev(file->stx_rdev_major, file->stx_rdev_minor) ==
-               node->number;
-    return users_backing_is(&node->backing,
-                            makedev(file->stx_dev_major, file->stx_dev_minor),
-                            file->stx_ino);
-}
+    struct search *search = context;
 
-static void compare(struct search *search, const char *process,
-                    const struct statx *file)
-{
-    for (size_t i = 0; i < search->tree->count; i++) {
+    for (size_t i = 0; i < search->tree->count && !search->node; i++) {
         const struct users_node *node = &search->tree->nodes[i];
-        if (node->link != USERS_BTRFS && is_this(file, node) &&
-            !users_carries(process, node)) {
-            search->node = node;
-            search->is_beneath = !S_ISBLK(file->stx_mode);
-        }
+        if (node->link == USERS_BTRFS || !users_is_file(file, node) ||
+            users_carries(search->process, node))
+            continue;
+        search->node = node;
+        search->is_beneath = !S_ISBLK(file->stx_mode);
     }
-}
-
-/* Looks through a folder of links to open files. The links carry the mode that
- * the file was opened with. 0 or -errno. */
-static int look_into(struct search *search, const char *process,
-                     const char *kind)
-{
-    char path[FOLDER_BYTES];
-    snprintf(path, sizeof(path), "/proc/%s/%s", process, kind);
-    DIR *folder = opendir(path);
-    if (!folder)
-        return -errno;
-    const struct dirent *entry;
-    struct stat link;
-    struct statx file;
-    while (!search->node && (entry = readdir(folder)))
-        if (fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) ==
-                0 &&
-            S_ISLNK(link.st_mode) && (link.st_mode & S_IWUSR) &&
-            kernel_statx(dirfd(folder), entry->d_name, AT_STATX_DONT_SYNC,
-                         STATX_TYPE | STATX_INO, &file) == 0)
-            compare(search, process, &file);
-    closedir(folder);
-    return 0;
+    return search->node != NULL;
 }
 
 static void name_process(const char *process, char *text, size_t size)
@@ -86,18 +50,12 @@ static void name_process(const char *process, char *text, size_t size)
     snprintf(text, size, "process %s (%s)", process, name);
 }
 
-static void look_at_process(struct search *search, const char *process)
+static void look_at_process(struct search *search)
 {
-    const int error = look_into(search, process, "fd");
-    if (error == -EACCES || error == -EPERM) {
-        if (search->hidden->count++ == 0)
-            name_process(process, search->hidden->first,
-                         sizeof(search->hidden->first));
-        return;
-    }
-    /* What is mapped can be written to after it was closed. */
-    if (!search->node)
-        (void)look_into(search, process, "map_files");
+    const int error = users_each_open(search->process, true, compare, search);
+    if ((error == -EACCES || error == -EPERM) && search->hidden->count++ == 0)
+        name_process(search->process, search->hidden->first,
+                     sizeof(search->hidden->first));
 }
 
 /* Both by the numbers of /proc. */
@@ -114,11 +72,10 @@ static bool is_child_of(const char *process, const char *parent)
     return strcmp(number, parent) == 0;
 }
 
-static void describe(const struct search *search, const char *process,
-                     char *user, size_t size)
+static void describe(const struct search *search, char *user, size_t size)
 {
     char name[80];
-    name_process(process, name, sizeof(name));
+    name_process(search->process, name, sizeof(name));
     snprintf(user, size, "%s has %s/dev/%s open for writing: end that first",
              name, search->is_beneath ? "the file beneath " : "",
              search->node->name);
@@ -130,18 +87,18 @@ static int look_at_all(struct search *search, char *user, size_t size)
     if (!folder)
         return -errno;
     const struct dirent *entry;
-    char process[PROCESS_BYTES];
     while (!search->node && (entry = readdir(folder))) {
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             strcmp(entry->d_name, search->self) == 0)
             continue;
-        snprintf(process, sizeof(process), "%.20s", entry->d_name);
-        if (!search->held || !is_child_of(process, search->self))
-            look_at_process(search, process);
+        snprintf(search->process, sizeof(search->process), "%.20s",
+                 entry->d_name);
+        if (!search->held || !is_child_of(search->process, search->self))
+            look_at_process(search);
     }
     closedir(folder);
     if (search->node)
-        describe(search, process, user, size);
+        describe(search, user, size);
     return search->node ? 1 : 0;
 }
 
