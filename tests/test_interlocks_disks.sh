@@ -516,7 +516,7 @@ one_file()
 # A run that was killed, and whose disk has been mounted since.
 restore_of_mounted()
 {
-    local before run=$work/killed was process status
+    local before run=$work/killed was process status tries=0
     mkdir -p "$work/mount"
     disk
     mkfs.ext4 -q "$disk"
@@ -534,7 +534,11 @@ restore_of_mounted()
     wait "$process" 2>/dev/null
     check "killed: something is to be put back" test -s "$run/journal" \
         -a "$(sync "$disk"; cksum <"$image")" != "$was"
-    mount -o ro,noload "$disk" "$work/mount"
+    # What the killed run had under way holds the disk for a moment.
+    until mount -o ro,noload "$disk" "$work/mount" 2>/dev/null ||
+        ((++tries > 200)); do
+        sleep 0.05
+    done
     before=$(state)
     timeout 200 "$ssdprobe" restore "$run" >"$work/out" 2>"$work/err"
     status=$?
@@ -731,6 +735,55 @@ after_the_question()
         "mkfs.ext4 -qF $image"
 }
 
+# kept_from WHAT PATTERN ARGUMENT...: ends in 2, and the disk stays as it is.
+kept_from()
+{
+    local what=$1 pattern=$2 before status
+    shift 2
+    sync "$disk"
+    before=$(cksum <"$image")
+    timeout 200 "$ssdprobe" "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    check "$what ends in 2, not in $status" test "$status" = 2
+    check "$what says why: $(cat "$work/err")" grep -qE "$pattern" "$work/err"
+    sync "$disk"
+    check "$what leaves every byte" test "$(cksum <"$image")" = "$before"
+}
+
+# Who has the folder of a run could put a journal of his own there, which root
+# would write to the disk.
+foreign_folder()
+{
+    local folder=$work/foreign run=$work/foreign/run status
+    local answers=(-q --yes --allow-virtual --preserve "--region=16MiB,16MiB"
+        --write-budget=4GiB --time-limit=500ms "--output-dir=$run")
+    disk
+    mkdir -p "$run"
+    chmod 755 "$work" # or nobody else could get there
+    chown 65534 "$run"
+    kept_from "a run in another user's folder" \
+        "$run .*owner 65534.*--output-dir" "${answers[@]}" run clustered-page \
+        "$disk"
+    chown 0 "$run"
+    chmod 777 "$folder"
+    kept_from "a run below a folder of everybody" \
+        "$folder .*mode 0777.*--output-dir" "${answers[@]}" run clustered-page \
+        "$disk"
+    chmod 1777 "$folder"
+    timeout 200 "$ssdprobe" "${answers[@]}" run clustered-page "$disk" \
+        >"$work/out" 2>"$work/err"
+    status=$?
+    check "in a sticky folder a run may go, in 0 or 5, not $status: $(
+        cat "$work/err")" test "$status" = 0 -o "$status" = 5
+    : >"$run/journal"
+    chown -R 65534 "$run"
+    kept_from "restore from another user's folder" \
+        "$run .*owner 65534.*copy it" restore "$run"
+    kept_from "a run that goes on in another user's folder" \
+        "$run .*owner 65534.*copy it" -q --yes --allow-virtual \
+        "--resume=$run" "$disk"
+}
+
 btrfs_of_two()
 {
     if ! grep -qw btrfs /proc/filesystems; then
@@ -826,6 +879,7 @@ restore_of_mounted
 another_in_its_place
 blank_in_its_place
 after_the_question
+foreign_folder
 btrfs_of_two
 built
 list

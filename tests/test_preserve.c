@@ -100,6 +100,31 @@ static void expect_as_before(void)
     ck_assert(memcmp(now, before, sizeof(now)) == 0);
 }
 
+static int save(const struct preserve_region *what, const struct run_dir *where,
+                const struct preserve_watch *watch)
+{
+    struct journal journal;
+    const int error =
+        preserve_save(device, what, NULL, where, watch, &journal, &why);
+    ck_assert_int_eq(journal.file >= 0, !error);
+    journal_close(&journal);
+    return error;
+}
+
+/* As restore does it, which has nothing but the file. */
+static int put_back(uint64_t *changed_bytes)
+{
+    struct journal journal;
+    int error = journal_open(&dir, &journal, &why);
+    *changed_bytes = 0;
+    if (error)
+        return error;
+    error =
+        preserve_put_back(device, &journal, &dir, NULL, changed_bytes, &why);
+    journal_close(&journal);
+    return error;
+}
+
 /* The copy is its owner's alone. */
 static void expect_private(void)
 {
@@ -118,7 +143,7 @@ START_TEST(test_all_comes_back)
     static unsigned char other[sizeof(before)];
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
     ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
     expect_private();
@@ -127,10 +152,42 @@ START_TEST(test_all_comes_back)
     memcpy(other + sizeof(other) - 8192, before + sizeof(other) - 8192, 8192);
     io_all(IO_WRITE, other);
     allow(0); /* no budget stops it */
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_int_eq(put_back(&changed_bytes), 0);
     ck_assert_uint_eq(changed_bytes, region.length_bytes);
     ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
+    expect_as_before();
+}
+END_TEST
+
+/* A run puts back what it has saved, whatever has that name by now. */
+START_TEST(test_another_journal_in_its_place_counts_for_nothing)
+{
+    static unsigned char now[sizeof(before)];
+    const struct preserve_region all = {region.offset_bytes - 4096,
+                                        sizeof(before)};
+    struct journal journal;
+    uint64_t changed_bytes;
+    char name[PATH_MAX], kept[PATH_MAX];
+
+    /* Another's, which is of all of the drive, and of nothing but rubbish. */
+    memset(now, 0xee, sizeof(now));
+    io_all(IO_WRITE, now);
+    ck_assert_int_eq(save(&all, &dir, NULL), 0);
+    run_dir_path(&dir, RUN_DIR_JOURNAL, name);
+    run_dir_path(&dir, "another", kept);
+    ck_assert_int_eq(rename(name, kept), 0);
+    io_all(IO_WRITE, before);
+    ck_assert_int_eq(
+        preserve_save(device, &region, NULL, &dir, NULL, &journal, &why), 0);
+    destroy(0);
+    if (_i)
+        ck_assert_int_eq(rename(kept, name), 0);
+    else
+        ck_assert_int_eq(unlink(name), 0);
+    ck_assert_int_eq(
+        preserve_put_back(device, &journal, &dir, NULL, &changed_bytes, &why),
+        0);
+    journal_close(&journal);
     expect_as_before();
 }
 END_TEST
@@ -140,11 +197,10 @@ START_TEST(test_only_what_differs_is_written)
     struct device_counters first, last;
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     destroy(ZERO_EXTENT * MIB + 512 * 77);
     device_counters(device, &first);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_int_eq(put_back(&changed_bytes), 0);
     device_counters(device, &last);
     ck_assert_uint_eq(changed_bytes, MIB);
     ck_assert_uint_eq(last.written_bytes - first.written_bytes, MIB);
@@ -158,7 +214,7 @@ START_TEST(test_zeros_take_no_room)
     struct stat status;
     char name[PATH_MAX];
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     ck_assert_int_eq(stat(run_dir_path(&dir, RUN_DIR_JOURNAL, name), &status),
                      0);
     ck_assert_uint_eq((uint64_t)status.st_size,
@@ -218,15 +274,14 @@ START_TEST(test_a_damaged_journal_loses_little)
     uint64_t changed_bytes;
     char words[40] = "";
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     flip_bit(cases[_i].at[0]);
     if (cases[_i].at[1])
         flip_bit(cases[_i].at[1]);
     for (size_t i = 0; i < EXTENTS; i++)
         destroy(i * MIB);
     const uint64_t lost_bytes = cases[_i].lost_bytes;
-    const int error =
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why);
+    const int error = put_back(&changed_bytes);
     ck_assert_int_eq(error, lost_bytes ? -EBADMSG : 0);
     ck_assert_uint_eq(changed_bytes,
                       region.length_bytes - cases[_i].unwritten_bytes);
@@ -246,12 +301,11 @@ START_TEST(test_a_journal_without_its_pages_is_told)
 {
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     flip_bit(100);
     flip_bit(SECOND_PAGE + 100);
     destroy(0);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
+    ck_assert_int_eq(put_back(&changed_bytes), -EBADMSG);
     ck_assert_uint_eq(changed_bytes, 0);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
@@ -266,8 +320,7 @@ START_TEST(test_a_journal_of_another_version_is_told)
 
     ck_assert_int_eq(pwrite(file, old, sizeof(old), 0), sizeof(old));
     close(file);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EPROTO);
+    ck_assert_int_eq(put_back(&changed_bytes), -EPROTO);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert_msg(strstr(why.text, "format 1, not 2"), "%s", why.text);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
@@ -281,13 +334,12 @@ START_TEST(test_a_cut_journal_is_told)
     uint64_t changed_bytes;
     char name[PATH_MAX];
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     for (size_t i = 0; i < EXTENTS; i++)
         destroy(i * MIB);
     run_dir_path(&dir, RUN_DIR_JOURNAL, name);
     ck_assert_int_eq(truncate(name, (off_t)size_bytes), 0);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EBADMSG);
+    ck_assert_int_eq(put_back(&changed_bytes), -EBADMSG);
     ck_assert_uint_eq(changed_bytes,
                       _i ? (size_bytes - DATA) / UNIT * UNIT : 0);
 }
@@ -307,8 +359,7 @@ START_TEST(test_an_interrupted_copy_leaves_nothing)
     const struct preserve_watch watch = {.progress = stop_at_half,
                                          .interrupted = &stop};
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, &watch, &why),
-                     -EINTR);
+    ck_assert_int_eq(save(&region, &dir, &watch), -EINTR);
     ck_assert(!run_dir_has(&dir, RUN_DIR_JOURNAL));
     ck_assert(!run_dir_has(&dir, RUN_DIR_UNFINISHED));
 }
@@ -324,7 +375,7 @@ START_TEST(test_no_room_is_refused_before_any_write)
     snprintf(mount_command, sizeof(mount_command), "/dev/shm/preserve-%d",
              (int)getpid());
     ck_assert_int_eq(run_dir_create(mount_command, &small, &why), 0);
-    const int error = preserve_save(device, &all, NULL, &small, NULL, &why);
+    const int error = save(&all, &small, NULL);
     run_dir_remove(&small, RUN_DIR_LOG);
     run_dir_close(&small);
     ck_assert_int_eq(rmdir(mount_command), 0);
@@ -348,13 +399,12 @@ START_TEST(test_what_did_not_come_back_is_told)
     const struct device_options options = {.write = true};
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     device_close(device);
     /* Another drive in the place of the first, which does not do its work. */
     ck_assert_msg(device_open(drives[_i].spec, &options, &device, &why) == 0,
                   "%s", why.text);
-    ck_assert_int_lt(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_int_lt(put_back(&changed_bytes), 0);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert_ptr_nonnull(strstr(why.text, "ssdprobe restore"));
     ck_assert_msg(strstr(why.text, drives[_i].words), "%s", why.text);
@@ -373,15 +423,13 @@ START_TEST(test_what_fails_at_first_comes_back)
     unsigned back = 0;
 
     for (unsigned i = 0; i < 10; i++) {
-        ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why),
-                         0);
+        ck_assert_int_eq(save(&region, &dir, NULL), 0);
         struct device *first = device;
         char spec[80];
         snprintf(spec, sizeof(spec), "%s%u", drives[_i], i);
         ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
                       why.text);
-        back +=
-            preserve_put_back(device, &dir, NULL, &changed_bytes, &why) == 0;
+        back += put_back(&changed_bytes) == 0;
         device_close(device);
         device = first;
         if (run_dir_has(&dir, RUN_DIR_JOURNAL))
@@ -420,11 +468,10 @@ START_TEST(test_a_flush_that_fails_is_told)
 {
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     destroy(0);
     fail_flushes(100);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), -EIO);
+    ck_assert_int_eq(put_back(&changed_bytes), -EIO);
     ck_assert_int_eq(why.kind, FAULT_RESTORE);
     ck_assert(run_dir_has(&dir, RUN_DIR_JOURNAL));
 }
@@ -437,12 +484,11 @@ START_TEST(test_what_was_not_flushed_is_written_again)
     struct device_counters first, last;
     uint64_t changed_bytes;
 
-    ck_assert_int_eq(preserve_save(device, &region, NULL, &dir, NULL, &why), 0);
+    ck_assert_int_eq(save(&region, &dir, NULL), 0);
     destroy(0);
     fail_flushes(1);
     device_counters(device, &first);
-    ck_assert_int_eq(
-        preserve_put_back(device, &dir, NULL, &changed_bytes, &why), 0);
+    ck_assert_int_eq(put_back(&changed_bytes), 0);
     device_counters(device, &last);
     ck_assert_uint_eq(changed_bytes, MIB);
     ck_assert_uint_eq(last.written_bytes - first.written_bytes, 2 * MIB);
@@ -472,6 +518,8 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_add_test(all, test_all_comes_back);
+    tcase_add_loop_test(
+        all, test_another_journal_in_its_place_counts_for_nothing, 0, 2);
     tcase_add_test(all, test_only_what_differs_is_written);
     tcase_add_test(all, test_zeros_take_no_room);
     tcase_add_test(all, test_the_journal_is_little_larger_than_the_region);

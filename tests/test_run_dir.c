@@ -185,6 +185,123 @@ START_TEST(test_a_failed_replacement_leaves_the_old)
 }
 END_TEST
 
+/* ---- whose it is --------------------------------------------------------- */
+
+enum { NOBODY = 65534, CALLER = 4242 };
+
+/* `folder`/run or `folder` itself is there with an owner and a mode; may a run
+ * go to `folder`/run? */
+static const struct {
+    const char *what;
+    bool is_above; /* `folder`, and run is not there */
+    uid_t user;
+    mode_t mode;
+    const char *sudo_user;
+    bool safe;
+} owners[] = {
+    {"an empty folder of our own", false, 0, 0755, NULL, true},
+    {"one of another user", false, NOBODY, 0755, NULL, false},
+    {"one that others may write to", false, 0, 0777, NULL, false},
+    {"that, and sticky", false, 0, 01777, NULL, false},
+    {"one of a private group", false, 0, 0775, NULL, true},
+    {"one of who called sudo", false, CALLER, 0755, "4242", false},
+    {"in a folder of another user", true, NOBODY, 0755, NULL, false},
+    {"in one that others may write to", true, 0, 0777, NULL, false},
+    {"in a sticky one", true, 0, 01777, NULL, true},
+    {"in a sticky one of another user", true, NOBODY, 01777, NULL, false},
+    {"in one of who called sudo", true, CALLER, 0755, "4242", true},
+    {"in one of another user than that", true, NOBODY, 0755, "4242", false},
+    {"in one of his private group", true, CALLER, 0775, "4242", true},
+    {"in a folder of our own", true, 0, 0755, NULL, true},
+};
+
+START_TEST(test_no_other_user_can_have_made_it)
+{
+    char folder[SCRATCH_MAX + 16], own[SCRATCH_MAX + 32], owner[24];
+    struct run_dir other;
+
+    ck_assert_msg(geteuid() == 0, "this test gives files away: run it as root");
+    if (owners[_i].sudo_user)
+        ck_assert_int_eq(setenv("SUDO_UID", owners[_i].sudo_user, 1), 0);
+    snprintf(folder, sizeof(folder), "%s/folder", place);
+    snprintf(own, sizeof(own), "%s/run", folder);
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    if (!owners[_i].is_above)
+        ck_assert_int_eq(mkdir(own, 0755), 0);
+    const char *given = owners[_i].is_above ? folder : own;
+    ck_assert_int_eq(chown(given, owners[_i].user, owners[_i].user), 0);
+    ck_assert_int_eq(chmod(given, owners[_i].mode), 0);
+
+    const int error = run_dir_create(own, &other, &why);
+    ck_assert_msg(error == (owners[_i].safe ? 0 : -EPERM), "%s: %d, %s",
+                  owners[_i].what, error, why.text);
+    if (error) {
+        snprintf(owner, sizeof(owner), "owner %u", (unsigned)owners[_i].user);
+        ck_assert_int_eq(why.kind, FAULT_OPEN);
+        ck_assert_msg(strstr(why.text, given), "%s", why.text);
+        ck_assert_msg(strstr(why.text, owner), "%s", why.text);
+        ck_assert_msg(strstr(why.text, "--output-dir"), "%s", why.text);
+        return;
+    }
+    close(run_dir_new_file(&other, RUN_DIR_JOURNAL, &why));
+    run_dir_close(&other);
+
+    /* To write from it asks the same; to read it does not. */
+    ck_assert_int_eq(run_dir_open_own(own, &other, &why), 0);
+    run_dir_close(&other);
+    ck_assert_int_eq(chown(own, NOBODY, NOBODY), 0);
+    ck_assert_int_eq(run_dir_open_own(own, &other, &why), -EPERM);
+    ck_assert_ptr_nonnull(strstr(why.text, "copy it"));
+    ck_assert_int_eq(run_dir_open(own, &other, &why), 0);
+    run_dir_close(&other);
+}
+END_TEST
+
+/* Links lead on, unless another user has put them where everybody may. */
+START_TEST(test_links_on_the_way)
+{
+    char folder[SCRATCH_MAX + 16], link[SCRATCH_MAX + 32],
+        below[SCRATCH_MAX + 48];
+    struct run_dir other;
+
+    snprintf(folder, sizeof(folder), "%s/folder", place);
+    snprintf(link, sizeof(link), "%s/link", folder);
+    snprintf(below, sizeof(below), "%s/new/", link);
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    ck_assert_int_eq(chmod(folder, 01777), 0);
+    ck_assert_int_eq(symlink("..", link), 0);
+    ck_assert_int_eq(run_dir_create(below, &other, &why), 0);
+    run_dir_close(&other);
+    ck_assert_int_eq(lchown(link, NOBODY, NOBODY), 0);
+    ck_assert_int_eq(run_dir_open(below, &other, &why), -EPERM);
+    ck_assert_msg(strstr(why.text, "/link"), "%s", why.text);
+    ck_assert_int_eq(unlink(link), 0);
+    ck_assert_int_eq(symlink("link", link), 0);
+    ck_assert_int_eq(run_dir_open(below, &other, &why), -ELOOP);
+}
+END_TEST
+
+/* From where we stand, too, the way leads up to the root. */
+START_TEST(test_what_is_above_where_we_stand)
+{
+    char folder[SCRATCH_MAX + 16], below[SCRATCH_MAX + 32];
+    struct run_dir other;
+
+    snprintf(folder, sizeof(folder), "%s/folder", place);
+    snprintf(below, sizeof(below), "%s/below", folder);
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    ck_assert_int_eq(mkdir(below, 0755), 0);
+    ck_assert_int_eq(chdir(below), 0);
+    ck_assert_int_eq(run_dir_create("first", &other, &why), 0);
+    run_dir_close(&other);
+    ck_assert_int_eq(run_dir_create(".", &other, &why), -EEXIST);
+    ck_assert_int_eq(chown(folder, NOBODY, NOBODY), 0);
+    ck_assert_int_eq(run_dir_create("second", &other, &why), -EPERM);
+    ck_assert_msg(strstr(why.text, folder), "%s", why.text);
+    ck_assert_int_eq(chdir("/"), 0);
+}
+END_TEST
+
 START_TEST(test_log_lines)
 {
     char text[256];
@@ -209,6 +326,10 @@ int main(void)
     tcase_add_test(all, test_only_regular_files_are_opened);
     tcase_add_test(all, test_replacing_is_whole);
     tcase_add_test(all, test_a_failed_replacement_leaves_the_old);
+    tcase_add_loop_test(all, test_no_other_user_can_have_made_it, 0,
+                        sizeof(owners) / sizeof(*owners));
+    tcase_add_test(all, test_links_on_the_way);
+    tcase_add_test(all, test_what_is_above_where_we_stand);
     tcase_add_test(all, test_log_lines);
     suite_add_tcase(suite, all);
     return suite_run(suite);

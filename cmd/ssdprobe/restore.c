@@ -137,13 +137,15 @@ static int put_back_contents(struct restore *restore)
     if (error)
         return error;
     error = open_disk(restore, &journal.header);
-    journal_close(&journal);
-    if (error)
+    if (error) {
+        journal_close(&journal);
         return error;
+    }
     restore->invocation.report.device = device_info(restore->device);
     progress_begin(&restore->progress, &restore->invocation.settings, false);
-    error = preserve_put_back(restore->device, &restore->dir, &watch,
+    error = preserve_put_back(restore->device, &journal, &restore->dir, &watch,
                               &changed_bytes, &restore->why);
+    journal_close(&journal);
     progress_end(&restore->progress);
     if (error)
         return error;
@@ -159,7 +161,7 @@ static int put_back_contents(struct restore *restore)
 static int restore_all(struct restore *restore, const char *path)
 {
     struct fault settings_why = {FAULT_NONE, ""};
-    int error = run_dir_open(path, &restore->dir, &restore->why);
+    int error = run_dir_open_own(path, &restore->dir, &restore->why);
 
     if (error)
         return error;

@@ -36,9 +36,8 @@ static int preserve(struct run *run)
         return 0;
     progress_begin(&run->progress, &run->invocation.settings, false);
     error = preserve_save(run->device, &region, &run->fingerprint,
-                          &run->keep.dir, &watch, &run->why);
+                          &run->keep.dir, &watch, &run->journal, &run->why);
     progress_end(&run->progress);
-    run->preserved = error == 0;
     return error;
 }
 
@@ -49,9 +48,9 @@ static int ask_again(struct run *run)
     if (!run->choice.writes)
         return 0;
     const int error = device_ask_again(run->device, &run->why);
-    if (error && run->preserved) {
+    if (error && run->journal.file >= 0) {
         (void)run_dir_remove(&run->keep.dir, RUN_DIR_JOURNAL);
-        run->preserved = false;
+        journal_close(&run->journal);
     }
     return error;
 }
@@ -60,11 +59,12 @@ static int put_back(struct run *run, struct fault *why)
 {
     const struct preserve_watch watch = {.progress = show, .context = run};
 
-    if (!run->preserved)
+    if (run->journal.file < 0)
         return 0;
     progress_begin(&run->progress, &run->invocation.settings, false);
-    const int error = preserve_put_back(run->device, &run->keep.dir, &watch,
-                                        &run->cost.bytes_put_back, why);
+    const int error =
+        preserve_put_back(run->device, &run->journal, &run->keep.dir, &watch,
+                          &run->cost.bytes_put_back, why);
     progress_end(&run->progress);
     run->cost.preserved = true;
     return error;

@@ -197,7 +197,7 @@ static int read_note(struct run *run, uint64_t *counted_bytes)
 {
     struct keep *keep = &run->keep;
     const char *path = run->invocation.settings.resume;
-    int error = run_dir_open(path, &keep->dir, &run->why);
+    int error = run_dir_open_own(path, &keep->dir, &run->why);
 
     if (error)
         return error;

@@ -353,6 +353,7 @@ void run_none(struct run *run)
     keep_none(&run->keep);
     tune_none(&run->tune);
     run->watch.log = -1;
+    run->journal.file = -1;
 }
 
 void run_close(struct run *run)
@@ -360,6 +361,7 @@ void run_close(struct run *run)
     run_drop_twin(run);
     tune_close(&run->tune);
     conditions_watch_end(&run->watch);
+    journal_close(&run->journal);
     keep_close(&run->keep);
     session_close(run->session);
     csv_rows_free(&run->resume.rows);

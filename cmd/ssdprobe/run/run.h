@@ -12,6 +12,7 @@
 #include "lib/device/device.h"
 #include "lib/infer/csv/sample_csv.h"
 #include "lib/session/keep/fingerprint.h"
+#include "lib/session/keep/journal.h"
 #include "lib/session/run/session.h"
 
 /* The interrupted run that this one continues. */
@@ -53,7 +54,7 @@ struct run {
                                        emulated drive nothing */
     struct twin_made *made;         /* NULL: no twin was made */
     struct findings joined; /* the findings, after the twin had its say */
-    bool preserved;         /* the contents are in the journal */
+    struct journal journal; /* the contents; closed: they are not kept */
     bool every;             /* each parameter was asked for by name */
 };
 

@@ -108,25 +108,26 @@ static int copy(struct device *device, const struct preserve_region *region,
 int preserve_save(struct device *device, const struct preserve_region *region,
                   const struct fingerprint *fingerprint,
                   const struct run_dir *dir, const struct preserve_watch *watch,
-                  struct fault *why)
+                  struct journal *journal, struct fault *why)
 {
     struct journal_header header = {.region_offset_bytes = region->offset_bytes,
                                     .region_length_bytes =
                                         region->length_bytes};
-    struct journal journal;
     int error = check_place(device_info(device), region, dir, why);
 
+    *journal = (struct journal){.file = -1};
     if (error)
         return error;
     journal_identify(device_info(device), &header);
     if (fingerprint)
         header.fingerprint = *fingerprint;
-    error = journal_create(dir, &header, &journal, why);
+    error = journal_create(dir, &header, journal, why);
     if (!error)
-        error = copy(device, region, &journal, dir, watch, why);
-    journal_close(&journal);
-    if (error)
+        error = copy(device, region, journal, dir, watch, why);
+    if (error) {
+        journal_close(journal);
         (void)run_dir_remove(dir, RUN_DIR_UNFINISHED);
+    }
     run_dir_log(dir, error ? "preserve: no copy" : "preserve: copied");
     return error;
 }
@@ -365,22 +366,19 @@ static int put_back(struct putting *putting, const struct run_dir *dir,
                : 0;
 }
 
-int preserve_put_back(struct device *device, const struct run_dir *dir,
+int preserve_put_back(struct device *device, const struct journal *journal,
+                      const struct run_dir *dir,
                       const struct preserve_watch *watch,
                       uint64_t *changed_bytes, struct fault *why)
 {
-    struct journal journal;
-    int error = journal_open(dir, &journal, why);
-
-    *changed_bytes = 0;
-    if (error)
-        return error;
     struct putting putting = {.device = device,
-                              .journal = &journal,
+                              .journal = journal,
                               .watch = watch,
                               .data =
                                   device_buffer(device, JOURNAL_EXTENT_BYTES)};
-    putting.states = calloc(journal.extents_count, sizeof(*putting.states));
+    putting.states = calloc(journal->extents_count, sizeof(*putting.states));
+    int error;
+
     if (putting.data && putting.states)
         error = put_back(&putting, dir, why);
     else
@@ -393,6 +391,5 @@ int preserve_put_back(struct device *device, const struct run_dir *dir,
     run_dir_log(dir, error ? "preserve: not all put back"
                            : "preserve: contents put back");
     free(putting.states);
-    journal_close(&journal);
     return error;
 }

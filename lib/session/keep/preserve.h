@@ -8,6 +8,7 @@
 #include "lib/base/fault.h"
 #include "lib/device/device.h"
 #include "lib/session/keep/fingerprint.h"
+#include "lib/session/keep/journal.h"
 #include "lib/session/keep/run_dir.h"
 
 /*
@@ -30,27 +31,29 @@ struct preserve_watch {
 
 /*
  * Copies the region to the journal in `dir`, with the `fingerprint` of the rest
- * of the disk (NULL: none was taken). Only reads the device. Returns 0; -EINTR;
- * or -errno with `why`. -EXDEV: the journal would lie on the device itself;
+ * of the disk (NULL: none was taken). Only reads the device. Returns 0 with
+ * `journal` open, for preserve_put_back(): the caller closes it. Or -EINTR; or
+ * -errno with `why`. -EXDEV: the journal would lie on the device itself;
  * -ENOSPC: it does not fit; both are FAULT_REFUSED. After an error there is no
  * journal.
  */
 int preserve_save(struct device *device, const struct preserve_region *region,
                   const struct fingerprint *fingerprint,
                   const struct run_dir *dir, const struct preserve_watch *watch,
-                  struct fault *why);
+                  struct journal *journal, struct fault *why);
 
 /*
- * Restores from the journal every unit that differs, and verifies it. Failed
- * units are retried a few times, as a drive may fail a request now and then.
- * Units that the journal lost by damage stay as they are on the device, and are
- * reported (-EBADMSG). Must not be interrupted.
+ * Restores from an open journal of `dir` every unit that differs, and verifies
+ * it. Failed units are retried a few times, as a drive may fail a request now
+ * and then. Units that the journal lost by damage stay as they are on the
+ * device, and are reported (-EBADMSG). Must not be interrupted.
  *
  * Returns 0 and removes the journal; or -errno with `why` (FAULT_RESTORE) and
  * keeps it. Writes only in the region, without regard to the write budget.
  * `changed_bytes`: bytes that had to be written.
  */
-int preserve_put_back(struct device *device, const struct run_dir *dir,
+int preserve_put_back(struct device *device, const struct journal *journal,
+                      const struct run_dir *dir,
                       const struct preserve_watch *watch,
                       uint64_t *changed_bytes, struct fault *why);
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/walk.h"
 #include "lib/device/interlocks/lock.h"
 
 /* Time to wait for the lock: a killed run releases it a moment later. */
@@ -69,16 +70,49 @@ static int cannot(const char *path, int error, struct fault *why)
                      path, strerror(-error));
 }
 
-/* Opens the directory and locks it; does not open the log. */
-static int open_folder(const char *path, struct run_dir *dir, struct fault *why)
+/* Another user could put his own files there, or take ours away. */
+static int not_ours(const char *path, const struct fault *reason, bool is_new,
+                    struct fault *why)
 {
+    return fault_set(why, FAULT_OPEN, -EPERM,
+                     "the run directory %.100s cannot be used, because %.250s; "
+                     "%s",
+                     path, reason->text,
+                     is_new ? "name another with --output-dir"
+                            : "if you trust it, copy it to a folder of yours");
+}
+
+/* Opens the directory and locks it; does not open the log. `create`: makes it
+ * where it is missing. `own`: no other user can have made what is in it. */
+static int open_folder(const char *path, bool create, bool own,
+                       struct run_dir *dir, struct fault *why)
+{
+    struct fault reason = {FAULT_NONE, ""};
+    struct walk walk;
+
     run_dir_none(dir);
     if (strlen(path) >= sizeof(dir->path) - NAME_MAX)
         return cannot(path, -ENAMETOOLONG, why);
     snprintf(dir->path, sizeof(dir->path), "%s", path);
-    dir->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir->folder < 0)
-        return cannot(path, -errno, why);
+    int error = walk_begin(&walk, path, own ? WALK_SAFE : WALK_ANY, &reason);
+    if (error == -EPERM)
+        return not_ours(path, &reason, create, why);
+    if (error)
+        return cannot(path, error, why);
+    if (create && mkdirat(walk.folder, walk.name, 0755) != 0 && errno != EEXIST)
+        error = -errno;
+    if (!error)
+        dir->folder = openat(walk.folder, walk.name,
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!error && dir->folder < 0)
+        error = -errno;
+    walk_end(&walk);
+    if (error)
+        return cannot(path, error, why);
+    if (own && walk_check_own(dir->folder, path, &reason) != 0) {
+        run_dir_close(dir);
+        return not_ours(path, &reason, create, why);
+    }
     if (lock_take(dir->folder, LOCK_WAIT_NS) == 0)
         return 0;
     run_dir_close(dir);
@@ -129,10 +163,8 @@ static int open_log(struct run_dir *dir, int flags, struct fault *why)
 
 int run_dir_create(const char *path, struct run_dir *dir, struct fault *why)
 {
-    run_dir_none(dir);
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
-        return cannot(path, -errno, why);
-    int error = open_folder(path, dir, why);
+    int error = open_folder(path, true, true, dir, why);
+
     if (!error && !is_empty(dir->folder)) {
         run_dir_close(dir);
         error = fault_set(why, FAULT_OPEN, -EEXIST,
@@ -153,9 +185,10 @@ static bool is_run(const struct run_dir *dir)
            run_dir_has(dir, RUN_DIR_SETTINGS);
 }
 
-int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
+static int open_run(const char *path, bool own, struct run_dir *dir,
+                    struct fault *why)
 {
-    int error = open_folder(path, dir, why);
+    int error = open_folder(path, false, own, dir, why);
 
     if (!error && !is_run(dir)) {
         run_dir_close(dir);
@@ -167,6 +200,16 @@ int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
     if (!error)
         error = open_log(dir, O_CREAT, why);
     return error;
+}
+
+int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
+{
+    return open_run(path, false, dir, why);
+}
+
+int run_dir_open_own(const char *path, struct run_dir *dir, struct fault *why)
+{
+    return open_run(path, true, dir, why);
 }
 
 int run_dir_folder(const struct run_dir *dir, const char *name,

@@ -34,14 +34,20 @@ struct run_dir {
 /* Sets `dir` to "no directory". */
 void run_dir_none(struct run_dir *dir);
 
-/* Creates a run directory. `path` must not exist or be an empty directory.
- * Returns 0, or -errno with `why` (FAULT_OPEN). */
+/* Creates a run directory. `path` must not exist or be an empty directory, and
+ * no other user may be able to exchange it, what is in it, or a folder above it
+ * (-EPERM), unless he is root or the user who called sudo; these may not own
+ * it, either. Returns 0, or -errno with `why` (FAULT_OPEN). */
 int run_dir_create(const char *path, struct run_dir *dir, struct fault *why);
 
 /* Opens an existing run directory and locks it against a second run. If its log
  * is lost but there is something to restore, it gets a new log. Returns 0, or
  * -errno with `why` (FAULT_OPEN; -EBUSY: a run is using it). */
 int run_dir_open(const char *path, struct run_dir *dir, struct fault *why);
+
+/* The same of a run directory from which a disk or settings are written to: it
+ * must be ours, as a new one must. */
+int run_dir_open_own(const char *path, struct run_dir *dir, struct fault *why);
 
 void run_dir_close(struct run_dir *dir);
 
