@@ -348,6 +348,34 @@ check "a link to them is still one" test -L files/link.csv
 check "their mode is what it was" test "$(stat -c %a files/old.csv)" = 640
 check "nothing lies beside them" \
     test "$(ls files)" = "$(printf 'link.csv\nold.csv')"
+# A disk that fills up, and a link that another user has put where all may.
+cp files/old.csv old.json
+run_to_document()
+{
+    (ulimit -f 1; trap '' XFSZ
+        "$ssdprobe" run "$reading" -q --json=old.json $device >out 2>err)
+}
+run_to_document
+check "a document that cannot be written: exit status" test $? = 2
+check "a document that cannot be written: the old one stays" \
+    cmp files/old.csv old.json
+check "a document that cannot be written: nothing lies beside it" \
+    test "$(ls old.json*)" = old.json
+check "a document that cannot be written: a sentence" \
+    grep -q 'old.json cannot be written: File too large' err
+mkdir common
+chmod 1777 common
+echo precious >precious
+ln -s ../precious common/link
+chown -h 65534 common/link 2>/dev/null
+for wish in --csv --json; do
+    status "another user's link, $wish" 2 \
+        run "$reading" "$wish=common/link" $device
+    check "another user's link, $wish: it says why" \
+        grep -q 'common/link cannot be written.*link that another user' err
+    check "another user's link, $wish: nothing is written through it" \
+        grep -qx precious precious
+done
 status "samples to a directory" 2 run "$reading" --csv=files $device
 status "samples to /dev/null" "${run_status:-0}" \
     run "$reading" --csv=/dev/null $device

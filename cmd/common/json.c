@@ -60,8 +60,9 @@ int common_json_print(struct json_object *document, FILE *out)
     const char *text = json_object_to_json_string_ext(document, flags);
     if (!text)
         return -ENOMEM;
+    errno = 0;
     if (fprintf(out, "%s\n", text) < 0 || fflush(out) != 0)
-        return -EIO;
+        return errno ? -errno : -EIO;
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/flash/drive/keys.h"
 #include "cmd/common/describe.h"
 #include "cmd/common/json.h"
+#include "lib/base/replace.h"
 #include "cmd/flashemu/interrupt.h"
 
 static const char PROGRAM[] = "flashemu";
@@ -32,21 +33,26 @@ int flashemu_fail_late(const struct fault *fault)
     return common_exit_status(fault);
 }
 
-/* To standard output, or to the FILE of --json=FILE. 0 or -errno. */
+/* To standard output, or to the FILE of --json=FILE. 0, or -errno with a
+ * sentence. */
 static int put_document(const struct options_given *given,
-                        struct json_object *document)
+                        struct json_object *document, struct fault *why)
 {
     const struct option_given *json = options_find(given, OPTION_JSON);
     const char *path = json ? json->value : NULL;
-    if (!path || strcmp(path, "-") == 0)
-        return common_json_print(document, stdout);
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -errno;
-    int error = common_json_print(document, file);
-    if (fclose(file) != 0 && !error)
-        error = -errno;
-    return error;
+    const bool to_stdout = !path || strcmp(path, "-") == 0;
+    struct replace file = {.file = NULL};
+    int error = to_stdout ? 0 : replace_begin(&file, path, why);
+    if (error)
+        return error;
+    error = document
+                ? common_json_print(document, to_stdout ? stdout : file.file)
+                : -ENOMEM;
+    const int ended = replace_end(&file, !error);
+    error = error ? error : ended;
+    return error ? fault_set(why, FAULT_OPEN, error,
+                             "cannot write the document (%s)", strerror(-error))
+                 : 0;
 }
 
 /* The document of a failure, where --json asks for one. */
@@ -60,7 +66,7 @@ static void put_failure(const struct options_given *given, int status,
         return;
     common_json_status(document, PROGRAM, status);
     common_json_message(document, PROGRAM, "error", text);
-    put_document(given, document);
+    (void)put_document(given, document, NULL);
     json_object_put(document);
 }
 
@@ -91,12 +97,12 @@ int flashemu_print(const struct options_given *given,
                    struct json_object *document)
 {
     interrupt_ignore();
-    int error = document ? put_document(given, document) : -ENOMEM;
+    struct fault why = {.kind = FAULT_NONE};
+    const int error = put_document(given, document, &why);
     json_object_put(document);
     if (!error)
         return 0;
-    fprintf(stderr, "%s: cannot write the document (%s)\n", PROGRAM,
-            strerror(-error));
+    fprintf(stderr, "%s: %s\n", PROGRAM, why.text);
     return EXIT_OUTPUT_FAILED;
 }
 

@@ -211,7 +211,7 @@ int flashemu_replay(const struct options_given *given)
     }
     int error = carry_out(given, job, &why);
     struct fault late = {.kind = FAULT_NONE};
-    if (replay_rows_close(job, &late) && !error) {
+    if (replay_rows_close(job, !error, &late) && !error) {
         error = -EIO;
         why = late;
     }

@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "lib/base/replace.h"
 #include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 #include "lib/flash/trace/trace.h"
@@ -21,6 +22,7 @@ struct replay_rows {
     const char *path; /* NULL: not wanted */
     bool to_stdout;
     FILE *file;
+    struct replace replace; /* what it is, if it is not stdout */
 };
 
 struct replay_job {
@@ -46,7 +48,8 @@ struct replay_job {
 int replay_rows_open(struct replay_job *job, struct fault *why);
 /* The `on_done` of a replay whose context is a job. */
 int replay_rows_put(void *context, const struct replay_done *done);
-int replay_rows_close(struct replay_job *job, struct fault *why);
+/* `keep`: they are whole, and take the place of older ones. */
+int replay_rows_close(struct replay_job *job, bool keep, struct fault *why);
 
 /* The report as text, on standard output. */
 void replay_print(const struct replay_job *job);

@@ -11,10 +11,11 @@ static int open_one(const struct replay_job *job, struct replay_rows *rows,
 {
     if (!rows->path)
         return 0;
-    rows->file = rows->to_stdout ? stdout : fopen(rows->path, "we");
-    if (!rows->file)
-        return fault_set(why, FAULT_OPEN, -errno, "cannot write %s: %s",
-                         rows->path, strerror(errno));
+    const int error =
+        rows->to_stdout ? 0 : replace_begin(&rows->replace, rows->path, why);
+    if (error)
+        return error;
+    rows->file = rows->to_stdout ? stdout : rows->replace.file;
     fprintf(rows->file,
             "# flashemu replay, format 1\n# drive %s, trace %s (%s)\n"
             "index,operation,offset_bytes,length_bytes",
@@ -23,17 +24,19 @@ static int open_one(const struct replay_job *job, struct replay_rows *rows,
     return 0;
 }
 
-static int close_one(struct replay_rows *rows, struct fault *why)
+static int close_one(struct replay_rows *rows, bool keep, struct fault *why)
 {
     if (!rows->file)
         return 0;
-    int failed = fflush(rows->file) != 0 || ferror(rows->file);
+    int error = 0;
     if (!rows->to_stdout)
-        failed |= fclose(rows->file) != 0;
+        error = replace_end(&rows->replace, keep);
+    else if (fflush(rows->file) != 0 || ferror(rows->file))
+        error = -EIO;
     rows->file = NULL;
-    return failed
-               ? fault_set(why, FAULT_IO, -EIO, "cannot write %s", rows->path)
-               : 0;
+    return error ? fault_set(why, FAULT_IO, error, "cannot write %.200s: %s",
+                             rows->path, strerror(-error))
+                 : 0;
 }
 
 int replay_rows_open(struct replay_job *job, struct fault *why)
@@ -86,10 +89,10 @@ int replay_rows_put(void *context, const struct replay_done *done)
     return (csv && ferror(csv)) || (why && ferror(why)) ? -EIO : 0;
 }
 
-int replay_rows_close(struct replay_job *job, struct fault *why)
+int replay_rows_close(struct replay_job *job, bool keep, struct fault *why)
 {
     struct fault second = {.kind = FAULT_NONE};
-    int error = close_one(&job->csv, why);
-    int later = close_one(&job->why, error ? &second : why);
+    int error = close_one(&job->csv, keep, why);
+    int later = close_one(&job->why, keep, error ? &second : why);
     return error ? error : later;
 }

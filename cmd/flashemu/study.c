@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/replace.h"
 #include "lib/base/units.h"
 #include "cmd/common/json.h"
 #include "cmd/flashemu/flashemu.h"
@@ -127,16 +128,15 @@ static int write_rows(const struct study_job *job, struct fault *why)
         study_rows(job, stdout); /* the end of the program sees what fails */
         return 0;
     }
-    FILE *out = fopen(job->rows_path, "we");
-    if (!out)
-        return fault_set(why, FAULT_OPEN, -errno, "cannot write %.200s: %s",
-                         job->rows_path, strerror(errno));
-    study_rows(job, out);
-    int failed = ferror(out);
-    failed |= fclose(out);
-    return failed ? fault_set(why, FAULT_IO, -EIO, "cannot write %.200s",
-                              job->rows_path)
-                  : 0;
+    struct replace file;
+    int error = replace_begin(&file, job->rows_path, why);
+    if (error)
+        return error;
+    study_rows(job, file.file);
+    error = replace_end(&file, true);
+    return error ? fault_set(why, FAULT_IO, error, "cannot write %.200s: %s",
+                             job->rows_path, strerror(-error))
+                 : 0;
 }
 
 static int carry_out(const struct options_given *given, struct study_job *job,

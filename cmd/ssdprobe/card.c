@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/replace.h"
+#include "lib/base/replace.h"
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/pages/png.h"
 #include "cmd/ssdprobe/pages/run_read.h"

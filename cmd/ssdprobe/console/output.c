@@ -38,32 +38,6 @@ struct json_wish output_json_wish(int argc, char **argv)
     return wish;
 }
 
-/* A disk must never be taken for a file to write a report to. */
-static FILE *open_file(const char *path, struct fault *why)
-{
-    struct stat status;
-    /* Not truncated before there is something to put there. */
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    FILE *file = NULL;
-
-    if (descriptor >= 0 && fstat(descriptor, &status) == 0 &&
-        S_ISBLK(status.st_mode)) {
-        close(descriptor);
-        fault_set(why, FAULT_OPEN, -EINVAL,
-                  "%.200s is a block device; results go to files", path);
-        return NULL;
-    }
-    if (descriptor >= 0)
-        file = fdopen(descriptor, "w");
-    if (!file) {
-        fault_set(why, FAULT_OPEN, -errno, "%.200s cannot be written: %s", path,
-                  strerror(errno));
-        if (descriptor >= 0)
-            close(descriptor);
-    }
-    return file;
-}
-
 /* Copies argv as it may be shown: valid UTF-8, and no serial number that
  * --no-serial wants hidden. */
 static struct json_object *begin_document(int argc, char **argv)
@@ -105,12 +79,10 @@ int output_begin(struct output *output, const struct json_wish *wish, int argc,
         return fault_set(why, FAULT_OPEN, -ENOMEM, "out of memory");
     if (!wish->wanted)
         return 0;
-    output->json_file = stdout;
-    if (!wish->path)
-        return 0;
+    const int error = wish->path ? replace_check(wish->path, why) : 0;
+    output->json_wanted = !error;
     output->json_path = wish->path;
-    output->json_file = open_file(wish->path, why);
-    return output->json_file ? 0 : -EIO;
+    return error;
 }
 
 /* COLUMNS says what is wanted; else the terminal has a width. */
@@ -139,7 +111,7 @@ static bool terminal_has_colour(void)
 int output_open(struct output *output, const struct settings *settings,
                 struct fault *why)
 {
-    bool json_on_stdout = output->json_file == stdout;
+    bool json_on_stdout = output->json_wanted && !output->json_path;
     bool csv_on_stdout =
         settings->csv_path && strcmp(settings->csv_path, "-") == 0;
 
@@ -194,19 +166,14 @@ void output_message(struct output *output, const char *severity,
 
 bool output_is_json_file(const struct output *output, const char *path)
 {
-    struct stat a, b;
-
-    return output->json_path && output->json_file &&
-           fstat(fileno(output->json_file), &a) == 0 && stat(path, &b) == 0 &&
-           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return output->json_wanted && output->json_path &&
+           replace_is_same(output->json_path, path);
 }
 
 void output_drop_document(struct output *output)
 {
-    if (output->json_path && output->json_file)
-        fclose(output->json_file);
     json_object_put(output->document);
-    output->json_file = NULL;
+    output->json_wanted = false;
     output->document = NULL;
 }
 
@@ -268,20 +235,20 @@ static int keep_document(struct output *output, int status)
 
 static int write_document(struct output *output, int status)
 {
-    int error;
+    const char *path = output->json_path;
+    struct fault why = {FAULT_NONE, ""};
+    struct replace file = {0};
+    int error = path ? replace_begin(&file, path, &why) : 0;
 
+    if (error) {
+        output_message(output, "error", why.text);
+        return bad_status(status);
+    }
     common_json_status(output->document, program_key, status);
-    if (output->json_path && ftruncate(fileno(output->json_file), 0) != 0 &&
-        errno != EINVAL)
-        return unwritten(output, output->json_path, errno, status);
-    errno = 0;
-    error = common_json_print(output->document, output->json_file);
-    if (error)
-        status = unwritten(output, output->json_path, errno ? errno : -error,
-                           status);
-    if (output->json_path && fclose(output->json_file) != 0 && !error)
-        status = unwritten(output, output->json_path, errno, status);
-    return status;
+    error = common_json_print(output->document, path ? file.file : stdout);
+    const int ended = replace_end(&file, !error);
+    error = error ? error : ended;
+    return error ? unwritten(output, path, -error, status) : status;
 }
 
 int output_finish(struct output *output, const struct report *report,
@@ -305,7 +272,7 @@ int output_finish(struct output *output, const struct report *report,
         fill_document(output, report);
     if (output->document)
         status = keep_document(output, status);
-    if (output->document && output->json_file)
+    if (output->document && output->json_wanted)
         status = write_document(output, status);
     json_object_put(output->document);
     return status;

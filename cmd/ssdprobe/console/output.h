@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/common/options.h"
-#include "cmd/common/replace.h"
+#include "lib/base/replace.h"
 #include "cmd/ssdprobe/console/settings.h"
 #include "lib/base/fault.h"
 #include "lib/report/report.h"
@@ -22,8 +22,8 @@ struct run_dir;
  */
 struct output {
     struct json_object *document;
+    bool json_wanted;
     const char *json_path;     /* NULL: stdout */
-    FILE *json_file;           /* NULL: not asked for */
     const struct run_dir *dir; /* keeps the document too; NULL: there is none */
     const char *csv_path;      /* "-": stdout; NULL: not asked for */
     FILE *csv_file;            /* NULL: not asked for, or not begun */

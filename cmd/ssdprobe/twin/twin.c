@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/replace.h"
+#include "lib/base/replace.h"
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/twin/twin_made.h"
 #include "lib/infer/csv/sample_csv.h"

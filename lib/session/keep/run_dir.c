@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/replace.h"
 #include "lib/base/walk.h"
 #include "lib/device/interlocks/lock.h"
 
@@ -312,25 +313,20 @@ static int write_all(int file, const char *text, size_t length)
 int run_dir_replace(const struct run_dir *dir, const char *name,
                     const char *text, size_t length, struct fault *why)
 {
-    char fresh[NAME_MAX];
+    struct replace file;
+    int error = replace_begin_in(&file, dir->folder, name, mode_of(name));
 
-    snprintf(fresh, sizeof(fresh), "%.200s.new", name);
-    const int file = only_regular(openat(
-        dir->folder, fresh,
-        O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW,
-        mode_of(name)));
-    if (file < 0)
-        return unwritable(dir, name, file, why);
-    /* an existing file, from a crash or an older version, has its own mode */
-    int error = fchmod(file, mode_of(name)) == 0 || errno == EPERM ? 0 : -errno;
+    if (error)
+        return unwritable(dir, name, error, why);
+    /* whatever the umask lets through */
+    if (fchmod(fileno(file.file), mode_of(name)) != 0 && errno != EPERM)
+        error = -errno;
+    errno = 0;
+    if (!error && fwrite(text, 1, length, file.file) != length)
+        error = errno ? -errno : -EIO;
+    const int ended = replace_end(&file, !error);
     if (!error)
-        error = write_all(file, text, length);
-    if (!error && fsync(file) != 0)
-        error = -errno;
-    if (close(file) != 0 && !error)
-        error = -errno;
-    if (!error && renameat(dir->folder, fresh, dir->folder, name) != 0)
-        error = -errno;
+        error = ended;
     if (!error && fsync(dir->folder) != 0)
         error = -errno;
     return error ? unwritable(dir, name, error, why) : 0;
