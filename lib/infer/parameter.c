@@ -2,6 +2,7 @@
 #include "lib/infer/parameter.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,6 +150,16 @@ const char *parameter_group_name(enum parameter_group group)
                                         [PARAMETER_BUFFERS] = "Buffers",
                                         [PARAMETER_BEHAVIOUR] = "Behaviour"};
     return names[group];
+}
+
+double unit_most(const char *unit)
+{
+    static const char *const counted[] = {"count", "permille", "thousandths"};
+
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+        if (strcmp(counted[i], unit) == 0)
+            return UINT32_MAX;
+    return 9223372036854774784.0; /* the last double that an int64_t holds */
 }
 
 bool unit_is_of_speed(const char *unit)

@@ -9,6 +9,10 @@
  * capacity), or "" where it has none. NULL: there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
+/* The largest number that a quantity of this unit can be; the smallest is 0. A
+ * drive has no more than 2^32 of anything that is counted. */
+double unit_most(const char *unit);
+
 /* What it is, in a few plain words, with the everyday name where the papers
  * have one of their own: "write unit: what the drive writes at once". NULL:
  * there is no such parameter. */

@@ -9,6 +9,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
+#include "lib/report/report_check.h"
 
 enum { VERSION_KNOWN = 1 };
 
@@ -39,6 +40,11 @@ static uint64_t get_count(struct json_object *object, const char *key)
                          : 0;
 
     return number > 0 ? (uint64_t)number : 0;
+}
+
+static uint32_t get_count_32(struct json_object *object, const char *key)
+{
+    return (uint32_t)smaller_of(get_count(object, key), UINT32_MAX);
 }
 
 static double get_real(struct json_object *object, const char *key,
@@ -88,11 +94,10 @@ static void read_device(struct json_object *o, struct device_info *device)
     get_text(o, "write_cache", device->write_cache,
              sizeof(device->write_cache));
     device->capacity_bytes = get_count(o, "capacity_bytes");
-    device->logical_block_bytes = (uint32_t)get_count(o, "logical_block_bytes");
-    device->physical_block_bytes =
-        (uint32_t)get_count(o, "physical_block_bytes");
-    device->request_limit_bytes = (uint32_t)get_count(o, "request_limit_bytes");
-    device->optimal_io_bytes = (uint32_t)get_count(o, "optimal_io_bytes");
+    device->logical_block_bytes = get_count_32(o, "logical_block_bytes");
+    device->physical_block_bytes = get_count_32(o, "physical_block_bytes");
+    device->request_limit_bytes = get_count_32(o, "request_limit_bytes");
+    device->optimal_io_bytes = get_count_32(o, "optimal_io_bytes");
     device->read_only = get_flag(o, "read_only");
     device->removable = get_flag(o, "removable");
     device->rotational = get_flag(o, "rotational");
@@ -106,7 +111,7 @@ static void read_usb(struct json_object *o, struct device_usb *usb)
     get_text(o, "driver", usb->driver, sizeof(usb->driver));
     get_text(o, "bridge", usb->bridge, sizeof(usb->bridge));
     usb->speed_megabits_per_second =
-        (uint32_t)get_count(o, "speed_megabits_per_second");
+        get_count_32(o, "speed_megabits_per_second");
 }
 
 static void read_health(struct json_object *o, struct device_health *health)
@@ -123,7 +128,7 @@ static void read_health(struct json_object *o, struct device_health *health)
     health->has_power_on = get(o, "power_on_hours") != NULL;
     health->power_on_hours = get_count(o, "power_on_hours");
     health->has_life_used = get(o, "life_used_percent") != NULL;
-    health->life_used_percent = (uint32_t)get_count(o, "life_used_percent");
+    health->life_used_percent = get_count_32(o, "life_used_percent");
 }
 
 /* Before the run, and after it. */
@@ -433,7 +438,8 @@ static void read_run(struct json_object *run, struct report_run *to)
     get_text(run, "version", to->version, sizeof(to->version));
 }
 
-int report_read(struct json_object *document, struct report_store *store)
+int report_read(struct json_object *document, const char *path,
+                struct report_store *store, struct fault *why)
 {
     struct json_object *run = get(document, "run");
     struct json_object *device = get(document, "device");
@@ -442,7 +448,13 @@ int report_read(struct json_object *document, struct report_store *store)
 
     memset(store, 0, sizeof(*store));
     if (!is_known(document))
-        return -EINVAL;
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%.200s is not a document of ssdprobe's, or of a "
+                         "version that this one cannot read",
+                         path);
+    const int error = report_check_numbers(document, path, why);
+    if (error)
+        return error;
     if (run) {
         read_run(run, &store->run);
         store->report.run = &store->run;

@@ -30,9 +30,11 @@ void report_read_warnings(struct json_object *document,
 
 /*
  * Reads what report_json() wrote; of a document from elsewhere, what fits its
- * schema. 0, or -EINVAL when it is no document of ssdprobe's, or of a format
- * version that this program does not know.
+ * schema. `path` is where it lies. 0; -EINVAL with `why` when it is no document
+ * of ssdprobe's (NULL is none), or of a format version that this program does
+ * not know; -ERANGE with `why` when it holds a number that cannot be.
  */
-int report_read(struct json_object *document, struct report_store *store);
+int report_read(struct json_object *document, const char *path,
+                struct report_store *store, struct fault *why);
 
 #endif

@@ -25,12 +25,7 @@ static int read_document(struct run_read *run, const char *path,
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%.200s is not a file that --json wrote", path);
     run->document = json_object_from_file(path);
-    if (!run->document || report_read(run->document, &run->store))
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%.200s is not a document of ssdprobe's, or of a "
-                         "version that this one cannot read",
-                         path);
-    return 0;
+    return report_read(run->document, path, &run->store, why);
 }
 
 int run_read_open(const char *path, struct run_read *run, struct fault *why)
