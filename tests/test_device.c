@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 
+#include "lib/device/backend.h"
 #include "lib/device/host/clock.h"
 #include "lib/device/conditions/conditions.h"
 #include "lib/device/device.h"
@@ -408,6 +409,59 @@ START_TEST(test_pause_lets_time_pass)
     if (device_info(bench.device)->virtual_clock)
         ck_assert_uint_eq(passed_ns, 3 * MS);
     bench_close();
+}
+END_TEST
+
+/* A back end that sleeps: a signal comes in its third sleep. */
+static const uint64_t MINUTE_NS = 60000000000, LIMIT_NS = 12000000000;
+static struct {
+    uint64_t now_ns;
+    unsigned sleeps_count;
+    volatile sig_atomic_t interrupted;
+} sleeper;
+
+static int sleeper_idle(struct device *device, uint64_t ns)
+{
+    (void)device;
+    sleeper.now_ns += ns;
+    sleeper.interrupted = ++sleeper.sleeps_count == 3;
+    return 0;
+}
+
+static uint64_t sleeper_now_ns(struct device *device)
+{
+    (void)device;
+    return sleeper.now_ns;
+}
+
+static const struct device_ops sleeper_ops = {.idle = sleeper_idle,
+                                              .now_ns = sleeper_now_ns};
+
+START_TEST(test_pause_ends_at_a_signal)
+{
+    struct device device = {.ops = &sleeper_ops};
+
+    memset(&sleeper, 0, sizeof(sleeper));
+    device_end_pauses(&device, &(struct device_pause_end){
+                                   .interrupted = &sleeper.interrupted});
+    ck_assert_int_eq(device_idle(&device, MINUTE_NS), -EINTR);
+    ck_assert_uint_eq(sleeper.sleeps_count, 3);
+    ck_assert_uint_lt(sleeper.now_ns, LIMIT_NS);
+    ck_assert_int_eq(device_idle(&device, MINUTE_NS), -EINTR);
+    ck_assert_uint_eq(sleeper.sleeps_count, 3);
+}
+END_TEST
+
+START_TEST(test_pause_ends_at_the_limit)
+{
+    struct device device = {.ops = &sleeper_ops};
+
+    memset(&sleeper, 0, sizeof(sleeper));
+    device_end_pauses(&device, &(struct device_pause_end){.at_ns = LIMIT_NS});
+    ck_assert_int_eq(device_idle(&device, LIMIT_NS / 2), 0);
+    ck_assert_uint_eq(sleeper.now_ns, LIMIT_NS / 2);
+    ck_assert_int_eq(device_idle(&device, MINUTE_NS), -ETIME);
+    ck_assert_uint_eq(sleeper.now_ns, LIMIT_NS);
 }
 END_TEST
 
@@ -881,6 +935,8 @@ static const TTest *behaviours(size_t index)
         test_times_never_run_back,
         test_many_requests_at_once_come_back_once_each,
         test_pause_lets_time_pass,
+        test_pause_ends_at_a_signal,
+        test_pause_ends_at_the_limit,
         test_request_is_sent_before_a_pause,
         test_flush_reaches_the_device_once,
         test_flush_none_sends_nothing,

@@ -23,10 +23,9 @@ static const struct probe *const three[] = {
 static const struct probe *const backwards[] = {
     &probe_write_buffer, &probe_read_buffer, &probe_clustered_page, NULL};
 static const struct probe *const known[] = {
-    &probe_clustered_page, &probe_nand_type,
-    &probe_read_buffer,    &probe_write_buffer,
-    &probe_fill,           &probe_basic,
-    &probe_capacity,       NULL};
+    &probe_clustered_page, &probe_nand_type, &probe_read_buffer,
+    &probe_write_buffer,   &probe_wake_up,   &probe_fill,
+    &probe_basic,          &probe_capacity,  NULL};
 static const struct probe *const page_only[] = {&probe_clustered_page, NULL};
 static const struct probe *const buffer_only[] = {&probe_read_buffer, NULL};
 
@@ -399,6 +398,22 @@ START_TEST(the_time_limit_counts_from_the_first_request)
     ck_assert_int_eq(outing.error, -ETIME);
     ck_assert_double_le(outing.cost.device_seconds, limit_s + request_s);
     ck_assert_double_le(outing.cost.pilot.seconds, limit_s / 2);
+    expect_complete(&outing);
+}
+END_TEST
+
+/* The pauses of wake-up are far longer than the limit, which ends them. */
+START_TEST(the_time_limit_ends_a_pause)
+{
+    static const struct probe *const asked[] = {&probe_wake_up, NULL};
+    const double limit_s = 12;
+    struct outing outing = {
+        .asked = asked, .options = {.time_limit_ns = UINT64_C(12000000000)}};
+
+    go(&outing);
+    ck_assert_int_eq(outing.error, -ETIME);
+    ck_assert_ptr_nonnull(strstr(outing.why.text, "--time-limit"));
+    ck_assert_double_le(outing.cost.device_seconds, limit_s + 0.1);
     expect_complete(&outing);
 }
 END_TEST
@@ -878,6 +893,7 @@ int main(void)
                    a_probe_that_does_not_fit_is_skipped_and_the_others_go_on);
     tcase_add_loop_test(cases, the_time_limit_ends_a_run_cleanly, 0, 3);
     tcase_add_test(cases, the_time_limit_counts_from_the_first_request);
+    tcase_add_test(cases, the_time_limit_ends_a_pause);
     tcase_add_test(cases, nothing_outside_the_region_is_touched);
     tcase_add_test(cases, a_run_that_only_reads_writes_nothing);
     tcase_add_test(cases, a_run_that_only_reads_leaves_the_gate_shut);

@@ -40,6 +40,7 @@ struct device {
     const struct device_ops *ops;
     struct device_info info;
     struct device_limits limits;
+    struct device_pause_end pause_end;
     struct device_counters counters;
     bool write;
     bool seen_again; /* is_same() has said yes */

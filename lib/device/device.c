@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/device/backend.h"
 
 const char *interlock_verdict_name(enum interlock_verdict verdict)
@@ -299,9 +300,40 @@ int device_do(struct device *device, struct io *io)
     return io->error;
 }
 
+void device_end_pauses(struct device *device,
+                       const struct device_pause_end *end)
+{
+    device->pause_end = *end;
+}
+
+/* 0, or why a pause is over. */
+static int pause_is_over(const struct device_pause_end *end, uint64_t now_ns)
+{
+    if (end->interrupted && *end->interrupted)
+        return -EINTR;
+    return end->at_ns && now_ns >= end->at_ns ? -ETIME : 0;
+}
+
+/* A signal may come just before a sleep begins, so no sleep is long. Nobody
+ * waits for virtual time. */
 int device_idle(struct device *device, uint64_t ns)
 {
-    return device->ops->idle(device, ns);
+    const uint64_t beat_ns = device->info.virtual_clock ? ns : 50000000;
+    const struct device_pause_end *end = &device->pause_end;
+    uint64_t now_ns = device->ops->now_ns(device);
+    const uint64_t done_ns = now_ns + ns;
+    int error = 0;
+
+    while (now_ns < done_ns && !error) {
+        uint64_t piece_ns = smaller_of(done_ns - now_ns, beat_ns);
+        error = pause_is_over(end, now_ns);
+        if (!error && end->at_ns)
+            piece_ns = smaller_of(piece_ns, end->at_ns - now_ns);
+        if (!error)
+            error = device->ops->idle(device, piece_ns);
+        now_ns = device->ops->now_ns(device);
+    }
+    return error;
 }
 
 uint64_t device_now_ns(struct device *device)

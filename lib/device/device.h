@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_DEVICE_DEVICE_H
 #define SSDPROBE_DEVICE_DEVICE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -223,7 +224,16 @@ unsigned device_queue_depth(const struct device *device);
  * the error of device_submit or device_reap, else io->error. */
 int device_do(struct device *device, struct io *io);
 
-/* Lets time pass. A block device sleeps; a virtual one jumps. */
+/* What ends a pause before its time. The default: nothing. */
+struct device_pause_end {
+    const volatile sig_atomic_t *interrupted; /* NULL, or set by a signal */
+    uint64_t at_ns; /* in the device's time; 0: no limit */
+};
+void device_end_pauses(struct device *device,
+                       const struct device_pause_end *end);
+
+/* Lets time pass. A block device sleeps; a virtual one jumps. 0; -EINTR or
+ * -ETIME when the pause was ended (device_end_pauses); or another -errno. */
 int device_idle(struct device *device, uint64_t ns);
 
 /* The device's clock. */

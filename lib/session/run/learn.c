@@ -170,7 +170,8 @@ int learn_flushes(struct session *session, struct fault *why)
           &(struct cost_expectation){.bytes_written = work.bytes_written,
                                      .bytes_read = work.bytes_read,
                                      .requests = work.requests});
-    return error && error != -ERANGE && error != -EINTR
+    const bool ended = error == -EINTR || error == -ETIME;
+    return error && error != -ERANGE && !ended
                ? step_fault(session, &work.failed, error, why)
                : 0;
 }

@@ -13,7 +13,7 @@
 int session_pilot(struct session *session, const struct probe *const probes[],
                   struct fault *why)
 {
-    session->limit_begin_ns = device_now_ns(session->device);
+    step_begin_limit(session);
     session_plan(session, probes, &session->plan);
     learn_state(session);
     if (session->setting.method != METHOD_ADAPTIVE)
@@ -364,7 +364,7 @@ int session_run(struct session *session, const struct probe *const probes[],
     resume_count(session, probes);
     session->begin_ns = device_now_ns(session->device);
     if (!session->cost.pilot.requests)
-        session->limit_begin_ns = session->begin_ns;
+        step_begin_limit(session);
     if (session->baseline.count == 0)
         learn_state(session);
     for (size_t i = 0; i < session->turns_before_count; i++) {

@@ -95,6 +95,10 @@ void expect_part(struct session *session, const struct setting *setting);
 int step_do(struct session *session, const struct step *step,
             struct sample *sample, struct fault *why);
 
+/* step.c: the time limit counts from now on. It ends pauses as well, and so
+ * does an interruption. */
+void step_begin_limit(struct session *session);
+
 /* step.c: may this step with a depth be sent now? If not, a request under way
  * must complete first. */
 bool step_can_send(const struct session *session, const struct step *step);

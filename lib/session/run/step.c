@@ -254,12 +254,24 @@ static int may_go_on(const struct session *session, const struct step *step,
     if (options->interrupted && *options->interrupted)
         return -EINTR;
     if (options->time_limit_ns &&
-        device_now_ns(session->device) - session->limit_begin_ns >
+        device_now_ns(session->device) - session->limit_begin_ns >=
             options->time_limit_ns)
         return fault_set(why, FAULT_NONE, -ETIME,
                          "the time limit was reached before every probe had "
                          "finished; raise --time-limit");
     return within_plan(session->part, step) ? 0 : -EOVERFLOW;
+}
+
+void step_begin_limit(struct session *session)
+{
+    const struct session_options *options = &session->options;
+    struct device_pause_end end = {.interrupted = options->interrupted};
+
+    session->limit_begin_ns = device_now_ns(session->device);
+    if (options->time_limit_ns &&
+        options->time_limit_ns <= UINT64_MAX - session->limit_begin_ns)
+        end.at_ns = session->limit_begin_ns + options->time_limit_ns;
+    device_end_pauses(session->device, &end);
 }
 
 static struct sample row_of(const struct step *step)
@@ -281,10 +293,12 @@ int step_do(struct session *session, const struct step *step,
         return error;
     *sample = row_of(step);
     session->part->requests_count++;
-    if (step->operation == OPERATION_IDLE)
-        return do_idle(session, step, sample);
-    error = await_random_time(session, step);
-    if (error)
+    error = step->operation == OPERATION_IDLE
+                ? do_idle(session, step, sample)
+                : await_random_time(session, step);
+    if (error == -EINTR || error == -ETIME)
+        return may_go_on(session, step, why);
+    if (error || step->operation == OPERATION_IDLE)
         return error;
     return do_request(session, step, sample, why);
 }
