@@ -108,7 +108,7 @@ refused()
 {
     python3 wild.py "$1"
     shift
-    says 2 timeout 20 "$@" && grep -q 'wild.*damaged' err
+    says 2 timeout -k 1 20 "$@" && grep -q 'wild.*damaged' err
 }
 for part in list cost pilot plan levels value low high confidence; do
     check "report: $part" refused "$part" "$ssdprobe" report wild
@@ -120,6 +120,50 @@ check "diff" refused list "$ssdprobe" diff wild own
 check "as a document" refused list "$ssdprobe" diff --json wild own
 check "which is one" python3 -c 'import json; json.load(open("out"))'
 check "summarise" refused list "$ssdprobe" summarise wild own
+
+## What would wait for ever.
+mkfifo fifo.ini fifo
+# interruptible COMMAND...: a signal ends it while it waits. It is sent again,
+# because the first may come before it waits.
+cat >interruptible.py <<'END'
+import signal, subprocess, sys, time
+job = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL,
+                       stderr=open("err", "w"))
+def catches():
+    with open(f"/proc/{job.pid}/status") as status:
+        caught = [line for line in status if line.startswith("SigCgt")][0]
+    return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
+while job.poll() is None and not catches():
+    time.sleep(0.01)
+for i in range(400):
+    if job.poll() is not None:
+        break
+    job.send_signal(signal.SIGINT)
+    time.sleep(0.05)
+job.kill()
+print("status", job.wait())
+sys.exit(job.wait() != 130 or "interrupted" not in open("err").read())
+END
+interruptible() { python3 interruptible.py "$@"; }
+check "a drive file that is a FIFO" interruptible "$ssdprobe" sim:./fifo.ini
+printf '[drive]\nname = x\nbase = ./fifo.ini\n' >based.ini
+check "or one that is its base" interruptible "$ssdprobe" sim:./based.ini
+check "a FIFO for rows" interruptible "$ssdprobe" run read-buffer sim:ssd-a \
+    --csv=fifo
+check "a FIFO for a document" interruptible "$ssdprobe" run read-buffer \
+    sim:ssd-a --json=fifo
+check "a FIFO for samples" interruptible "$ssdprobe" infer fifo
+check "a drive file through a pipe is read" bash -c \
+    '"$1" run basic sim:<(cat "$2/lib/flash/drives/ssd-a.ini"; sleep 0.1)' \
+    bash "$ssdprobe" "$source_dir"
+cp -r own waiting
+rm waiting/samples.csv
+mkfifo waiting/samples.csv
+for command in report plot twin; do
+    check "$command of a run whose samples are a FIFO" \
+        says 2 timeout -k 1 20 "$ssdprobe" $command waiting
+    check "and says so" grep -q 'samples.csv is not a regular file' err
+done
 
 ## Links.
 cp -r own linked

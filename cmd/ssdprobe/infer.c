@@ -65,23 +65,13 @@ static struct cost_total cost_of(const struct csv_rows *rows)
     return cost;
 }
 
-/* After a read that a signal may have ended, which then is all there is to
- * say. */
-static int read_end(int error, struct fault *why)
-{
-    signals_end_reads(false);
-    if (!*signals_flag())
-        return error;
-    return fault_set(why, FAULT_IO, -EINTR, "interrupted");
-}
-
 int infer_conclude(const char *path, struct csv_rows *rows,
                    struct findings *findings, struct fault *why)
 {
     struct choice choice;
 
-    signals_end_reads(true);
-    int error = read_end(csv_read(path, rows, why), why);
+    signals_begin_wait();
+    int error = signals_end_wait(csv_read(path, rows, why), why);
     findings->count = 0;
     if (!error)
         error = choice_make(rows->header.probes, rows->header.setting.read_only,
@@ -238,9 +228,9 @@ static int infer_file(struct invocation *invocation, const char *path,
     struct flashbench table;
 
     recording->status = 0;
-    signals_end_reads(true);
-    int error =
-        read_end(flashbench_read(path, &table, &is_flashbench, why), why);
+    signals_begin_wait();
+    int error = signals_end_wait(
+        flashbench_read(path, &table, &is_flashbench, why), why);
     if (!error && !is_flashbench)
         return infer_samples(invocation, path, recording, why);
     if (!error)
@@ -287,7 +277,7 @@ static int keep_input(struct fault *why)
     int file = memfd_create("standard input", MFD_CLOEXEC);
     if (file < 0)
         error = -errno;
-    signals_end_reads(true);
+    signals_begin_wait();
     if (!error)
         error = copy_input(file);
     if (!error && dup2(file, STDIN_FILENO) < 0)
@@ -297,7 +287,7 @@ static int keep_input(struct fault *why)
     if (error)
         fault_set(why, FAULT_OPEN, error,
                   "the standard input cannot be read: %s", strerror(-error));
-    return read_end(error, why);
+    return signals_end_wait(error, why);
 }
 
 /* Is there something to read that was sent to us? A terminal is not. */

@@ -33,12 +33,14 @@ int invocation_begin(struct invocation *invocation,
 
     memset(invocation, 0, sizeof(*invocation));
     invocation->given = given;
+    signals_begin_wait(); /* an output may be a FIFO that nobody reads */
     error =
         output_begin(&invocation->output, &wish, given->argc, given->argv, why);
     if (!error)
         error = settings_read(given, &invocation->settings, why);
     if (!error)
         error = output_open(&invocation->output, &invocation->settings, why);
+    error = signals_end_wait(error, why);
     invocation->report.hide_serial = invocation->settings.no_serial;
     if (invocation->settings.no_serial)
         hide_operands(&invocation->output.secrets, given);

@@ -51,7 +51,7 @@ static int find_samples(struct plot *plot, const char *operand)
     if (used < 0 || (size_t)used >= sizeof(plot->folder) - NAME_MAX)
         return fault_set(&plot->why, FAULT_USAGE, -ENAMETOOLONG,
                          "the name of the folder for figures is too long");
-    return 0;
+    return is_folder ? run_dir_check_samples(plot->samples, &plot->why) : 0;
 }
 
 /* The folder for figures. A link in its place is followed only if the user has

@@ -322,7 +322,7 @@ int device_idle(struct device *device, uint64_t ns)
     const struct device_pause_end *end = &device->pause_end;
     uint64_t now_ns = device->ops->now_ns(device);
     const uint64_t done_ns = now_ns + ns;
-    int error = 0;
+    int error = done_ns < now_ns ? -EOVERFLOW : 0;
 
     while (now_ns < done_ns && !error) {
         uint64_t piece_ns = smaller_of(done_ns - now_ns, beat_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/ssdprobe/console/signals.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* The only mutable globals: a handler has nowhere else to write. */
@@ -35,7 +36,7 @@ void signals_catch(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
-void signals_end_reads(bool end)
+static void end_calls(bool end)
 {
     for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++) {
         struct sigaction action;
@@ -43,6 +44,18 @@ void signals_end_reads(bool end)
         action.sa_flags = end ? 0 : SA_RESTART;
         sigaction(asking[i], &action, NULL);
     }
+}
+
+void signals_begin_wait(void)
+{
+    end_calls(true);
+}
+
+int signals_end_wait(int error, struct fault *why)
+{
+    end_calls(false);
+    return caught_signal ? fault_set(why, FAULT_IO, -EINTR, "interrupted")
+                         : error;
 }
 
 const volatile sig_atomic_t *signals_flag(void)

@@ -344,17 +344,11 @@ static int read_kept(struct run *run)
 {
     uint64_t counted_bytes = 0;
 
-    signals_end_reads(true);
+    signals_begin_wait();
     int error = read_note(run, &counted_bytes);
     if (!error)
         error = read_samples(run, counted_bytes);
-    signals_end_reads(false);
-    if (*signals_flag())
-        error =
-            fault_set(&run->why, FAULT_IO, -EINTR,
-                      "interrupted before the run was continued; nothing was "
-                      "changed");
-    return error;
+    return signals_end_wait(error, &run->why);
 }
 
 int resume_read(struct run *run)

@@ -106,7 +106,9 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .interrupted = signals_flag()};
     run->patience = (struct patience){.output = &run->invocation.output,
                                       .progress = &run->progress};
-    int error = device_open(spec, &device_options, &run->device, &run->why);
+    signals_begin_wait(); /* a drive file may be a pipe */
+    int error = signals_end_wait(
+        device_open(spec, &device_options, &run->device, &run->why), &run->why);
 
     if (error)
         return error;
@@ -330,7 +332,7 @@ static int do_run(struct run *run, const char *spec)
                     ? resume_samples(run)
                     : keep_open(&run->keep, settings, device_info(run->device),
                                 &run->why);
-    if (error && error != -EINTR)
+    if (error && (error != -EINTR || !run->session))
         return invocation_fail(invocation, error, &run->why);
     invocation->output.dir = &run->keep.dir;
     if (!error) {

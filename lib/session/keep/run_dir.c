@@ -189,6 +189,7 @@ static bool is_run(const struct run_dir *dir)
 static int open_run(const char *path, bool own, struct run_dir *dir,
                     struct fault *why)
 {
+    char samples[PATH_MAX];
     int error = open_folder(path, false, own, dir, why);
 
     if (!error && !is_run(dir)) {
@@ -198,6 +199,9 @@ static int open_run(const char *path, bool own, struct run_dir *dir,
                           "%s",
                           path, RUN_DIR_LOG);
     }
+    if (!error && (error = run_dir_check_samples(
+                       run_dir_path(dir, RUN_DIR_SAMPLES, samples), why)))
+        run_dir_close(dir);
     if (!error)
         error = open_log(dir, O_CREAT, why);
     return error;
@@ -211,6 +215,18 @@ int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
 int run_dir_open_own(const char *path, struct run_dir *dir, struct fault *why)
 {
     return open_run(path, true, dir, why);
+}
+
+int run_dir_check_samples(const char *path, struct fault *why)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode)
+               ? fault_set(why, FAULT_OPEN, -EINVAL,
+                           "%.200s is not a regular file, so it holds no "
+                           "samples of a run; put the real ones in its place",
+                           path)
+               : 0;
 }
 
 int run_dir_folder(const struct run_dir *dir, const char *name,

@@ -53,6 +53,11 @@ void run_dir_close(struct run_dir *dir);
 
 bool run_dir_is_open(const struct run_dir *dir);
 
+/* May the samples at `path`, in a run directory, be read to their end? A FIFO
+ * or a device in their place would make a reader wait for ever. 0, also where
+ * there are none; or -EINVAL with `why`. run_dir_open() has asked. */
+int run_dir_check_samples(const char *path, struct fault *why);
+
 /* Opens a folder in it, and creates it if it is missing. Follows no links, as
  * another user may own the directory. The caller closes `folder` before `dir`.
  * Returns 0, or -errno with `why` (FAULT_OPEN). */
