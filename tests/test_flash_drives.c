@@ -4,8 +4,10 @@
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
 #include "lib/device/device.h"
 #include "tests/flash_bench.h"
 #include "tests/suite_run.h"
@@ -850,6 +852,50 @@ START_TEST(no_junk_is_a_drive)
 }
 END_TEST
 
+static uint64_t memory_most_bytes(void)
+{
+    struct rusage usage;
+
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* Drives with each kind of mapping, of a size that none is sold with. */
+static const char *const huge[] = {"sata-mlc",    "nvme-tlc", "microsd-a2",
+                                   "jasmine-64g", "sd-card",  "ssd-a"};
+
+/* What nobody has written takes none, before the first request and after. */
+START_TEST(a_drive_of_16_tib_takes_memory_as_it_is_written)
+{
+    const struct device_options options = {.write = true};
+    const struct device_limits limits = {.region_length_bytes = UINT64_MAX,
+                                         .write_budget_bytes = UINT64_MAX};
+    const uint64_t before_bytes = memory_most_bytes();
+    struct device *device;
+    struct random random;
+    struct fault why;
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "sim:%s,capacity_bytes=16TiB", huge[_i]);
+    ck_assert_msg(device_open(spec, &options, &device, &why) == 0, "%s",
+                  why.text);
+    device_limit(device, &limits);
+    random_seed(&random, 16);
+    for (size_t i = 0; i < 200; i++) {
+        struct io io = {.kind = i % 2 ? IO_WRITE : IO_READ,
+                        .offset_bytes =
+                            random_below(&random, UINT64_C(1) << 32) * 4096,
+                        .length_bytes = 4096,
+                        .data = device_buffer(device, 4096)};
+        ck_assert_int_eq(device_do(device, &io), 0);
+    }
+    device_close(device);
+    /* A sanitizer keeps a byte for each eight, whether written or not. */
+    ck_assert_uint_lt(memory_most_bytes() - before_bytes,
+                      SUITE_SANITIZED ? GIB : 256 * MIB);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_drives");
@@ -879,5 +925,7 @@ int main(void)
     tcase_add_test(cases, what_is_shown_of_a_key_can_be_written);
     tcase_add_test(cases, no_mutation_crashes_the_reader_or_the_drive);
     tcase_add_test(cases, no_junk_is_a_drive);
+    tcase_add_loop_test(cases, a_drive_of_16_tib_takes_memory_as_it_is_written,
+                        0, sizeof(huge) / sizeof(huge[0]));
     return suite_run(suite);
 }

@@ -71,7 +71,7 @@ static int check_all(const struct check *check, const char *name,
         return 0;
     if (json_object_is_type(o, json_type_array))
         for (size_t i = 0; i < json_object_array_length(o) && !error; i++) {
-            snprintf(inner, sizeof(inner), "%.80s[%zu]", name, i);
+            snprintf(inner, sizeof(inner), "%.70s[%zu]", name, i);
             error = check_all(check, inner, json_object_array_get_idx(o, i),
                               depth + 1);
         }

@@ -7,17 +7,16 @@
 #include <stdlib.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/ftl/table.h"
 
 /* The unit is no longer where it was. */
 static void invalidate(struct page_mapping *map, uint64_t unit)
 {
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (slot == PAGE_NOWHERE)
         return;
     ledger_lose_late(&map->ledger, quotient(slot, map->units));
-    map->slot_of_unit[unit] = PAGE_NOWHERE;
+    table_put(&map->slot_of_unit, unit, PAGE_NOWHERE);
 }
 
 static void renew(struct page_mapping *map, uint32_t level)
@@ -49,7 +48,7 @@ static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
                    uint32_t *block, uint32_t *block_page)
 {
     const struct page_mapping *map = (const struct page_mapping *)mapping;
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (slot == PAGE_NOWHERE)
         return false;
@@ -64,12 +63,12 @@ static void expect(const struct mapping *mapping, uint64_t unit)
 {
     const struct page_mapping *map = (const struct page_mapping *)mapping;
 
-    __builtin_prefetch(&map->slot_of_unit[unit]);
+    table_expect(&map->slot_of_unit, unit);
 }
 
 static uint32_t level_of(struct page_mapping *map, uint64_t unit)
 {
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (!map->hotness)
         return 0;
@@ -102,13 +101,14 @@ static void invalidate_run(struct page_mapping *map, uint64_t unit,
 
     ledger_settle(&map->ledger);
     while (count > 0) {
-        const uint32_t *slots = &map->slot_of_unit[unit];
+        const uint32_t slot = table_get(&map->slot_of_unit, unit);
         uint32_t run = 1;
-        if (slots[0] != PAGE_NOWHERE) {
-            uint32_t block = quotient(slots[0], map->units);
-            uint32_t room = units - (slots[0] - block * units);
+        if (slot != PAGE_NOWHERE) {
+            uint32_t block = quotient(slot, map->units);
+            uint32_t room = units - (slot - block * units);
             uint32_t most = room < count ? room : count;
-            while (run < most && slots[run] == slots[0] + run)
+            while (run < most &&
+                   table_get(&map->slot_of_unit, unit + run) == slot + run)
                 run++;
             ledger_lose(&map->ledger, block, run);
         }
@@ -137,8 +137,8 @@ static uint32_t write_run(struct mapping *mapping, uint64_t unit,
     invalidate_run(map, unit, count);
     uint32_t slot = open->block * mapping->block_units_count + open->slot;
     for (uint32_t i = 0; i < count; i++) {
-        map->slot_of_unit[unit + i] = slot + i;
-        map->unit_of_slot[slot + i] = (uint32_t)(unit + i);
+        table_put(&map->slot_of_unit, unit + i, slot + i);
+        table_put(&map->unit_of_slot, slot + i, (uint32_t)(unit + i));
     }
     map->ledger.blocks[open->block].valid_count += count;
     *done_ns = array_program_run(mapping->array, open->block,
@@ -252,9 +252,8 @@ static void destroy(struct mapping *mapping)
         return;
     if (map->hotness)
         map->hotness->ops->destroy(map->hotness);
-    table_free(map->slot_of_unit, map->base.units_count);
-    table_free(map->unit_of_slot, (uint64_t)map->base.array->blocks_count *
-                                      map->base.block_units_count);
+    table_free(&map->slot_of_unit);
+    table_free(&map->unit_of_slot);
     ledger_destroy(&map->ledger);
     free(map->free_blocks);
     free(map->moves);
@@ -304,13 +303,13 @@ static int create(const struct drive *drive, struct array *array,
     configure(map, drive);
     const bool written = drive->initial_state == INITIAL_WRITTEN;
     const uint64_t filled = written ? map->base.units_count : 0;
-    map->slot_of_unit = table_of(map->base.units_count, filled);
-    map->unit_of_slot = table_of(
-        (uint64_t)array->blocks_count * map->base.block_units_count, filled);
+    const uint64_t slots_count =
+        (uint64_t)array->blocks_count * map->base.block_units_count;
     map->free_blocks = malloc(array->blocks_count * sizeof(uint32_t));
     map->moves = malloc(array->stripe_pages_count * sizeof(*map->moves));
-    if (!map->slot_of_unit || !map->unit_of_slot || !map->free_blocks ||
-        !map->moves || create_hotness(map, drive) ||
+    if (table_create(&map->slot_of_unit, map->base.units_count, filled) ||
+        table_create(&map->unit_of_slot, slots_count, filled) ||
+        !map->free_blocks || !map->moves || create_hotness(map, drive) ||
         ledger_create(&map->ledger, array->blocks_count,
                       map->base.block_units_count)) {
         destroy(&map->base);

@@ -10,6 +10,7 @@
 #include "lib/flash/ftl/hotness.h"
 #include "lib/flash/ftl/ledger.h"
 #include "lib/flash/ftl/mapping.h"
+#include "lib/flash/ftl/table.h"
 
 /*
  * Page mapping: every unit may lie anywhere. Units of one level of hotness
@@ -28,10 +29,10 @@ struct open_block {
 struct page_mapping {
     struct mapping base;
     struct ledger ledger;
-    struct divisor units;   /* of a block */
-    uint32_t *slot_of_unit; /* block * block_units + slot, or PAGE_NOWHERE */
-    uint32_t *unit_of_slot; /* what was put there; valid if that agrees */
-    uint32_t *free_blocks;  /* a ring: erased longest ago is used first */
+    struct divisor units;      /* of a block */
+    struct table slot_of_unit; /* block * block_units + slot, PAGE_NOWHERE */
+    struct table unit_of_slot; /* what was put there; valid if that agrees */
+    uint32_t *free_blocks;     /* a ring: erased longest ago is used first */
     uint32_t free_head, free_count;
     const struct victim_ops *victim;
     struct hotness *hotness; /* NULL: one level */
@@ -71,9 +72,9 @@ static inline void page_mapping_put(struct page_mapping *map, uint64_t unit,
 {
     uint32_t slot = block * map->base.block_units_count + block_slot;
 
-    map->slot_of_unit[unit] = slot;
-    map->unit_of_slot[slot] = (uint32_t)unit;
-    __builtin_prefetch(&map->unit_of_slot[slot + 64], 1);
+    table_put(&map->slot_of_unit, unit, slot);
+    table_put(&map->unit_of_slot, slot, (uint32_t)unit);
+    table_expect_put(&map->unit_of_slot, slot + 64);
     map->ledger.blocks[block].valid_count++;
 }
 

@@ -78,15 +78,16 @@ static uint64_t move_units(struct page_mapping *map, uint32_t from,
     uint32_t units = map->base.block_units_count;
     uint32_t pages = map->base.unit_pages_count, count = 0;
     uint32_t to = PAGE_NOWHERE;
-    const uint32_t *unit_at = &map->unit_of_slot[(size_t)from * units];
+    const uint64_t first = (uint64_t)from * units;
 
     for (uint32_t slot = 0; slot < units; slot++)
-        if (unit_at[slot] != PAGE_NOWHERE)
-            __builtin_prefetch(&map->slot_of_unit[unit_at[slot]], 1);
+        if (table_get(&map->unit_of_slot, first + slot) != PAGE_NOWHERE)
+            table_expect_put(&map->slot_of_unit,
+                             table_get(&map->unit_of_slot, first + slot));
     for (uint32_t slot = 0; slot < units; slot++) {
-        uint32_t unit = unit_at[slot];
+        uint32_t unit = table_get(&map->unit_of_slot, first + slot);
         if (unit == PAGE_NOWHERE ||
-            map->slot_of_unit[unit] != from * units + slot)
+            table_get(&map->slot_of_unit, unit) != from * units + slot)
             continue;
         uint32_t level =
             map->hotness ? map->hotness->ops->moved(map->hotness, unit, from)
@@ -129,8 +130,10 @@ static bool clean_one(struct page_mapping *map, uint64_t *begin_ns)
     array_end_chore(map->base.array);
     if (map->base.array->queued)
         map->erased_ns = began + map->base.array->chore_ns;
-    memset(&map->unit_of_slot[(size_t)from * map->base.block_units_count], 0xff,
-           map->base.block_units_count * sizeof(uint32_t));
+    for (uint32_t slot = 0; slot < map->base.block_units_count; slot++)
+        table_put(&map->unit_of_slot,
+                  (uint64_t)from * map->base.block_units_count + slot,
+                  PAGE_NOWHERE);
     page_mapping_release(map, from);
     map->base.array->statistics->blocks_cleaned_count++;
     return true;

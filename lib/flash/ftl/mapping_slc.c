@@ -22,8 +22,8 @@
 struct slc_mapping {
     struct mapping base;
     struct mapping *behind;
-    uint32_t *slot_of_unit; /* NOWHERE: it is behind */
-    uint32_t *unit_of_slot;
+    struct table slot_of_unit; /* NOWHERE: it is behind */
+    struct table unit_of_slot;
     struct divisor units;    /* of a block used so */
     uint32_t oldest, filled; /* a ring of blocks; the one behind them is open */
     uint32_t open_slot;
@@ -79,7 +79,7 @@ static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
                    uint32_t *block, uint32_t *block_page)
 {
     const struct slc_mapping *map = (const struct slc_mapping *)mapping;
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (slot == NOWHERE)
         return map->behind->ops->locate(map->behind, unit, page, block,
@@ -102,7 +102,7 @@ static void expect(const struct mapping *mapping, uint64_t unit)
 {
     const struct slc_mapping *map = (const struct slc_mapping *)mapping;
 
-    __builtin_prefetch(&map->slot_of_unit[unit]);
+    table_expect(&map->slot_of_unit, unit);
     if (map->behind->ops->expect)
         map->behind->ops->expect(map->behind, unit);
 }
@@ -122,7 +122,7 @@ static uint64_t fold_unit(struct slc_mapping *map, uint32_t unit,
     }
     array_then(map->base.array);
     map->base.array->statistics->pages_copied_count += behind->unit_pages_count;
-    map->slot_of_unit[unit] = NOWHERE;
+    table_put(&map->slot_of_unit, unit, NOWHERE);
     return behind->ops->write(behind, unit, 0, behind->unit_bytes, read_ns);
 }
 
@@ -137,14 +137,14 @@ static uint64_t fold(struct slc_mapping *map, uint64_t begin_ns)
     assert(map->filled > 0);
     array_begin_chore(array);
     for (uint32_t slot = first; slot < first + map->units.by; slot++) {
-        uint32_t unit = map->unit_of_slot[slot];
-        if (unit == NOWHERE || map->slot_of_unit[unit] != slot)
+        uint32_t unit = table_get(&map->unit_of_slot, slot);
+        if (unit == NOWHERE || table_get(&map->slot_of_unit, unit) != slot)
             continue;
         uint64_t one = fold_unit(map, unit, from_ns);
         done = one > done ? one : done;
     }
     for (uint32_t slot = first; slot < first + map->units.by; slot++)
-        map->unit_of_slot[slot] = NOWHERE;
+        table_put(&map->unit_of_slot, slot, NOWHERE);
     /* The host need not wait for the erase; the banks are busy with it. */
     array_erase(array, array->blocks_count + map->oldest, done);
     array_end_chore(array);
@@ -177,7 +177,7 @@ static uint64_t fold_for_room(struct slc_mapping *map, uint64_t begin_ns)
 
 static void forget(struct slc_mapping *map, uint64_t unit)
 {
-    map->slot_of_unit[unit] = NOWHERE;
+    table_put(&map->slot_of_unit, unit, NOWHERE);
 }
 
 /* The slots before it are taken; the next block follows the last one. */
@@ -210,8 +210,8 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
     uint32_t open = ring_block(map, map->filled);
     uint32_t slot = open * map->units.by + map->open_slot;
     behind->ops->discard(behind, unit);
-    map->slot_of_unit[unit] = slot;
-    map->unit_of_slot[slot] = (uint32_t)unit;
+    table_put(&map->slot_of_unit, unit, slot);
+    table_put(&map->unit_of_slot, slot, (uint32_t)unit);
     uint32_t block = mapping->array->blocks_count + open;
     mapping_note_content(mapping, unit, block, map->open_slot);
     uint64_t done = mapping_program(mapping, block, map->open_slot, begin_ns);
@@ -266,8 +266,8 @@ static void destroy(struct mapping *mapping)
     struct slc_mapping *map = slc_mapping(mapping);
 
     map->behind->ops->destroy(map->behind);
-    table_free(map->slot_of_unit, map->base.units_count);
-    table_free(map->unit_of_slot, slots_count(map));
+    table_free(&map->slot_of_unit);
+    table_free(&map->unit_of_slot);
     free(map);
 }
 
@@ -325,11 +325,10 @@ int mapping_put_slc(const struct drive *drive, struct mapping **mapping)
     if (drive->initial_state == INITIAL_WRITTEN)
         map->used_count = map->base.units_count;
     map->units = divisor_of(mapping_slc_units(drive));
-    map->slot_of_unit = table_of(map->base.units_count, 0);
-    map->unit_of_slot = table_of(slots_count(map), 0);
-    if (!map->slot_of_unit || !map->unit_of_slot) {
-        table_free(map->slot_of_unit, map->base.units_count);
-        table_free(map->unit_of_slot, slots_count(map));
+    if (table_create(&map->slot_of_unit, map->base.units_count, 0) ||
+        table_create(&map->unit_of_slot, slots_count(map), 0)) {
+        table_free(&map->slot_of_unit);
+        table_free(&map->unit_of_slot);
         free(map);
         return -ENOMEM;
     }

@@ -35,7 +35,7 @@ struct striped_mapping {
     struct mapping base;
     struct pool *pools;
     uint32_t pools_count, pool_blocks_count, turn;
-    uint32_t *slot_of_unit, *unit_of_slot;
+    struct table slot_of_unit, unit_of_slot;
     const struct victim_ops *victim;
     struct array_move *moves; /* scratch of one victim */
     uint32_t threshold_count, idle_target_count, efficiency_percent;
@@ -81,14 +81,14 @@ static void open_another(struct striped_mapping *map, struct pool *pool)
 
 static void invalidate(struct striped_mapping *map, uint64_t unit)
 {
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (slot == NOWHERE)
         return;
     uint32_t block = slot / map->base.block_units_count;
     ledger_lose(&map->pools[pool_of(map, block)].ledger,
                 block / map->pools_count, 1);
-    map->slot_of_unit[unit] = NOWHERE;
+    table_put(&map->slot_of_unit, unit, NOWHERE);
 }
 
 /* Where a unit goes next; takes it there in the books. */
@@ -99,8 +99,8 @@ static uint32_t place(struct striped_mapping *map, uint32_t at, uint64_t unit)
         block_of(map, at, pool->open_block) * map->base.block_units_count +
         pool->open_slot++;
 
-    map->slot_of_unit[unit] = slot;
-    map->unit_of_slot[slot] = (uint32_t)unit;
+    table_put(&map->slot_of_unit, unit, slot);
+    table_put(&map->unit_of_slot, slot, (uint32_t)unit);
     pool->ledger.blocks[pool->open_block].valid_count++;
     return slot;
 }
@@ -120,8 +120,8 @@ static uint64_t move_units(struct striped_mapping *map, uint32_t at,
 
     assert(array->stripe_banks_count > 0);
     for (uint32_t slot = from * units; slot < (from + 1) * units; slot++) {
-        uint32_t unit = map->unit_of_slot[slot];
-        if (unit == NOWHERE || map->slot_of_unit[unit] != slot)
+        uint32_t unit = table_get(&map->unit_of_slot, slot);
+        if (unit == NOWHERE || table_get(&map->slot_of_unit, unit) != slot)
             continue;
         if (pool->open_slot == units)
             open_another(map, pool);
@@ -155,8 +155,8 @@ static bool reclaim(struct striped_mapping *map, uint32_t at, uint64_t *copy_ns)
     *copy_ns = move_units(map, at, block);
     assert(pool->ledger.blocks[local].valid_count == 0);
     array_note_erase(map->base.array, block);
-    memset(&map->unit_of_slot[(size_t)block * units], 0xff,
-           units * sizeof(uint32_t));
+    for (uint32_t slot = 0; slot < units; slot++)
+        table_put(&map->unit_of_slot, (uint64_t)block * units + slot, NOWHERE);
     release(map, pool, local);
     return true;
 }
@@ -242,7 +242,7 @@ static bool locate(const struct mapping *mapping, uint64_t unit, uint32_t page,
                    uint32_t *block, uint32_t *block_page)
 {
     const struct striped_mapping *map = (const struct striped_mapping *)mapping;
-    uint32_t slot = map->slot_of_unit[unit];
+    uint32_t slot = table_get(&map->slot_of_unit, unit);
 
     if (slot == NOWHERE)
         return false;
@@ -419,9 +419,8 @@ static void destroy(struct mapping *mapping)
         free(map->pools[i].free_blocks);
     }
     free(map->pools);
-    table_free(map->slot_of_unit, map->base.units_count);
-    table_free(map->unit_of_slot, (uint64_t)map->base.array->blocks_count *
-                                      map->base.block_units_count);
+    table_free(&map->slot_of_unit);
+    table_free(&map->unit_of_slot);
     free(map->moves);
     free(map);
 }
@@ -459,12 +458,12 @@ static int create(const struct drive *drive, struct array *array,
     const bool written = drive->initial_state == INITIAL_WRITTEN;
     const uint64_t in_order =
         written && !map->hashed ? map->base.units_count : 0;
-    map->slot_of_unit = table_of(map->base.units_count, in_order);
-    map->unit_of_slot = table_of(
-        (uint64_t)array->blocks_count * map->base.block_units_count, in_order);
+    const uint64_t slots_count =
+        (uint64_t)array->blocks_count * map->base.block_units_count;
     map->moves = malloc(map->base.unit_pages_count * sizeof(*map->moves));
-    if (!map->slot_of_unit || !map->unit_of_slot || !map->moves ||
-        create_pools(map)) {
+    if (table_create(&map->slot_of_unit, map->base.units_count, in_order) ||
+        table_create(&map->unit_of_slot, slots_count, in_order) ||
+        !map->moves || create_pools(map)) {
         destroy(&map->base);
         return -ENOMEM;
     }

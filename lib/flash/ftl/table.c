@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/flash/ftl/table.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+/* A table beyond this is not filled as a rule, and a huge page would take 2 MiB
+ * for a word. */
+static const uint64_t HUGE_BYTES_MAX = UINT64_C(1) << 30;
 
 static uint64_t mapped_bytes(uint64_t count)
 {
@@ -21,34 +25,31 @@ static bool is_mapped(uint64_t count)
 static uint32_t *map(uint64_t count)
 {
     uint64_t bytes = mapped_bytes(count);
-    void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *words = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (table == MAP_FAILED)
+    if (words == MAP_FAILED)
         return NULL;
-    (void)madvise(table, bytes, MADV_HUGEPAGE); /* slower without, no worse */
-    return table;
+    (void)madvise(words, bytes,
+                  bytes > HUGE_BYTES_MAX ? MADV_NOHUGEPAGE
+                                         : MADV_HUGEPAGE); /* for speed alone */
+    return words;
 }
 
-uint32_t *table_of(uint64_t count, uint64_t in_order_count)
+int table_create(struct table *table, uint64_t count, uint64_t in_order_count)
 {
-    uint32_t *table = is_mapped(count)
-                          ? map(count)
-                          : malloc((count ? count : 1) * sizeof(*table));
-
-    if (!table)
-        return NULL;
-    for (uint64_t i = 0; i < in_order_count; i++)
-        table[i] = (uint32_t)i;
-    for (uint64_t i = in_order_count; i < count; i++)
-        table[i] = UINT32_MAX;
-    return table;
+    *table = (struct table){.count = count, .in_order_count = in_order_count};
+    table->differences = is_mapped(count)
+                             ? map(count)
+                             : calloc(count ? count : 1, sizeof(uint32_t));
+    return table->differences ? 0 : -ENOMEM;
 }
 
-void table_free(uint32_t *table, uint64_t count)
+void table_free(struct table *table)
 {
-    if (!table || !is_mapped(count))
-        free(table);
+    if (!table->differences || !is_mapped(table->count))
+        free(table->differences);
     else
-        munmap(table, mapped_bytes(count));
+        munmap(table->differences, mapped_bytes(table->count));
+    table->differences = NULL;
 }
