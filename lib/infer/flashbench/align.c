@@ -453,24 +453,49 @@ static bool begins_above_page(const struct levels *levels, size_t page)
            least(levels->extra_ns, 0, page) > EFFECT_NONE * levels->read_ns[0];
 }
 
-/* The page at level `page`, or a neighbour where a level is between what is
- * below and what is above: two planes of half the size show so. */
+/* What the levels above a page differ by, though they ought to cost alike. */
+static double page_noise(const struct levels *levels, size_t from, size_t end)
+{
+    return stats_spread(levels->extra_ns + from, end - from);
+}
+
+/*
+ * The page begins at the first level from which on all cost alike. It may begin
+ * before that where a level already rises from what is below it, and nothing
+ * above costs less again: a boundary of a large alignment is one of every
+ * smaller alignment too. Then any level between may be the one.
+ */
 static struct place place_page(const struct levels *levels, size_t page,
                                size_t end)
 {
     const double *x = levels->extra_ns;
-    struct place place = {page, page};
-    double above_ns = stats_median(x + page, end - page);
-    double below_ns = most(x, 0, page);
+    const double above_ns = stats_median(x + page, end - page);
+    const double like_ns = BETWEEN_LEAST * (above_ns - least(x, 0, page));
+    const double noise_ns = STEP_IN_SPREADS / 2 * page_noise(levels, page, end);
+    struct place place = {1, end - 1};
 
-    if (above_ns - x[page] >= BETWEEN_LEAST * (above_ns - below_ns))
-        place.high++;
-    if (page < 2)
-        return place;
-    below_ns = most(x, 0, page - 1);
-    if (x[page - 1] - below_ns >= BETWEEN_LEAST * (above_ns - below_ns))
-        place.low--;
+    while (place.high > 1 && above_ns - x[place.high - 1] < like_ns)
+        place.high--;
+    while (place.low < place.high &&
+           (x[place.low] - least(x, 0, place.low) < like_ns ||
+            x[place.low] - most(x, 0, place.low) < noise_ns ||
+            x[place.low] - least(x, place.low, end) > noise_ns))
+        place.low++;
     return place;
+}
+
+/* Does the step stand out of the listing's noise, and is it no small part of a
+ * read? */
+static bool is_plain_page(const struct levels *levels,
+                          const struct place *place, size_t end, double step_ns)
+{
+    double spread_ns = page_noise(levels, place->high, end);
+
+    if (place->low >= PLATEAU_LEAST)
+        spread_ns = fmax(spread_ns, stats_spread(levels->extra_ns, place->low));
+    return end - place->high >= PLATEAU_LEAST &&
+           step_ns >= STEP_IN_SPREADS * spread_ns &&
+           step_ns >= EFFECT_WEAK * levels->read_ns[place->high];
 }
 
 /* The tests for "pages begin at level `page`"; up to `end` nothing else
@@ -514,14 +539,20 @@ static void judge_page(const struct levels *levels, size_t page, size_t end,
                     size.text);
     else {
         struct place place = place_page(levels, page, end);
-        set_found(levels, &place, flashbench_confidence(error), finding);
-        finding_why(
-            finding,
-            "a read across a boundary of %s costs %.0f us more than "
-            "across any smaller one, and up to %s no more than that%s",
-            size.text, step_ns / 1e3,
-            size_text(levels->align_bytes[end - 1]).text,
-            place.low < place.high ? "; one beside it is between the two" : "");
+        double confidence = flashbench_confidence(error);
+        set_found(levels, &place,
+                  is_plain_page(levels, &place, end, step_ns)
+                      ? confidence
+                      : fmin(confidence, FLASHBENCH_CONFIDENCE_WEAK),
+                  finding);
+        finding_why(finding,
+                    "a read across a boundary of %s costs %.0f us more than "
+                    "across any smaller one, and up to %s no more than that%s",
+                    size.text, step_ns / 1e3,
+                    size_text(levels->align_bytes[end - 1]).text,
+                    place.low < place.high
+                        ? "; others near it are between the two"
+                        : "");
     }
 }
 

@@ -24,8 +24,8 @@
  * unit takes at the best speed: whether other listings are faster says little,
  * as one unit alone is often written on a faster path, and all listings may be
  * beyond the limit. Three cases follow: some listings are steady and the larger
- * ones collapsed, which is the limit; all are steady, which is a bound; the
- * first is collapsed already, which says nothing.
+ * ones collapsed, which is the limit; all are steady and the last is as fast as
+ * one unit alone, which is a bound; all else says nothing.
  *
  * Some cards copy less with each switch and only get slower by a factor. That
  * is believed when many listings agree before it, and with less confidence.
@@ -335,14 +335,6 @@ static void set_limit(const struct grid *grid, size_t within, size_t beyond,
     finding->confidence = confidence;
 }
 
-static void set_bound(const struct grid *grid, size_t within, double confidence,
-                      struct finding *finding)
-{
-    finding->verdict = VERDICT_FOUND;
-    finding->low = value_integer(grid->units_counts[within]);
-    finding->confidence = confidence;
-}
-
 /* Listings before the first that collapses, at `beyond`. */
 static void judge_collapse(const struct grid *grid, size_t beyond,
                            struct finding *finding)
@@ -399,58 +391,78 @@ static bool judge_step(const struct grid *grid, const struct split *step,
     return true;
 }
 
-/* Is it slower from one number on, in most sizes, and ever more so? Writing to
- * one unit alone may be faster on any card, so that what follows must get
- * slower too. */
-static bool gets_slower(const struct grid *grid, const struct split *step)
+/* How many sizes below the unit lack a measurement in one of two listings? A
+ * listing that was cut off lacks the small ones, where a collapse shows. */
+static size_t missing_count(const struct grid *grid, size_t a, size_t b)
 {
-    size_t beyond = step->within + 1, last = grid->counts_count - 1;
+    size_t count = 0;
 
-    return step->slow_count * 2 > step->compared_count &&
-           (beyond == last || decline(grid, beyond, last) >= DROP_NONE);
+    for (size_t i = 0; i < grid->sizes_count; i++)
+        count += grid->sizes_bytes[i] < grid->unit_bytes &&
+                 (isnan(grid->speeds[i][a]) || isnan(grid->speeds[i][b]));
+    return count;
 }
 
-/* No listing collapses: which is the largest number that is known as steady? */
-static void judge_steady(const struct grid *grid, const struct split *step,
-                         struct finding *finding)
+/* Why the last listing is no bound, though no listing collapses; false where it
+ * is one. It must be as fast as one unit alone, at every size alike: all
+ * numbers that were tried may be beyond the limit, and equally slow. */
+static bool is_no_bound(const struct grid *grid, struct finding *finding)
 {
-    size_t last = grid->counts_count;
+    const size_t last = grid->counts_count - 1;
+    const uint64_t most_count = grid->units_counts[last];
+    const size_t missing = missing_count(grid, 0, last);
+    const double slower = decline(grid, 0, last);
+
+    if (most_count < 2)
+        finding_why(finding, "only one unit at a time was written to");
+    else if (grid->units_counts[0] > 1)
+        finding_why(finding,
+                    "no number of units collapses, but the smallest that was "
+                    "tried is %" PRIu64 ", and all may be beyond the limit: "
+                    "add a listing with --open-au-nr=1",
+                    grid->units_counts[0]);
+    else if (missing)
+        finding_why(finding,
+                    "%zu write sizes are missing from the listing of 1 or of "
+                    "%" PRIu64 " units, and a collapse may have shown there: "
+                    "let both end",
+                    missing, most_count);
+    else if (slower >= DROP_LEAST || slower_count(grid, 0, last) >= SIZES_LEAST)
+        finding_why(finding,
+                    "no number of units collapses, but writing to %" PRIu64
+                    " in turns takes %.1f times as long as to 1, so that a "
+                    "limit may lie between",
+                    most_count, exp(slower));
+    else if (grid->paces[last] != PACE_STEADY)
+        finding_why(finding,
+                    "the sizes that were tried do not show whether writing to "
+                    "%" PRIu64 " units in turns collapses",
+                    most_count);
+    else
+        return false;
+    return true;
+}
+
+/* No listing collapses: the last one is a bound. */
+static void judge_steady(const struct grid *grid, struct finding *finding)
+{
+    const size_t last = grid->counts_count - 1;
     double second_drop = 0;
 
-    while (last > 0 && grid->paces[last - 1] != PACE_STEADY)
-        last--;
-    if (step && gets_slower(grid, step) && step->within < last)
-        last = step->within + 1;
-    if (last-- == 0 || grid->units_counts[last] < 2) {
-        finding_why(finding,
-                    grid->units_counts[grid->counts_count - 1] < 2
-                        ? "only one unit at a time was written to"
-                        : "writes to more than one unit get slower, but the "
-                          "sizes that were tried do not show a collapse");
+    if (is_no_bound(grid, finding))
         return;
-    }
-    if (grid->units_counts[0] > 1 && decline(grid, 0, last) >= DROP_LEAST) {
-        finding_why(finding,
-                    "writes get slower from %" PRIu64 " units in turns on, "
-                    "the smallest number that was tried, but at no number of "
-                    "them by a collapse",
-                    grid->units_counts[0]);
-        return;
-    }
     for (size_t i = 0; i < last; i++)
         second_drop = fmax(second_drop, split_at(grid, i).second_drop);
-    bool clear = second_drop < DROP_NONE && last + 1 == grid->counts_count &&
-                 decline(grid, 0, last) < DROP_LEAST;
-    set_bound(grid, last,
-              clear ? FLASHBENCH_CONFIDENCE_MOST : FLASHBENCH_CONFIDENCE_WEAK,
-              finding);
+    const bool clear =
+        second_drop < DROP_NONE && decline(grid, 0, last) < DROP_NONE;
+    finding->verdict = VERDICT_FOUND;
+    finding->low = value_integer(grid->units_counts[last]);
+    finding->confidence =
+        clear ? FLASHBENCH_CONFIDENCE_MOST : FLASHBENCH_CONFIDENCE_WEAK;
     finding_why(finding,
-                "writing to %" PRIu64 " units in turns does not collapse%s",
-                grid->units_counts[last],
-                last + 1 == grid->counts_count
-                    ? ", the most that was tried, so that the limit is not "
-                      "reached"
-                    : ", but whether larger numbers do cannot be told");
+                "writing to %" PRIu64 " units in turns, the most that was "
+                "tried, is as fast as to 1, so that there are at least as many",
+                grid->units_counts[last]);
 }
 
 static void judge_grid(const struct grid *grid, struct finding *finding)
@@ -478,7 +490,7 @@ static void judge_grid(const struct grid *grid, struct finding *finding)
                     "they do beyond the limit",
                     grid->units_counts[0]);
     else
-        judge_steady(grid, found ? &step : NULL, finding);
+        judge_steady(grid, finding);
 }
 
 void flashbench_infer_open(const struct flashbench *table, size_t run,
