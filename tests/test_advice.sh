@@ -140,6 +140,23 @@ import json
 row = json.load(open("fake.json"))["advice"][0]
 assert row["topic"] == "return this drive" and "8 GiB" in row["text"], row
 assert row["from"] == ["capacity_kind", "real_capacity"]'
+check "and nothing else is advised of it" python3 -c '
+import json
+rows = json.load(open("fake.json"))["advice"]
+assert [r["topic"] for r in rows] == ["return this drive"], rows'
+check "what it gives uses the good part only" python3 -c '
+import json, subprocess
+row = json.load(open("fake.json"))["advice"][0]
+with open("fake", "wb") as file:
+    file.truncate(64 << 30)
+subprocess.run(row["command"].replace("DEVICE", "fake"), shell=True, check=True,
+               capture_output=True)
+table = json.loads(subprocess.run(["sfdisk", "--json", "fake"], check=True,
+                                  capture_output=True).stdout)
+part, = table["partitiontable"]["partitions"]
+end = (part["start"] + part["size"]) * 512
+assert table["partitiontable"]["label"] == "dos", table
+assert 0.99 * (8 << 30) < end <= 8 << 30, table'
 "$build_dir/ssdprobe" run flush,trim sim:ssd-a,flush_lies=on,discard=old \
     --quiet --json=lies.json </dev/null >said 2>&1
 check "a flush that lies is not to be trusted, nor a discard to erase" \

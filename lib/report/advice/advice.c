@@ -238,7 +238,8 @@ void advice_make(const struct findings *findings,
     list->count = 0;
     if (!findings)
         return;
-    advise_fake(findings, list);
+    if (advise_bad(findings, device, list))
+        return;
     advise_layout(findings, device, list);
     advise_writing(findings, list);
     advise_nothing(findings, list);

@@ -17,8 +17,10 @@ struct advice *advice_add(struct advice_list *list, const char *topic,
 void advise_layout(const struct findings *findings,
                    const struct device_info *device, struct advice_list *list);
 
-/* A drive that is smaller than it says. */
-void advise_fake(const struct findings *findings, struct advice_list *list);
+/* A drive that is smaller than it says, or loses what is written; false where
+ * it is none, and nothing was added. Nothing else is advised of such a one. */
+bool advise_bad(const struct findings *findings,
+                const struct device_info *device, struct advice_list *list);
 
 /* Flush, discard, sectors. */
 void advise_trust(const struct findings *findings, struct advice_list *list);
