@@ -12,11 +12,11 @@
 static const uint64_t span_parts = 8;
 /* Of the budget. */
 static const uint64_t budget_parts = 8;
-/* With the usual budget or less: writes at most. */
-static const uint64_t usual_budget_bytes = 64 * GIB;
+/* Without more patience: so long, and so many writes at most. */
+static const double usual_ns = 45e9;
 static const uint64_t usual_writes = UINT64_C(1) << 19;
-const char load_more_time[] =
-    "a --write-budget of more than 64 GiB allows more time";
+/* A drive that has to clean is slower than one that has not yet. */
+static const double remedy_times = 4;
 /* Parts of what lasts differ by no more than this. */
 enum { PARTS = 3 };
 static const double differ_most = 1.1;
@@ -37,19 +37,55 @@ struct load load_make(const struct setting *setting, const char *phase)
     return load;
 }
 
-double load_patience(const struct setting *setting)
+double load_longest_ns(const struct setting *setting)
 {
-    return fmax(1, (double)setting->write_budget_bytes /
-                       (double)usual_budget_bytes);
+    return setting->patience_ns ? (double)setting->patience_ns : usual_ns;
+}
+
+/* What the budget allows, and what the patience does. */
+static uint64_t budget_writes(const struct setting *setting)
+{
+    return setting->write_budget_bytes / budget_parts /
+           placing_small_bytes(setting);
+}
+
+static double patience_writes(const struct setting *setting)
+{
+    return fmax(1, load_longest_ns(setting) / usual_ns) * (double)usual_writes;
 }
 
 size_t load_blocks_most(const struct setting *setting)
 {
-    const uint64_t writes = setting->write_budget_bytes / budget_parts /
-                            placing_small_bytes(setting);
-    const double most = load_patience(setting) * (double)usual_writes;
+    return (size_t)fmin((double)budget_writes(setting),
+                        patience_writes(setting)) /
+           LOAD_BLOCK_WRITES;
+}
 
-    return smaller_of(writes, (uint64_t)most) / LOAD_BLOCK_WRITES;
+char *load_remedy(const struct setting *setting, double blocks, double block_ns,
+                  char text[static LOAD_REMEDY_MAX])
+{
+    const double writes = remedy_times * blocks * LOAD_BLOCK_WRITES;
+    const double ns = fmax(remedy_times * blocks * block_ns,
+                           writes > patience_writes(setting)
+                               ? writes / (double)usual_writes * usual_ns
+                               : 0);
+    const double bytes =
+        writes * (double)budget_parts * (double)placing_small_bytes(setting);
+    const bool late = ns > load_longest_ns(setting);
+    const bool poor = writes > (double)budget_writes(setting);
+    char patience[40] = "", budget[40] = "", size[24];
+
+    if (late || !poor)
+        snprintf(patience, sizeof(patience), "--patience=%.0fmin",
+                 ceil(ns / 60e9));
+    if (poor)
+        snprintf(budget, sizeof(budget), "--write-budget=%s",
+                 format_bytes_option((uint64_t)nearest_integer(bytes), size,
+                                     sizeof(size)));
+    snprintf(text, LOAD_REMEDY_MAX, "%s%s%s allow%s that", patience,
+             patience[0] && budget[0] ? " and " : "", budget,
+             patience[0] && budget[0] ? "" : "s");
+    return text;
 }
 
 static uint64_t place_of(const struct load *load, struct random *random)

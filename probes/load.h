@@ -29,14 +29,18 @@ struct load {
  * place for every probe of a run, so that one goes on where another ended. */
 struct load load_make(const struct setting *setting, const char *phase);
 
-/* How many times the usual the write budget is; at least 1. So much longer may
- * a load last. */
-double load_patience(const struct setting *setting);
+/* How long a load may last: the user's patience, or 45 s. */
+double load_longest_ns(const struct setting *setting);
 /* The writes that a part of the budget allows, in blocks: half a million writes
- * at most, times the patience. */
+ * at most in 45 s, and more with more patience. */
 size_t load_blocks_most(const struct setting *setting);
-/* How a reader gives it more time. */
-extern const char load_more_time[];
+
+/* What a reader does to allow `blocks` blocks of `block_ns` each, with room for
+ * a drive that gets slower: "--patience=20min allows that", or a
+ * --write-budget, or both. Returns `text`. */
+enum { LOAD_REMEDY_MAX = 96 };
+char *load_remedy(const struct setting *setting, double blocks, double block_ns,
+                  char text[static LOAD_REMEDY_MAX]);
 
 /* What each of the first blocks takes, in ns; leaves until they are all
  * measured. */

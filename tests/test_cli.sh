@@ -153,6 +153,7 @@ expect "JSON and CSV on one stream" 1 -- --json --csv $device
 for wrong in --seed=-1 --seed=1x --seed=99999999999999999999 --region=1G \
     --region=0,0 --region=1,2,3 --region=0,1TiB --region=1,4096 \
     --write-budget=0 --write-budget=1.5 --time-limit=0 --time-limit=1x \
+    --patience=0 --patience=1x --patience= \
     --method=magic --progress=loud --flush=twice --write-cache=maybe \
     --assume=clustered_page \
     --assume==1 --assume=no_such_thing=1; do

@@ -206,6 +206,31 @@ START_TEST(what_is_written_is_read_back)
 }
 END_TEST
 
+/* It is there only where it was asked for. */
+START_TEST(patience_is_kept_where_there_is_some)
+{
+    const uint64_t patience_ns = UINT64_C(600000000000) * (uint64_t)_i;
+    struct csv_header header = example_header();
+    struct fault why = {FAULT_NONE, ""};
+    struct csv_writer writer;
+    struct csv_rows rows;
+    char text[TEXT_MAX] = "";
+    FILE *file = fopen(path, "w+b");
+
+    header.setting.patience_ns = patience_ns;
+    csv_begin(&writer, file, &header);
+    ck_assert_int_eq(csv_end(&writer), 0);
+    rewind(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, file), 0);
+    fclose(file);
+    ck_assert_int_eq(strstr(text, "# patience_ns=") != NULL, _i > 0);
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(rows.header.setting.patience_ns, patience_ns);
+    ck_assert_str_eq(rows.header.assume, header.assume);
+    csv_rows_free(&rows);
+}
+END_TEST
+
 START_TEST(what_was_disturbed_is_told)
 {
     const struct csv_header header = example_header();
@@ -630,6 +655,7 @@ int main(void)
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, what_is_written_is_read_back);
     tcase_add_test(cases, the_largest_values_survive);
+    tcase_add_loop_test(cases, patience_is_kept_where_there_is_some, 0, 2);
     tcase_add_test(cases, what_was_disturbed_is_told);
     tcase_add_test(cases, a_disturbance_without_a_cause_is_refused);
     tcase_add_test(cases, a_run_without_rows_is_whole);

@@ -153,6 +153,7 @@ check "a FIFO for rows" interruptible "$ssdprobe" run read-buffer sim:ssd-a \
 check "a FIFO for a document" interruptible "$ssdprobe" run read-buffer \
     sim:ssd-a --json=fifo
 check "a FIFO for samples" interruptible "$ssdprobe" infer fifo
+# shellcheck disable=SC2016
 check "a drive file through a pipe is read" bash -c \
     '"$1" run basic sim:<(cat "$2/lib/flash/drives/ssd-a.ini"; sleep 0.1)' \
     bash "$ssdprobe" "$source_dir"

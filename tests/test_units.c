@@ -254,6 +254,30 @@ START_TEST(a_size_of_whole_binary_units_is_read_back)
 }
 END_TEST
 
+/* An option that a message names can be typed as it stands, and suffices. */
+START_TEST(a_size_for_an_option_is_no_smaller)
+{
+    struct random random;
+    char text[32];
+
+    random_seed(&random, 4);
+    for (int i = 0; i < 10000; i++) {
+        uint64_t value = 0;
+        const uint64_t size = random_u64(&random) >> random_below(&random, 63);
+        format_bytes_option(size, text, sizeof(text));
+        ck_assert_ptr_null(strchr(text, ' '));
+        if (size > UINT64_MAX / 2)
+            continue; /* may round to 16 EiB */
+        ck_assert_msg(parse_bytes(text, &value) == 0, "%s", text);
+        ck_assert_uint_ge(value, size);
+        ck_assert_uint_le(value - size, size / 900 + 1);
+    }
+    ck_assert_str_eq(format_bytes_option(0, text, sizeof(text)), "0");
+    ck_assert_str_eq(format_bytes_option(1536 * MIB + 1, text, sizeof(text)),
+                     "1537MiB");
+}
+END_TEST
+
 START_TEST(a_long_sentence_is_cut_not_spilled)
 {
     struct fault fault;
@@ -423,6 +447,7 @@ int main(void)
     tcase_add_loop_test(cases, quantities_are_shown_without_powers_of_ten, 0,
                         COUNT_OF(quantities_shown));
     tcase_add_test(cases, a_size_of_whole_binary_units_is_read_back);
+    tcase_add_test(cases, a_size_for_an_option_is_no_smaller);
     tcase_add_test(cases, a_long_sentence_is_cut_not_spilled);
     tcase_add_test(cases, a_seed_repeats_and_seeds_differ);
     tcase_add_test(cases, the_sequence_is_the_same_on_every_machine);

@@ -186,6 +186,20 @@ char *format_bytes(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
+char *format_bytes_option(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+
+    /* Three digits at least, so that little is added. */
+    while (unit + 1 < sizeof(units) / sizeof(units[0]) && bytes >= 1000 * KIB) {
+        bytes = bytes / KIB + (bytes % KIB > 0);
+        unit++;
+    }
+    snprintf(text, size, "%" PRIu64 "%s", bytes, units[unit]);
+    return text;
+}
+
 char *format_capacity(uint64_t bytes, char *text, size_t size)
 {
     static const char *const decimal[] = {"B", "KB", "MB", "GB", "TB", "PB"};

@@ -61,6 +61,10 @@ int64_t nearest_integer(double real);
  * exact. Returns `text`. */
 char *format_bytes(uint64_t bytes, char *text, size_t size);
 
+/* "61GiB", "1536MiB": at least so many, as an option takes it. Returns
+ * `text`. */
+char *format_bytes_option(uint64_t bytes, char *text, size_t size);
+
 /* "64 GB", "1.92 TB": a whole drive as its label has it, of 1000 and to three
  * digits. Returns `text`. */
 char *format_capacity(uint64_t bytes, char *text, size_t size);

@@ -38,6 +38,8 @@ struct setting {
     bool read_only;
     bool forgets;                /* the device keeps no contents, only times */
     uint64_t write_budget_bytes; /* of the whole run */
+    uint64_t patience_ns; /* how long one probe may write at random until its
+                             rate lasts; 0: as long as usual */
 };
 
 enum step_content {

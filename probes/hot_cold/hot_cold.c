@@ -44,8 +44,6 @@ static const double settling_share = 1.0 / 3;
 enum { UNIFORM_FIRST = 256, SKEWED_FIRST = 64 };
 /* The uniform writes are this part of all at most. */
 enum { UNIFORM_PARTS = 4 };
-/* All writes take no longer, with the usual budget. */
-static const double usual_ns = 45e9;
 /* With less there is nothing to tell apart. */
 static const double cleaning_least = 0.25;
 /* The uniform rate is still that of steady-state. */
@@ -172,17 +170,20 @@ static bool has_room(struct hot_cold_probe *state, struct findings *findings)
     const size_t needed = blocks_needed(state);
     const double seconds =
         (double)needed * LOAD_BLOCK_WRITES * state->steady_ns / 1e9;
+    char more[LOAD_REMEDY_MAX];
 
+    load_remedy(&state->study.setting, 2 * (double)needed,
+                LOAD_BLOCK_WRITES * state->steady_ns, more);
     if (needed * 2 > state->blocks_most)
         finding_why(add(findings),
-                    "the write budget, or half a million writes, are too "
-                    "little to write the span %d times",
-                    (int)span_times);
+                    "the writes that the budget of this probe allows are too "
+                    "few to write the span %d times; %s",
+                    (int)span_times, more);
     else if (seconds > state->longest_ns / 1e9)
         finding_why(add(findings),
                     "skewed writes would take %.0f s or more to keep one rate; "
                     "%s",
-                    seconds, load_more_time);
+                    seconds, more);
     else
         return true;
     return false;
@@ -255,7 +256,7 @@ static void begin(void *memory, const struct setting *setting,
     state->skewed = load_make(setting, "skewed");
     state->skewed.skewed = true;
     state->blocks_most = load_blocks_most(setting);
-    state->longest_ns = load_patience(setting) * usual_ns;
+    state->longest_ns = load_longest_ns(setting);
     take_known(state, known);
 }
 

@@ -50,8 +50,6 @@ static const uint64_t used_parts = 10;
 /* So few blocks tell whether it would take too long. Then blocks of the first
  * look; each look has a quarter more. */
 enum { TRIED_BLOCKS = 4, FIRST_BLOCKS = 32 };
-/* No look that would end later; with a larger budget, so many times later. */
-static const double usual_ns = 45e9;
 /* What holds up one request holds up all that are under way: it may add so
  * much to what they take. */
 static const double added_most = 0.05;
@@ -168,13 +166,16 @@ static void say_stall(struct steady_probe *state,
                 count, LOAD_DEPTH);
 }
 
-static void say_none(const struct steady_rate *rate, bool late,
+static void say_none(struct steady_probe *state, const struct steady_rate *rate,
                      struct findings *findings)
 {
     const size_t writes = rate->to * LOAD_BLOCK_WRITES;
-    const char *more = late ? load_more_time : "--write-budget allows more";
-    char what[240];
+    const double *ns = load_blocks(&state->study, &state->load, rate->to);
+    char what[320], more[LOAD_REMEDY_MAX];
 
+    /* As long again, at least. */
+    load_remedy(&state->study.setting, 2 * (double)rate->to,
+                rate_mean(ns, rate->to, INFINITY), more);
     if (rate->reason == STEADY_UNUSED)
         snprintf(what, sizeof(what),
                  "the rate of %zu writes stays, but the spare flash may not be "
@@ -207,7 +208,7 @@ static bool takes_too_long(struct steady_probe *state,
     const double *ns = load_blocks(&state->study, &state->load, TRIED_BLOCKS);
     const double seconds = rate_mean(ns, TRIED_BLOCKS, INFINITY) / 1e9 *
                            (double)blocks_needed(state);
-    char what[200];
+    char what[240], more[LOAD_REMEDY_MAX];
 
     if (seconds <= state->longest_ns / 1e9)
         return false;
@@ -215,24 +216,25 @@ static bool takes_too_long(struct steady_probe *state,
              "writes at random places would take %.0f s or more to %s; %s",
              seconds,
              state->merges ? "tell their rate" : "use up the spare flash",
-             load_more_time);
+             load_remedy(&state->study.setting, (double)blocks_needed(state),
+                         rate_mean(ns, TRIED_BLOCKS, INFINITY), more));
     say_open(findings, what);
     return true;
 }
 
-/* May so many blocks be written? `late`: there is no time for them. */
+/* May so many blocks be written? */
 static bool has_room(const struct steady_probe *state, const double block_ns[],
-                     size_t count, size_t blocks, bool *late)
+                     size_t count, size_t blocks)
 {
     const double ns = rate_mean(block_ns, count, INFINITY);
 
-    *late = ns * (double)blocks > state->longest_ns;
-    return !*late && blocks <= state->blocks_most;
+    return ns * (double)blocks <= state->longest_ns &&
+           blocks <= state->blocks_most;
 }
 
 /* Writes until the rate lasts, or it will hardly be seen to: behind a fall that
  * has not come yet, it must last for as long as before. */
-static struct steady_rate write_on(struct steady_probe *state, bool *late)
+static struct steady_rate write_on(struct steady_probe *state)
 {
     size_t blocks = FIRST_BLOCKS;
 
@@ -241,10 +243,9 @@ static struct steady_rate write_on(struct steady_probe *state, bool *late)
         const struct steady_rate rate = steady_rate(state, ns, blocks);
         const bool fell = rate.fell_at > 0 || state->merges;
         if (rate.reason >= STEADY_FELL ||
-            (!fell && !has_room(state, ns, blocks, blocks + blocks / 2, late) &&
-             !has_room(state, ns, blocks, steady_blocks_of_spare(state),
-                       late)) ||
-            !has_room(state, ns, blocks, blocks + blocks / 4, late))
+            (!fell && !has_room(state, ns, blocks, blocks + blocks / 2) &&
+             !has_room(state, ns, blocks, steady_blocks_of_spare(state))) ||
+            !has_room(state, ns, blocks, blocks + blocks / 4))
             return rate;
     }
 }
@@ -274,9 +275,16 @@ static bool is_too_small(const struct steady_probe *state,
         return true;
     }
     if (state->blocks_most < larger_of(FIRST_BLOCKS, blocks_needed(state))) {
-        say_open(findings, "the writes that the budget of this probe allows "
-                           "are too few to use up the spare flash, by the "
-                           "write unit as far as it is known");
+        char what[240], more[LOAD_REMEDY_MAX];
+        snprintf(
+            what, sizeof(what),
+            "the writes that the budget of this probe allows are too few "
+            "to use up the spare flash, by the write unit as far as it is "
+            "known; %s",
+            load_remedy(&state->study.setting,
+                        (double)larger_of(FIRST_BLOCKS, blocks_needed(state)),
+                        0, more));
+        say_open(findings, what);
         return true;
     }
     return false;
@@ -285,14 +293,13 @@ static bool is_too_small(const struct steady_probe *state,
 static void think(struct study *study, struct findings *findings)
 {
     struct steady_probe *state = (struct steady_probe *)study;
-    bool late;
 
     if (is_too_small(state, findings) || is_disturbed(state, findings) ||
         takes_too_long(state, findings))
         return;
-    const struct steady_rate rate = write_on(state, &late);
+    const struct steady_rate rate = write_on(state);
     if (rate.reason < STEADY_FELL) {
-        say_none(&rate, late, findings);
+        say_none(state, &rate, findings);
         return;
     }
     const double growth = steady_read_growth(state);
@@ -357,7 +364,7 @@ static int start(const struct setting *setting, const struct findings *known,
         return -ENOMEM;
     state->load = load_make(setting, "steady");
     state->blocks_most = load_blocks_most(setting);
-    state->longest_ns = load_patience(setting) * usual_ns;
+    state->longest_ns = load_longest_ns(setting);
     state->memory_blocks = memory_blocks_of(&state->load, known);
     state->unit_bytes = state->load.write_bytes;
     if (is_found(known, "clustered_page"))

@@ -154,6 +154,13 @@ const struct option_row ssdprobe_options[] = {
              "2h",
      .commands = PLANNING,
      .group = measuring_group},
+    {.id = OPTION_PATIENCE,
+     .name = "patience",
+     .argument = "TIME",
+     .help = "let a probe write at random for so long until the drive has to "
+             "clean and its rate lasts (45s without it): 10min, 2h",
+     .commands = PLANNING,
+     .group = measuring_group},
     {.id = OPTION_FLUSH,
      .name = "flush",
      .argument = "auto|ata|scsi|nvme|sync|none",

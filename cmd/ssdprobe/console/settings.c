@@ -153,10 +153,13 @@ static int read_number(const struct option_given *option,
     if (option->row->id == OPTION_SEED) {
         expected = "a whole number";
         error = parse_integer(option->value, &settings->seed);
-    } else if (option->row->id == OPTION_TIME_LIMIT) {
+    } else if (option->row->id != OPTION_WRITE_BUDGET) {
+        uint64_t *ns = option->row->id == OPTION_PATIENCE
+                           ? &settings->patience_ns
+                           : &settings->time_limit_ns;
         expected = "a time greater than 0, for example 90, 90s, 30min or 2h";
-        error = parse_seconds(option->value, &settings->time_limit_ns);
-        if (!error && settings->time_limit_ns == 0)
+        error = parse_seconds(option->value, ns);
+        if (!error && *ns == 0)
             error = -EINVAL;
     } else {
         expected = "a size greater than 0, for example 512MiB or 16GB; "
@@ -262,6 +265,7 @@ static int read_option(const struct option_given *option,
         return read_words(option, settings, why);
     case OPTION_SEED:
     case OPTION_TIME_LIMIT:
+    case OPTION_PATIENCE:
     case OPTION_WRITE_BUDGET:
         return read_number(option, settings, why);
     default: /* --json, --help, --version, --describe: seen to before */
@@ -276,7 +280,7 @@ static int check_resume(const struct options_given *given, struct fault *why)
         OPTION_CSV,    OPTION_SEED,         OPTION_METHOD,    OPTION_ASSUME,
         OPTION_FLUSH,  OPTION_WRITE_CACHE,  OPTION_TUNE,      OPTION_PRESERVE,
         OPTION_REGION, OPTION_WRITE_BUDGET, OPTION_READ_ONLY, OPTION_OUTPUT_DIR,
-        OPTION_FILL};
+        OPTION_FILL,   OPTION_PATIENCE};
 
     for (size_t i = 0; i < sizeof(settled) / sizeof(*settled); i++) {
         const struct option_given *option = options_find(given, settled[i]);

@@ -331,6 +331,7 @@ static void take_settings(struct run *run)
     settings->region_offset_bytes = header->setting.region_offset_bytes;
     settings->region_length_bytes = header->setting.region_length_bytes;
     settings->write_budget_bytes = header->setting.write_budget_bytes;
+    settings->patience_ns = header->setting.patience_ns;
     settings->read_only = header->setting.read_only;
     snprintf(settings->assume_text, sizeof(settings->assume_text), "%s",
              header->assume);

@@ -92,6 +92,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .region_length_bytes = settings->region_length_bytes,
         .write_budget_bytes = settings->write_budget_bytes,
         .time_limit_ns = settings->time_limit_ns,
+        .patience_ns = settings->patience_ns,
         .read_only = settings->read_only,
         .baseline = true,
         .fill = may_fill(run),
@@ -184,7 +185,7 @@ static int consider_fill(struct run *run)
         return 0;
     written_misses(session_written(run->session), cause, sizeof(cause));
     format_bytes(fill.bytes ? fill.bytes : region_bytes, bytes, sizeof(bytes));
-    format_bytes(fill.budget_bytes, needed, sizeof(needed));
+    format_bytes_option(fill.budget_bytes, needed, sizeof(needed));
     const bool whole = fill.bytes == region_bytes;
     snprintf(text, sizeof(text),
              whole        ? all

@@ -39,6 +39,10 @@ const struct csv_field csv_fields[] = {
      .kind = CSV_FIELD_U64,
      .offset = offsetof(struct csv_header, setting.part_length_bytes),
      .optional = true},
+    {.name = "patience_ns",
+     .kind = CSV_FIELD_U64,
+     .offset = offsetof(struct csv_header, setting.patience_ns),
+     .optional = true},
     FIELD(CSV_FIELD_TEXT, "assume", assume, NULL),
     {.name = NULL},
 };
@@ -72,17 +76,6 @@ bool csv_header_is_sane(const void *header)
            s->region_length_bytes <=
                s->capacity_bytes - s->region_offset_bytes &&
            s->part_length_bytes <= s->region_length_bytes;
-}
-
-/* A field that is left out says what 0 does. */
-static bool is_left_out(const struct csv_field *field,
-                        const struct csv_header *header)
-{
-    uint64_t value = 1;
-
-    if (field->optional)
-        memcpy(&value, (const char *)header + field->offset, sizeof(value));
-    return value == 0;
 }
 
 uint64_t csv_digest_start(void)
@@ -163,7 +156,10 @@ static bool format_field(const struct csv_field *field,
     default:
         return false;
     }
-    snprintf(line, CSV_LINE_MAX, "# %s=%" PRIu64 "\n", field->name, u64);
+    if (field->optional && u64 == 0)
+        line[0] = '\0';
+    else
+        snprintf(line, CSV_LINE_MAX, "# %s=%" PRIu64 "\n", field->name, u64);
     return true;
 }
 
@@ -184,11 +180,9 @@ int csv_begin(struct csv_writer *writer, FILE *file,
     write_line(writer, title, sizeof(title) - 1);
     for (const struct csv_field *f = csv_fields; f->name; f++) {
         char line[CSV_LINE_MAX];
-        if (is_left_out(f, header))
-            continue;
         if (!writer->error && !format_field(f, header, line))
             writer->error = -EINVAL;
-        if (!writer->error)
+        if (!writer->error && line[0])
             write_line(writer, line, strlen(line));
     }
     if (writer->error)

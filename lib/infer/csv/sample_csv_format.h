@@ -42,7 +42,7 @@ struct csv_field {
     enum csv_field_kind kind;
     size_t offset, size;
     const char *letters;
-    bool optional; /* left out where it is 0 */
+    bool optional; /* left out where it is 0; a U64 */
 };
 
 /* In the order of the file; ends in a NULL name. */

@@ -12,8 +12,8 @@
 /* etcd asks for it (FAQ, "what does the etcd warning ... mean"), and others
  * likewise: 99 of 100 small writes with their flush in less than that. */
 static const uint64_t database_write_ns = 10000000;
-/* With fewer writes none of which is longer, one in a hundred may still be, once
- * in twenty drives: 0.99 to the power of this is less. */
+/* With fewer writes, none of which is longer, one in a hundred may still be,
+ * once in twenty drives: 0.99 to the power of this is less. */
 static const uint64_t p99_writes_least = 299;
 /* zpoolprops(7): sectors of 2^9 to 2^16 bytes. Those of 2^13 are in use with
  * records of databases that are as large. */

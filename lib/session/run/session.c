@@ -62,6 +62,7 @@ int session_open(struct device *device, const struct session_options *options,
         .request_limit_bytes = info->request_limit_bytes,
         .read_only = options->read_only,
         .forgets = info->forgets,
+        .patience_ns = options->patience_ns,
     };
     if (!session->options.write_budget_bytes)
         session->options.write_budget_bytes =
