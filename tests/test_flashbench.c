@@ -22,7 +22,7 @@ enum { KIB = 1024, MIB = 1024 * KIB, TEXT_MAX = 8192 };
 /* Which of the four findings. */
 enum { UNIT, PAGE, LINEAR, RANDOM, PARAMETERS };
 static const char *const names[PARAMETERS] = {
-    "erase_unit", "read_page", "open_units_linear", "open_units_random"};
+    "read_boundary", "read_page", "open_units_linear", "open_units_random"};
 
 /* A card, as its recordings were read by eye. NONE: nothing may be claimed. */
 enum { NONE = 0, OR_MORE = 100 }; /* 7 + OR_MORE: at least 7 */

@@ -182,7 +182,7 @@ static struct tally tally_units(enum shape shape, uint64_t factor)
         if (factor > 1)
             list_aligns(&random, &card, factor);
         flashbench_infer(&table, 0, &findings);
-        count(&tally, "erase_unit", shows ? card.unit_bytes : 0);
+        count(&tally, "read_boundary", shows ? card.unit_bytes : 0);
     }
     return tally;
 }
@@ -245,7 +245,7 @@ START_TEST(steps_at_large_alignments_are_no_units)
             &aligns[random_below(&random, table.aligns_count)];
         odd->extra_ns += between(&random, -1, 1) * card.unit_ns;
         flashbench_infer(&table, 0, &findings);
-        count(&tally, "erase_unit", card.unit_bytes);
+        count(&tally, "read_boundary", card.unit_bytes);
     }
     expect("steps from 1 GiB on", &tally, 0.005, 0.1);
 }

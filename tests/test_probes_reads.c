@@ -17,7 +17,7 @@ static const struct expected {
     {"emmc", &probe_alignment, "read_page", "8192"},
     {"plain-disk", &probe_alignment, "read_page", "absent"},
     {"ram-disk", &probe_alignment, "read_page", "absent"},
-    {"plain-disk", &probe_alignment, "erase_unit", "absent"},
+    {"plain-disk", &probe_alignment, "read_boundary", "absent"},
     {"ssd-a", &probe_read_ahead, "read_ahead", "absent"},
     {"plain-disk", &probe_read_ahead, "read_ahead", "absent"},
     {"ram-disk", &probe_read_ahead, "read_ahead", "absent"},

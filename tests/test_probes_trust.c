@@ -387,9 +387,9 @@ START_TEST(where_a_page_of_the_mapping_ends_is_no_erase_unit)
     char text[64];
 
     run_all(both, "microsd-a2,noise=realistic", 1, &findings);
-    ck_assert_str_eq(stated(&findings, "erase_unit", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "read_boundary", text), "inconclusive");
     run(&probe_alignment, "microsd-a2,noise=realistic", 1, &findings);
-    ck_assert_double_le(findings_get(&findings, "erase_unit")->confidence,
+    ck_assert_double_le(findings_get(&findings, "read_boundary")->confidence,
                         0.75);
 }
 END_TEST

@@ -262,7 +262,7 @@ START_TEST(the_card_says_what_is_known_and_what_is_not)
     }
     ck_assert_int_eq(fclose(out), 0);
     /* Where two probes contradict each other there is no erase unit. */
-    found(&findings, "erase_unit", value_integer(2 << 20), 0.999);
+    found(&findings, "read_boundary", value_integer(2 << 20), 0.999);
     out = fmemopen(text, TEXT_MAX, "w");
     ck_assert_int_eq(report_card(out, &report, CARD_WIDE), 0);
     ck_assert_int_eq(fclose(out), 0);
@@ -336,7 +336,7 @@ START_TEST(what_was_not_found_is_not_said)
                      "A 64 GB drive; nothing more can be said in a sentence.");
     /* Two answers to one question are none. */
     found(&findings, "clustered_block", value_integer(4 << 20), 0.999);
-    found(&findings, "erase_unit", value_integer(2 << 20), 0.99);
+    found(&findings, "read_boundary", value_integer(2 << 20), 0.99);
     ck_assert_ptr_null(strstr(summary_of(&findings), "erase"));
 }
 END_TEST
@@ -465,12 +465,13 @@ static const struct {
      "clustered_block (erase unit), nand_type"},
     {VERDICT_INCONCLUSIVE, VERDICT_ABSENT,
      "clustered_block (erase unit), nand_type"},
-    {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "erase_unit, nand_type"},
+    {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "read_boundary, nand_type"},
 };
 
 START_TEST(one_question_is_open_once_and_only_if_nobody_answered)
 {
-    static const char *const parameters[] = {"clustered_block", "erase_unit"};
+    static const char *const parameters[] = {"clustered_block",
+                                             "read_boundary"};
     const enum verdict verdicts[] = {erase_units[_i].by_writes,
                                      erase_units[_i].by_reads};
     static struct findings findings;

@@ -149,6 +149,22 @@ START_TEST(what_a_run_cost_is_judged)
 }
 END_TEST
 
+/* Of a document of an older version. */
+START_TEST(a_parameter_has_the_name_of_today)
+{
+    struct json_object *document = one_finding();
+    struct json_object *finding =
+        json_object_array_get_idx(member(document, "findings"), 0);
+
+    json_object_object_add(finding, "parameter",
+                           json_object_new_string("erase_unit"));
+    ck_assert_int_eq(read_again(document), 0);
+    ck_assert_str_eq(store.findings.items[0].parameter, "read_boundary");
+    ck_assert_int_eq(store.findings.items[0].value.integer, 4);
+    json_object_put(document);
+}
+END_TEST
+
 START_TEST(what_is_no_document_is_said_to_be_none)
 {
     ck_assert_int_eq(read_again(NULL), -EINVAL);
@@ -164,6 +180,7 @@ int main(void)
     tcase_add_test(cases, no_finding_holds_a_number_that_cannot_be);
     tcase_add_test(cases, intervals_and_counts_are_judged);
     tcase_add_test(cases, what_a_run_cost_is_judged);
+    tcase_add_test(cases, a_parameter_has_the_name_of_today);
     tcase_add_test(cases, what_is_no_document_is_said_to_be_none);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

@@ -87,8 +87,8 @@ static const struct {
      "how many times as long a read takes beside 16 writes"},
     {"read_priority", PARAMETER_BEHAVIOUR, "",
      "do reads go before writes that wait"},
-    {"erase_unit", PARAMETER_LAYOUT, "bytes",
-     "erase unit, by reads across its borders"},
+    {"read_boundary", PARAMETER_LAYOUT, "bytes",
+     "reads across its multiples cost more"},
     {"read_page", PARAMETER_LAYOUT, "bytes",
      "read unit: what it reads at once"},
     {"read_ahead", PARAMETER_BUFFERS, "bytes",
@@ -108,6 +108,11 @@ static const struct {
 };
 
 enum { PARAMETERS = sizeof(parameters) / sizeof(parameters[0]) };
+
+const char *parameter_now(const char *name)
+{
+    return strcmp(name, "erase_unit") == 0 ? "read_boundary" : name;
+}
 
 const char *parameter_unit(const char *parameter)
 {

@@ -9,6 +9,10 @@
  * capacity), or "" where it has none. NULL: there is no such parameter. */
 const char *parameter_unit(const char *parameter);
 
+/* The name that a parameter has now, by one that it has or once had: to read
+ * documents of older versions. */
+const char *parameter_now(const char *name);
+
 /* The largest number that a quantity of this unit can be; the smallest is 0. A
  * drive has no more than 2^32 of anything that is counted. */
 double unit_most(const char *unit);

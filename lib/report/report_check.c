@@ -149,7 +149,7 @@ static int check_finding(const struct check *check, struct json_object *finding)
     const char *parameter = json_object_is_type(named, json_type_string)
                                 ? json_object_get_string(named)
                                 : "";
-    const char *unit = parameter_unit(parameter);
+    const char *unit = parameter_unit(parameter_now(parameter));
     char name[NAME_BYTES];
     int error = 0;
 

@@ -333,9 +333,10 @@ static void read_finding(struct json_object *o, struct findings *findings)
     get_text(o, "parameter", parameter, sizeof(parameter));
     get_text(o, "probe", probe, sizeof(probe));
     get_text(o, "why", why, sizeof(why));
-    if (!parameter_unit(parameter)) /* of a later version */
+    if (!parameter_unit(parameter_now(parameter))) /* of a later version */
         return;
-    struct finding *finding = findings_add(findings, probe, parameter);
+    struct finding *finding =
+        findings_add(findings, probe, parameter_now(parameter));
     finding->verdict = read_verdict(o);
     finding->value = read_value(get(o, "value"));
     finding->low = read_value(get(o, "low"));

@@ -168,7 +168,7 @@ static void add_flash(struct sentence *sentence)
 const struct finding *report_erase_unit(const struct findings *findings)
 {
     const struct finding *block = said_in(findings, "clustered_block");
-    const struct finding *unit = said_in(findings, "erase_unit");
+    const struct finding *unit = said_in(findings, "read_boundary");
 
     if (block && unit && number_of(&block->value) != number_of(&unit->value))
         return NULL;
@@ -303,7 +303,7 @@ static bool is_said_elsewhere(const struct findings *findings,
                               const struct finding *finding)
 {
     static const char by_writes[] = "clustered_block",
-                      by_reads[] = "erase_unit";
+                      by_reads[] = "read_boundary";
     const bool reads = strcmp(finding->parameter, by_reads) == 0;
 
     if (finding->verdict != VERDICT_INCONCLUSIVE ||

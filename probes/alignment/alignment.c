@@ -204,9 +204,9 @@ static void conclude_rows(const struct state *state,
             findings_add(findings, "alignment", from->parameter);
         *to = *from;
         snprintf(to->probe, sizeof(to->probe), "alignment");
-        if (strcmp(to->parameter, "erase_unit") == 0)
+        if (strcmp(to->parameter, "read_boundary") == 0)
             doubt(state, rows, count, to);
-        if (strcmp(to->parameter, "erase_unit") == 0 &&
+        if (strcmp(to->parameter, "read_boundary") == 0 &&
             are_alike(rows, count, unit_least_bytes))
             deny(to, "it costs the same to read across boundaries of all "
                      "alignments from 128 KiB on: erase units do not show in "
@@ -290,7 +290,7 @@ const struct probe probe_alignment = {
             "it, for each power of two: as flashbench -a, and it only reads.",
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
-    .answers = {"erase_unit", "read_page"},
+    .answers = {"read_boundary", "read_page"},
     .plan = plan,
     .begin = begin,
     STUDY_PROBE(struct state, .think = think, .emit = emit, .value = value),

@@ -73,7 +73,7 @@ static const char *const truth_parameters[] = {
     "hot_cold_separation",
     "read_slowdown",
     "read_priority",
-    "erase_unit",
+    "read_boundary",
     "read_page",
     "read_ahead",
     "mapping_reach",
@@ -109,6 +109,8 @@ static int set_truth(struct drive *drive, const char *name, const char *value,
     size_t known = sizeof(truth_parameters) / sizeof(truth_parameters[0]);
     size_t at = 0;
 
+    if (strcmp(name, "erase_unit") == 0) /* as older files have it */
+        name = "read_boundary";
     while (known > 0 && strcmp(truth_parameters[known - 1], name) != 0)
         known--;
     if (known == 0)

@@ -99,7 +99,7 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      slowdown that differs from third to third of the rounds,
  *                      and no priority where reads wait about half as
  *                      much longer as writes, or writes do not wait
- *   read_page, erase_unit
+ *   read_page, read_boundary
  *                      short reads across boundaries of that size, and of half
  *                      and twice of it
  *   read_ahead         a read behind a stream, within that and beyond it

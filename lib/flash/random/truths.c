@@ -198,7 +198,8 @@ static int state_reads(struct drive *drive, struct fault *why)
     state_number(drive, "read_page",
                  page == SHOWN && page_bytes <= read_page_most_bytes,
                  page_bytes);
-    state_number(drive, "erase_unit", block == SHOWN, draw_block_bytes(drive));
+    state_number(drive, "read_boundary", block == SHOWN,
+                 draw_block_bytes(drive));
     if (bytes == 0)
         state(drive, "read_ahead", "absent");
     else

@@ -607,26 +607,26 @@ static void infer_odd_unit(const struct flashbench *table, size_t run,
 void flashbench_infer_align(const struct flashbench *table, size_t run,
                             struct findings *findings)
 {
-    struct finding *erase_unit =
-        findings_add(findings, "flashbench-align", "erase_unit");
+    struct finding *boundary =
+        findings_add(findings, "flashbench-align", "read_boundary");
     struct finding *read_page =
         findings_add(findings, "flashbench-align", "read_page");
     struct levels levels;
 
     gather(table, run, 1, &levels);
     if (levels.count == 0) {
-        finding_why(erase_unit, "there are no rows of flashbench -a");
+        finding_why(boundary, "there are no rows of flashbench -a");
         finding_why(read_page, "there are no rows of flashbench -a");
         return;
     }
     struct place unit = find_unit(&levels);
     if (unit.high)
-        judge_unit(&levels, &unit, erase_unit);
+        judge_unit(&levels, &unit, boundary);
     else
-        finding_why(erase_unit,
+        finding_why(boundary,
                     "there is no alignment above which every read across a "
                     "boundary costs more than below it");
-    if (erase_unit->verdict != VERDICT_FOUND)
-        infer_odd_unit(table, run, &levels, erase_unit);
+    if (boundary->verdict != VERDICT_FOUND)
+        infer_odd_unit(table, run, &levels, boundary);
     infer_page(&levels, unit.low, read_page);
 }

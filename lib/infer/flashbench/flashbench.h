@@ -62,7 +62,7 @@ int flashbench_read(const char *path, struct flashbench *table,
                     bool *is_flashbench, struct fault *why);
 void flashbench_free(struct flashbench *table);
 
-/* What one run says: `erase_unit` and `read_page` where the file has rows of
+/* What one run says: `read_boundary` and `read_page` where the file has rows of
  * -a, `open_units_*` where it has rows of --open-au; all where it is pasted
  * text, or has neither. */
 void flashbench_infer(const struct flashbench *table, size_t run,

@@ -56,7 +56,7 @@ static void find_base(const struct findings *findings,
 {
     static const char *const pages[] = {"clustered_page", "read_page", NULL};
     static const char *const units[] = {"clustered_block", "log_block",
-                                        "erase_unit", NULL};
+                                        "read_boundary", NULL};
 
     memset(base, 0, sizeof(*base));
     base->page_bytes = first_of(findings, pages, &base->page_from);

@@ -36,7 +36,7 @@ void html_name(FILE *out, const char *parameter)
 {
     static const struct {
         const char *parameter, *name;
-    } names[] = {{"erase_unit", "Erase unit, by reads"},
+    } names[] = {{"read_boundary", "Boundary of reads"},
                  {"nand_type", "NAND type"},
                  {"fua_time", "FUA time"},
                  {"read_modify_write", "Read-modify-write"},
