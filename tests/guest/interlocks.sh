@@ -11,6 +11,9 @@ build=$2 disk=/dev/sda name=sda
 # By what commands are run: in another root.
 within=''
 sectors=$(cat /sys/block/sda/size)
+# Terminals of its own, to ask at.
+mkdir -p /dev/pts
+mount -t devpts none /dev/pts
 
 # What is on the disk, and how often it was written to or discarded.
 state()
@@ -73,22 +76,232 @@ mapped()
     dmsetup remove --noudevsync "$map"
 }
 
-# The kernel's half of `mdadm --build`.
-array()
+# The kernel's half of `mdadm --build`, on the disk sda or another.
+start_array() # NAME
 {
     local md=/sys/block/md127/md
     echo md127 >/sys/module/md_mod/parameters/new_array
     echo none >$md/metadata_version 2>/dev/null
     echo raid1 >$md/level
     echo 2 >$md/raid_disks
-    echo $((sectors / 2 - 1024)) >$md/component_size
-    cat "/sys/block/$name/dev" >$md/new_dev
-    echo 0 >$md/dev-$name/slot
+    echo $(($(cat "/sys/block/$1/size") / 2 - 1024)) >$md/component_size
+    cat "/sys/block/$1/dev" >$md/new_dev
+    echo 0 >"$md/dev-$1/slot"
     echo active >$md/array_state
-    check "an array: there is one: $(cat $md/array_state)" \
-        test -e "/sys/block/$name/holders/md127"
+}
+end_array()
+{
+    echo clear >/sys/block/md127/md/array_state
+}
+array()
+{
+    start_array "$name"
+    check "an array: there is one" test -e "/sys/block/$name/holders/md127"
     refused "a member of an array" 'is part of .*md127'
-    echo clear >$md/array_state
+    end_array
+}
+
+# What is built on a disk, here on a loop device.
+kinds='dm-linear LVM LUKS md nbd zram'
+build_on() # KIND DISK
+{
+    case $1 in
+        dm-linear)
+            dmsetup create built --noudevsync --table "0 8192 linear $2 2048"
+            ;;
+        LVM)
+            dmsetup create built --noudevsync --table "0 8192 linear $2 2048" \
+                --uuid LVM-0123456789abcdef0123456789abcdef
+            ;;
+        LUKS)
+            dmsetup create built --noudevsync --table \
+                "0 8192 crypt cipher_null-ecb - 0 $2 8192" \
+                --uuid CRYPT-LUKS2-0123456789abcdef-built
+            ;;
+        md) start_array "${2#/dev/}" ;;
+        nbd)
+            guest_nbd /dev/nbd0 "$2" >/dev/null 2>&1 &
+            server=$!
+            soon 10 test -e /sys/block/nbd0/pid
+            ;;
+        zram)
+            echo "$2" >/sys/block/zram0/backing_dev
+            echo 8M >/sys/block/zram0/disksize
+            ;;
+    esac
+}
+take_down() # KIND
+{
+    case $1 in
+        md) end_array ;;
+        nbd) end_nbd ;;
+        zram) echo 1 >/sys/block/zram0/reset ;;
+        *) dmsetup remove --noudevsync built ;;
+    esac
+}
+
+# A file of an overlay's upper layer under a loop device, and the same file as the
+# overlay shows it under another, of which something is built.
+overlay()
+{
+    local disk name second kind
+    mkdir -p /mnt/layers
+    mount -t tmpfs none /mnt/layers
+    mkdir /mnt/layers/{lower,upper,work,shown}
+    truncate -s 16M /mnt/layers/lower/one
+    mount -t overlay -o \
+        lowerdir=/mnt/layers/lower,upperdir=/mnt/layers/upper,workdir=/mnt/layers/work \
+        none /mnt/layers/shown
+    touch /mnt/layers/shown/one
+    disk=$(losetup --find --show /mnt/layers/upper/one)
+    second=$(losetup --find --show /mnt/layers/shown/one)
+    name=${disk#/dev/}
+    refused "under an overlay" \
+        "$disk shares its file with $second: detach that first"
+    for kind in $kinds; do
+        build_on "$kind" "$second"
+        refused "under an overlay, with $kind" "$disk shares its file with $second"
+        take_down "$kind"
+    done
+    losetup -d "$second"
+    sleep 300 <>/mnt/layers/shown/one &
+    refused "written to through an overlay" \
+        "process $! \(.*\) has the file beneath $disk open for writing"
+    kill "$!"
+    wait "$!" 2>/dev/null
+    losetup -d "$disk"
+    umount /mnt/layers/shown
+    umount /mnt/layers
+}
+
+# while_asked WHAT PATTERN COMMAND...: a run asks, COMMAND happens, the answer is
+# yes: it ends in 3, and nothing is written.
+while_asked()
+{
+    local what=$1 pattern=$2 run status before answer
+    shift 2
+    rm -rf /tmp/asked /tmp/said
+    mkfifo /tmp/answer
+    script -qec "ssdprobe --allow-virtual --region=4MiB,8MiB --time-limit=2s \
+        --force-signature --output-dir=/tmp/asked run clustered-page $disk" \
+        /dev/null </tmp/answer >/tmp/said 2>&1 &
+    run=$!
+    exec 8>/tmp/answer
+    check "$what: it asks" soon 60 grep -q ' to go on: ' /tmp/said
+    "$@"
+    before=$(state)
+    # The end of the serial number, or the name where there is none.
+    answer=$(tr -d '\r' </tmp/said | sed -nE 's/^  serial +(.*)/\1/p')
+    if [[ $answer == - ]]; then
+        answer=$name
+    else
+        answer=${answer: -4}
+    fi
+    echo "$answer" >&8
+    exec 8>&-
+    wait "$run"
+    status=$?
+    rm /tmp/answer
+    check "$what: it ends in 3, not in $status" test "$status" = 3
+    check "$what: it says why: $(grep -a '^ssdprobe:' /tmp/said)" \
+        grep -qE "$pattern" /tmp/said
+    check "$what: not a byte changed" test "$(state)" = "$before"
+}
+
+# On the file of the disk that is asked about.
+come_with()
+{
+    losetup "$second" /tmp/one
+    build_on "$1" "$second"
+}
+writer_comes()
+{
+    sleep 300 <>"$disk" &
+    writer=$!
+}
+formatted()
+{
+    mkfs.ext4 -qF /tmp/one
+}
+after_the_question()
+{
+    local disk name second kind server writer
+    truncate -s 16M /tmp/one
+    disk=$(losetup --find --show /tmp/one)
+    second=$(losetup --find)
+    name=${disk#/dev/}
+    for kind in $kinds; do
+        while_asked "with $kind while it is asked" \
+            "$disk shares its file with $second" come_with "$kind"
+        take_down "$kind"
+        losetup -d "$second"
+    done
+    while_asked "formatted while it is asked" \
+        "asked, $disk has changed: there is .*ext4" formatted
+    losetup -d "$disk"
+    # Disks themselves.
+    truncate -s 32M /tmp/one
+    guest_nbd /dev/nbd0 /tmp/one &
+    server=$!
+    soon 10 test -e /sys/block/nbd0/pid
+    echo 32M >/sys/block/zram0/disksize
+    for disk in /dev/sda /dev/nbd0 /dev/zram0; do
+        name=${disk#/dev/}
+        while_asked "$disk, written to while it is asked" \
+            "process [0-9]+ \(.*\) has $disk open for writing" writer_comes
+        kill "$writer"
+        wait "$writer" 2>/dev/null
+    done
+    end_nbd
+    rm /tmp/one
+    zram
+}
+
+# A disk in memory, and what may be beneath it.
+zram()
+{
+    local disk=/dev/zram0 name=zram0
+    mkfs.ext4 -q "$disk"
+    mkdir -p /mnt/zram
+    mount -t ext4 -o ro "$disk" /mnt/zram
+    refused "a mounted zram" "$disk is mounted on /mnt/zram: unmount it"
+    umount /mnt/zram
+    mkswap "$disk" >/dev/null
+    swapon "$disk"
+    check "swap is on, on zram" grep -q "^$disk" /proc/swaps
+    refused "zram as swap space" "$disk is swap space in use, and no flag"
+    swapoff "$disk"
+    echo 1 >/sys/block/zram0/reset
+    disk=/dev/sda name=sda
+    build_on zram "$disk"
+    check "it is beneath a zram" grep -q "$disk" /sys/block/zram0/backing_dev
+    refused "beneath a zram" "$disk is in use"
+    take_down zram
+    allowed "no longer beneath a zram"
+}
+
+# Who has the folder of a run could put a journal of his own there.
+foreign_folder()
+{
+    local before status words owner mode folder
+    for words in 65534:755:/tmp/foreign/run 0:777:/tmp/foreign; do
+        IFS=: read -r owner mode folder <<<"$words"
+        mkdir -p /tmp/foreign/run
+        chown "$owner" "$folder"
+        chmod "$mode" "$folder"
+        before=$(state)
+        ssdprobe -q --yes --preserve --region=4MiB,8MiB \
+            --output-dir=/tmp/foreign/run run clustered-page "$disk" \
+            >/tmp/out 2>/tmp/err
+        status=$?
+        check "a run in a folder of others ends in 2, not in $status" \
+            test "$status" = 2
+        check "it says why: $(cat /tmp/err)" grep -qE \
+            "$folder \(owner $owner, mode 0$mode\).*--output-dir" /tmp/err
+        check "a run in a folder of others: not a byte changed" \
+            test "$(state)" = "$before"
+        rm -r /tmp/foreign
+    done
 }
 
 # What real disks can be that loop devices cannot.
@@ -265,6 +478,9 @@ names
 partitions
 writers
 one_file
+overlay
+after_the_question
+foreign_folder
 root
 blank 64
 allowed "blank again"
