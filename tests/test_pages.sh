@@ -256,7 +256,11 @@ check "so do several recordings" bash -c \
 mkdir broken
 head -n 300 kept/samples.csv >broken/samples.csv
 cp kept/report.json broken
-expect "report of a file that was cut off" 2 -- report --json broken
+expect "report of a file that was cut off" 5 \
+    "any('cut off in line' in m['text'] for m in d['ssdprobe']['messages'])" \
+    "all(f['confidence'] <= 0.75 for f in d['findings'])" \
+    -- report --json broken
+check "its page says so" grep -q 'cut off in line' broken/report.html
 echo '{}' >again/report.json
 expect "report of a document that is none of ours" 2 -- report --json again
 

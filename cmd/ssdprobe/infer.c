@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,9 +17,13 @@
 #include "lib/report/markdown.h"
 #include "lib/session/run/session.h"
 
-/* What a recording says of the device that it was taken from. */
-static struct device_info device_of(const struct csv_header *header)
+/* Neither the digest, which shows edits, nor what is checked at the end of a
+ * run is there: whether the drive kept its speed, and had been written. */
+static const double cut_confidence = 0.75;
+
+struct device_info infer_device(const struct csv_rows *rows)
 {
+    const struct csv_header *header = &rows->header;
     struct device_info info = {
         .capacity_bytes = header->setting.capacity_bytes,
         .logical_block_bytes = header->setting.logical_block_bytes,
@@ -44,7 +49,7 @@ static double seconds_of(const struct csv_rows *rows)
     return (double)sum_ns / 1e9;
 }
 
-static struct cost_total cost_of(const struct csv_rows *rows)
+struct cost_total infer_cost(const struct csv_rows *rows)
 {
     struct cost_total cost = {.wall_seconds = -1};
 
@@ -80,7 +85,35 @@ int infer_conclude(const char *path, struct csv_rows *rows,
         error = session_infer(rows, choice.asked, findings, why);
     if (error && why->kind == FAULT_USAGE) /* it is the file that is wrong */
         why->kind = FAULT_OPEN;
+    for (size_t i = 0; !rows->complete && i < findings->count; i++)
+        findings->items[i].confidence =
+            fmin(findings->items[i].confidence, cut_confidence);
     return error;
+}
+
+void infer_say_cut(struct output *output, const char *path,
+                   const struct csv_rows *rows,
+                   struct report_warnings *warnings)
+{
+    const char *last = rows->count ? rows->items[rows->count - 1].probe : NULL;
+    char text[400];
+
+    if (rows->complete)
+        return;
+    snprintf(text, sizeof(text),
+             "%.160s is cut off in line %zu%s%.31s, as its run was killed or "
+             "its end is lost: the findings are those that its %zu whole rows "
+             "carry, with 75 %% confidence at most",
+             path, rows->cut_line, last ? ", in the probe " : "",
+             last ? last : "", rows->count);
+    output_message(output, "warning", text);
+    /* It may be there from an earlier report. */
+    for (size_t i = 0; warnings && i < warnings->count; i++)
+        if (strcmp(warnings->texts[i], text) == 0)
+            return;
+    if (warnings && warnings->count < REPORT_WARNINGS_MAX)
+        snprintf(warnings->texts[warnings->count++], sizeof(warnings->texts[0]),
+                 "%s", text);
 }
 
 /* What tells one finding from another of the same parameter; NULL: needless. */
@@ -204,8 +237,9 @@ static int infer_samples(struct invocation *invocation, const char *path,
     memset(&rows, 0, sizeof(rows));
     int error = infer_conclude(path, &rows, &recording->findings, why);
     if (!error) {
-        recording->device = device_of(&rows.header);
-        recording->cost = cost_of(&rows);
+        infer_say_cut(&invocation->output, path, &rows, NULL);
+        recording->device = infer_device(&rows);
+        recording->cost = infer_cost(&rows);
         struct report report = {.device = &recording->device,
                                 .findings = &recording->findings,
                                 .cost = &recording->cost};

@@ -149,6 +149,8 @@ static int plot_all(struct plot *plot, const char *operand)
     if (!error)
         error =
             infer_conclude(plot->samples, &rows, &plot->findings, &plot->why);
+    if (!error)
+        infer_say_cut(&plot->invocation.output, plot->samples, &rows, NULL);
     csv_rows_free(&rows);
     for (size_t i = 0; kinds[i] && !error; i++)
         error = draw(plot, kinds[i]);

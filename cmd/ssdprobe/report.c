@@ -51,6 +51,32 @@ static int make_twin(struct run_read *run, const struct csv_rows *rows,
     return 0;
 }
 
+/* A run that was killed left no document: what its samples say makes one. */
+static int make_document(const struct options_given *given,
+                         const struct csv_rows *rows, struct run_read *run,
+                         struct fault *why)
+{
+    static const char program[] = "ssdprobe";
+    struct report_store *store = &run->store;
+
+    run->document = common_json_begin(program, given->argc, given->argv);
+    if (!run->document)
+        return fault_set(why, FAULT_OPEN, -ENOMEM,
+                         "no memory for the document");
+    store->device = infer_device(rows);
+    store->cost = infer_cost(rows);
+    store->report = (struct report){.device = &store->device,
+                                    .cost = &store->cost,
+                                    .findings = &store->findings,
+                                    .warnings = &store->warnings};
+    report_json(run->document, &store->report);
+    for (size_t i = 0; i < store->warnings.count; i++)
+        common_json_message(run->document, program, "warning",
+                            store->warnings.texts[i]);
+    common_json_status(run->document, program, 0);
+    return 0;
+}
+
 static int make_again(struct invocation *invocation, struct run_read *run,
                       struct twin_made *made, struct fault *why)
 {
@@ -64,6 +90,10 @@ static int make_again(struct invocation *invocation, struct run_read *run,
     store->findings.count = 0;
     error = infer_conclude(run_dir_path(&run->dir, RUN_DIR_SAMPLES, samples),
                            &rows, &store->findings, why);
+    if (!error)
+        infer_say_cut(&invocation->output, samples, &rows, &store->warnings);
+    if (!error && !run->document)
+        error = make_document(invocation->given, &rows, run, why);
     if (!error && run_dir_has(&run->dir, TWIN_FILE))
         error = make_twin(run, &rows, made, why);
     csv_rows_free(&rows);
@@ -94,7 +124,7 @@ int command_report(const struct options_given *given)
     if ((!run || !made) && !error)
         error = -ENOMEM;
     if (!error)
-        error = run_read_open(given->operands[0], run, &why);
+        error = run_read_begun(given->operands[0], run, &why);
     if (!error)
         error = make_again(&invocation, run, made, &why);
     status = error ? invocation_fail(&invocation, error, &why)

@@ -11,6 +11,8 @@
  *     early=1                  ... they end before they begin
  *     never=1                  ... they end at the end of time
  *     error=N                  ... io() returns N
+ *     exit=N                   ... io() ends the process with N
+ *     abort=1                  ... io() aborts it
  *     trace=FILE               what is called goes there, a line each
  */
 #include <inttypes.h>
@@ -31,7 +33,8 @@ struct bad {
     uint64_t times_ns[TIMES_MAX];
     size_t times_count;
     uint64_t after_count, requests_count;
-    bool early, never;
+    bool early, never, exits, aborts;
+    int exit_status;
     int error;
     FILE *trace;
 };
@@ -81,6 +84,11 @@ static int bad_open(const struct ssdprobe_plugin_setting settings[],
             bad.never = true;
         else if (strcmp(key, "error") == 0)
             bad.error = (int)number;
+        else if (strcmp(key, "exit") == 0) {
+            bad.exits = true;
+            bad.exit_status = (int)number;
+        } else if (strcmp(key, "abort") == 0)
+            bad.aborts = true;
         else if (strcmp(key, "trace") == 0)
             bad.trace = fopen(value, "we");
         else
@@ -107,6 +115,10 @@ static int bad_io(void *drive, const struct ssdprobe_plugin_request *request,
                 (int)request->kind, request->offset_bytes,
                 request->length_bytes, request->data ? "data" : "-",
                 request->now_ns);
+    if (now && state->exits)
+        exit(state->exit_status);
+    if (now && state->aborts)
+        abort();
     if (now && state->early && request->now_ns > 0)
         *complete_ns = request->now_ns - 1;
     if (now && state->never)

@@ -23,10 +23,22 @@ int command_card(const struct options_given *given);
 int command_twin(const struct options_given *given);
 
 /* Reads a recording of our own and concludes from it. 0, or -errno with a
- * sentence in `why`. The caller frees the rows. */
+ * sentence in `why`. The caller frees the rows. Of one that was cut off with its
+ * run the findings have 75 % confidence at most. */
 struct csv_rows;
 int infer_conclude(const char *path, struct csv_rows *rows,
                    struct findings *findings, struct fault *why);
+
+/* Warns where the recording was cut off; the sentence is among `warnings` as
+ * well, which may be NULL. */
+struct output;
+void infer_say_cut(struct output *output, const char *path,
+                   const struct csv_rows *rows,
+                   struct report_warnings *warnings);
+
+/* What a recording says of its device, and of what its run cost. */
+struct device_info infer_device(const struct csv_rows *rows);
+struct cost_total infer_cost(const struct csv_rows *rows);
 
 /* What every sub-command has. */
 struct invocation {

@@ -41,6 +41,20 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why)
                        why);
 }
 
+int run_read_begun(const char *path, struct run_read *run, struct fault *why)
+{
+    char document[PATH_MAX];
+    int error;
+
+    begin(run);
+    error = run_dir_open(path, &run->dir, why);
+    if (error || (!run_dir_has(&run->dir, RUN_DIR_REPORT) &&
+                  run_dir_has(&run->dir, RUN_DIR_SAMPLES)))
+        return error;
+    return read_document(run, run_dir_path(&run->dir, RUN_DIR_REPORT, document),
+                         why);
+}
+
 int run_read_any(const char *path, struct run_read *run, struct fault *why)
 {
     struct stat status;

@@ -17,6 +17,10 @@ struct run_read {
  * `why`; run_read_close() either way. */
 int run_read_open(const char *path, struct run_read *run, struct fault *why);
 
+/* The same, but a run that was killed, and has samples without a document, is
+ * none to refuse: then `document` is NULL, and the store empty. */
+int run_read_begun(const char *path, struct run_read *run, struct fault *why);
+
 /* The same, of a run directory or of a file that --json wrote. */
 int run_read_any(const char *path, struct run_read *run, struct fault *why);
 

@@ -30,6 +30,8 @@ static int read_run(struct job *job, const char *path, struct fault *why)
         return error;
     error = infer_conclude(run_dir_path(&dir, RUN_DIR_SAMPLES, samples),
                            &job->rows, &job->findings, why);
+    if (!error)
+        infer_say_cut(&job->invocation.output, samples, &job->rows, NULL);
     run_dir_close(&dir);
     return error;
 }

@@ -66,12 +66,14 @@ struct csv_rows {
         char probe[32], cause[200];
     } disturbed[CSV_DISTURBED_MAX];
     size_t disturbed_count;
-    bool complete; /* the closing line was there and agreed */
+    bool complete;   /* the closing line was there and agreed */
+    size_t cut_line; /* else where the file ends, its run having been killed */
 };
 
 /*
- * Reads a whole file. 0; or -EINVAL with file and line in `why` when it is
- * malformed, out of order, cut off or edited; -ENOENT, -EIO, -ENOMEM.
+ * Reads a whole file. 0, also where it is cut off behind its header: then with
+ * the rows that are whole, and not `complete`; or -EINVAL with file and line in
+ * `why` when it is malformed, out of order or edited; -ENOENT, -EIO, -ENOMEM.
  * Frees with csv_rows_free, which accepts an empty struct.
  */
 int csv_read(const char *path, struct csv_rows *rows, struct fault *why);

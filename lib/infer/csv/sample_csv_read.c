@@ -46,15 +46,11 @@ static enum next_byte next_byte(struct reader *reader, char *byte)
 
 static int refuse_end(struct reader *reader)
 {
-    if (reader->length)
-        return REFUSE(reader, "%s",
-                      "the file is cut off in the middle of this line");
-    if (reader->line_number == 1)
+    if (reader->line_number == 1 && !reader->length)
         return fault_set(reader->why, FAULT_OPEN, -EINVAL,
                          "%.200s:1: the file is empty.", reader->path);
     return REFUSE(reader, "%s",
-                  "the closing line is missing: the file is cut off, or the "
-                  "run that wrote it was killed");
+                  "the file is cut off before its first row: it says nothing");
 }
 
 static int refuse_byte(const struct reader *reader, char byte)
@@ -67,8 +63,9 @@ static int refuse_byte(const struct reader *reader, char byte)
                   (unsigned)(unsigned char)byte, reader->length + 1);
 }
 
-/* Reads the next line whole. 0, -EINVAL or -EIO with the reason. */
-static int read_line(struct reader *reader)
+/* Reads the next line whole. 0; -ENODATA: the file ends within it or before it;
+ * -EINVAL or -EIO with the reason. */
+static int read_line_or_end(struct reader *reader)
 {
     char byte = 0;
 
@@ -82,7 +79,7 @@ static int read_line(struct reader *reader)
                              "%.200s cannot be read: %s.", reader->path,
                              strerror(errno));
         if (next == BYTE_END)
-            return refuse_end(reader);
+            return -ENODATA;
         if (byte == '\n')
             break;
         if (byte < ' ' || byte > '~')
@@ -97,6 +94,14 @@ static int read_line(struct reader *reader)
         csv_digest(reader->digest_with_line, reader->line, reader->length);
     reader->digest_with_line = csv_digest(reader->digest_with_line, "\n", 1);
     return 0;
+}
+
+/* Likewise, where the file must not end. */
+static int read_line(struct reader *reader)
+{
+    const int error = read_line_or_end(reader);
+
+    return error == -ENODATA ? refuse_end(reader) : error;
 }
 
 /* Digits and nothing else, as the writer puts them: no sign, no leading
@@ -458,7 +463,11 @@ static int read_rows(struct reader *reader, struct csv_rows *rows)
     int error = read_header(reader, &rows->header);
 
     while (!error) {
-        error = read_line(reader);
+        error = read_line_or_end(reader);
+        if (error == -ENODATA) { /* its run was killed */
+            rows->cut_line = reader->line_number;
+            return 0;
+        }
         if (error)
             break;
         if (strncmp(reader->line, CSV_DISTURBED, strlen(CSV_DISTURBED)) == 0) {
