@@ -276,7 +276,7 @@ sed '20s/.$/9/' a.csv >edited.csv
 expect "infer of an edited file" 2 "'edited.csv' in json.dumps(d)" \
     -- infer --json edited.csv
 head -c 3000 a.csv >cut.csv
-expect "infer of a cut file" 2 "'cut.csv' in json.dumps(d)" \
+expect "infer of a cut file" 5 "'cut.csv is cut off in line' in json.dumps(d)" \
     -- infer --json cut.csv
 cp a.csv kept.csv
 status "infer onto its own input" 1 infer --json=kept.csv kept.csv
