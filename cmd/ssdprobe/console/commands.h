@@ -23,8 +23,8 @@ int command_card(const struct options_given *given);
 int command_twin(const struct options_given *given);
 
 /* Reads a recording of our own and concludes from it. 0, or -errno with a
- * sentence in `why`. The caller frees the rows. Of one that was cut off with its
- * run the findings have 75 % confidence at most. */
+ * sentence in `why`. The caller frees the rows. Of one that was cut off with
+ * its run the findings have 75 % confidence at most. */
 struct csv_rows;
 int infer_conclude(const char *path, struct csv_rows *rows,
                    struct findings *findings, struct fault *why);
