@@ -95,7 +95,8 @@ bool users_backing_is(const struct users_backing *backing,
 {
     struct users_file file;
     users_file_read(status, &file);
-    return lies_on_file(backing) && users_file_may_be(&backing->file, &file);
+    return lies_on_file(backing) && S_ISREG(status->stx_mode) &&
+           users_file_may_be(&backing->file, &file);
 }
 
 bool users_backing_overlap(const char *name,

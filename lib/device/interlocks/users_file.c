@@ -50,8 +50,9 @@ bool users_file_may_be(const struct users_file *file,
         return false;
     if (file->born_ns && other->born_ns)
         return file->born_ns == other->born_ns;
-    return !differ((uint64_t)file->written_to_ns,
-                   (uint64_t)other->written_to_ns);
+    if (file->written_to_ns && other->written_to_ns)
+        return file->written_to_ns == other->written_to_ns;
+    return file->inode == other->inode;
 }
 
 struct look {
