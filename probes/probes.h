@@ -5,8 +5,7 @@
 #include "lib/infer/probe.h"
 
 /* A row for every probe that finds something, in the order in which a full run
- * asks them: what costs little first, and alignment once it is known what a
- * lookup costs. A drive that maps pages and was written
+ * asks them: what costs little first. A drive that maps pages and was written
  * at random cleans for long, so throughput, which writes in order, comes before
  * those that do. Reads tell less once pages were written all over, so
  * large_request is early as well; the block of log_list is what clustered_block
@@ -15,9 +14,9 @@
  * leaves the drive without clean blocks, is last, but for hot_cold, which goes
  * on from there. */
 #define PROBES(ROW)                                                            \
+    ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
     ROW(mapping_reach)                                                         \
-    ROW(alignment)                                                             \
     ROW(wake_up)                                                               \
     ROW(stripe)                                                                \
     ROW(throughput)                                                            \

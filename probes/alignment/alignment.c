@@ -18,8 +18,8 @@
  *
  * Assumes: the drive has been written; it does not read ahead of single reads.
  * Across a boundary of what one page of the mapping covers a read also needs
- * two places that are looked up apart. So where lookups cost as much as the
- * step, it is no erase unit; where their cost is not known, it is less sure.
+ * two places that are looked up apart, until both are at hand: so what is found
+ * is read again, twice at each place, and the step must still be there.
  * Of all probes that look for blocks it is the only one that does not write.
  */
 #include <math.h>
@@ -46,19 +46,16 @@ static const uint64_t unit_least_bytes = 128 * KIB;
 static const double effect_least = 0.05;
 /* As the rules for flashbench have it. */
 static const double absent_confidence = 0.95;
-/* A step is that of a lookup where it is as long within this factor. */
-static const double lookup_alike = 2;
-/* Where it is not known what a lookup costs. */
-static const double unknown_confidence = 0.75;
+/* Of a step, so much must be left where the same is read again. */
+static const double left_least = 0.5;
 
 enum side_of { BEFORE, ACROSS, BEHIND, SIDES };
+static const char phase_first[] = "align", phase_again[] = "again";
 static const char suffixes[SIDES] = {'a', 'b', 'c'};
 
 struct state {
     struct study study;
     uint64_t read_bytes;
-    double lookup_ns; /* a part of the mapping that is not at hand; 0: all is */
-    bool lookup_known;
     struct contrast levels[LEVELS_MAX];
     size_t levels_count;
 };
@@ -82,6 +79,7 @@ static void emit(struct study *study, const char *phase,
                  struct random *random)
 {
     const struct state *state = (const struct state *)study;
+    const bool twice = strcmp(phase, phase_again) == 0;
     const uint64_t bytes = state->read_bytes;
     const uint64_t before[SIDES] = {bytes, bytes / 2, 0};
     size_t order[SIDES];
@@ -90,11 +88,15 @@ static void emit(struct study *study, const char *phase,
         random_order(random, order, SIDES);
         for (size_t j = 0; j < SIDES; j++) {
             const size_t side = order[j];
-            const struct step step = placing_step(
-                OPERATION_READ,
+            const uint64_t at =
                 boundary(&study->setting, level->size_bytes, random) -
-                    before[side],
-                bytes, phase, level, suffixes[side], round);
+                before[side];
+            struct step step =
+                placing_unmeasured(OPERATION_READ, at, bytes, phase, round);
+            if (twice)
+                study_ask(study, &step);
+            step = placing_step(OPERATION_READ, at, bytes, phase, level,
+                                suffixes[side], round);
             study_ask(study, &step);
         }
     }
@@ -112,12 +114,13 @@ static bool value(const struct study *study, const char *phase,
     return true;
 }
 
-static double median_of(const struct study *study, const struct contrast *level,
-                        enum side_of side, uint32_t round)
+static double median_of(const struct study *study, const char *phase,
+                        const struct contrast *level, enum side_of side,
+                        uint32_t round)
 {
     double ns[PLACES];
 
-    placing_ns(study, "align", level, suffixes[side], round, PLACES, ns);
+    placing_ns(study, phase, level, suffixes[side], round, PLACES, ns);
     return stats_median(ns, PLACES);
 }
 
@@ -155,44 +158,71 @@ static void deny(struct finding *finding, const char *reason)
     finding_why(finding, "%s", reason);
 }
 
-/* By how much reads across this alignment cost more than across the one below
- * it. */
-static double step_of(const struct flashbench_align rows[], size_t count,
-                      uint64_t align_bytes)
+/* The number of a level, by its alignment. */
+static size_t level_of(const struct state *state, uint64_t align_bytes)
 {
-    for (size_t level = 1; level < count / ROUNDS; level++)
-        if (rows[level * ROUNDS].align_bytes == align_bytes)
-            return extra_of(rows, level) - extra_of(rows, level - 1);
-    return 0;
+    size_t level = 0;
+
+    while (level + 1 < state->levels_count &&
+           state->levels[level].size_bytes != align_bytes)
+        level++;
+    return level;
 }
 
-static void doubt(const struct state *state,
-                  const struct flashbench_align rows[], size_t count,
-                  struct finding *unit)
+static size_t take_rows(const struct study *study, const char *phase,
+                        const struct contrast levels[], size_t levels_count,
+                        struct flashbench_align rows[])
 {
-    char step[24], lookup[24];
+    size_t count = 0;
+
+    for (size_t i = 0; i < levels_count; i++)
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            const double beside =
+                (median_of(study, phase, &levels[i], BEFORE, round) +
+                 median_of(study, phase, &levels[i], BEHIND, round)) /
+                2;
+            rows[count++] = (struct flashbench_align){
+                .align_bytes = levels[i].size_bytes,
+                .repeat = round,
+                .read_ns = beside,
+                .extra_ns = median_of(study, phase, &levels[i], ACROSS, round) -
+                            beside};
+        }
+    return count;
+}
+
+/* Is the step there as well where both sides were just read? */
+static void check_again(struct state *state,
+                        const struct flashbench_align rows[],
+                        struct finding *unit)
+{
+    struct flashbench_align again[2 * ROUNDS];
+    char first[24], second[24];
 
     if (unit->verdict != VERDICT_FOUND)
         return;
-    const double step_ns = step_of(rows, count, (uint64_t)unit->value.integer);
-    if (!state->lookup_known)
-        unit->confidence = fmin(unit->confidence, unknown_confidence);
-    if (step_ns * lookup_alike < state->lookup_ns ||
-        step_ns > state->lookup_ns * lookup_alike)
+    const size_t level = level_of(state, (uint64_t)unit->value.integer);
+    if (level == 0)
+        return;
+    const struct contrast *two = &state->levels[level - 1];
+    const double first_ns = extra_of(rows, level) - extra_of(rows, level - 1);
+    rounds_measure(&state->study, phase_again, two, 2, ROUNDS);
+    (void)take_rows(&state->study, phase_again, two, 2, again);
+    const double second_ns = extra_of(again, 1) - extra_of(again, 0);
+    if (second_ns >= left_least * first_ns)
         return;
     finding_withdraw(unit);
-    finding_why(unit,
-                "the step of %s is as large as what a part of the mapping that "
-                "is not at hand costs, %s: there may end what one page of the "
-                "mapping covers, and no erase unit",
-                format_ns((uint64_t)step_ns, step, sizeof(step)),
-                format_ns((uint64_t)state->lookup_ns, lookup, sizeof(lookup)));
+    finding_why(
+        unit,
+        "the step of %s is %s where the same is read again: there may "
+        "end what one page of the mapping covers, and no erase unit",
+        format_ns((uint64_t)first_ns, first, sizeof(first)),
+        format_ns((uint64_t)fmax(second_ns, 0), second, sizeof(second)));
 }
 
 /* What the rules for flashbench say, as this probe's own. */
-static void conclude_rows(const struct state *state,
-                          struct flashbench_align rows[], size_t count,
-                          struct findings *findings)
+static void conclude_rows(struct state *state, struct flashbench_align rows[],
+                          size_t count, struct findings *findings)
 {
     const struct flashbench table = {.aligns = rows, .aligns_count = count};
     struct findings said;
@@ -205,7 +235,7 @@ static void conclude_rows(const struct state *state,
         *to = *from;
         snprintf(to->probe, sizeof(to->probe), "alignment");
         if (strcmp(to->parameter, "read_boundary") == 0)
-            doubt(state, rows, count, to);
+            check_again(state, rows, to);
         if (strcmp(to->parameter, "read_boundary") == 0 &&
             are_alike(rows, count, unit_least_bytes))
             deny(to, "it costs the same to read across boundaries of all "
@@ -220,24 +250,13 @@ static void conclude_rows(const struct state *state,
 
 static void think(struct study *study, struct findings *findings)
 {
-    const struct state *state = (const struct state *)study;
+    struct state *state = (struct state *)study;
     struct flashbench_align rows[LEVELS_MAX * ROUNDS];
-    size_t count = 0;
 
-    rounds_measure(study, "align", state->levels, state->levels_count, ROUNDS);
-    for (size_t i = 0; i < state->levels_count; i++) {
-        const struct contrast *level = &state->levels[i];
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            const double beside = (median_of(study, level, BEFORE, round) +
-                                   median_of(study, level, BEHIND, round)) /
-                                  2;
-            rows[count++] = (struct flashbench_align){
-                .align_bytes = level->size_bytes,
-                .repeat = round,
-                .read_ns = beside,
-                .extra_ns = median_of(study, level, ACROSS, round) - beside};
-        }
-    }
+    rounds_measure(study, phase_first, state->levels, state->levels_count,
+                   ROUNDS);
+    const size_t count =
+        take_rows(study, phase_first, state->levels, state->levels_count, rows);
     conclude_rows(state, rows, count, findings);
 }
 
@@ -258,19 +277,18 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
     for (uint64_t align = bytes; is_level(setting, align); align *= 2)
         levels++;
-    plan->requests = plan->requests_max = levels * ROUNDS * PLACES * SIDES;
-    plan->bytes_read = plan->bytes_read_max = plan->requests * bytes;
+    plan->requests = levels * ROUNDS * PLACES * SIDES;
+    plan->requests_max = (levels + 4) * ROUNDS * PLACES * SIDES;
+    plan->bytes_read = plan->requests * bytes;
+    plan->bytes_read_max = plan->requests_max * bytes;
 }
 
 static void begin(void *memory, const struct setting *setting,
                   const struct findings *known)
 {
-    const struct finding *miss = findings_get(known, "mapping_miss");
     struct state *state = memory;
 
-    state->lookup_known = miss && miss->verdict != VERDICT_INCONCLUSIVE &&
-                          miss->verdict != VERDICT_SKIPPED;
-    state->lookup_ns = (double)findings_integer(known, "mapping_miss");
+    (void)known;
     state->read_bytes = read_bytes_of(setting);
     for (uint64_t align = state->read_bytes;
          is_level(setting, align) && state->levels_count < LEVELS_MAX;
