@@ -9,7 +9,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
-#include "lib/report/report_check.h"
+#include "lib/report/check/check.h"
 
 enum { VERSION_KNOWN = 1 };
 
