@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/infer/parameter.h"
-#include "lib/report/report_read.h"
+#include "lib/report/read/read.h"
 #include "tests/suite_run.h"
 
 #define KNOWN SOURCE_FOLDER "/lib/report/known"

@@ -3,7 +3,7 @@
 #define SSDPROBE_CMD_SSDPROBE_RUN_READ_H
 
 #include "lib/base/fault.h"
-#include "lib/report/report_read.h"
+#include "lib/report/read/read.h"
 #include "lib/session/keep/run_dir.h"
 
 /* A run that lies in its directory. */

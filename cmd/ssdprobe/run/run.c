@@ -14,7 +14,7 @@
 #include "cmd/ssdprobe/run/samples.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/base/units.h"
-#include "lib/report/report_read.h"
+#include "lib/report/read/read.h"
 #include "lib/session/run/session.h"
 #include "probes/probes.h"
 

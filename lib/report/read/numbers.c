@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/report/check/check.h"
+#include "lib/report/read/numbers.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_REPORT_REPORT_READ_H
-#define SSDPROBE_REPORT_REPORT_READ_H
+#ifndef SSDPROBE_REPORT_READ_READ_H
+#define SSDPROBE_REPORT_READ_READ_H
 
 #include "lib/report/report.h"
 

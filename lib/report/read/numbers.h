@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_REPORT_CHECK_CHECK_H
-#define SSDPROBE_REPORT_CHECK_CHECK_H
+#ifndef SSDPROBE_REPORT_READ_NUMBERS_H
+#define SSDPROBE_REPORT_READ_NUMBERS_H
 
 #include "lib/base/fault.h"
 

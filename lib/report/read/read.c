@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/report/report_read.h"
+#include "lib/report/read/read.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -9,7 +9,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/parameter.h"
-#include "lib/report/check/check.h"
+#include "lib/report/read/numbers.h"
 
 enum { VERSION_KNOWN = 1 };
 
