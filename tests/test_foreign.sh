@@ -146,7 +146,7 @@ sys.exit(job.wait() != 130 or "interrupted" not in open("err").read())
 END
 interruptible() { python3 interruptible.py "$@"; }
 check "a drive file that is a FIFO" interruptible "$ssdprobe" sim:./fifo.ini
-printf '[drive]\nname = x\nbase = ./fifo.ini\n' >based.ini
+printf '[drive]\nbase = ./fifo.ini\nname = x\n' >based.ini
 check "or one that is its base" interruptible "$ssdprobe" sim:./based.ini
 check "a FIFO for rows" interruptible "$ssdprobe" run read-buffer sim:ssd-a \
     --csv=fifo

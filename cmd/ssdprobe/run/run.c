@@ -326,8 +326,11 @@ static int do_run(struct run *run, const char *spec)
     if (!error)
         error = confirm_device(settings, device_info(run->device),
                                &run->outcomes, run->choice.writes, &run->why);
-    if (!error)
-        error = output_begin_samples(&invocation->output, &run->why);
+    if (!error) {
+        signals_begin_wait(); /* they may go to a FIFO that nobody reads */
+        error = signals_end_wait(
+            output_begin_samples(&invocation->output, &run->why), &run->why);
+    }
     if (!error)
         error = settings->resume
                     ? resume_samples(run)
