@@ -56,6 +56,8 @@ head -c -30 exited/samples.csv >half/samples.csv
 cp -r exited empty
 sed -n '1,/^run,/p' exited/samples.csv >empty/samples.csv
 for run in exited aborted half; do
+    check "$run: card before there is a report" ends 2 "$ssdprobe" card "$run"
+    check "$run: the remedy is named" grep -q "'ssdprobe report $run'" err
     check "$run: report" ends 5 "$ssdprobe" report "$run" --json=$run.json
     check "$run: its document" valid $run.json "len(cut) == 1" "found" \
         "all(f['confidence'] <= 0.75 for f in d['findings'])" \

@@ -28,19 +28,6 @@ static int read_document(struct run_read *run, const char *path,
     return report_read(run->document, path, &run->store, why);
 }
 
-int run_read_open(const char *path, struct run_read *run, struct fault *why)
-{
-    char document[PATH_MAX];
-    int error;
-
-    begin(run);
-    error = run_dir_open(path, &run->dir, why);
-    return error ? error
-                 : read_document(
-                       run, run_dir_path(&run->dir, RUN_DIR_REPORT, document),
-                       why);
-}
-
 int run_read_begun(const char *path, struct run_read *run, struct fault *why)
 {
     char document[PATH_MAX];
@@ -53,6 +40,18 @@ int run_read_begun(const char *path, struct run_read *run, struct fault *why)
         return error;
     return read_document(run, run_dir_path(&run->dir, RUN_DIR_REPORT, document),
                          why);
+}
+
+int run_read_open(const char *path, struct run_read *run, struct fault *why)
+{
+    const int error = run_read_begun(path, run, why);
+
+    return error || run->document
+               ? error
+               : fault_set(why, FAULT_OPEN, -ENOENT,
+                           "%.150s has no %s, as its run was killed: 'ssdprobe "
+                           "report %.150s' makes one of its samples",
+                           path, RUN_DIR_REPORT, path);
 }
 
 int run_read_any(const char *path, struct run_read *run, struct fault *why)
