@@ -412,6 +412,7 @@ static bool is_no_bound(const struct grid *grid, struct finding *finding)
     const uint64_t most_count = grid->units_counts[last];
     const size_t missing = missing_count(grid, 0, last);
     const double slower = decline(grid, 0, last);
+    const size_t slower_sizes = slower_count(grid, 0, last);
 
     if (most_count < 2)
         finding_why(finding, "only one unit at a time was written to");
@@ -427,12 +428,18 @@ static bool is_no_bound(const struct grid *grid, struct finding *finding)
                     "%" PRIu64 " units, and a collapse may have shown there: "
                     "let both end",
                     missing, most_count);
-    else if (slower >= DROP_LEAST || slower_count(grid, 0, last) >= SIZES_LEAST)
+    else if (slower >= DROP_LEAST)
         finding_why(finding,
                     "no number of units collapses, but writing to %" PRIu64
                     " in turns takes %.1f times as long as to 1, so that a "
                     "limit may lie between",
                     most_count, exp(slower));
+    else if (slower_sizes >= SIZES_LEAST)
+        finding_why(finding,
+                    "no number of units collapses, but writing to %" PRIu64
+                    " in turns takes twice as long as to 1, or longer, at %zu "
+                    "write sizes, so that a limit may lie between",
+                    most_count, slower_sizes);
     else if (grid->paces[last] != PACE_STEADY)
         finding_why(finding,
                     "the sizes that were tried do not show whether writing to "
