@@ -76,23 +76,33 @@ cached() {
 # A drive that was never written: what rests on pages that are not there is not
 # stated, and the grade says so.
 unwritten() {
-    "$ssdprobe" -q --json=new.json --output-dir=new \
+    "$ssdprobe" -q --json=new.json --output-dir=new --fill=no \
         "sim:ssd-a,initial_state=fresh" >out 2>err
     says new.json >new.says
-    check "unwritten: no time, and nothing is absent: $(cat new.says)" eval \
-        "! grep -qE ' absent | found False |^(random|sequential|request|read|group)[a-z_4]* found ' <(
-            grep -v '^read_modify_write found True' new.says)"
-    check "unwritten: what is seen all the same is right" test \
-        "$(grep -cE '^(clustered_page found 16384|write_buffer found 261120) ' \
+    check "unwritten: nothing is stated but what contents tell: $(cat new.says)" \
+        eval "! grep -qE ' (absent|found) ' <(
+            grep -vE '^(real_capacity|capacity_kind|trim_[a-z]*) ' new.says)"
+    check "unwritten: what contents tell is right" test \
+        "$(grep -cE '^(real_capacity found 64000000000|trim_reads found zeros) ' \
             new.says)" -eq 2
     check "unwritten: red, and why" grep -q \
-        '^red written .* places that this run did not write are read faster' \
+        '^red written .* places that this run did not write hold one byte' \
         new.says
     "$ssdprobe" -q --json=again.json infer new/samples.csv >out 2>&1
     check "unwritten: the samples tell of it" \
         diff <(jq -c .findings new.json) <(jq -c .findings again.json)
-    check "unwritten: a fill that is beyond the budget is offered" grep -q -e \
-        '--write-budget=[0-9.]* [GKM]i*B, or choose' err
+    "$ssdprobe" -q --json=part.json --write-budget=4GiB run \
+        capacity,read-buffer "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "unwritten: a part is filled, and all of it is offered: $(cat err)" \
+        grep -q -e 'so 1344 MiB of it .* --write-budget=[0-9]*MiB$' err
+    says part.json >part.says
+    check "unwritten: what is filled is measured: $(cat part.says)" test \
+        "$(grep -cE '^(real_capacity found 64000000000|read_buffer found 262144) ' \
+            part.says)" -eq 2
+    "$ssdprobe" -q --json=part.json --write-budget=600MiB run \
+        read-buffer "sim:ssd-a,initial_state=fresh" >out 2>err
+    check "unwritten: where not even a part fits, a fill is offered: $(cat err)" \
+        grep -q -e '--write-budget=[0-9]*MiB, or choose' err
 }
 
 # The same drive, where the budget allows it to be written first: all is found, and

@@ -216,7 +216,8 @@ static void expect_complete(struct outing *outing)
     struct fault why = {FAULT_NONE, ""};
 
     for (int i = 0; outing->asked[i]; i++)
-        for (int j = 0; outing->asked[i]->answers[j]; j++) {
+        for (int j = 0; j < PROBE_NEEDS_MAX && outing->asked[i]->answers[j];
+             j++) {
             const struct finding *finding =
                 findings_get(&outing->findings, outing->asked[i]->answers[j]);
             ck_assert_msg(finding, "nothing on %s",

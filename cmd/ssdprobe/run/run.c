@@ -169,15 +169,13 @@ static int consider_fill(struct run *run)
 {
     static const char all[] = "%s; so all of the region is written first (%s)",
                       part[] = "%s; so %s of it are written first, and only "
-                               "these are measured: for all of it allow "
-                               "--write-budget=%s%s",
+                               "these are measured: for all of it allow %s",
                       none[] = "%s; to write all of the region first (%s) is "
-                               "beyond the write budget: allow it with "
-                               "--write-budget=%s%s, or choose a smaller "
-                               "--region";
+                               "too much: allow it with %s, or choose a "
+                               "smaller --region";
     const struct settings *settings = &run->invocation.settings;
     const uint64_t region_bytes = run->plan.region_length_bytes;
-    char bytes[32], needed[32], cause[200], text[500];
+    char bytes[32], needed[32], allow[80], cause[200], text[500];
     struct session_fill fill;
 
     if (!may_fill(run) ||
@@ -187,12 +185,15 @@ static int consider_fill(struct run *run)
     format_bytes(fill.bytes ? fill.bytes : region_bytes, bytes, sizeof(bytes));
     format_bytes_option(fill.budget_bytes, needed, sizeof(needed));
     const bool whole = fill.bytes == region_bytes;
+    const bool dear = fill.budget_bytes > run->plan.budget_bytes;
+    snprintf(allow, sizeof(allow), "%s%s%s%s", dear ? "--write-budget=" : "",
+             dear ? needed : "", dear && settings->time_limit_ns ? " and " : "",
+             settings->time_limit_ns ? "more --time-limit" : "");
     snprintf(text, sizeof(text),
              whole        ? all
              : fill.bytes ? part
                           : none,
-             cause, bytes, needed,
-             settings->time_limit_ns ? " and more --time-limit" : "");
+             cause, bytes, allow);
     output_message(&run->invocation.output, whole ? "note" : "warning", text);
     return fill.bytes ? choice_first(&run->choice, &probe_fill, &run->why) : 0;
 }

@@ -55,10 +55,12 @@ void resume_count(struct session *session, const struct probe *const probes[])
 
 bool resume_missed(struct session *session, const struct probe *probe)
 {
-    const struct finding *answer =
-        findings_get(&session->findings, probe->answers[0]);
     const struct setting *setting = &session->setting;
 
+    if (!probe->answers[0]) /* it only prepares */
+        return false;
+    const struct finding *answer =
+        findings_get(&session->findings, probe->answers[0]);
     if (answer && answer->verdict != VERDICT_SKIPPED)
         return false;
     return !skip_reason(probe, setting, &session->findings, NULL, 0) &&
