@@ -100,7 +100,7 @@ unwritten() {
         "$(grep -cE '^(real_capacity found 64000000000|read_buffer found 262144) ' \
             part.says)" -eq 2
     "$ssdprobe" -q --json=part.json --write-budget=600MiB run \
-        read-buffer "sim:ssd-a,initial_state=fresh" >out 2>err
+        clustered-page "sim:ssd-a,initial_state=fresh" >out 2>err
     check "unwritten: where not even a part fits, a fill is offered: $(cat err)" \
         grep -q -e '--write-budget=[0-9]*MiB, or choose' err
 }
@@ -148,8 +148,12 @@ filled() {
         --write-budget=200GB "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" >out 2>err
     "$ssdprobe" -q --json=rest.json --resume=short "sim:ssd-a,capacity_bytes=8GB,initial_state=fresh" \
         >out 2>err
+    # An emulated drive is new again: contents tell, and where it was measured.
     check "filled: what a time limit ended goes on" jq -e '[.findings[] |
-        select(.parameter == "clustered_page").value] == [16384]' rest.json
+        select(.parameter == "real_capacity").value] == [8000000000]' rest.json
+    check "filled: in the part that was filled" grep -q \
+        "^# part_length_bytes=$(jq '.cost.probes[0].bytes_written' short.json)\$" \
+        short/samples.csv
 }
 
 # What the pilot meets is said, and leaves the probes to meet it.

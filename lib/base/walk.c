@@ -42,12 +42,17 @@ static bool is_system(uid_t user)
 
 /* Many systems give each user a group of the same number, in which nobody else
  * is, and let it write: that is the user himself. */
+enum { MEMBERS_BYTES = 4096 }; /* of a group that is too long not one's own */
+
 static bool is_private_group(const struct stat *status)
 {
-    const struct group *group =
-        status->st_gid == status->st_uid ? getgrgid(status->st_gid) : NULL;
-    return status->st_gid == status->st_uid &&
-           (!group || !group->gr_mem || !group->gr_mem[0]);
+    struct group entry, *group = NULL;
+    char text[MEMBERS_BYTES];
+    if (status->st_gid != status->st_uid)
+        return false;
+    const int error =
+        getgrgid_r(status->st_gid, &entry, text, sizeof(text), &group);
+    return !error && (!group || !group->gr_mem || !group->gr_mem[0]);
 }
 
 static bool others_write(const struct stat *status)

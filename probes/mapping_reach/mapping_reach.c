@@ -28,6 +28,7 @@
  * Assumes: the drive has been written; of an entry that changed since it was
  * fetched, nothing is known.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -240,11 +241,12 @@ static void ask_again(struct study *study, const char *phase,
 {
     const struct setting *setting = &study->setting;
     const uint32_t count = contrast->repeats;
-    const uint64_t part =
-        setting->region_length_bytes / count / read_bytes * read_bytes;
     uint64_t places[AGAIN_MOST];
     size_t order[AGAIN_MOST];
 
+    assert(count >= SAMPLES && count <= AGAIN_MOST);
+    const uint64_t part =
+        setting->region_length_bytes / count / read_bytes * read_bytes;
     random_order(random, order, count);
     for (uint32_t i = 0; i < count; i++)
         places[i] = (setting->region_offset_bytes + read_bytes - 1) /

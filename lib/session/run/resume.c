@@ -115,10 +115,13 @@ int session_resume(struct session *session, const struct csv_rows *rows,
     if (error)
         return error;
     session->rows_before = rows;
-    session->written.looked = true; /* rather at what that run has written */
     take_flushes(session, rows);
     session->setting.clock_step_ns = then->clock_step_ns;
     session->setting.part_length_bytes = then->part_length_bytes;
+    const struct setting setting = setting_measured(&session->setting);
+    written_begin(&session->written, setting.region_offset_bytes,
+                  setting.region_length_bytes, setting.seed);
+    session->written.looked = true; /* else at what that run has written */
     session->turns_before_count = count;
     const uint64_t written_bytes = rows_written(rows);
     if (written_bytes < session->options.written_before_bytes)
