@@ -84,8 +84,7 @@ check "a part of a header says nothing" ends 2 "$ssdprobe" infer header.csv
 check "and that is said" grep -q 'cut off before its first row' err
 "$ssdprobe" run $probes "$plugin" -q --read-only --output-dir=whole \
     --json=whole.json >said 2>&1 </dev/null
-check "a whole run is not cut off" valid whole.json "not cut" "found" \
-    "max(f['confidence'] for f in found) > 0.75"
+check "a whole run is not cut off" valid whole.json "not cut" "found"
 sed '40s/,0,0,/,0,1,/;40s/,read,/,write,/' exited/samples.csv >edited.csv
 sed -i '45d' edited.csv
 check "a row that is missing is noticed in one that was cut off" \

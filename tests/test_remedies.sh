@@ -91,12 +91,13 @@ remedy "a budget for all probes" "not everything fitted" --write-budget=2GiB \
     run clustered-page,read-buffer sim:ssd-a --write-budget=300KiB
 remedy "a budget for a fast cache" "a fast cache may be larger" \
     --write-budget=64GiB run sustained-write sim:usb-tlc --write-budget=512MiB
+fresh=sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB
 remedy "a budget for a fill" "is beyond the write budget" named \
-    run clustered-page sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB \
-    --write-budget=600MiB
-remedy "a smaller region for it" "is beyond the write budget" \
-    --region=0,256MiB run clustered-page \
-    sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB --write-budget=1GiB
+    run clustered-page $fresh --write-budget=600MiB
+remedy "a budget for all of a fill" "for all of it allow" named \
+    run clustered-page $fresh --write-budget=1GiB
+remedy "a smaller region for it" "for all of it allow" --region=0,256MiB \
+    run clustered-page $fresh --write-budget=1GiB
 remedy "more time" "the time limit was reached" --time-limit=1h \
     run clustered-page sim:ssd-a --time-limit=1s
 remedy "a page that is known" "it needs clustered_page" \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/common/json.h"
+#include "cmd/ssdprobe/console/signals.h"
 #include "lib/base/units.h"
 #include "lib/session/keep/run_dir.h"
 
@@ -238,7 +239,9 @@ static int write_document(struct output *output, int status)
     const char *path = output->json_path;
     struct fault why = {FAULT_NONE, ""};
     struct replace file = {0};
+    signals_begin_wait(); /* it may be a FIFO that nobody reads */
     int error = path ? replace_begin(&file, path, &why) : 0;
+    (void)signals_end_wait(0, NULL); /* interrupted runs have documents too */
 
     if (error) {
         output_message(output, "error", why.text);
