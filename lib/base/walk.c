@@ -42,7 +42,8 @@ static bool is_system(uid_t user)
 
 /* Many systems give each user a group of the same number, in which nobody else
  * is, and let it write: that is the user himself. */
-enum { MEMBERS_BYTES = 4096 }; /* of a group that is too long not one's own */
+/* An entry that is longer has more than one member. */
+enum { MEMBERS_BYTES = 4096 };
 
 static bool is_private_group(const struct stat *status)
 {
