@@ -30,9 +30,8 @@ static const struct {
     {{SHOWN, 99, 64, 100, 300}, true},
     {{SHOWN, 99, 64, 0, 200}, true}, /* FUSE: without birth */
     {{SHOWN, 7, 64, 0, 300}, false},
-    {{SHOWN, 7, 0, 0, 0}, true}, /* without times: by its number */
-    {{SHOWN, 99, 0, 0, 0}, false},
-    {{SHOWN, 99, 64, 0, 0}, false},
+    {{SHOWN, 99, 0, 0, 0}, false}, /* a number is all that is known */
+    {{SHOWN, 7, 0, 0, 0}, true},
     {{SHOWN, 0, 64, 100, 200}, false},
 };
 

@@ -52,7 +52,8 @@ bool users_file_may_be(const struct users_file *file,
         return file->born_ns == other->born_ns;
     if (file->written_to_ns && other->written_to_ns)
         return file->written_to_ns == other->written_to_ns;
-    return file->inode == other->inode;
+    /* Nothing else is known; overlayfs puts bits of its own at the top. */
+    return (uint32_t)file->inode == (uint32_t)other->inode;
 }
 
 struct look {
