@@ -3,7 +3,7 @@
 # gnuplot -c alignment.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-rows(side) = sprintf("awk -F, '$3==\"alignment\" && $5 ~ /-%s$/ { align=$5; gsub(/[^0-9]/, \"\", align); print align/1024, ($11-$10)/1000 }' %s", side, samples)
+rows(side) = sprintf("awk -F, '$3==\"alignment\" && $4 != \"again\" && $5 ~ /-%s$/ { align=$5; gsub(/[^0-9]/, \"\", align); print align/1024, ($11-$10)/1000 }' %s", side, samples)
 if (!measured(rows("b"))) { eval nothing }
 stats "< (".rows("a")."; ".rows("b").")" using 1:2 nooutput
 eval titled(headline("Read unit (read page)", "read_page"), headline("Erase unit, by reads across boundaries", "read_boundary"))
