@@ -6,7 +6,7 @@ load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 rows(side) = sprintf("awk -F, '$3==\"alignment\" && $4 != \"again\" && $5 ~ /-%s$/ { align=$5; gsub(/[^0-9]/, \"\", align); print align/1024, ($11-$10)/1000 }' %s", side, samples)
 if (!measured(rows("b"))) { eval nothing }
 stats "< (".rows("a")."; ".rows("b").")" using 1:2 nooutput
-eval titled(headline("Read unit (read page)", "read_page"), headline("Erase unit, by reads across boundaries", "read_boundary"))
+eval titled(headline("Read unit (read page)", "read_page"), headline("Boundary of reads", "read_boundary"))
 eval time_axis(STATS_min_y, STATS_max_y)
 eval size_axis(STATS_min_x, STATS_max_x)
 set xlabel "alignment of the boundary"
