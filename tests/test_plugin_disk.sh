@@ -119,7 +119,17 @@ check "after one of its probes" valid out.json \
     "found['read_buffer']['verdict'] != 'absent'"
 cp -r part other
 check "goes on" ends 0 --resume=part plugin:disk.so
-check "and concludes the same, too" same_findings
+# A time limit shortens the pilot, so that the disk stands elsewhere by then.
+near_findings()
+{
+    valid out.json "all(
+        f['verdict'] == g['verdict'] and f['why'] == g['why'] and
+        abs((f.get('value_number') or 0) - (g.get('value_number') or 0)) <=
+            0.001 * (g.get('value_number') or 0)
+        for f, g in zip(d['findings'], __import__('json').load(
+            open('whole.json'))['findings'], strict=True))"
+}
+check "and concludes the same, too" near_findings
 check "another disk is not taken for it" says 3 'is not the device of the run' \
     --resume=other plugin:disk.so,rpm=3600
 check "there is nothing to restore" says 0 'no contents to put back' \
@@ -143,7 +153,7 @@ check "one that ends before it begins" says 4 \
     'says that it ended before it began, so mend the plugin' \
     run basic plugin:bad.so,early=1,after=300,times=1000000
 check "one that never ends" says 4 'takes more than five minutes' \
-    run basic plugin:bad.so,never=1,after=300,times=1000000
+    run basic plugin:bad.so,never=1,after=400,times=1000000
 check "a drive that takes no time is no crash" ends 5 run read-buffer \
     plugin:bad.so
 

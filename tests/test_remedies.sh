@@ -92,7 +92,7 @@ remedy "a budget for all probes" "not everything fitted" --write-budget=2GiB \
 remedy "a budget for a fast cache" "a fast cache may be larger" \
     --write-budget=64GiB run sustained-write sim:usb-tlc --write-budget=512MiB
 fresh=sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB
-remedy "a budget for a fill" "is beyond the write budget" named \
+remedy "a budget for a fill" "is too much: allow" named \
     run clustered-page $fresh --write-budget=600MiB
 remedy "a budget for all of a fill" "for all of it allow" named \
     run clustered-page $fresh --write-budget=1GiB

@@ -235,7 +235,7 @@ for drive in ssd-a ssd-b,noise=hostile ssd-d,scheduler=read-first \
 done
 check 'why and csv want one stdout' ends 1 'standard output' replay ssd-a \
     "$work/small.spc" --csv --why
-check 'why says so' ends 2 'cannot write' replay ssd-a "$work/small.spc" \
+check 'why says so' ends 2 'cannot be written' replay ssd-a "$work/small.spc" \
     --why=/no/such/folder/why.csv
 replay ssd-a "$work/small.spc" --why="$work/why.csv" >"$work/text"
 check 'the report says where the time went' grep -q '^where the time went' \
@@ -273,7 +273,7 @@ check 'a failure is a document in the file' bash -c \
     '! "$1" show no-such --json="$2" 2>/dev/null &&
      python3 -m json.tool "$2" >/dev/null && grep -q no-such "$2"' _ \
     "$flashemu" "$work/fail.json"
-check 'a file that cannot be written is said' ends 4 'cannot write' \
+check 'a file that cannot be written is said' ends 4 'cannot be written' \
     "$flashemu" list --json=/no/such/folder/list.json
 
 # ---- ten times the trace: ten times the time, no more memory ---------------

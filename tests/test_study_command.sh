@@ -141,7 +141,7 @@ for scale in 0 -1 1.5 nan x ''; do
 done
 check 'a seed that is none' ends 1 'whole number' memory --seed=x
 check 'two documents on one stream' ends 1 'give one' memory --csv --json
-check 'rows that cannot be written' ends 2 'cannot write' memory \
+check 'rows that cannot be written' ends 2 'cannot be written' memory \
     --csv=/no/such/folder/rows.csv
 check 'a figure that cannot be written' ends 4 'could not draw' memory \
     --plot=/no/such/folder/figure.png

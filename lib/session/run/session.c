@@ -73,6 +73,8 @@ int session_open(struct device *device, const struct session_options *options,
     random_seed(&session->pauses, options->seed);
     written_begin(&session->written, options->region_offset_bytes, length,
                   options->seed);
+    /* The papers fill a drive themselves, and send nothing else. */
+    session->written.looked = options->method == METHOD_PAPER;
     *result = session;
     return 0;
 }

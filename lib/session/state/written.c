@@ -170,7 +170,7 @@ int written_measure(struct written *written, struct device *device,
                        written->region_length_bytes >= long_region_bytes;
     unsigned quick = 0;
 
-    if (written->misses)
+    if (written->misses || (written->looked && !own_count))
         return 0;
     int error = read_all(written, device, data, own, own_count, others);
     if (!error && longs)
