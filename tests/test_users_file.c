@@ -35,6 +35,16 @@ static const struct {
     {{SHOWN, 0, 64, 100, 200}, false},
 };
 
+/* Two servers, of which nothing but size and number is known. */
+START_TEST(test_files_of_two_servers)
+{
+    const struct users_file one = {SHOWN, 1, 64, 0, 0};
+    const struct users_file other = {SHOWN + 1, 1, 64, 0, 0};
+
+    ck_assert(!users_file_may_be(&one, &other));
+}
+END_TEST
+
 START_TEST(test_files_that_may_be_one)
 {
     ck_assert_int_eq(users_file_may_be(&kept_file, &pairs[_i].file),
@@ -50,6 +60,7 @@ int main(void)
     TCase *all = tcase_create("files");
     tcase_add_loop_test(all, test_files_that_may_be_one, 0,
                         sizeof(pairs) / sizeof(*pairs));
+    tcase_add_test(all, test_files_of_two_servers);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

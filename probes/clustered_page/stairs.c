@@ -244,10 +244,12 @@ static void conclude_pageless(struct page_probe *state, const char *reason,
                       "shortened, so what is not written is not read either");
 }
 
-/* Neither shifts nor stairs show anything. */
+/* Neither shifts nor stairs show anything: nor need they, where parts of a page
+ * are gathered in a buffer that a flush does not empty. */
 static void say_nothing_shows(double confidence, struct findings *findings)
 {
-    study_say_absent(&probe_clustered_page, findings, confidence,
+    study_say_absent(&probe_clustered_page, findings,
+                     fmin(confidence, page_small_confidence),
                      "neither a shift by half the size nor one sector more "
                      "costs anything that would matter, up to 1 MiB");
     findings_up_to(findings, "clustered_page", page_largest_bytes);

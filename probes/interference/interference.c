@@ -53,6 +53,9 @@ static uint32_t last_of(const uint32_t counts[])
     return *counts;
 }
 
+/* A read may also find a part of the drive that no write waits for. */
+static const double first_confidence = 0.95;
+
 /* ---- what is said ------------------------------------------------------- */
 
 static void say_priority(const struct contrast contrasts[CONTRASTS],
@@ -77,8 +80,9 @@ static void say_priority(const struct contrast contrasts[CONTRASTS],
                     "than the queue holds them up",
                     most, longer, fewer);
     else if (claim == CLAIM_HOLDS) {
-        finding_found(finding, value_boolean(reads->side == SIDE_BELOW),
-                      confidence);
+        const bool first = reads->side == SIDE_BELOW;
+        finding_found(finding, value_boolean(first),
+                      first ? fmin(confidence, first_confidence) : confidence);
         finding_why(finding,
                     "beside %u writes instead of %u, writes take %.2f times as "
                     "long, and a read waits %.0f %% as much longer as a write",

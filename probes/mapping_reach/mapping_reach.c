@@ -58,9 +58,10 @@ static const double effect_least = 0.10, effect_none = 0.05;
 /* A mapping that is read by larger parts than four of these hides behind
  * them. */
 enum { HIDDEN_PARTS = 4 };
-/* A page of 4 KiB of the mapping holds the addresses of 1024 pages of 4 KiB. If
- * places are farther apart, a cache may hold the mapping of all that are tried,
- * and not that of all there are. */
+/* A page of 4 KiB of the mapping holds the addresses of 1024 pages of 4 KiB.
+ * If places are farther apart, a cache may hold the mapping of all that are
+ * tried, and not that of all there are. Nor is the reach sure: a part may be
+ * longer, or shorter, than those that were swept. */
 static const uint64_t usual_part_bytes = 4 * MIB;
 static const double many_confidence = 0.95;
 /* So many places are read again: of more where a buffer holds all of these,
@@ -529,8 +530,9 @@ static void certify(struct study *study, uint64_t part_bytes,
     struct finding *finding =
         findings_add(findings, "mapping-reach", "mapping_reach");
     char reach[24];
-    finding_found(finding, value_integer(reach_bytes),
-                  claim_confidence(contrasts, count, &rule));
+    finding_found(
+        finding, value_integer(reach_bytes),
+        fmin(claim_confidence(contrasts, count, &rule), many_confidence));
     finding->high = value_integer(beyond);
     format_bytes(reach_bytes, reach, sizeof(reach));
     finding_why(finding,

@@ -45,6 +45,10 @@ static const struct claim_rule screen = {.alpha = 0.05, .looks = search_looks};
 
 enum { SEARCH_ROUNDS = 5 };
 
+/* A page that the stream ended in, or one kept for another reason, is not told
+ * from one that was read ahead. */
+static const double ahead_confidence = 0.95;
+
 /* A stream of short reads; or one of long ones: some drives keep and read ahead
  * what is read in long runs only. Or short ones, beside one long read. */
 enum { SHORT, LONG, AT_ONCE };
@@ -185,7 +189,8 @@ static bool is_read_ahead(void *context, const char *phase, uint32_t index,
 static void say_absent(struct finding *finding,
                        const struct contrast contrasts[], size_t count)
 {
-    finding_absent(finding, claim_confidence(contrasts, count, &rule));
+    finding_absent(finding, fmin(claim_confidence(contrasts, count, &rule),
+                                 ahead_confidence));
     finding_why(finding, "no read of 4 KiB, up to 1 MiB beyond a stream, is "
                          "quicker than behind reads in falling order");
 }
@@ -264,8 +269,9 @@ static void certify(struct study *study, uint64_t gap_bytes,
                     ahead);
         return;
     }
-    finding_found(finding, value_integer(gap_bytes + read_bytes),
-                  claim_confidence(contrasts, count, &rule));
+    finding_found(
+        finding, value_integer(gap_bytes + read_bytes),
+        fmin(claim_confidence(contrasts, count, &rule), ahead_confidence));
     finding->high = value_integer(gap_bytes + 2 * read_bytes);
     finding_why(finding,
                 "a read of 4 KiB that ends up to %s beyond a stream takes %.2f "

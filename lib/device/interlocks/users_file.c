@@ -52,8 +52,10 @@ bool users_file_may_be(const struct users_file *file,
         return file->born_ns == other->born_ns;
     if (file->written_to_ns && other->written_to_ns)
         return file->written_to_ns == other->written_to_ns;
-    /* Nothing else is known; overlayfs puts bits of its own at the top. */
-    return (uint32_t)file->inode == (uint32_t)other->inode;
+    /* Nothing else is known; overlayfs puts bits of its own at the top. Two
+     * servers of FUSE number their files alike. */
+    return (is_on_disk(file) || is_on_disk(other)) &&
+           (uint32_t)file->inode == (uint32_t)other->inode;
 }
 
 struct look {

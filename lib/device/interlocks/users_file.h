@@ -31,7 +31,8 @@ void users_file_read(const struct statx *status, struct users_file *file);
 /*
  * May the two be one file? Sure where their file systems are the same, or both
  * lie on disks. Else one may show the files of the other, and they count as one
- * unless size or times tell them apart, or, where no times are known, numbers.
+ * unless size or times tell them apart. Where no times are known, they do where
+ * their numbers are alike and one of them lies on a disk.
  */
 bool users_file_may_be(const struct users_file *file,
                        const struct users_file *other);
