@@ -378,8 +378,8 @@ static bool is_other(const struct contrast *largest,
            2 * part_of(before->size_bytes, before->pitch_bytes);
 }
 
-/* How sure is it that the entries of single pages are at hand, too? 0: they are
- * not, or it cannot be told. */
+/* The confidence that no entries of single pages are fetched. 0: some are, or
+ * it cannot be told. */
 static double single_confidence(struct study *study)
 {
     double most = unchanged_confidence;

@@ -186,11 +186,11 @@ int written_measure(struct written *written, struct device *device,
     written->short_ns = others[0];
     written->other_ns = stats_median(others, WRITTEN_PLACES_COUNT);
     written->quick = own_count && quick >= quick_least(rank, own_count);
-    written->no_longer =
+    const bool no_longer =
         longs &&
         written->long_ns < fmax(longer_least * written->short_ns, link_ns);
-    written->misses = written->quick || written->no_longer ||
-                      written->empty_count >= EMPTY_LEAST;
+    written->misses =
+        written->quick || no_longer || written->empty_count >= EMPTY_LEAST;
     written->looked = true;
     return 0;
 }

@@ -49,7 +49,7 @@ struct written {
     double short_ns, long_ns;
     bool looked; /* contents and long reads are looked at once, before the run
                     itself writes zeros */
-    bool quick, no_longer; /* the first sign, and the last */
+    bool quick;  /* the first sign */
 };
 
 /* Begins with an empty sample. The region must hold WRITTEN_READ_BYTES. */
