@@ -12,7 +12,8 @@
  * begins with, read_buffer looks at pages, and write_buffer and
  * sustained_write, which may write most, come late; and steady_state, which
  * leaves the drive without clean blocks, is last, but for hot_cold, which goes
- * on from there. */
+ * on from there. capacity is early: whoever holds a fake must learn it, also
+ * where the run is cut short. */
 #define PROBES(ROW)                                                            \
     ROW(alignment)                                                             \
     ROW(read_ahead)                                                            \
@@ -22,6 +23,7 @@
     ROW(throughput)                                                            \
     ROW(basic)                                                                 \
     ROW(flush)                                                                 \
+    ROW(capacity)                                                              \
     ROW(large_request)                                                         \
     ROW(interference)                                                          \
     ROW(inter_request_distance)                                                \
@@ -29,7 +31,6 @@
     ROW(clustered_page)                                                        \
     ROW(clustered_block)                                                       \
     ROW(read_buffer)                                                           \
-    ROW(capacity)                                                              \
     ROW(trim)                                                                  \
     ROW(nand_type)                                                             \
     ROW(content)                                                               \

@@ -174,7 +174,7 @@ expect "a file that is no recording" 2 \
     -- --json infer short.csv
 expect "more than the budget" 3 "d['findings'] == []" \
     -- --json --write-budget=4096 run "$writing" $device
-expect "a budget for some" 5 "[p['fits'] for p in d['plan']['probes']] == [True, False]" \
+expect "a budget for some" 0 "[p['fits'] for p in d['plan']['probes']] == [True, False]" \
     "d['findings'][-1]['verdict'] == 'skipped'" \
     "'--write-budget' in d['findings'][-1]['why']" \
     "d['cost']['bytes_written'] <= 400 << 20" \
@@ -183,7 +183,7 @@ expect "a budget for some" 5 "[p['fits'] for p in d['plan']['probes']] == [True,
 check "the plan says who is left out" \
     bash -c "'$ssdprobe' --dry-run --write-budget=400M $device 2>&1 |
         grep -q 'left out *write-buffer, which is to write'"
-expect "out of time" 5 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
+expect "out of time" 0 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
     -- --json --time-limit=1ms run "$writing" $device
 expect "a bare number is seconds" 0 -- --json --time-limit=100000 \
     run read-buffer $device
@@ -244,7 +244,7 @@ expect "infer of two" "$("$ssdprobe" infer a.csv >/dev/null 2>&1; echo $?)" \
     "{f['file'] for f in d['findings']} == {'a.csv', 'first.csv'}" \
     -- infer --json a.csv first.csv
 recordings=$source_folder/tests/recordings
-expect "infer of flashbench's output, pasted" 5 "d['device'] is None" \
+expect "infer of flashbench's output, pasted" 0 "d['device'] is None" \
     "[f['value'] for f in d['findings']] == [4 << 20, 16 << 10, None, None]" \
     -- infer --json "$recordings/flashbench-card5.txt"
 expect "infer of flashbench's output of many cards" 5 \
@@ -276,7 +276,7 @@ sed '20s/.$/9/' a.csv >edited.csv
 expect "infer of an edited file" 2 "'edited.csv' in json.dumps(d)" \
     -- infer --json edited.csv
 head -c 3000 a.csv >cut.csv
-expect "infer of a cut file" 5 "'cut.csv is cut off in line' in json.dumps(d)" \
+expect "infer of a cut file" 0 "'cut.csv is cut off in line' in json.dumps(d)" \
     -- infer --json cut.csv
 cp a.csv kept.csv
 status "infer onto its own input" 1 infer --json=kept.csv kept.csv

@@ -58,7 +58,7 @@ sed -n '1,/^run,/p' exited/samples.csv >empty/samples.csv
 for run in exited aborted half; do
     check "$run: card before there is a report" ends 2 "$ssdprobe" card "$run"
     check "$run: the remedy is named" grep -q "'ssdprobe report $run'" err
-    check "$run: report" ends 5 "$ssdprobe" report "$run" --json=$run.json
+    check "$run: report" ends 0 "$ssdprobe" report "$run" --json=$run.json
     check "$run: its document" valid $run.json "len(cut) == 1" "found" \
         "all(f['confidence'] <= 0.75 for f in d['findings'])" \
         "'in the probe large-request' in cut[0]['text']" \
@@ -67,7 +67,7 @@ for run in exited aborted half; do
     check "$run: it is kept" valid $run/report.json "len(cut) == 1" "found"
     check "$run: its page says so" grep -q 'cut off in line' $run/report.html
     check "$run: its text says so" grep -q 'cut off in' $run/report.txt
-    check "$run: infer" ends 5 "$ssdprobe" infer "$run/samples.csv"
+    check "$run: infer" ends 0 "$ssdprobe" infer "$run/samples.csv"
     check "$run: infer says so" grep -q 'cut off in line [0-9]*, in' err
     check "$run: the line is the one where it ends" grep -q \
         "in line $(($(wc -l <$run/samples.csv) + 1))," err
@@ -76,7 +76,7 @@ done
 check "report once more, from the document that it made" ends 5 \
     "$ssdprobe" report exited
 check "which says so once" test "$(grep -c 'cut off in' exited/report.txt)" = 1
-check "a run with a header alone" ends 5 "$ssdprobe" report empty \
+check "a run with a header alone" ends 0 "$ssdprobe" report empty \
     --json=empty.json
 check "its document" valid empty.json "len(cut) == 1" "not found"
 head -n 5 exited/samples.csv >header.csv

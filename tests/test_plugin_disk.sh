@@ -101,7 +101,7 @@ same_findings()
 check "concludes the same" same_findings
 check "its report" ends 0 report whole
 # No drive of the model turns: its twin says so, and decides nothing.
-check "its twin does not explain it" ends 5 twin whole --check
+check "its twin does not explain it" ends 5 twin whole --check --strict
 check "and says why" valid out.json "d['twin']['explains'] is False" \
     "len(d['twin']['reason']) > 20" \
     "all(one['origin'] != 'decided' for one in d['twin']['decisions'])"

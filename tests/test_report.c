@@ -221,7 +221,8 @@ START_TEST(json_has_every_key_when_nothing_is_known)
     ck_assert_str_eq(
         json(&document, &report),
         "{ \"run\": null, \"device\": null, \"conditions\": null, \"plan\": "
-        "null, \"summary\": null, \"findings\": [ ], \"advice\": [ ], "
+        "null, \"verdict\": null, \"summary\": null, \"findings\": [ ], "
+        "\"advice\": [ ], "
         "\"cost\": "
         "null }");
     json_object_put(document);

@@ -206,6 +206,7 @@ static void put_report(struct output *output, const struct report *report,
 /* A file of flashbench's, which may hold runs of many cards. */
 static void infer_flashbench(struct output *output, const char *file,
                              const struct flashbench *table,
+                             enum invocation_demand demand,
                              struct recording *recording)
 {
     const struct fault none = {FAULT_NONE, ""};
@@ -220,10 +221,15 @@ static void infer_flashbench(struct output *output, const char *file,
 
         flashbench_infer(table, i, findings);
         put_report(output, &report, &origin);
-        int status = invocation_status(0, &none, findings, false);
+        int status = invocation_status(0, &none, findings, demand);
         if (status > recording->status)
             recording->status = status;
     }
+}
+
+static enum invocation_demand demand_of(const struct invocation *invocation)
+{
+    return invocation->settings.strict ? DEMAND_TRIED : DEMAND_NONE;
 }
 
 /* A file of our own, which holds one run. */
@@ -247,8 +253,8 @@ static int infer_samples(struct invocation *invocation, const char *path,
             invocation->report = report;
         put_report(&invocation->output, &report, &origin);
     }
-    recording->status =
-        invocation_status(error, why, &recording->findings, false);
+    recording->status = invocation_status(error, why, &recording->findings,
+                                          demand_of(invocation));
     csv_rows_free(&rows);
     return error;
 }
@@ -269,7 +275,7 @@ static int infer_file(struct invocation *invocation, const char *path,
         return infer_samples(invocation, path, recording, why);
     if (!error)
         infer_flashbench(&invocation->output, several ? path : NULL, &table,
-                         recording);
+                         demand_of(invocation), recording);
     flashbench_free(&table);
     return error;
 }

@@ -6,8 +6,14 @@
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/console/settings.h"
 #include "cmd/ssdprobe/console/signals.h"
+#include "lib/infer/drive_verdict.h"
 
-enum { STATUS_IO = 4, STATUS_INCONCLUSIVE = 5, STATUS_SIGNAL = 128 };
+enum {
+    STATUS_IO = 4,
+    STATUS_OPEN = 5,
+    STATUS_BAD_DRIVE = 9,
+    STATUS_SIGNAL = 128
+};
 
 /* Names in /dev/disk/ are made from serial numbers and the like. */
 static void hide_operands(struct report_secrets *secrets,
@@ -87,22 +93,36 @@ bool invocation_all_skipped(const struct findings *findings)
            skipped_count + assumed_count == findings->count;
 }
 
-int invocation_status(int error, const struct fault *why,
-                      const struct findings *findings, bool every)
+/* Is something that was asked left without an answer? */
+static bool leaves_open(const struct findings *findings, bool every)
 {
-    /* What could not be put back, or broke, outranks the signal that came on
-     * top of it; a limit that was reached is no failure of the device. */
-    if (error && error != -EINTR && !invocation_is_limit(error))
-        return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
-    if (error == -EINTR)
-        return signal_status();
-    if (error)
-        return STATUS_INCONCLUSIVE;
     for (size_t i = 0; i < findings->count; i++) {
-        enum verdict verdict = findings->items[i].verdict;
+        const enum verdict verdict = findings->items[i].verdict;
         if (verdict == VERDICT_INCONCLUSIVE ||
             (every && verdict == VERDICT_SKIPPED))
-            return STATUS_INCONCLUSIVE;
+            return true;
     }
-    return invocation_all_skipped(findings) ? STATUS_INCONCLUSIVE : 0;
+    return invocation_all_skipped(findings);
+}
+
+int invocation_status(int error, const struct fault *why,
+                      const struct findings *findings,
+                      enum invocation_demand demand)
+{
+    const bool failed = error && !invocation_is_limit(error);
+    const enum drive_state state = drive_verdict(findings).state;
+
+    /* What could not be put back outranks the signal that came on top of it. */
+    if (failed && why->kind == FAULT_RESTORE)
+        return common_exit_status(why);
+    if (error == -EINTR)
+        return signal_status();
+    if (state == DRIVE_FAKE || state == DRIVE_BROKEN)
+        return STATUS_BAD_DRIVE;
+    if (failed)
+        return why->kind == FAULT_NONE ? STATUS_IO : common_exit_status(why);
+    if (demand == DEMAND_NONE)
+        return 0;
+    return error || leaves_open(findings, demand == DEMAND_EVERY) ? STATUS_OPEN
+                                                                  : 0;
 }

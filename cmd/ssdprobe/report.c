@@ -127,10 +127,13 @@ int command_report(const struct options_given *given)
         error = run_read_begun(given->operands[0], run, &why);
     if (!error)
         error = make_again(&invocation, run, made, &why);
-    status = error ? invocation_fail(&invocation, error, &why)
-                   : invocation_end(&invocation,
-                                    invocation_status(
-                                        0, &why, &run->store.findings, false));
+    status =
+        error ? invocation_fail(&invocation, error, &why)
+              : invocation_end(&invocation,
+                               invocation_status(0, &why, &run->store.findings,
+                                                 invocation.settings.strict
+                                                     ? DEMAND_TRIED
+                                                     : DEMAND_NONE));
     if (run)
         run_read_close(run);
     if (made)

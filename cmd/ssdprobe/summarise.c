@@ -8,8 +8,6 @@
 #include "cmd/ssdprobe/pages/run_read.h"
 #include "lib/report/models.h"
 
-enum { STATUS_INCONCLUSIVE = 5 };
-
 struct fleet {
     struct invocation invocation;
     struct run_read *reads;
@@ -51,14 +49,6 @@ static int put_models(struct fleet *fleet, struct fault *why)
                  : 0;
 }
 
-static int status_of(const struct models *models)
-{
-    for (size_t i = 0; i < models->runs_count; i++)
-        if (models->runs[i].kind == MODELS_UNDECIDED)
-            return STATUS_INCONCLUSIVE;
-    return 0;
-}
-
 int command_summarise(const struct options_given *given)
 {
     struct fleet *fleet = calloc(1, sizeof(*fleet));
@@ -75,9 +65,8 @@ int command_summarise(const struct options_given *given)
         error = models_group(fleet->runs, fleet->count, &fleet->models);
     if (!error)
         error = put_models(fleet, &why);
-    status =
-        error ? invocation_fail(&fleet->invocation, error, &why)
-              : invocation_end(&fleet->invocation, status_of(&fleet->models));
+    status = error ? invocation_fail(&fleet->invocation, error, &why)
+                   : invocation_end(&fleet->invocation, 0);
     models_free(&fleet->models);
     for (size_t i = 0; fleet->reads && i < fleet->count; i++)
         run_read_close(&fleet->reads[i]);

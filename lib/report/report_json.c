@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/drive_verdict.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/known.h"
@@ -426,6 +427,11 @@ void report_json_conclusions(struct json_object *document,
     struct advice_list advice;
     char summary[REPORT_SUMMARY_BYTES];
 
+    const char *verdict =
+        drive_state_name(drive_verdict(report->findings).state);
+
+    json_object_object_add(document, "verdict",
+                           verdict ? json_text(verdict) : NULL);
     json_object_object_add(document, "summary",
                            json_text(report_summary(report, false, summary)));
     json_object_object_add(document, "findings",

@@ -68,12 +68,20 @@ bool invocation_is_limit(int error);
  * assume? */
 bool invocation_all_skipped(const struct findings *findings);
 
+/* What --strict demands of the answers. */
+enum invocation_demand {
+    DEMAND_NONE,  /* without it */
+    DEMAND_TRIED, /* all that was tried is answered */
+    DEMAND_EVERY  /* nothing was skipped either: probes were named */
+};
+
 /*
- * The exit status of a run that ended with `error` and `why`. `every`: each
- * parameter was asked for by name, so that a skipped one is no answer. Where
- * all were skipped there is none either.
+ * The exit status of a run that ended with `error` and `why` (interface.md): 9
+ * where the drive is fake or broken, 5 where a demand is not met. A limit that
+ * was reached is no failure of the device.
  */
 int invocation_status(int error, const struct fault *why,
-                      const struct findings *findings, bool every);
+                      const struct findings *findings,
+                      enum invocation_demand demand);
 
 #endif

@@ -143,8 +143,8 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_QUICK,
      .name = "quick",
-     .help = "what two minutes tell of any drive: throughput, basic, flush and "
-             "alignment, with at most 2 GiB written",
+     .help = "only throughput, basic, flush, capacity and alignment: 2 minutes "
+             "and 2 GiB of writes at most",
      .commands = COMMAND_ALL | COMMAND_CHECK,
      .group = measuring_group},
     {.id = OPTION_TIME_LIMIT,
@@ -185,8 +185,9 @@ const struct option_row ssdprobe_options[] = {
      .group = measuring_group},
     {.id = OPTION_STRICT,
      .name = "strict",
-     .help = "end with status 6 where a condition is red",
-     .commands = MEASURING,
+     .help = "end with status 6 if a condition is red, and with 5 if something "
+             "that was asked stays open",
+     .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT | COMMAND_TWIN,
      .group = measuring_group},
     {.id = OPTION_REGION,
      .name = "region",

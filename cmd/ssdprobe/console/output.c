@@ -182,7 +182,7 @@ void output_drop_document(struct output *output)
  * done. */
 static int bad_status(int status)
 {
-    return status == 0 || status == 5 ? STATUS_OUTPUT : status;
+    return status == 0 || status == 5 || status == 9 ? STATUS_OUTPUT : status;
 }
 
 /* Says that an output is not whole. */

@@ -8,6 +8,7 @@
 #include "cmd/ssdprobe/run/run.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/base/units.h"
+#include "lib/infer/drive_verdict.h"
 #include "lib/session/state/baseline.h"
 #include "lib/session/keep/preserve.h"
 
@@ -121,11 +122,27 @@ static void end_baseline(struct run *run)
         format_ns(baseline_ns(baseline, &baseline->last), last, sizeof(last)));
 }
 
+/* Contents can be compared wherever they are; and what a bad drive loses is no
+ * place that was never written. */
+static bool rests_on_pages(const struct run *run)
+{
+    const enum drive_state state =
+        drive_verdict(session_findings(run->session)).state;
+
+    if (state == DRIVE_FAKE || state == DRIVE_BROKEN)
+        return false;
+    for (size_t i = 0; run->choice.asked[i]; i++)
+        if (!run->choice.asked[i]->compares)
+            return true;
+    return false;
+}
+
 static void end_written(struct run *run)
 {
     char cause[200];
 
-    if (written_misses(session_written(run->session), cause, sizeof(cause)))
+    if (rests_on_pages(run) &&
+        written_misses(session_written(run->session), cause, sizeof(cause)))
         conditions_add(&run->conditions, "written", CONDITION_RED, cause,
                        "not all over");
 }

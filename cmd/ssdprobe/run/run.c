@@ -350,8 +350,11 @@ static int do_run(struct run *run, const char *spec)
     run_make_twin(run, error);
     compare_known(run);
     say_how_it_ended(run, error);
+    const enum invocation_demand demand = !settings->strict ? DEMAND_NONE
+                                          : run->every      ? DEMAND_EVERY
+                                                            : DEMAND_TRIED;
     int status = invocation_status(error, &run->why,
-                                   invocation->report.findings, run->every);
+                                   invocation->report.findings, demand);
     return invocation_end(invocation, write_pages(run, error, status));
 }
 

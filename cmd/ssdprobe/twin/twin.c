@@ -96,7 +96,10 @@ int command_twin(const struct options_given *given)
     /* A twin that does not explain the drive is no answer. */
     status = error ? invocation_fail(&job->invocation, error, &why)
                    : invocation_end(&job->invocation,
-                                    job->made.shown.explains ? 0 : 5);
+                                    job->made.shown.explains ||
+                                            !job->invocation.settings.strict
+                                        ? 0
+                                        : 5);
     twin_made_free(&job->made);
     csv_rows_free(&job->rows);
     free(job);

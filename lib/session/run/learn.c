@@ -204,6 +204,15 @@ static uint64_t timely_bytes(const struct session *session)
                : UINT64_MAX;
 }
 
+/* Does any of them need pages that were written, not only contents? */
+static bool needs_pages(const struct probe *const probes[])
+{
+    for (; *probes; probes++)
+        if (!(*probes)->compares)
+            return true;
+    return false;
+}
+
 bool session_wants_fill(struct session *session,
                         const struct probe *const probes[],
                         struct session_fill *fill)
@@ -214,7 +223,8 @@ bool session_wants_fill(struct session *session,
     const uint64_t part =
         smaller_of(budget_bytes / PARTS, timely) / part_grain * part_grain;
 
-    if (!session->written.misses || !run_writes(session))
+    if (!session->written.misses || !run_writes(session) ||
+        !needs_pages(probes))
         return false;
     fill->budget_bytes = learn_fill_bytes(session, &session->plan);
     fill->bytes = setting->region_length_bytes;
