@@ -79,7 +79,7 @@ for link in page.links:
     assert link.startswith("#") and link[1:] in page.ids, link
 assert not re.search(r"url\((?!#|'#)", text), "something is fetched"
 assert len(page.plots) == int(sys.argv[2]), page.plots
-assert all("found" in p or "likely" in p or "absent" in p or "inconclusive" in p
+assert all("found" in p or "probably" in p or "absent" in p or "inconclusive" in p
            for p in page.plots), page.plots
 assert page.headers > 5
 # A card for wide pages, and one for phones; each holds all that it draws.
@@ -92,7 +92,7 @@ for card, most in zip(page.cards, (760, 375)):
         assert left <= x <= x + float(a.get("width", 0)) <= left + width, a
         assert 0 <= y <= y + float(a.get("height", 0)) <= height, a
 assert ".card.wide{display:none}.card.narrow{display:block}" in text
-for section in ("glance", "findings", "advice", "conditions", "cost", "how"):
+for section in ("glance", "findings", "conditions", "cost", "how"):
     assert section in page.ids, section
 assert "prefers-color-scheme:dark" in text and "@media print" in text
 END
@@ -218,7 +218,7 @@ check "the page is whole" python3 page.py kept/report.html 2
 check "and can be heard, and read by who sees little" \
     "$python" heard.py kept/report.html
 check "figures too, in everyday words" grep -q \
-    'aria-label="Figure: [^"]* Open units (log list): 8, found' kept/report.html
+    'aria-label="Figure: [^"]* open units: 8, found' kept/report.html
 check "and small, for what it draws" \
     test "$(stat -c %s kept/report.html)" -lt 75000
 check "with as many marks as the figures have, each where it was" "$python" -c '
@@ -235,7 +235,7 @@ print(len(page), len(drawn))
 sys.exit(not (len(drawn) > 600 and len(page) == len(drawn) and
               all(abs(a - b) < 0.11 for a, b in zip(page, drawn))))'
 check "the same run says the same on stdout" bash -c "'$ssdprobe' run $probes \
-    sim:ssd-a,noise=realistic -q 2>/dev/null </dev/null | cmp - kept/report.txt"
+    sim:ssd-a,noise=realistic -qv 2>/dev/null </dev/null | cmp - kept/report.txt"
 cp -r kept again
 rm -rf again/report.html again/report.txt again/figures
 sed -i 's/"verdict": "found"/"verdict": "inconclusive"/' again/report.json
@@ -247,7 +247,7 @@ expect "report of another directory" 2 -- report --json /tmp
 "$ssdprobe" report --markdown again >shown.md 2>err
 check "report for an issue" test $? -eq 0
 check "has a heading" bash -c 'head -n 1 shown.md | grep -qx "## ssd-a"'
-check "and a table" grep -qE '^\| log_list \| [^|]+ \| 8 \| .*%.* found \| $' \
+check "and a table" grep -qE '^\| log_list: [^|]+ \| 8 \| .*%.* found \| $' \
     shown.md
 check "and not the path" bash -c '! grep -q sim: shown.md'
 "$ssdprobe" infer --markdown kept/samples.csv s.csv >shown.md 2>err
@@ -255,7 +255,7 @@ check "so do several recordings" bash -c \
     'grep -c "^# .*samples.csv$" shown.md | grep -qx 1'
 cp -r kept broken
 head -n 300 kept/samples.csv >broken/samples.csv
-expect "report of a file that was cut off" 5 \
+expect "report of a file that was cut off" 0 \
     "any('cut off in line' in m['text'] for m in d['ssdprobe']['messages'])" \
     "all(f['confidence'] <= 0.75 for f in d['findings'])" \
     -- report --json broken
@@ -282,19 +282,18 @@ text = open(sys.argv[3]).read()
 sys.exit(not 0 <= text.find(sys.argv[1]) < text.find(sys.argv[2]))' "$@"
 }
 check "the text tells it before all else of it" \
-    before 'Conditions are red: drift is 31 %' '  device' red/report.txt
+    before 'Red: drift is 31 %' 'What to do' red/report.txt
 check "the page does too" before \
-    '<p class="warning">red: drift is 31&nbsp;%: the drive became slower' \
-    '<nav' red/report.html
+    '<p class="warning"><strong>Red:</strong> drift is 31&nbsp;%: the drive' \
+    '<main' red/report.html
 "$ssdprobe" report --markdown red >red.md 2>err
-check "and the text for an issue" before '**red:** drift is 31 %' '- bus' red.md
+check "and the text for an issue" before '> **Red**: drift is 31 %' '- **Bus**' red.md
 check "and its first line says so" \
     grep -q 'Conditions were red' <(head -n 4 red/report.txt)
-check "and in the page, before all else" before 'Conditions were red' '<nav' \
+check "and in the page, before all else" before 'Conditions were red' '<main' \
     red/report.html
-check "with the grade" before 'Conditions: red.' '<nav' red/report.html
 check "a page of a good run has no such line" \
-    bash -c "! grep -q 'Conditions: ' kept/report.html"
+    bash -c "! grep -q 'Conditions were' kept/report.html"
 run read-buffer sim:ssd-a --assume=log_list=8 --output-dir=assumed \
     >/dev/null 2>&1
 check "what is assumed is called so in the text" \
@@ -313,16 +312,16 @@ check "and in its words" \
 run nand-type sim:ssd-a --assume=clustered_page=16KiB \
     --assume=clustered_block=4MiB --output-dir=cells >/dev/null 2>&1
 check "a confidence of 75 % is called probable" \
-    grep -q '^A.* probably of SLC flash (75 %)' cells/report.txt
+    grep -q '^Probably SLC (75 %)' cells/report.txt
 check "and has another mark in the page" grep -q \
-    'class="verdict likely"><b aria-hidden="true">≈</b>likely' cells/report.html
+    'class="verdict likely"><b aria-hidden="true">≈</b>probably' cells/report.html
 check "and another word in the text" \
-    grep -qE '^nand_type .* 75\.0 % likely$' cells/report.txt
+    grep -qE '^nand_type .* 75\.0 % *probably$' cells/report.txt
 run basic,log-list sim:ssd-a --read-only --output-dir=reads >/dev/null 2>&1
 check "what was skipped stands in one line" \
     grep -qE '^Skipped: .*log_list' reads/report.txt
 check "and in one of the page" grep -q \
-    'Skipped: .*<a href="#log_list">Open units (log list)</a>' reads/report.html
+    'Skipped: .*<a href="#log_list">open units</a>' reads/report.html
 check "and why it has no figure" \
     grep -q 'No figure: it was skipped' reads/report.html
 
@@ -333,7 +332,7 @@ check "plot of a CSV" bash -c "cp kept/samples.csv s.csv &&
     '$ssdprobe' plot s.csv | grep -qx s-figures/log_list.svg"
 COLUMNS=44 "$ssdprobe" plot --terminal kept >picture 2>err
 check "in ASCII" bash -c '! LC_ALL=C grep -q "[^ -~]" picture &&
-    grep -q "Open units (log list): 8" picture'
+    grep -q "pen units.*: 8" picture'
 check "as wide as asked" bash -c "awk 'length > 44 { exit 1 }' picture"
 run log-list,clustered-block sim:ssd-a --assume=clustered_page=16KiB \
     --output-dir=known >/dev/null 2>&1
@@ -359,8 +358,7 @@ check "and it is said why there is no PNG" grep -q 'not installed' err
 check "which is well-formed, and says what the text says" "$python" -c '
 import sys, xml.etree.ElementTree as tree
 words = [t.text for t in tree.parse("kept/card.svg").iter() if t.text]
-sys.exit(not ("open units: 8" in words and "256 KiB" in words
-              and words.count("not asked") > 3))'
+sys.exit(not ("open units: 8" in words and words.count("not asked") > 3))'
 # It reads the picture whole, and what it writes is kept.
 printf '%s\n' '#!/bin/sh' 'grep -q "</svg>" && echo PNG of "$@"' \
     >no-png/rsvg-convert
@@ -498,15 +496,15 @@ trap 'losetup -d "$disk"; rm -rf -- "$scratch"' EXIT
     --allow-virtual --read-only --time-limit=2s --output-dir=without \
     >out 2>err </dev/null
 check "without io_uring a run comes to its end" test $? -eq 0
-check "by pread and pwrite" grep -q 'engine *pread/pwrite' out
-check "and says what is missing" grep -q 'yellow: io_uring is missing' out
+check "by pread and pwrite" grep -q 'Requests sent by *pread/pwrite' without/report.txt
+check "and says what is missing" grep -q 'Yellow: io_uring is missing' out
 check "in the page as well" grep -q '<dd>missing (yellow)' without/report.html
 check "with rows" test "$(wc -l <without/samples.csv)" -gt 10
 run basic "$disk" --allow-virtual --read-only --dry-run >out 2>err
 check "with it nothing is missing" bash -c '! grep -q "io_uring is missing" out err'
 # A loop device has no SMART, and nothing that could be asked for it.
 check "without SMART it says what is missing" \
-    grep -q 'health *a disk of its kind has no SMART' without/report.txt
+    grep -q 'Health before *a disk of its kind has no SMART' without/report.txt
 check "in the page as well" grep -q '<dd>a disk of its kind has no SMART' \
     without/report.html
 check "and to programs" "$python" -c 'import json
@@ -516,8 +514,8 @@ assert "has no SMART" in before["text"]'
 COLUMNS=36 run $probes sim:ssd-a >narrow 2>/dev/null
 check "a narrow terminal is kept to" bash -c "$(declare -f widest)
     widest 36 <narrow"
-check "and reads on" grep -q 'log_list: 8, found' narrow
-TERM=xterm script -qec "'$ssdprobe' run read-buffer sim:ssd-a -q" /dev/null \
+check "and reads on" grep -q '8 open units' narrow
+TERM=xterm script -qec "'$ssdprobe' run read-buffer sim:ssd-a -qv" /dev/null \
     >colour </dev/null 2>&1
 check "a terminal has colour" grep -q $'\033\[32mfound' colour
 NO_COLOR=1 TERM=xterm script -qec "'$ssdprobe' run read-buffer sim:ssd-a -q" \

@@ -83,20 +83,20 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
     ck_assert_ptr_null(strstr(text, "S3CR3T"));
     ck_assert_ptr_null(strstr(text, "by-id"));
     ck_assert_ptr_nonnull(strstr(text, "## Example\\|\\*SSD\\*\n"));
-    ck_assert_ptr_nonnull(
-        strstr(text, "| 16 KiB | exactly | 75.0 % | likely |"));
+    ck_assert_ptr_nonnull(strstr(text, "| 16 KiB | +-0 | 75.0 % | probably |"));
     ck_assert_ptr_nonnull(strstr(text, "|  |  |  | inconclusive |"));
-    ck_assert(strstr(text, "**Warning:**") < strstr(text, "| Parameter"));
+    ck_assert_ptr_nonnull(strstr(text, "> **Warning**: the drive ..."));
+    ck_assert(strstr(text, "> **Warning**") < strstr(text, "| Parameter"));
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
         size_t bars_count = 0;
         if (line[0] != '|')
             continue;
         for (const char *c = line; *c != '\n'; c++)
             bars_count += *c == '|' && c[-1] != '\\';
-        ck_assert_uint_eq(bars_count, 7);
+        ck_assert_uint_eq(bars_count, 6);
         rows_count++;
     }
-    ck_assert_uint_eq(rows_count, 4);
+    ck_assert_uint_eq(rows_count, 5); /* with one that heads the others */
 }
 END_TEST
 
@@ -127,16 +127,16 @@ START_TEST(what_is_open_for_one_reason_stands_there_once)
                     rows[i].why);
     ck_assert_str_eq(
         report_names(&findings, VERDICT_INCONCLUSIVE, text, sizeof(text)),
-        "write_buffer, clustered_block (erase unit) and 2 with "
-        "it, fast_cache and 2 with it, stripe_unit, "
-        "parallel_units");
+        "write buffer, erase unit and 2 more, SLC cache and 2 more, stripe "
+        "unit, "
+        "parallel units");
     ck_assert_uint_eq(
         report_of_verdict(&findings, VERDICT_INCONCLUSIVE, named, with_it), 5);
     /* What waits for a value that is known has its own place. */
     findings.items[3].verdict = VERDICT_ABSENT;
     report_names(&findings, VERDICT_INCONCLUSIVE, text, sizeof(text));
     ck_assert_ptr_nonnull(
-        strstr(text, "write_buffer, nand_type, content_dependence, fast"));
+        strstr(text, "write buffer, flash type, content dependence, SLC"));
 }
 END_TEST
 
@@ -174,22 +174,23 @@ END_TEST
 
 START_TEST(a_reader_meets_what_to_do_before_the_values)
 {
-    static const char *const parts[] = {
-        "A 64 GB drive with",
-        "Asked, but not known (see Why): nand_type",
-        "device",
-        "What to do about it:",
-        "PARAMETER",
-        "\nSpeed:\nrandom_read",
-        "\nLayout:\nclustered_page",
-        "likely\nreal_capacity",
-        "found\nnand_type",
-        "Skipped: log_list",
-        "\nWhy:\n  random_read"};
+    static const char *const parts[] = {"A 64 GB drive.\n",
+                                        "Probably write unit 16 KiB",
+                                        "  read, random 4 KiB",
+                                        "Open:    flash type",
+                                        "What to do:",
+                                        "Parameter",
+                                        "\nSpeed\nrandom_read",
+                                        "\nLayout\nclustered_page",
+                                        "probably\nreal_capacity",
+                                        "found\nnand_type",
+                                        "Skipped: log_list",
+                                        "\nWhy:\n  random_read",
+                                        "\nDrive:\n"};
     const struct device_info device = example_device();
     static struct findings findings;
     const struct report report = {.device = &device, .findings = &findings};
-    const struct report_style style = {0};
+    const struct report_style style = {.verbose = true};
     char text[TEXT_MAX];
     FILE *out = fmemopen(text, TEXT_MAX, "w");
     const char *at = text;
@@ -209,14 +210,14 @@ START_TEST(a_reader_meets_what_to_do_before_the_values)
 }
 END_TEST
 
-START_TEST(a_doubtful_absence_is_called_likely)
+START_TEST(a_doubtful_absence_is_called_probable)
 {
     static struct findings findings;
 
     findings.count = 0;
     struct finding *f = findings_add(&findings, "a-probe", "log_list");
     finding_absent(f, 0.9);
-    ck_assert_str_eq(report_verdict(f), "likely absent");
+    ck_assert_str_eq(report_verdict(f), "probably absent");
     finding_absent(f, report_sure);
     ck_assert_str_eq(report_verdict(f), "absent");
     finding_withdraw(f);
@@ -291,8 +292,8 @@ START_TEST(the_sentence_is_made_of_what_was_found)
     found(&findings, "sequential_read_rate", value_integer(113777778), 0.99);
     found(&findings, "write_buffer", value_integer(255 << 10), 0.99);
     ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive of SLC flash with 4 MiB erase units; reads "
-                     "114 MB/s; keep bursts below 255 KiB.");
+                     "A 64 GB drive. Reads 114 MB/s. SLC, erase unit 4 MiB, "
+                     "write buffer 255 KiB.");
 }
 END_TEST
 
@@ -309,13 +310,13 @@ START_TEST(what_is_not_sure_is_not_stated_as_if_it_were)
     found(&findings, "write_buffer", value_integer(255 << 10), 0.95);
     ck_assert_str_eq(
         summary_of(&findings),
-        "A 64 GB drive, probably of SLC flash (75 %), with probably 16 KiB "
-        "write units (98 %), 4 MiB erase units and 1 open unit; probably "
-        "writes 13 MB/s (80 %); probably absorbs bursts below 255 KiB (95 %).");
+        "A 64 GB drive. Probably writes 13 MB/s (80 %). Erase unit 4 MiB, 1 "
+        "open unit; probably SLC (75 %), write unit 16 KiB (98 %), write "
+        "buffer 255 KiB (95 %).");
     findings.count = 0;
     found(&findings, "nand_type", value_text("SLC"), 0.75);
     ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive, probably of SLC flash (75 %).");
+                     "A 64 GB drive. Probably SLC (75 %).");
 }
 END_TEST
 
@@ -332,8 +333,7 @@ START_TEST(what_was_not_found_is_not_said)
     finding_absent(findings_add(&findings, "write-buffer", "write_buffer"), 1);
     struct finding *f = findings_add(&findings, "assumed", "log_list");
     finding_found(f, value_integer(8), 0.999);
-    ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive; nothing more can be said in a sentence.");
+    ck_assert_str_eq(summary_of(&findings), "A 64 GB drive.");
     /* Two answers to one question are none. */
     found(&findings, "clustered_block", value_integer(4 << 20), 0.999);
     found(&findings, "read_boundary", value_integer(2 << 20), 0.99);
@@ -353,11 +353,11 @@ START_TEST(an_interval_is_not_hidden_by_its_middle)
     findings.items[1].low = value_integer(3 << 20);
     findings.items[1].high = value_integer(5 << 20);
     ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive; reads 90 MB/s to 140 MB/s; keep bursts "
-                     "below 3 MiB.");
+                     "A 64 GB drive. Reads 90 MB/s to 140 MB/s. Write buffer "
+                     "3 MiB to 5 MiB.");
     findings.items[0].value = findings.items[0].high = value_none();
     ck_assert_ptr_nonnull(
-        strstr(summary_of(&findings), "reads at least 90 MB/s"));
+        strstr(summary_of(&findings), "Reads at least 90 MB/s"));
 }
 END_TEST
 
@@ -369,15 +369,17 @@ START_TEST(a_write_rate_that_does_not_last_is_not_the_drives)
     findings.count = 0;
     found(&findings, "sequential_write_rate", value_integer(450000000), 0.999);
     found(&findings, "sustained_write_rate", value_integer(80000000), 0.999);
-    ck_assert_str_eq(summary_of(&findings), "A 64 GB drive; writes 80 MB/s.");
+    ck_assert_str_eq(summary_of(&findings), "A 64 GB drive. Writes 80 MB/s.");
     found(&findings, "fast_write_rate", value_integer(450000000), 0.999);
     found(&findings, "fast_cache", value_integer(UINT64_C(4) << 30), 0.999);
-    ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive; writes 450 MB/s for 4 GiB, then 80 MB/s.");
+    ck_assert_str_eq(
+        summary_of(&findings),
+        "A 64 GB drive. Writes 450 MB/s for the first 4.29 GB, then "
+        "80 MB/s.");
     findings.items[3].confidence = 0.9;
     ck_assert_str_eq(summary_of(&findings),
-                     "A 64 GB drive; probably writes 450 MB/s for 4 GiB, then "
-                     "80 MB/s (90 %).");
+                     "A 64 GB drive. Probably writes 450 MB/s for the first "
+                     "4.29 GB, then 80 MB/s (90 %).");
 }
 END_TEST
 
@@ -388,14 +390,22 @@ START_TEST(a_fake_drive_is_none_of_its_capacity)
     findings.count = 0;
     found(&findings, "capacity_kind", value_text("wraps"), 0.99);
     found(&findings, "real_capacity", value_integer(UINT64_C(8) << 30), 0.99);
-    ck_assert_ptr_eq(
-        strstr(summary_of(&findings),
-               "A drive that says 64 GB and holds no more than 8.59 GB"),
-        summary_of(&findings));
+    ck_assert_str_eq(summary_of(&findings),
+                     "FAKE: sold as 64 GB, holds 8.59 GB; what is written "
+                     "beyond overwrites the rest. Return it. A drive.");
     findings.items[1].confidence = 0.9;
-    ck_assert_ptr_nonnull(
-        strstr(summary_of(&findings),
-               "and probably holds no more than 8.59 GB (90 %)"));
+    ck_assert_ptr_nonnull(strstr(summary_of(&findings),
+                                 "sold as 64 GB, probably (90 %) holds 8.59"));
+    /* Where it ends is not known, or nothing is kept. */
+    findings.items[1].verdict = VERDICT_INCONCLUSIVE;
+    ck_assert_ptr_eq(strstr(summary_of(&findings),
+                            "FAKE: sold as 64 GB, holds less than it says; "),
+                     summary_of(&findings));
+    findings.items[1].verdict = VERDICT_FOUND;
+    findings.items[0].value = value_text("drops");
+    findings.items[1].value = value_integer(0);
+    ck_assert_ptr_eq(strstr(summary_of(&findings), "BROKEN: "),
+                     summary_of(&findings));
     findings.items[0].value = value_text("genuine");
     ck_assert_ptr_eq(strstr(summary_of(&findings), "A 64 GB drive"),
                      summary_of(&findings));
@@ -414,7 +424,7 @@ START_TEST(red_conditions_are_in_the_sentence)
     found(&findings, "random_read", value_integer(100000), 0.999);
     conditions.items[0].grade = CONDITION_YELLOW;
     ck_assert_str_eq(report_summary(&report, false, text),
-                     "A drive; a random read of 4 KiB takes 100 us.");
+                     "A drive. A random 4 KiB read takes 100 us.");
     conditions.items[0].grade = CONDITION_RED;
     ck_assert_ptr_nonnull(
         strstr(report_summary(&report, false, text), "Conditions were red"));
@@ -438,18 +448,86 @@ START_TEST(every_form_begins_with_it)
     finding_why(f, "only reads");
     ck_assert_int_eq(report_text(out, &report, &plain), 0);
     ck_assert_int_eq(fclose(out), 0);
-    ck_assert_ptr_eq(strstr(text, "A drive; a random read of 4 KiB takes"),
-                     text);
-    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list (open units)\n"));
-    ck_assert_ptr_null(strstr(text, "log_list  "));
+    ck_assert_ptr_eq(strstr(text, "A drive.\nA random 4 KiB read takes"), text);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nOpen:    1 skipped (why: report -v)\n"));
+    ck_assert_ptr_null(strstr(text, "log_list"));
     render(text, &report);
-    ck_assert_ptr_nonnull(strstr(text, "\n**A drive; a random read of 4 KiB"));
-    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list (open units).\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nA drive.\n\nA random 4 KiB read"));
+    ck_assert_ptr_nonnull(strstr(text, "\nSkipped: log_list.\n"));
     report_json(document, &report);
     ck_assert(json_object_object_get_ex(document, "summary", &summary));
     ck_assert_str_eq(json_object_get_string(summary),
-                     "A drive; a random read of 4 KiB takes 100 us.");
+                     "A drive. A random 4 KiB read takes 100 us.");
     json_object_put(document);
+}
+END_TEST
+
+/* Every finding there is, each with the longest words, and all that is doubtful:
+ * the last screen has 22 lines of 80 columns all the same. */
+START_TEST(the_last_screen_fits_a_terminal)
+{
+    static const char *const parameters[] = {"random_read",
+                                             "random_read_rate",
+                                             "read_parallelism",
+                                             "random_write",
+                                             "steady_random_write",
+                                             "cleaning_stall",
+                                             "fua_time",
+                                             "sequential_read_rate",
+                                             "fast_write_rate",
+                                             "sustained_write_rate",
+                                             "fast_cache",
+                                             "read_slowdown",
+                                             "clustered_page",
+                                             "clustered_block",
+                                             "log_list",
+                                             "parallel_units",
+                                             "write_buffer",
+                                             "request_overhead"};
+    static struct findings findings;
+    static struct conditions conditions;
+    static struct report_warnings warnings;
+    const struct device_info device = example_device();
+    const struct report report = {.device = &device,
+                                  .findings = &findings,
+                                  .conditions = &conditions,
+                                  .warnings = &warnings,
+                                  .kept = "ssdprobe-Example-2026/report.html"};
+    const struct report_style style = {0};
+    static char text[TEXT_MAX];
+    size_t lines_count = 0;
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    findings.count = 0;
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
+        found(&findings, parameters[i], value_integer(123456), 0.95);
+    finding_extra(&findings.items[6], "p99", value_integer(1234567));
+    found(&findings, "nand_type", value_text("MLC"), 0.95);
+    while (findings.count < 40)
+        finding_why(findings_add(&findings, "a-probe", "hot_cold_separation"),
+                    "%zu", findings.count);
+    findings_add(&findings, "a-probe", "read_boundary")->verdict =
+        VERDICT_SKIPPED;
+    for (conditions.count = 0; conditions.count < 4; conditions.count++) {
+        struct condition *item = &conditions.items[conditions.count];
+        item->grade = CONDITION_RED;
+        snprintf(item->reason, sizeof(item->reason), "%s",
+                 "this is a reason that goes on and on, far beyond the end of "
+                 "the line, and of the next, up to the end of all that a "
+                 "condition can hold");
+    }
+    for (warnings.count = 0; warnings.count < 3; warnings.count++)
+        snprintf(warnings.texts[warnings.count], sizeof(warnings.texts[0]),
+                 "the run was interrupted");
+    ck_assert_int_eq(report_text(out, &report, &style), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    for (char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        ck_assert_msg(strcspn(line, "\n") <= 80, "%s", text);
+        lines_count++;
+    }
+    ck_assert_msg(lines_count <= 22, "%zu lines:\n%s", lines_count, text);
+    ck_assert_ptr_nonnull(strstr(text, "\nReport:  ssdprobe-Example-2026/"));
 }
 END_TEST
 
@@ -459,13 +537,11 @@ static const struct {
     enum verdict by_writes, by_reads;
     const char *names;
 } erase_units[] = {
-    {VERDICT_FOUND, VERDICT_INCONCLUSIVE, "nand_type"},
-    {VERDICT_INCONCLUSIVE, VERDICT_FOUND, "nand_type"},
-    {VERDICT_INCONCLUSIVE, VERDICT_INCONCLUSIVE,
-     "clustered_block (erase unit), nand_type"},
-    {VERDICT_INCONCLUSIVE, VERDICT_ABSENT,
-     "clustered_block (erase unit), nand_type"},
-    {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "read_boundary, nand_type"},
+    {VERDICT_FOUND, VERDICT_INCONCLUSIVE, "flash type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_FOUND, "flash type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_INCONCLUSIVE, "erase unit, flash type"},
+    {VERDICT_INCONCLUSIVE, VERDICT_ABSENT, "erase unit, flash type"},
+    {VERDICT_SKIPPED, VERDICT_INCONCLUSIVE, "read boundary, flash type"},
 };
 
 START_TEST(one_question_is_open_once_and_only_if_nobody_answered)
@@ -516,7 +592,7 @@ int main(void)
     tcase_add_test(cases, a_percentile_takes_enough_requests);
     tcase_add_test(cases, a_reader_meets_what_to_do_before_the_values);
     tcase_add_test(cases, the_card_says_what_is_known_and_what_is_not);
-    tcase_add_test(cases, a_doubtful_absence_is_called_likely);
+    tcase_add_test(cases, a_doubtful_absence_is_called_probable);
     tcase_add_test(cases, the_sentence_is_made_of_what_was_found);
     tcase_add_test(cases, what_is_not_sure_is_not_stated_as_if_it_were);
     tcase_add_test(cases, what_was_not_found_is_not_said);
@@ -525,6 +601,7 @@ int main(void)
     tcase_add_test(cases, a_fake_drive_is_none_of_its_capacity);
     tcase_add_test(cases, red_conditions_are_in_the_sentence);
     tcase_add_test(cases, every_form_begins_with_it);
+    tcase_add_test(cases, the_last_screen_fits_a_terminal);
     tcase_add_loop_test(cases,
                         one_question_is_open_once_and_only_if_nobody_answered,
                         0, sizeof(erase_units) / sizeof(erase_units[0]));

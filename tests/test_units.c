@@ -225,7 +225,10 @@ static const struct amount {
     {999499999, "bytes_per_second", "999 MB/s"},
     {999500000, "bytes_per_second", "1 GB/s"},
     {1000, "permille", "100 %"},
-    {74778, "requests_per_second", "74778/s"},
+    {74778, "requests_per_second", "74.8k IOPS"},
+    {972, "requests_per_second", "972 IOPS"},
+    {999499, "requests_per_second", "999k IOPS"},
+    {999500, "requests_per_second", "1M IOPS"},
 };
 
 START_TEST(quantities_are_shown_without_powers_of_ten)

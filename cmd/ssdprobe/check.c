@@ -116,7 +116,10 @@ static void print_outcomes(struct run *run, int error)
     struct output *output = &run->invocation.output;
     const struct report *report = &run->invocation.report;
 
-    report_text(output->text, report, &output->style);
+    struct report_style style = output->style;
+
+    style.verbose = true; /* there are no findings that it would be about */
+    report_text(output->text, report, &style);
     if (report->plan)
         confirm_print_plan(output->text, &run->invocation.settings,
                            report->device, &run->plan);

@@ -16,6 +16,7 @@
 #include "lib/infer/csv/sample_csv.h"
 #include "lib/report/markdown.h"
 #include "lib/session/run/session.h"
+#include "probes/probes.h"
 
 /* Neither the digest, which shows edits, nor what is checked at the end of a
  * run is there: whether the drive kept its speed, and had been written. */
@@ -248,7 +249,8 @@ static int infer_samples(struct invocation *invocation, const char *path,
         recording->cost = infer_cost(&rows);
         struct report report = {.device = &recording->device,
                                 .findings = &recording->findings,
-                                .cost = &recording->cost};
+                                .cost = &recording->cost,
+                                .probes = probes_all};
         if (!several) /* else the document has no one device to name */
             invocation->report = report;
         put_report(&invocation->output, &report, &origin);

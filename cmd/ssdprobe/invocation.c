@@ -7,6 +7,7 @@
 #include "cmd/ssdprobe/console/settings.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/infer/drive_verdict.h"
+#include "probes/probes.h"
 
 enum {
     STATUS_IO = 4,
@@ -48,6 +49,7 @@ int invocation_begin(struct invocation *invocation,
         error = output_open(&invocation->output, &invocation->settings, why);
     error = signals_end_wait(error, why);
     invocation->report.hide_serial = invocation->settings.no_serial;
+    invocation->report.probes = probes_all;
     if (invocation->settings.no_serial)
         hide_operands(&invocation->output.secrets, given);
     return error;

@@ -12,6 +12,7 @@
 #include "cmd/ssdprobe/pages/run_read.h"
 #include "cmd/ssdprobe/twin/twin_made.h"
 #include "lib/infer/csv/sample_csv.h"
+#include "probes/probes.h"
 
 /* The findings in the kept document, which a newer program may have changed.
  * What the document tells of the run itself stays as it is. */
@@ -68,7 +69,8 @@ static int make_document(const struct options_given *given,
     store->report = (struct report){.device = &store->device,
                                     .cost = &store->cost,
                                     .findings = &store->findings,
-                                    .warnings = &store->warnings};
+                                    .warnings = &store->warnings,
+                                    .probes = probes_all};
     report_json(run->document, &store->report);
     for (size_t i = 0; i < store->warnings.count; i++)
         common_json_message(run->document, program, "warning",
@@ -88,6 +90,7 @@ static int make_again(struct invocation *invocation, struct run_read *run,
 
     memset(&rows, 0, sizeof(rows));
     store->findings.count = 0;
+    store->report.probes = probes_all;
     error = infer_conclude(run_dir_path(&run->dir, RUN_DIR_SAMPLES, samples),
                            &rows, &store->findings, why);
     if (!error)

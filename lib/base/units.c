@@ -227,6 +227,17 @@ char *format_ns(uint64_t ns, char *text, size_t size)
     return text;
 }
 
+/* "972 IOPS", "9.8k IOPS", "1.25M IOPS" */
+static void format_iops(uint64_t amount, char *text, size_t size)
+{
+    if (amount < 1000)
+        snprintf(text, size, "%" PRIu64 " IOPS", amount);
+    else if (amount < 999500) /* "%.3g" would round more to a power of ten */
+        snprintf(text, size, "%.3gk IOPS", (double)amount / 1e3);
+    else
+        snprintf(text, size, "%.3gM IOPS", (double)amount / 1e6);
+}
+
 char *format_quantity(uint64_t amount, const char *unit, char *text,
                       size_t size)
 {
@@ -245,8 +256,9 @@ char *format_quantity(uint64_t amount, const char *unit, char *text,
         snprintf(text, size, "%.3g times", (double)amount / 1e3);
     else if (strcmp(unit, "permille") == 0)
         snprintf(text, size, "%.3g %%", (double)amount / 10);
+    else if (strcmp(unit, "requests_per_second") == 0)
+        format_iops(amount, text, size);
     else
-        snprintf(text, size, "%" PRIu64 "%s", amount,
-                 strcmp(unit, "requests_per_second") == 0 ? "/s" : "");
+        snprintf(text, size, "%" PRIu64, amount);
     return text;
 }

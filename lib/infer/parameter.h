@@ -17,14 +17,13 @@ const char *parameter_now(const char *name);
  * drive has no more than 2^32 of anything that is counted. */
 double unit_most(const char *unit);
 
-/* What it is, in a few plain words, with the everyday name where the papers
- * have one of their own: "write unit: what the drive writes at once". NULL:
- * there is no such parameter. */
+/* What it is, in a few plain words: "the unit in which the drive programs flash
+ * (clustered page)". NULL: there is no such parameter. */
 const char *parameter_meaning(const char *parameter);
 
-/* The everyday name with which the meaning begins, "write unit", in `name`;
- * empty where the papers have no name of their own. Returns `name`. */
-const char *parameter_everyday(const char *parameter, char name[static 32]);
+/* Its everyday name: "write unit" of "clustered_page". An unknown parameter is
+ * returned as it is. */
+const char *parameter_label(const char *parameter);
 
 /* What a parameter is about. A report shows the findings in this order. */
 enum parameter_group {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/drive_verdict.h"
 #include "lib/report/compare.h"
 
 /* What `diff` calls likely. */
@@ -21,6 +22,11 @@ const char *known_kind_name(enum known_kind kind)
     return names[kind];
 }
 
+static bool is_emulated(const struct known_model *model)
+{
+    return model->report->device && model->report->device->virtual_clock;
+}
+
 int known_compare(const struct report *report, const struct known_model *models,
                   size_t models_count, struct report_known *known)
 {
@@ -31,18 +37,27 @@ int known_compare(const struct report *report, const struct known_model *models,
         (struct report_known){.kind = KNOWN_OPEN, .models_count = models_count};
     if (!pair)
         return -ENOMEM;
-    for (size_t i = 0; i < models_count; i++) {
+    const bool emulated = report->device && report->device->virtual_clock;
+    const enum drive_state state = drive_verdict(report->findings).state;
+    const bool bad = state == DRIVE_FAKE || state == DRIVE_BROKEN;
+    size_t count = 0;
+    /* A real drive is none of those that were emulated, nor the reverse; and a
+     * fake is no drive of another's model. */
+    for (size_t i = 0; i < models_count; i++)
+        count += !bad && is_emulated(&models[i]) == emulated;
+    known->models_count = count;
+    for (size_t i = 0; count && i < models_count; i++) {
+        if (is_emulated(&models[i]) != emulated)
+            continue;
         compare_reports(report, models[i].report, pair);
         const double one = pair->probes_count ? pair->one_model : 0.5;
-        const double weight =
-            known_before / (double)models_count * one / (1 - one);
+        const double weight = known_before / (double)count * one / (1 - one);
         sum += weight;
         if (!pair->probes_count || weight <= most)
             continue;
         most = weight;
         known->probes_count = pair->probes_count;
-        known->emulated =
-            models[i].report->device && models[i].report->device->virtual_clock;
+        known->emulated = emulated;
         report_utf8(models[i].name, known->name, sizeof(known->name));
     }
     free(pair);
@@ -62,21 +77,16 @@ char *known_sentence(const struct report_known *known, char *text, size_t size)
     if (!known || known->models_count == 0 || !known->name[0])
         return text;
     if (known->kind == KNOWN_LIKE)
-        snprintf(text, size,
-                 "Of %zu known model%s it resembles %s%s: %d %%, from what %zu "
-                 "probe%s found in both.",
-                 known->models_count, plural, known->name,
+        snprintf(text, size, "%s%s, %d %% (of %zu known model%s)", known->name,
                  known->emulated ? " (an emulated drive)" : "",
-                 (int)floor(known->probability * 100), known->probes_count,
-                 known->probes_count == 1 ? "" : "s");
+                 (int)floor(known->probability * 100), known->models_count,
+                 plural);
     else if (known->asked && known->kind == KNOWN_NONE)
-        snprintf(text, size, "It resembles none of %zu known model%s.",
-                 known->models_count, plural);
+        snprintf(text, size, "none of %zu known model%s", known->models_count,
+                 plural);
     else if (known->asked)
-        snprintf(
-            text, size,
-            "Whether it resembles any of %zu known model%s cannot be told.",
-            known->models_count, plural);
+        snprintf(text, size, "cannot be told (of %zu known model%s)",
+                 known->models_count, plural);
     return text;
 }
 

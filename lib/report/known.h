@@ -37,9 +37,8 @@ struct report_known {
 int known_compare(const struct report *report, const struct known_model *models,
                   size_t models_count, struct report_known *known);
 
-/* "Of 17 known models it resembles ssd-a (an emulated drive): 98 %, from what 6
- * probes found in both." Empty where nobody asked and there is no such model.
- * Returns `text`. */
+/* "ssd-a (an emulated drive), 98 % (of 17 known models)". Empty where nobody
+ * asked and it is like none. Returns `text`. */
 char *known_sentence(const struct report_known *known, char *text, size_t size);
 
 struct json_object;

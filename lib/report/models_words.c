@@ -10,7 +10,7 @@
 #include "lib/report/models.h"
 #include "lib/report/summary.h"
 
-enum { COLUMNS_NORMAL = 80, INDENT = 4, NAMES_BYTES = 600 };
+enum { COLUMNS_NORMAL = 80, INDENT = 4, NAMES_BYTES = 800 };
 
 /* What the drives of a model call themselves: "A, B"; SIZE_MAX: all. */
 static char *declared_text(const struct models *models, size_t model,

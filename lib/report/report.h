@@ -35,6 +35,7 @@ struct report_warnings {
 
 struct report_twin;
 struct report_known;
+struct probe;
 
 /* NULL is allowed everywhere: not known, not done, or it failed before. */
 struct report {
@@ -49,6 +50,9 @@ struct report {
     const struct interlock_outcomes *interlocks; /* JSON only */
     const struct report_twin *twin;              /* report_twin.h */
     const struct report_known *known;            /* known.h */
+    const struct probe *const *probes; /* their questions; ends in NULL */
+    const char *kept; /* the page of the run: "RUNDIR/report.html" */
+    int exit_status;  /* that the last screen names beside it */
     bool hide_serial;
 };
 
@@ -57,10 +61,11 @@ struct report_style {
     bool colour;            /* never carries meaning alone */
     bool plain_bytes;       /* "16384 B" in place of "16 KiB" */
     bool markdown;          /* as report_markdown() */
-    bool verbose;           /* what the run was expected to cost, too */
+    bool verbose;           /* all of it; else what fits a screen */
 };
 
-/* In the form that `style` asks for. 0 or -errno (a full disk). */
+/* In the form that `style` asks for: the last screen of a run, or all of it
+ * (verbose), or Markdown. 0 or -errno (a full disk). */
 int report_text(FILE *out, const struct report *report,
                 const struct report_style *style);
 
@@ -112,12 +117,12 @@ char *report_capacity(const struct device_info *device, bool plain_bytes,
 /* Found or absent, but with less than report_sure (summary.h). */
 bool report_is_likely(const struct finding *finding);
 
-/* "found", and so on; "likely" and "likely absent" below report_sure
+/* "found", and so on; "probably" and "probably absent" below report_sure
  * (summary.h), "assumed" where the user gave the value. */
 const char *report_verdict(const struct finding *finding);
 
-/* "16 KiB .. 32 KiB", "exactly", "to 3 digits" (the ends are printed alike),
- * "at least 2", or "-"; "99.9 %" or "-". What is assumed has neither interval
+/* "16 KiB .. 32 KiB", "+-0", "+-0.5 %" (the ends are printed alike), "at least
+ * 2", or "-"; "99.9 %" or "-". What is assumed has neither interval
  * nor confidence. Both return `text`. */
 char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size);

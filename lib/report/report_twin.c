@@ -64,28 +64,6 @@ int report_twin_text(FILE *out, const struct report_twin *twin,
     return ferror(out) ? (errno ? -errno : -EIO) : 0;
 }
 
-void report_twin_section(FILE *out, const struct report_twin *twin,
-                         const struct report_style *style)
-{
-    char text[400];
-
-    if (!twin)
-        return;
-    fputs("\nThe twin (twin.ini, an emulated drive that behaves so):\n", out);
-    report_wrap(out, report_twin_sentence(twin, text, sizeof(text)), 2,
-                style->columns_count);
-    for (size_t i = 0; i < twin->decisions_count; i++) {
-        const struct report_twin_decision *decision = &twin->decisions[i];
-        if (strcmp(decision->origin, "contradicted") != 0 &&
-            strcmp(decision->origin, "decided") != 0)
-            continue;
-        snprintf(text, sizeof(text), "%s: %s = %s, next best %s (z %.1f)",
-                 decision->origin, decision->key, decision->value,
-                 decision->rival, decision->z);
-        report_wrap(out, text, 2, style->columns_count);
-    }
-}
-
 static void add_text(struct json_object *object, const char *key,
                      const char *text)
 {

@@ -43,11 +43,7 @@ struct report_twin {
 int report_twin_text(FILE *out, const struct report_twin *twin,
                      const struct report_style *style);
 
-/* The section of a text report; nothing where there is no twin. */
-void report_twin_section(FILE *out, const struct report_twin *twin,
-                         const struct report_style *style);
-
-/* The sentence that both begin with. Returns `text`. */
+/* The sentence that it begins with. Returns `text`. */
 char *report_twin_sentence(const struct report_twin *twin, char *text,
                            size_t size);
 

@@ -90,8 +90,25 @@ const char *report_verdict(const struct finding *finding)
     if (finding_assumed(finding))
         return "assumed";
     if (report_is_likely(finding)) /* 75 % is not said as 99.9 % is */
-        return finding->verdict == VERDICT_FOUND ? "likely" : "likely absent";
+        return finding->verdict == VERDICT_FOUND ? "probably"
+                                                 : "probably absent";
     return verdict_name(finding->verdict);
+}
+
+static double number_of(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER ? (double)value->integer
+           : value->kind == VALUE_REAL  ? value->real
+                                        : 0;
+}
+
+/* How far the ends of the interval are from its middle. */
+static double percent_of(const struct finding *finding)
+{
+    const double low = number_of(&finding->low);
+    const double high = number_of(&finding->high);
+
+    return low + high > 0 ? 100 * (high - low) / (high + low) : 0;
 }
 
 char *report_interval(const struct finding *finding, bool plain_bytes,
@@ -114,7 +131,7 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
     if (low[0] && strcmp(low, high) == 0) {
         const bool is_number = finding->value.kind == VALUE_INTEGER ||
                                finding->value.kind == VALUE_REAL;
-        snprintf(text, size, "%s", is_number ? "exactly" : "-");
+        snprintf(text, size, "%s", is_number ? "+-0" : "-");
         return text;
     }
     report_amount(&finding->low, finding->unit, plain_bytes, low, sizeof(low));
@@ -125,7 +142,7 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
         snprintf(low, sizeof(low), "%" PRId64 " KiB",
                  finding->low.integer / 1024); /* of "3 MiB .. 3072.5 KiB" */
     if (low[0] && strcmp(low, high) == 0)
-        snprintf(text, size, "to 3 digits");
+        snprintf(text, size, "+-%.1g %%", percent_of(finding));
     else if (low[0] && high[0] && strcmp(finding->unit, "thousandths") == 0)
         /* "10.4 .. 11.6 times": the word twice does not fit the table. */
         snprintf(text, size, "%.*s .. %s", (int)strcspn(low, " "), low, high);

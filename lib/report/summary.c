@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/drive_verdict.h"
 #include "lib/infer/parameter.h"
 
 const double report_sure = 0.99;
@@ -99,70 +100,92 @@ static const char *amount_of(const struct sentence *sentence,
     return text;
 }
 
-static const char *capacity_text(const struct sentence *sentence,
-                                 uint64_t bytes, char text[64])
-{
-    if (sentence->plain_bytes)
-        snprintf(text, 64, "%" PRIu64 " B", bytes);
-    else
-        format_capacity(bytes, text, 64);
-    return text;
-}
-
 static const struct finding *less_sure(const struct finding *a,
                                        const struct finding *b)
 {
     return a->confidence < b->confidence ? a : b;
 }
 
-/* A drive that holds less than it says is no drive of that capacity. */
-static bool add_fake(struct sentence *sentence, uint64_t declared_bytes)
+/* Both sizes in one system of units: of 1024 where what it says is whole. */
+static const char *size_text(const struct sentence *sentence, uint64_t bytes,
+                             bool binary, char text[64])
 {
-    const struct finding *kind = said_of(sentence, "capacity_kind");
-    const struct finding *real = said_of(sentence, "real_capacity");
-    char says[64], holds[64], sure[16];
-
-    if (!kind || kind->value.kind != VALUE_TEXT ||
-        strcmp(kind->value.text, "genuine") == 0)
-        return false;
-    if (declared_bytes == 0 || !real || number_of(&real->value) <= 0) {
-        add(sentence, "A drive that %sholds less than it says%s",
-            probably(kind), how_sure(kind, sure));
-        return true;
-    }
-    const struct finding *least = less_sure(real, kind);
-    add(sentence, "A drive that says %s and %sholds no more than %s%s",
-        capacity_text(sentence, declared_bytes, says), probably(least),
-        capacity_text(sentence, (uint64_t)number_of(&real->value), holds),
-        how_sure(least, sure));
-    return true;
+    if (sentence->plain_bytes)
+        snprintf(text, 64, "%" PRIu64 " B", bytes);
+    else if (binary)
+        format_bytes(bytes, text, 64);
+    else
+        format_capacity(bytes, text, 64);
+    return text;
 }
 
+char *report_banner(const struct report *report, bool plain_bytes,
+                    char text[REPORT_BANNER_BYTES])
+{
+    const struct drive_verdict verdict = drive_verdict(report->findings);
+    const uint64_t says = report->device ? report->device->capacity_bytes : 0;
+    const struct sentence sentence = {report->findings, text, plain_bytes};
+    const bool binary = says % GIB == 0;
+    char declared[64] = "", holds[64] = "less than that", sure[24] = "";
+
+    text[0] = '\0';
+    if (verdict.confidence < report_sure)
+        snprintf(sure, sizeof(sure), "probably (%d %%) ",
+                 (int)floor(verdict.confidence * 100 + 1e-9));
+    if (verdict.state == DRIVE_BROKEN)
+        snprintf(text, REPORT_BANNER_BYTES,
+                 "BROKEN: %sit keeps nothing that is written to it. Replace "
+                 "it.",
+                 sure);
+    if (verdict.state != DRIVE_FAKE)
+        return text;
+    if (says)
+        snprintf(declared, sizeof(declared), "sold as %s, ",
+                 size_text(&sentence, says, binary, holds));
+    if (verdict.holds_bytes)
+        size_text(&sentence, verdict.holds_bytes, binary, holds);
+    else
+        snprintf(holds, sizeof(holds), "less than it says");
+    snprintf(text, REPORT_BANNER_BYTES,
+             "FAKE: %s%s%s%s; what is written beyond %s. Return it.", declared,
+             sure, says ? "holds " : "it holds ", holds,
+             verdict.overwrites ? "overwrites the rest" : "is lost");
+    return text;
+}
+
+/* What its bus makes of it: "an NVMe drive". */
+static const char *kind_of(const struct device_info *device)
+{
+    static const struct {
+        const char *bus, *kind;
+    } kinds[] = {{"nvme", "NVMe drive"}, {"usb", "USB drive"},
+                 {"mmc", "memory card"}, {"sd", "memory card"},
+                 {"ata", "SATA drive"},  {"sata", "SATA drive"}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (device && strcmp(device->bus, kinds[i].bus) == 0)
+            return kinds[i].kind;
+    return "drive";
+}
+
+/* "A 34.4 GB NVMe drive (emulated)." A bad one is no drive of its size. */
 static void add_drive(struct sentence *sentence,
                       const struct device_info *device)
 {
-    const uint64_t bytes = device ? device->capacity_bytes : 0;
-    const bool emulated = device && device->virtual_clock;
+    const enum drive_state state = drive_verdict(sentence->findings).state;
+    const bool bad = state == DRIVE_FAKE || state == DRIVE_BROKEN;
+    const uint64_t bytes = device && !bad ? device->capacity_bytes : 0;
+    const char *kind = kind_of(device);
     char size[64] = "";
 
-    if (add_fake(sentence, bytes))
-        return;
     if (bytes)
-        capacity_text(sentence, bytes, size);
-    add(sentence, "A%s %s%sdrive", emulated ? "n emulated" : "", size,
-        bytes ? " " : "");
-}
-
-static void add_flash(struct sentence *sentence)
-{
-    const struct finding *type = said_of(sentence, "nand_type");
-    char text[160], sure[16];
-
-    if (!type)
-        return;
-    report_amount(&type->value, type->unit, false, text, sizeof(text));
-    add(sentence, "%s %sof %s flash%s%s", is_sure(type) ? "" : ",",
-        probably(type), text, how_sure(type, sure), is_sure(type) ? "" : ",");
+        size_text(sentence, bytes, false, size);
+    /* An 8 GB, an 80 GB, an 18 GB drive. */
+    const bool vowel = bytes ? size[0] == '8' || strncmp(size, "11 ", 3) == 0 ||
+                                   strncmp(size, "18 ", 3) == 0
+                             : kind[0] == 'N';
+    add(sentence, "A%s %s%s%s%s.", vowel ? "n" : "", size, bytes ? " " : "",
+        kind, device && device->virtual_clock ? " (emulated)" : "");
 }
 
 const struct finding *report_erase_unit(const struct findings *findings)
@@ -177,37 +200,30 @@ const struct finding *report_erase_unit(const struct findings *findings)
     return block ? block : unit;
 }
 
-/* " with 16 KiB pages, 4 MiB erase units and probably 8 open units (80 %)" */
-static void add_layout(struct sentence *sentence)
-{
-    const struct {
-        const struct finding *finding;
-        const char *one, *many;
-    } parts[] = {
-        {said_of(sentence, "clustered_page"), "write unit", "write units"},
-        {report_erase_unit(sentence->findings), "erase unit", "erase units"},
-        {said_of(sentence, "log_list"), "open unit", "open units"}};
-    enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
-    size_t left_count = 0;
-    const char *before = " with ";
-    char amount[160], sure[16];
+/* ---- how fast ------------------------------------------------------------ */
 
-    for (size_t i = 0; i < PARTS; i++)
-        left_count += parts[i].finding != NULL;
-    for (size_t i = 0; i < PARTS; i++) {
-        const struct finding *finding = parts[i].finding;
-        if (!finding)
-            continue;
-        const bool one = finding->unit[0] == 'c' &&
-                         fabs(number_of(&finding->value) - 1) < even;
-        add(sentence, "%s%s%s %s%s", before, probably(finding),
-            amount_of(sentence, finding, amount),
-            one ? parts[i].one : parts[i].many, how_sure(finding, sure));
-        before = --left_count == 1 ? " and " : ", ";
-    }
+/* "and probably 253k IOPS (QD 32, 95 %)" */
+static void add_iops(struct sentence *sentence, const char *before)
+{
+    const struct finding *rate = said_of(sentence, "random_read_rate");
+    const struct finding *depth = said_of(sentence, "read_parallelism");
+    char amount[160], queue[48] = "", sure[24] = "";
+
+    if (!rate)
+        return;
+    const struct finding *least = depth ? less_sure(rate, depth) : rate;
+    if (depth)
+        snprintf(queue, sizeof(queue), "QD %.0f", number_of(&depth->value));
+    if (!is_sure(least))
+        snprintf(sure, sizeof(sure), "%s%d %%", depth ? ", " : "",
+                 (int)floor(least->confidence * 100 + 1e-9));
+    add(sentence, "%s%s%s", before, probably(least),
+        amount_of(sentence, rate, amount));
+    if (queue[0] || sure[0])
+        add(sentence, " (%s%s)", queue, sure);
 }
 
-/* "; reads 110 MB/s": the verb and the amount. */
+/* "reads 110 MB/s (95 %)" */
 static bool add_clause(struct sentence *sentence, const char *verb,
                        const char *parameter)
 {
@@ -216,78 +232,197 @@ static bool add_clause(struct sentence *sentence, const char *verb,
 
     if (!finding)
         return false;
-    add(sentence, "; %s%s %s%s", probably(finding), verb,
+    add(sentence, "%s%s %s%s", probably(finding), verb,
         amount_of(sentence, finding, amount), how_sure(finding, sure));
     return true;
 }
 
-/* "; writes 450 MB/s for 4 GiB, then 80 MB/s": a rate that does not last is not
- * the drive's. */
-static bool add_long_writes(struct sentence *sentence)
+static void add_reads(struct sentence *sentence)
+{
+    const bool rate = add_clause(sentence, "reads", "sequential_read_rate");
+
+    if (rate)
+        add_iops(sentence, " and ");
+    else if (said_of(sentence, "random_read_rate"))
+        add_iops(sentence, "reads ");
+    else
+        add_clause(sentence, "a random 4 KiB read takes", "random_read");
+}
+
+/* "writes 3.2 GB/s for the first 1.5 GB, then 0.5 GB/s": a rate that does not
+ * last is not the drive's. */
+static void add_writes(struct sentence *sentence, const char *before)
 {
     const struct finding *cache = said_of(sentence, "fast_cache");
     const struct finding *fast = said_of(sentence, "fast_write_rate");
     const struct finding *slow = said_of(sentence, "sustained_write_rate");
-    char amounts[3][160], sure[16];
+    char amounts[2][160], size[64], sure[16];
 
-    if (!slow)
-        return false;
-    if (!cache || !fast)
-        return add_clause(sentence, "writes", "sustained_write_rate");
-    const struct finding *least = less_sure(less_sure(cache, fast), slow);
-    add(sentence, "; %swrites %s for %s, then %s%s", probably(least),
+    if (!slow && !fast && !said_of(sentence, "sequential_write_rate"))
+        return;
+    add(sentence, "%s", before);
+    if (!cache || !fast || number_of(&cache->value) <= 0) {
+        add_clause(sentence, "writes",
+                   slow ? "sustained_write_rate" : "sequential_write_rate");
+        return;
+    }
+    const struct finding *least = less_sure(cache, fast);
+    if (slow)
+        least = less_sure(least, slow);
+    add(sentence, "%swrites %s for the first %s", probably(least),
         amount_of(sentence, fast, amounts[0]),
-        amount_of(sentence, cache, amounts[1]),
-        amount_of(sentence, slow, amounts[2]), how_sure(least, sure));
-    return true;
+        size_text(sentence, (uint64_t)number_of(&cache->value), false, size));
+    if (slow)
+        add(sentence, ", then %s", amount_of(sentence, slow, amounts[1]));
+    add(sentence, "%s", how_sure(least, sure));
 }
 
-/* Up to the lower end: what lies between the ends may wait. */
-static void add_bursts(struct sentence *sentence)
+double report_extra(const struct finding *finding, const char *name)
 {
-    const struct finding *buffer = said_of(sentence, "write_buffer");
-    char amount[160], sure[16];
+    for (size_t i = 0; finding && i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, name) == 0)
+            return number_of(&finding->extras[i].value);
+    return 0;
+}
 
-    if (!buffer || number_of(&buffer->value) <= 0)
+/* A write that a database waits for. */
+static void add_synced(struct sentence *sentence)
+{
+    const struct finding *fua = said_of(sentence, "fua_time");
+    const struct finding *honest = said_of(sentence, "flush_honesty");
+    char time[32], sure[16];
+
+    if (honest && honest->value.kind == VALUE_TEXT &&
+        strcmp(honest->value.text, "free") == 0) {
+        add(sentence, " %s returns before the data is in flash%s.",
+            is_sure(honest) ? "A flush" : "A flush probably",
+            how_sure(honest, sure));
         return;
-    const struct value *most =
-        number_of(&buffer->low) > 0 ? &buffer->low : &buffer->value;
-    report_amount(most, buffer->unit, sentence->plain_bytes, amount,
-                  sizeof(amount));
-    if (is_sure(buffer))
-        add(sentence, "; keep bursts below %s", amount);
-    else
-        add(sentence, "; probably absorbs bursts below %s%s", amount,
-            how_sure(buffer, sure));
+    }
+    if (!fua || number_of(&fua->value) <= 0)
+        return;
+    const double p99_ns = report_extra(fua, "p99");
+    format_ns((uint64_t)(p99_ns > 0 ? p99_ns : number_of(&fua->value)), time,
+              sizeof(time));
+    add(sentence, " Synced 4 KiB writes: %s%s%s%s.", p99_ns > 0 ? "p99 " : "",
+        probably(fua), time, how_sure(fua, sure));
+}
+
+static void capital(char *text)
+{
+    if (*text >= 'a' && *text <= 'z')
+        *text = (char)(*text - 'a' + 'A');
+}
+
+/* "Reads ...; writes .... Synced 4 KiB writes: p99 0.9 ms." */
+static void add_speed(struct sentence *sentence)
+{
+    const size_t begin = strlen(sentence->text);
+
+    add_reads(sentence);
+    const bool reads = strlen(sentence->text) > begin;
+    add_writes(sentence, reads ? "; " : "");
+    if (strlen(sentence->text) > begin) {
+        capital(sentence->text + begin);
+        add(sentence, ".");
+    }
+    add_synced(sentence);
+}
+
+/* ---- what is inside ------------------------------------------------------ */
+
+struct inside {
+    const struct finding *finding;
+    const char *label; /* before a size; after a count */
+};
+
+/* "erase unit 192 MiB", "32 parallel units (95 %)": those that are sure, or
+ * those that are not. Is there any? */
+static bool add_parts(struct sentence *sentence, const struct inside parts[],
+                      size_t count, bool sure, const char *before)
+{
+    bool any = false;
+    char amount[160], confidence[16];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct finding *finding = parts[i].finding;
+        if (!finding || is_sure(finding) != sure)
+            continue;
+        const bool counts = parts[i].label[0] == ' ';
+        const bool one = fabs(number_of(&finding->value) - 1) < even;
+        add(sentence, "%s%s%s%s%s%s", any ? ", " : before,
+            counts ? "" : parts[i].label, amount_of(sentence, finding, amount),
+            counts ? parts[i].label : "", counts && !one ? "s" : "",
+            how_sure(finding, confidence));
+        any = true;
+    }
+    return any;
+}
+
+/* "Write unit 16 KiB; probably TLC (85 %), 32 parallel units (95 %)." */
+static void add_inside(struct sentence *sentence)
+{
+    const struct inside parts[] = {
+        {said_of(sentence, "nand_type"), ""},
+        {said_of(sentence, "clustered_page"), "write unit "},
+        {report_erase_unit(sentence->findings), "erase unit "},
+        {said_of(sentence, "log_list"), " open unit"},
+        {said_of(sentence, "parallel_units"), " parallel unit"},
+        {said_of(sentence, "write_buffer"), "write buffer "}};
+    enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+    const size_t begin = strlen(sentence->text);
+    const bool any = add_parts(sentence, parts, PARTS, true, "");
+
+    add_parts(sentence, parts, PARTS, false, any ? "; probably " : "probably ");
+    if (strlen(sentence->text) == begin)
+        return;
+    capital(sentence->text + begin);
+    add(sentence, ".");
+}
+
+size_t report_sentences(const struct report *report, bool plain_bytes,
+                        char texts[REPORT_SENTENCES][REPORT_SUMMARY_BYTES])
+{
+    static void (*const makers[])(struct sentence *) = {add_speed, add_inside};
+    size_t count = 0;
+
+    if (!report->findings || report->findings->count == 0)
+        return 0;
+    struct sentence first = {report->findings, texts[count], plain_bytes};
+    texts[count++][0] = '\0';
+    add_drive(&first, report->device);
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        struct sentence sentence = {report->findings, texts[count],
+                                    plain_bytes};
+        texts[count][0] = '\0';
+        makers[i](&sentence);
+        if (texts[count][0] == ' ')
+            memmove(texts[count], texts[count] + 1, strlen(texts[count]));
+        count += texts[count][0] != '\0';
+    }
+    const enum drive_state state = drive_verdict(report->findings).state;
+    if (state != DRIVE_FAKE && state != DRIVE_BROKEN && report->conditions &&
+        conditions_grade(report->conditions) == CONDITION_RED)
+        snprintf(texts[count++], REPORT_SUMMARY_BYTES,
+                 "Conditions were red: times and rates may be wrong.");
+    return count;
 }
 
 char *report_summary(const struct report *report, bool plain_bytes,
                      char text[REPORT_SUMMARY_BYTES])
 {
-    struct sentence sentence = {report->findings, text, plain_bytes};
+    char texts[REPORT_SENTENCES][REPORT_SUMMARY_BYTES];
+    char banner[REPORT_BANNER_BYTES];
+    const size_t count = report_sentences(report, plain_bytes, texts);
+    struct sentence all = {report->findings, text, plain_bytes};
 
     text[0] = '\0';
-    if (!report->findings || report->findings->count == 0)
+    if (count == 0)
         return text;
-    add_drive(&sentence, report->device);
-    const size_t named = strlen(text);
-    add_flash(&sentence);
-    add_layout(&sentence);
-    const size_t length = strlen(text);
-    if (length && text[length - 1] == ',') /* nothing came after the flash */
-        text[length - 1] = '\0';
-    if (!add_clause(&sentence, "reads", "sequential_read_rate"))
-        add_clause(&sentence, "a random read of 4 KiB takes", "random_read");
-    if (!add_long_writes(&sentence))
-        add_clause(&sentence, "writes", "sequential_write_rate");
-    add_bursts(&sentence);
-    if (strlen(text) == named)
-        add(&sentence, "; nothing more can be said in a sentence");
-    add(&sentence, ".");
-    if (report->conditions &&
-        conditions_grade(report->conditions) == CONDITION_RED)
-        add(&sentence, " Conditions were red: its times and rates may be "
-                       "wrong.");
+    if (report_banner(report, plain_bytes, banner)[0])
+        add(&all, "%s ", banner);
+    for (size_t i = 0; i < count; i++)
+        add(&all, "%s%s", i ? " " : "", texts[i]);
     return text;
 }
 
@@ -388,14 +523,12 @@ char *report_names(const struct findings *findings, enum verdict verdict,
 
     text[0] = '\0';
     for (size_t i = 0; i < count && used < size; i++) {
-        char name[32];
-        parameter_everyday(named[i]->parameter, name);
-        snprintf(text + used, size - used, "%s%s%s%s%s", used ? ", " : "",
-                 named[i]->parameter, name[0] ? " (" : "", name,
-                 name[0] ? ")" : "");
+        const char *parameter = named[i]->parameter;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                 parameter_label(parameter));
         used = strlen(text);
         if (with_it[i])
-            snprintf(text + used, size - used, " and %zu with it", with_it[i]);
+            snprintf(text + used, size - used, " and %zu more", with_it[i]);
         used = strlen(text);
     }
     return text;

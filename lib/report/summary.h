@@ -5,22 +5,39 @@
 #include "lib/infer/parameter.h"
 #include "lib/report/report.h"
 
-enum { REPORT_SUMMARY_BYTES = 600 };
+enum {
+    REPORT_SUMMARY_BYTES = 800,
+    REPORT_BANNER_BYTES = 200,
+    REPORT_SENTENCES = 4
+};
 
 /* From here on a finding is stated without a reservation: of a hundred such
  * statements one is wrong. */
 extern const double report_sure;
 
+/* What a reader must know first of a bad drive: "FAKE: sold as 64 GiB, holds 8
+ * GiB; what is written beyond overwrites the rest. Return it." Empty of any
+ * other. Returns `text`. */
+char *report_banner(const struct report *report, bool plain_bytes,
+                    char text[REPORT_BANNER_BYTES]);
+
 /*
- * What the drive is, in one sentence: "A 64 GB drive, probably of SLC flash
- * (75 %), with 4 MiB erase units; reads 110 MB/s; keep bursts below 255 KiB."
- * It is made of what was found. What is less sure than report_sure is called
- * probable, with its confidence; what is as likely wrong as right, and what the
- * user assumed, is left out. Under red conditions a second sentence says so.
- * Empty where there is no finding. Returns `text`.
+ * What the drive is, how fast, and what is inside: "A 64 GB drive.", "Reads 110
+ * MB/s; writes 90 MB/s.", "Probably SLC (75 %), erase unit 4 MiB." They are made
+ * of what was found. What is less sure than report_sure is called probable, with
+ * its confidence; what is as likely wrong as right, and what the user assumed,
+ * is left out. Under red conditions the last one says so. None where there is
+ * no finding. Returns how many.
  */
+size_t report_sentences(const struct report *report, bool plain_bytes,
+                        char texts[REPORT_SENTENCES][REPORT_SUMMARY_BYTES]);
+
+/* The banner and the sentences in one text. Returns `text`. */
 char *report_summary(const struct report *report, bool plain_bytes,
                      char text[REPORT_SUMMARY_BYTES]);
+
+/* A number that stands beside a finding ("p99"); 0: there is none. */
+double report_extra(const struct finding *finding, const char *name);
 
 /* Two probes ask for the erase unit. NULL where none found it, or where they
  * differ: then it is not known. */
@@ -36,9 +53,8 @@ size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
                          const struct finding *named[FINDINGS_MAX],
                          size_t with_it[FINDINGS_MAX]);
 
-/* "log_list (open units), fast_cache and 3 with it": their parameters, with
- * the everyday name where it is another; empty where there is none. Returns
- * `text`. */
+/* "open units, SLC cache and 3 more": their everyday names; empty where there is
+ * none. Returns `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size);
 

@@ -257,15 +257,17 @@ static int write_document(struct output *output, int status)
 int output_finish(struct output *output, const struct report *report,
                   int status)
 {
+    struct report shown = *report;
     int error;
 
     error = replace_end(&output->csv, output->csv_begun);
     if (error)
         status = unwritten(output, output->csv_path, -error, status);
     if (output->text) {
+        shown.exit_status = status;
         error = output->text_done
                     ? 0
-                    : report_text(output->text, report, &output->style);
+                    : report_text(output->text, &shown, &output->style);
         if (!error && (fflush(output->text) != 0 || ferror(output->text)))
             error = errno ? -errno : -EIO;
         if (error)

@@ -7,7 +7,7 @@
 #include "lib/base/fault.h"
 #include "lib/infer/finding.h"
 #include "lib/report/gnuplot.h"
-#include "lib/report/html/html.h"
+#include "lib/report/page.h"
 
 /* The figures of a run: one of each probe that answered something. */
 enum { FIGURES_MAX = 32 };

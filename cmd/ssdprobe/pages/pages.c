@@ -43,7 +43,7 @@ static int sheet_end(struct sheet *sheet, const struct run_dir *dir,
 static int write_text(const struct run_dir *dir, const struct report *report,
                       struct fault *why)
 {
-    const struct report_style style = {.columns_count = 0};
+    const struct report_style style = {.verbose = true};
     struct sheet sheet;
     int error = sheet_begin(&sheet);
 
@@ -75,7 +75,6 @@ static int write_page(const struct run_dir *dir, const struct report *report,
 {
     const struct report_page page = {
         .report = report,
-        .probes = probes_all,
         .figures = figures->items,
         .figures_count = figures->count,
         .figures_missing =

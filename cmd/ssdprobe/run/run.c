@@ -266,7 +266,6 @@ static int write_pages(struct run *run, int error, int status)
 {
     struct output *output = &run->invocation.output;
     struct fault missing = {FAULT_NONE, ""}, why = {FAULT_NONE, ""};
-    char text[400];
 
     if (!run_dir_is_open(&run->keep.dir))
         return status;
@@ -277,11 +276,9 @@ static int write_pages(struct run *run, int error, int status)
     }
     if (missing.kind != FAULT_NONE)
         output_message(output, "note", missing.text);
-    snprintf(text, sizeof(text),
-             "report, figures and samples are in %.200s; open %.100s/%s",
-             run->keep.dir.path, run->keep.dir.path, PAGES_HTML);
-    if (!run->invocation.settings.quiet)
-        output_message(output, "note", text);
+    snprintf(run->kept, sizeof(run->kept), "%.280s/%s", run->keep.dir.path,
+             PAGES_HTML);
+    run->invocation.report.kept = run->kept;
     return status;
 }
 

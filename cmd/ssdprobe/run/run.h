@@ -56,6 +56,7 @@ struct run {
     struct findings joined; /* the findings, after the twin had its say */
     struct journal journal; /* the contents; closed: they are not kept */
     bool every;             /* each parameter was asked for by name */
+    char kept[300];         /* the page of the run */
 };
 
 /* How the device is opened. To judge is to open it for reading, to ask all

@@ -24,17 +24,20 @@ static void advise_writing(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "writes", "clustered_page", "read_modify_write");
     format_bytes(page, text, sizeof(text));
-    if (rmw->value.boolean)
+    if (rmw->value.boolean) {
+        advice_brief(advice, "write in multiples of %s, aligned to %s", text,
+                     text);
         snprintf(advice->text, sizeof(advice->text),
-                 "Write whole pages: multiples of %s in length, at multiples "
-                 "of %s. Whatever covers a part of a page makes the drive read "
-                 "the rest first.",
+                 "Write whole pages: multiples of %s, aligned to %s. A write "
+                 "of part of a page makes the drive read the rest first.",
                  text, text);
-    else
+    } else {
+        advice_brief(advice, "writes need no alignment to %s", text);
         snprintf(advice->text, sizeof(advice->text),
-                 "Writes need not begin at multiples of the page of %s: a part "
-                 "of one is not read first.",
+                 "Writes need no alignment to the page of %s: the drive does "
+                 "not read the rest of a page first.",
                  text);
+    }
 }
 
 static void advise_requests(const struct findings *findings,
@@ -52,15 +55,17 @@ static void advise_requests(const struct findings *findings,
         advice_add(list, "request size", "request_overhead", "read_cost_4k");
     bool limited = limit_bytes && size > limit_bytes;
     format_bytes(limited ? limit_bytes : size, text, sizeof(text));
+    advice_brief(advice, "read in requests of %s%s", text,
+                 limited ? "" : " or more");
     if (limited)
         snprintf(advice->text, sizeof(advice->text),
-                 "Read in requests of %s, the largest that reach the drive "
-                 "whole: they pay off up to there and beyond.",
+                 "Read in requests of %s, the largest that reach the drive in "
+                 "one piece: larger ones would be faster still.",
                  text);
     else
         snprintf(advice->text, sizeof(advice->text),
-                 "Read in requests of %s or more: from there on nine tenths of "
-                 "the time go into data, and less into the request itself.",
+                 "Read in requests of %s or more: then at least 90 %% of the "
+                 "time goes into moving data.",
                  text);
 }
 
@@ -82,10 +87,11 @@ static void advise_nothing(const struct findings *findings,
         return;
     struct advice *advice =
         advice_add(list, "alignment", "clustered_page", "log_block");
+    advice_brief(advice, "nothing needs alignment; defaults are fine");
     snprintf(advice->text, sizeof(advice->text),
-             "Nothing needs to be aligned: a write costs the same wherever it "
-             "begins, and writes to many places wait for no merge. What "
-             "partitioning tools and file systems do by default will do.");
+             "Nothing needs alignment: a write costs the same at any offset, "
+             "and writes to many places cause no merges. The defaults of "
+             "partitioning tools and file systems are fine.");
 }
 
 /* How many places at once? */
@@ -105,9 +111,11 @@ static void advise_logs(const struct findings *findings,
         snprintf(text, sizeof(text), " (areas of %s)",
                  format_bytes(block, size, sizeof(size)));
     }
+    advice_brief(advice, "write to at most %" PRIu64 " file%s at once", logs,
+                 logs == 1 ? "" : "s");
     snprintf(advice->text, sizeof(advice->text),
-             "Write to at most %" PRIu64 " file%s or logs at once%s: from one "
-             "more on, each write waits until the drive has merged a block.",
+             "Write to at most %" PRIu64 " file%s at once%s: with one more, "
+             "each write waits until the drive has merged a block.",
              logs, logs == 1 ? "" : "s", text);
     if (logs >= 2 && logs < 6) { /* f2fs has 2, 4 or 6 */
         snprintf(advice->command, sizeof(advice->command),
@@ -115,7 +123,7 @@ static void advise_logs(const struct findings *findings,
                  logs < 4 ? 2 : 4);
         size_t length = strlen(advice->text);
         snprintf(advice->text + length, sizeof(advice->text) - length,
-                 " f2fs keeps six logs unless it is told otherwise.");
+                 " f2fs keeps six logs by default.");
     }
 }
 
@@ -131,6 +139,8 @@ static void advise_open_units(const struct findings *findings,
         advice_add(list, "files at once",
                    linear ? "open_units_linear" : "open_units_random",
                    linear && random ? "open_units_random" : NULL);
+    advice_brief(advice, "write to at most %" PRIu64 " files at once",
+                 linear ? linear : random);
     int used = snprintf(advice->text, sizeof(advice->text), "Write to");
     if (linear)
         used +=
@@ -156,9 +166,10 @@ static void advise_burst(const struct findings *findings,
         return;
     struct advice *advice = advice_add(list, "bursts", "write_buffer", NULL);
     format_bytes(buffer, text, sizeof(text));
+    advice_brief(advice, "keep bursts of writes below %s", text);
     snprintf(advice->text, sizeof(advice->text),
-             "Bursts of up to %s are taken without waiting for flash. Keep "
-             "what must be quick below that, and let the drive rest or flush "
+             "The drive absorbs bursts of up to %s without waiting for flash. "
+             "Keep urgent writes below that, and let the drive rest or flush "
              "in between.",
              text);
 }
@@ -175,18 +186,20 @@ static void advise_long_writes(const struct findings *findings,
         return;
     struct advice *advice =
         advice_add(list, "long writes", "fast_cache", "sustained_write_rate");
-    format_bytes(cache, size, sizeof(size));
+    format_capacity(cache, size, sizeof(size));
     format_quantity(rate, "bytes_per_second", slow, sizeof(slow));
+    advice_brief(advice, "keep long writes below %s, then it drops to %s", size,
+                 slow);
     const int used = snprintf(advice->text, sizeof(advice->text),
-                              "Keep what must be written fast below %s; beyond "
-                              "that it is written at %s.",
+                              "Keep fast writes below %s; beyond that the "
+                              "drive writes %s.",
                               size, slow);
     if (!rest || rest->verdict != VERDICT_FOUND)
         return;
     advice->from[2] = "fast_cache_recovery";
     format_ns((uint64_t)rest->high.integer, time, sizeof(time));
     snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             " A pause of %s makes room for as much again.", time);
+             " After a rest of %s it takes as much again.", time);
 }
 
 /* How many writes a second may one count on? */
@@ -202,17 +215,19 @@ static void advise_random_writes(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "random writes", "steady_random_write",
                    stall_ns ? "cleaning_stall" : NULL);
+    advice_brief(advice, "count on %.0f random write IOPS, steady",
+                 1e9 / (double)steady_ns);
     const int used =
         snprintf(advice->text, sizeof(advice->text),
-                 "Count on %.0f writes of 4 KiB at random places a second, "
-                 "which is what lasts.",
+                 "Count on %.0f random 4 KiB writes a second: that is what "
+                 "lasts once garbage collection runs.",
                  1e9 / (double)steady_ns);
     if (stall_ns == 0)
         return;
     format_ns(stall_ns, stall, sizeof(stall));
     snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             " With many under way one in a thousand takes more than %s; what "
-             "cannot wait so long needs another drive, or fewer at once.",
+             " At a deep queue the p99.9 is %s. If that is too long, keep the "
+             "queue shallow or use another drive.",
              stall);
 }
 
@@ -225,11 +240,11 @@ static void advise_hot_data(const struct findings *findings,
         return;
     struct advice *advice =
         advice_add(list, "hot data", "hot_cold_separation", NULL);
+    advice_brief(advice, "leave space unused: cleaning mixes hot and cold");
     snprintf(advice->text, sizeof(advice->text),
-             "Cleaning mixes what is written often with what is not, and "
-             "copies the latter again and again. Leave a part of the drive "
-             "unused and discarded, and let programs collect small updates "
-             "before they write them.");
+             "Garbage collection mixes frequently written data with the rest "
+             "and copies both. Leave part of the drive trimmed and unused, and "
+             "let programs batch small updates.");
 }
 
 void advice_make(const struct findings *findings,

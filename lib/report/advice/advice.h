@@ -21,6 +21,7 @@ enum { ADVICE_MAX = 16, ADVICE_FROM_MAX = 3 };
 struct advice {
     const char *topic;                 /* "partition", "ext4" */
     char text[320];                    /* a sentence or two */
+    char brief[72];                    /* the same in a few words */
     char command[160];                 /* for a shell; empty: there is none */
     const char *from[ADVICE_FROM_MAX]; /* parameters; NULL after the last */
 };

@@ -88,11 +88,12 @@ static void advise_partition(const struct base *base, struct advice_list *list)
     format_bytes(base->unit_bytes, unit, sizeof(unit));
     format_bytes(base->start_bytes, start, sizeof(start));
     snprintf(advice->text, sizeof(advice->text),
-             "Begin and end partitions at multiples of %s, the first at %s%s, "
-             "so that no two share one of these units.",
+             "Begin and end partitions at multiples of %s, the first at %s%s. "
+             "Then no two partitions share an erase unit.",
              unit, start,
-             base->start_bytes == MIB ? " as partitioning tools do by default"
+             base->start_bytes == MIB ? " (the default of partitioning tools)"
                                       : "");
+    advice_brief(advice, "start partitions at multiples of %s", unit);
     if (base->length_bytes)
         snprintf(advice->command, sizeof(advice->command),
                  "echo 'start=%" PRIu64 ", size=%" PRIu64
@@ -119,14 +120,16 @@ static void advise_ext4(const struct base *base, struct advice_list *list)
                    page && unit ? base->unit_from : NULL);
     format_bytes(page, page_text, sizeof(page_text));
     format_bytes(unit ? unit : page, unit_text, sizeof(unit_text));
+    advice_brief(advice, "tell mkfs.ext4 the %s of %s (-E)",
+                 unit ? "erase unit" : "write unit", unit_text);
     int used = 0;
     if (page)
         used = snprintf(advice->text, sizeof(advice->text),
-                        "Spread the tables over pages of %s (stride). ",
+                        "stride spreads the tables over write units of %s. ",
                         page_text);
     snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-             "Place large files at multiples of %s (stripe-width). The command "
-             "counts in blocks of 4 KiB.",
+             "stripe-width places large files at multiples of %s. Both count "
+             "blocks of 4 KiB.",
              unit_text);
     used = snprintf(advice->command, sizeof(advice->command),
                     "mkfs.ext4 -b 4096 -E ");
@@ -154,9 +157,10 @@ static void advise_f2fs(const struct base *base, struct advice_list *list)
     struct advice *advice = advice_add(list, "f2fs", base->unit_from, NULL);
     format_bytes(base->unit_bytes, unit, sizeof(unit));
     format_bytes(section, size, sizeof(size));
+    advice_brief(advice, "give f2fs sections of %s (mkfs.f2fs -s)", size);
     snprintf(advice->text, sizeof(advice->text),
-             "Clean by sections of %s, which hold whole units of %s.%s", size,
-             unit,
+             "Clean in sections of %s, which hold whole erase units of %s.%s",
+             size, unit,
              section == F2FS_SEGMENT_BYTES ? " That is the default." : "");
     snprintf(advice->command, sizeof(advice->command),
              "mkfs.f2fs -s %" PRIu64 " PARTITION",
@@ -228,6 +232,7 @@ static void advise_fat(const struct base *base, struct advice_list *list)
         advice_add(list, "FAT", base->page_from, base->unit_from);
     format_bytes(cluster, cluster_text, sizeof(cluster_text));
     format_bytes(base->unit_bytes, unit, sizeof(unit));
+    advice_brief(advice, "make FAT clusters of %s", cluster_text);
     snprintf(advice->text, sizeof(advice->text),
              "In the partition above: clusters of %s, and as many reserved "
              "sectors as bring the first of them to a multiple of %s.",
@@ -253,9 +258,10 @@ static void advise_exfat(const struct base *base, struct advice_list *list)
     struct advice *advice =
         advice_add(list, "exFAT", base->page_from, base->unit_from);
     format_bytes(unit, text, sizeof(text));
+    advice_brief(advice, "align exFAT to %s (mkfs.exfat -b)", text);
     snprintf(advice->text, sizeof(advice->text),
-             "For a card that other systems read: table and data begin at "
-             "multiples of %s.",
+             "For a card that other systems read. Its table and its data begin "
+             "at multiples of %s.",
              text);
     snprintf(advice->command, sizeof(advice->command),
              "mkfs.exfat -b %" PRIu64 "K -c %" PRIu64 "K PARTITION", unit / KIB,

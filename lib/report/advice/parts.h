@@ -13,6 +13,10 @@ uint64_t advice_value(const struct findings *findings, const char *name);
 struct advice *advice_add(struct advice_list *list, const char *topic,
                           const char *from, const char *also);
 
+/* The line in a few words. */
+void advice_brief(struct advice *advice, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Partition and file systems. */
 void advise_layout(const struct findings *findings,
                    const struct device_info *device, struct advice_list *list);

@@ -46,9 +46,10 @@ static void use_good_part(uint64_t bytes, const struct device_info *device,
     if (bytes < 2 * good_start_bytes)
         return;
     snprintf(advice->text + used, sizeof(advice->text) - used,
-             " If it must be used, use its first %s only: the command below "
-             "makes one partition of that, and all that is on it is lost.",
+             " If you must use it, use only its first %s: the command makes "
+             "one partition of that size and erases the drive.",
              format_bytes(bytes, size, sizeof(size)));
+    advice_brief(advice, "return it, or use only its first %s", size);
     snprintf(advice->command, sizeof(advice->command),
              "echo 'start=%" PRIu64 ", size=%" PRIu64
              ", type=c' | sfdisk --label dos DEVICE",
@@ -66,11 +67,12 @@ bool advise_bad(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "return this drive", "capacity_kind",
                    bytes ? "real_capacity" : NULL);
+    advice_brief(advice, "return it");
     snprintf(advice->text, sizeof(advice->text),
-             "Return this drive: it does not keep what it says it holds, and "
-             "what is written beyond that %s. Copy what it holds to another "
-             "drive, and compare that with its source.",
-             strcmp(kind, "wraps") == 0 ? "overwrites the rest" : "is lost");
+             "Return this drive: it is counterfeit or broken. What is written "
+             "beyond its real capacity %s. Copy its files to another drive, "
+             "and compare them with the originals.",
+             strcmp(kind, "wraps") == 0 ? "overwrites other data" : "is lost");
     use_good_part(bytes, device, advice);
     return true;
 }
@@ -100,22 +102,23 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
     char time[32];
 
     format_ns(ns, time, sizeof(time));
+    advice_brief(advice, "databases: a synced write takes %s%s, %s", time,
+                 known ? " (p99)" : "",
+                 ns <= database_write_ns ? "fast enough" : "too slow");
     if (!known && ns <= database_write_ns)
         snprintf(advice->text, sizeof(advice->text),
-                 "What was flushed is on the flash. Half of the small writes "
-                 "that must be there take %s or less. Databases ask for 10 ms "
-                 "in 99 of 100, and whether it does that is not known: too few "
-                 "writes were timed.",
+                 "Flushed data is in flash. The median synced write takes %s. "
+                 "Databases need a p99 below 10 ms; too few writes were timed "
+                 "to tell the p99.",
                  time);
     else
         snprintf(advice->text, sizeof(advice->text),
-                 "What was flushed is on the flash. %s of the small writes "
-                 "that must be there takes %s or longer, and databases ask for "
-                 "10 ms or less in 99 of 100: it %s.",
-                 known ? "One in a hundred" : "Each second one", time,
+                 "Flushed data is in flash. The %s of synced writes is %s. "
+                 "Databases need a p99 below 10 ms: this drive is %s.",
+                 known ? "p99" : "median", time,
                  ns <= database_write_ns
-                     ? "will do"
-                     : "is too slow for one that commits often");
+                     ? "fast enough"
+                     : "too slow for a database that commits often");
 }
 
 static void advise_flush(const struct findings *findings,
@@ -124,15 +127,19 @@ static void advise_flush(const struct findings *findings,
     const char *honesty = text_of(findings, "flush_honesty");
     const uint64_t ns = advice_value(findings, "fua_time");
 
-    if (strcmp(honesty, "free") == 0)
-        snprintf(advice_add(list, "databases", "flush_honesty", NULL)->text,
-                 sizeof(list->items->text),
-                 "Its flush returns before the flash is written. Unless its "
-                 "maker states protection against loss of power, a power cut "
-                 "may take what a database or a journal takes for safe: keep "
-                 "these elsewhere, or switch its write cache off.");
-    else if (*honesty && ns)
+    if (strcmp(honesty, "free") == 0) {
+        struct advice *advice =
+            advice_add(list, "databases", "flush_honesty", NULL);
+        advice_brief(advice, "databases: keep them elsewhere, flushes do not "
+                             "wait for flash");
+        snprintf(advice->text, sizeof(advice->text),
+                 "A flush returns before the data is in flash. Unless the "
+                 "maker states power-loss protection, a power cut may destroy "
+                 "committed data: keep databases elsewhere, or switch the "
+                 "write cache off.");
+    } else if (*honesty && ns) {
         advise_database(findings, ns, list);
+    }
 }
 
 static void advise_discard(const struct findings *findings,
@@ -142,21 +149,23 @@ static void advise_discard(const struct findings *findings,
     const char *reads = text_of(findings, "trim_reads");
 
     if (finding && finding->verdict == VERDICT_ABSENT) {
-        snprintf(advice_add(list, "discard", "trim_reads", NULL)->text,
-                 sizeof(list->items->text),
-                 "It takes no discards: leave them off, and leave a part of "
-                 "the drive unpartitioned that was never written.");
+        struct advice *none = advice_add(list, "TRIM", "trim_reads", NULL);
+        advice_brief(none, "leave a tenth unpartitioned: it ignores TRIM");
+        snprintf(none->text, sizeof(none->text),
+                 "The drive ignores TRIM: leave discards off, and leave a part "
+                 "of a new drive unpartitioned as over-provisioning.");
         return;
     }
     if (!*reads)
         return;
-    struct advice *advice = advice_add(list, "discard", "trim_reads", NULL);
+    struct advice *advice = advice_add(list, "TRIM", "trim_reads", NULL);
+    advice_brief(advice, "run fstrim weekly, not mount -o discard");
     snprintf(advice->text, sizeof(advice->text),
-             "Discard what is deleted now and then, rather than at once. %s",
+             "Run TRIM periodically rather than with every deletion. %s",
              strcmp(reads, "zeros") == 0
-                 ? "What was discarded reads as zeros."
-                 : "What was discarded may still be read: to erase "
-                   "data, overwrite it.");
+                 ? "Discarded data reads as zeros."
+                 : "Discarded data may still be readable: overwrite it to "
+                   "erase it.");
     snprintf(advice->command, sizeof(advice->command),
              "systemctl enable --now fstrim.timer");
 }
@@ -178,20 +187,21 @@ static void advise_sectors(const struct findings *findings,
     struct advice *advice =
         advice_add(list, "sector size", "clustered_page", "read_modify_write");
     format_bytes(UINT64_C(1) << shift, size, sizeof(size));
+    advice_brief(advice, "ZFS: ashift=%u", shift);
     snprintf(advice->text, sizeof(advice->text),
-             "Let ZFS take sectors of %s (ashift=%u)%s. ", size, shift,
-             rmw->value.boolean ? ", so that no write covers a part of a page"
-                                : ": parts of pages cost nothing more");
+             "Create ZFS pools with sectors of %s (ashift=%u): %s. ", size,
+             shift,
+             rmw->value.boolean ? "then no write covers only part of a page"
+                                : "writing part of a page costs nothing extra");
     size_t used = strlen(advice->text);
     if (shift > SHIFT_CHEAP)
         snprintf(advice->text + used, sizeof(advice->text) - used,
-                 "That costs space: nothing is smaller than %s then, so that "
-                 "a record of 4 KiB takes %u times its size; ashift=%d costs "
-                 "time instead.",
+                 "That costs space: a record of 4 KiB then takes %s, %u times "
+                 "its size. ashift=%d costs time instead.",
                  size, 1U << (shift - SHIFT_LEAST), SHIFT_LEAST);
     else
         snprintf(advice->text + used, sizeof(advice->text) - used,
-                 "Other file systems are made with blocks of 4 KiB.");
+                 "Other file systems use blocks of 4 KiB.");
     snprintf(advice->command, sizeof(advice->command),
              "zpool create -o ashift=%u POOL DEVICE", shift);
 }

@@ -35,15 +35,15 @@ enum { NARROW_TOP = 324, NARROW_ROW = 64, NARROW_COLUMN = 174 };
 
 static const struct box boxes[] = {
     {"write_buffer", "write buffer", "none", 392, 88},
-    {"read_buffer", "read buffer", "none", 570, 88},
-    {"fast_cache", "fast cache of flash", "none", 392, 148},
-    {"nand_type", "bits a cell", "-", 570, 148},
-    {"segment_groups", "groups", "one", 392, 208},
-    {"read_parallelism", "reads at once that pay", "one", 570, 208},
-    {"sequential_read_rate", "reads in order", "-", 24, 332},
-    {"sequential_write_rate", "writes in order", "-", 206, 332},
-    {"sustained_write_rate", "writes for long", "-", 388, 332},
-    {"random_read_rate", "random reads", "-", 570, 332},
+    {"fua_time", "synced 4 KiB write", "-", 570, 88},
+    {"fast_cache", "SLC cache", "none", 392, 148},
+    {"nand_type", "flash type", "-", 570, 148},
+    {"parallel_units", "parallel units", "one", 392, 208},
+    {"read_parallelism", "useful queue depth", "1", 570, 208},
+    {"sequential_read_rate", "sequential read", "-", 24, 332},
+    {"sequential_write_rate", "sequential write", "-", 206, 332},
+    {"sustained_write_rate", "write past SLC cache", "-", 388, 332},
+    {"random_read_rate", "random read", "-", 570, 332},
 };
 enum { BOXES = sizeof(boxes) / sizeof(boxes[0]) };
 
@@ -111,8 +111,13 @@ static const char *words_of(const struct finding *finding, const char *absent,
         return "not measured";
     if (finding->verdict == VERDICT_INCONCLUSIVE)
         return "not known";
-    report_amount(&finding->value, finding->unit, false, amount,
-                  sizeof(amount));
+    if (strcmp(finding->parameter, "fast_cache") == 0 &&
+        finding->value.kind == VALUE_INTEGER) /* as on the label */
+        format_capacity((uint64_t)finding->value.integer, amount,
+                        sizeof(amount));
+    else
+        report_amount(&finding->value, finding->unit, false, amount,
+                      sizeof(amount));
     if (finding->verdict == VERDICT_ABSENT)
         snprintf(amount, sizeof(amount), "%s", absent);
     else if (!amount[0]) /* an end of the interval alone */
@@ -247,6 +252,21 @@ static void put_open_units(const struct card *card)
 
 /* ---- the rest ------------------------------------------------------------ */
 
+/* A bad drive comes first: "FAKE: sold as 64 GiB, holds 8 GiB". */
+static void put_banner(const struct card *card, const struct report *report)
+{
+    const int left = sights[card->shape].left,
+              width = sights[card->shape].width;
+    char banner[REPORT_BANNER_BYTES];
+
+    if (!report_banner(report, false, banner)[0])
+        return;
+    banner[strcspn(banner, ";.")] = '\0';
+    frame(card->out, left, 0, width, 20, "fill=\"" RED "\"");
+    text_at(card->out, MARGIN, 15, 14, "font-weight=\"700\" fill=\"#fff\"",
+            banner);
+}
+
 /* On the narrow card a long name has smaller letters, and the grade a line of
  * its own. */
 static void put_head(const struct card *card, const struct report *report)
@@ -292,15 +312,16 @@ int report_card(FILE *out, const struct report *report, enum card_shape shape)
             "<rect x=\"%d\" width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             width, height, sights[shape].left, width, height,
             sights[shape].left, width, height);
+    put_banner(&card, report);
     put_head(&card, report);
     put_erase_unit(&card);
     put_open_units(&card);
     for (size_t i = 0; i < BOXES; i++)
         put_box(&card, &boxes[i]);
     text_at(out, MARGIN, sights[shape].legend, 12, "fill=\"" SOFT "\"",
-            "Found by timing requests. Solid: 99 % sure or more.");
+            "Found by timing requests. Solid: 99 % confidence or more.");
     text_at(out, MARGIN, sights[shape].legend + 16, 12, "fill=\"" SOFT "\"",
-            "Dashed: less, with how sure. Dotted: not known.");
+            "Dashed: less, with its confidence. Dotted: not known.");
     fputs("</svg>\n", out);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;

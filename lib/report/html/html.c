@@ -1,434 +1,432 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/report/html/html.h"
+#include "lib/report/page.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/units.h"
 #include "lib/infer/parameter.h"
-#include "lib/report/advice/advice.h"
-#include "lib/report/html/parts.h"
+#include "lib/report/card/card.h"
+#include "lib/report/document/contents.h"
 #include "lib/report/html/style.h"
-#include "lib/report/known.h"
-#include "lib/report/summary.h"
+#include "lib/report/html/svg.h"
 
-/* ---- the device -------------------------------------------------------- */
+/* What is open in the page: elements that the next part may end. */
+enum element { ELEMENT_NONE, ELEMENT_LIST, ELEMENT_TERMS };
 
-static void put_device(FILE *out, const struct report *report)
+struct sheet {
+    FILE *out;
+    const struct report_page *page;
+    enum element element;
+    bool in_item, in_main, in_section, in_article;
+};
+
+/* Text as it may stand between tags and in attributes. */
+static void put(const struct sheet *sheet, const char *text)
 {
-    const struct device_info *device = report->device;
-    char line[256], limit[32];
-
-    fputs("<dl class=\"facts\">\n", out);
-    html_fact(out, "Path", device->path);
-    if (!report->hide_serial)
-        html_fact(out, "Serial number", device->serial);
-    html_fact(out, "Firmware", device->firmware);
-    snprintf(line, sizeof(line), "%s%s%s", device->bus,
-             device->bus[0] && device->driver[0] ? ", driver " : "",
-             device->driver);
-    html_fact(out, "Bus", line);
-    html_fact(out, "Capacity",
-              report_capacity(device, false, line, sizeof(line)));
-    if (device->request_limit_bytes)
-        html_fact(
-            out, "Largest request",
-            format_bytes(device->request_limit_bytes, limit, sizeof(limit)));
-    fputs("</dl>\n", out);
+    report_markup(sheet->out, text, "&nbsp;");
 }
 
-/* ---- what comes first -------------------------------------------------- */
-
-static void put_warnings(FILE *out, const struct report_warnings *warnings)
+/* "<p class="soft">text</p>"; `tag` may have attributes. */
+static void put_tag(const struct sheet *sheet, const char *tag,
+                    const char *text)
 {
-    for (size_t i = 0; warnings && i < warnings->count; i++) {
-        fputs("<p class=\"warning\"><strong>Warning:</strong> ", out);
-        html_text(out, warnings->texts[i]);
-        fputs("</p>\n", out);
+    fprintf(sheet->out, "<%s>", tag);
+    put(sheet, text);
+    fprintf(sheet->out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+}
+
+static void put_capital(const struct sheet *sheet, const char *text)
+{
+    char first[2] = {(char)toupper((unsigned char)text[0]), '\0'};
+
+    put(sheet, first);
+    put(sheet, text[0] ? text + 1 : "");
+}
+
+/* A mark beside the word, so that neither needs colour. */
+static void put_verdict(const struct sheet *sheet, const char *tag,
+                        const struct finding *finding)
+{
+    static const char *const marks[] = {
+        [VERDICT_FOUND] = "\xe2\x9c\x93",
+        [VERDICT_ABSENT] = "\xe2\x88\x85",
+        [VERDICT_INCONCLUSIVE] = "?",
+        [VERDICT_SKIPPED] = "\xe2\x80\x93",
+    };
+    const char *word = report_verdict(finding);
+    const char *name = verdict_name(finding->verdict);
+    const char *mark = marks[finding->verdict];
+
+    if (finding_assumed(finding)) {
+        name = "assumed";
+        mark = "=";
+    } else if (report_is_likely(finding)) {
+        name = "likely"; /* 75 % is not the tick of 99.9 % */
+        mark = "\xe2\x89\x88";
+    }
+    fprintf(sheet->out,
+            "<%s class=\"verdict %s\"><b aria-hidden=\"true\">%s</b>%s</%s>",
+            tag, name, mark, word, tag);
+}
+
+/* ---- figures ------------------------------------------------------------- */
+
+/* A drawing with its text for who cannot see it. */
+static void put_picture(const struct sheet *sheet, const char *look,
+                        const char *svg, unsigned number,
+                        const char *alternative)
+{
+    fprintf(sheet->out,
+            "<figure%s><div class=\"plot\" role=\"img\" tabindex=\"0\" "
+            "aria-label=\"",
+            look);
+    put(sheet, alternative);
+    fputs("\">", sheet->out);
+    html_svg(sheet->out, svg, number);
+    fputs("</div></figure>\n", sheet->out);
+}
+
+/* Of both shapes one is in sight, by the width of the page. */
+static void put_card(const struct sheet *sheet, const char *alternative)
+{
+    static const char *const looks[] = {[CARD_WIDE] = " class=\"card wide\"",
+                                        [CARD_NARROW] =
+                                            " class=\"card narrow\""};
+
+    for (enum card_shape shape = CARD_WIDE; shape <= CARD_NARROW; shape++) {
+        char *svg = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&svg, &length);
+        const int error =
+            memory ? report_card(memory, sheet->page->report, shape) : -ENOMEM;
+
+        if (memory && fclose(memory) == 0 && !error)
+            put_picture(sheet, looks[shape], svg, 0, alternative);
+        free(svg);
     }
 }
 
-/* Measured under these, a value may be wrong: a reader must know it first. */
-static void put_grade(FILE *out, const struct conditions *conditions)
+static void put_figure(const struct sheet *sheet, const struct part *part)
 {
-    const enum condition_grade grade =
-        conditions ? conditions_grade(conditions) : CONDITION_GREEN;
-    char line[400];
+    const struct report_page *page = sheet->page;
 
-    if (grade == CONDITION_GREEN)
+    if (strcmp(part->id, "card") == 0)
+        put_card(sheet, part->text);
+    for (size_t i = 0; i < page->figures_count; i++)
+        if (strcmp(page->figures[i].probe, part->id) == 0)
+            put_picture(sheet, "", page->figures[i].svg, (unsigned)i + 1,
+                        part->text);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static void put_cell(const struct sheet *sheet, const char *kind,
+                     const char *text)
+{
+    fprintf(sheet->out, "<td class=\"%s\">", kind);
+    put(sheet, strcmp(text, "-") == 0 ? "" : text);
+    fputs("</td>", sheet->out);
+}
+
+/* The row of a finding, with a link to why. */
+static void put_finding_row(const struct sheet *sheet,
+                            const struct table_row *row, size_t count)
+{
+    static const char *const kinds[] = {"",     "value", "interval",
+                                        "sure", "",      "declared"};
+    const char *parameter = row->finding->parameter;
+
+    fprintf(sheet->out, "<tr><th scope=\"row\"><a href=\"#%s\">", parameter);
+    put_capital(sheet, parameter_label(parameter));
+    fputs("</a>", sheet->out);
+    put_tag(sheet, "small",
+            parameter_meaning(parameter) ? parameter_meaning(parameter) : "");
+    fputs("</th>", sheet->out);
+    for (size_t i = 1; i < count; i++)
+        if (kinds[i][0])
+            put_cell(sheet, kinds[i], row->cells[i]);
+        else
+            put_verdict(sheet, "td", row->finding);
+    fputs("</tr>\n", sheet->out);
+}
+
+static void put_row(const struct sheet *sheet, const struct table_row *row,
+                    size_t count, bool first)
+{
+    if (row->heads) {
+        fprintf(sheet->out,
+                "%s<tbody>\n<tr><th scope=\"rowgroup\" class=\"group\" "
+                "colspan=\"%zu\">",
+                first ? "" : "</tbody>\n", count);
+        put(sheet, row->cells[0]);
+        fputs("</th></tr>\n", sheet->out);
         return;
-    fprintf(out,
-            "<p class=\"warning %s\"><strong>Conditions: %s.</strong> "
-            "<a href=\"#conditions\">All of them</a></p>\n",
-            condition_grade_name(grade), condition_grade_name(grade));
-    for (size_t i = 0; i < conditions->count; i++) {
-        const struct condition *item = &conditions->items[i];
-        if (item->grade == CONDITION_GREEN)
-            continue;
-        snprintf(line, sizeof(line), "%s: %s is %s: %s",
-                 condition_grade_name(item->grade), item->name, item->value,
-                 item->reason);
-        html_tag(out, "p class=\"warning\"", line);
     }
-}
-
-/* One line of them all, each a link to why. */
-static void put_names(FILE *out, const char *label,
-                      const struct findings *findings, enum verdict verdict)
-{
-    const struct finding *named[FINDINGS_MAX];
-    size_t with_it[FINDINGS_MAX];
-    const size_t count =
-        findings ? report_of_verdict(findings, verdict, named, with_it) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *parameter = named[i]->parameter;
-        fprintf(out, "%s<a href=\"#%s\">", i ? ", " : label, parameter);
-        html_name(out, parameter);
-        fputs("</a>", out);
-        if (with_it[i])
-            fprintf(out, " and %zu with it", with_it[i]);
+    if (first)
+        fputs("<tbody>\n", sheet->out);
+    if (row->finding) {
+        put_finding_row(sheet, row, count);
+        return;
     }
-    if (count)
-        fputs(".</p>\n", out);
+    fputs("<tr><th scope=\"row\">", sheet->out);
+    put(sheet, row->cells[0]);
+    fputs("</th>", sheet->out);
+    for (size_t i = 1; i < count; i++)
+        put_cell(sheet, "value", row->cells[i]);
+    fputs("</tr>\n", sheet->out);
 }
 
-static void put_header(FILE *out, const struct report *report)
+static void put_table(const struct sheet *sheet, const struct part *part)
 {
-    const struct device_info *device = report->device;
-    const char *name = device && device->model[0]  ? device->model
-                       : device && device->path[0] ? device->path
-                                                   : "a recording";
-    char summary[REPORT_SUMMARY_BYTES], line[200];
+    const struct table *table = &part->table;
+    size_t count = 0;
 
-    fputs("<header>\n", out);
-    html_tag(out, "h1", name);
-    if (report_summary(report, false, summary)[0])
-        html_tag(out, "p class=\"lead\"", summary);
-    put_grade(out, report->conditions);
-    put_warnings(out, report->warnings);
-    put_names(out, "<p>Asked, but not known: ", report->findings,
-              VERDICT_INCONCLUSIVE);
-    if (known_sentence(report->known, line, sizeof(line))[0])
-        html_tag(out, "p", line);
-    html_tag(out, summary[0] ? "p class=\"soft\"" : "p class=\"lead\"",
-             "What is inside, found by timing requests. Each value stands with "
-             "its interval and with how sure it is.");
-    if (report->findings && report->findings->count)
-        html_card(out, report);
-    if (device)
-        put_device(out, report);
-    fputs("<nav aria-label=\"Sections\"><ul>"
-          "<li><a href=\"#advice\">What to do about it</a></li>"
-          "<li><a href=\"#glance\">At a glance</a></li>"
-          "<li><a href=\"#findings\">Finding by finding</a></li>"
-          "<li><a href=\"#conditions\">Conditions</a></li>"
-          "<li><a href=\"#cost\">Cost</a></li>"
-          "<li><a href=\"#how\">How it was decided</a></li>"
-          "</ul></nav>\n</header>\n",
-          out);
+    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
+        for (size_t row = 0; row < table->rows_count; row++)
+            if (table->columns[i] || table->rows[row].cells[i][0])
+                count = i + 1;
+    if (count == 0)
+        return;
+    fprintf(sheet->out, "<table%s><caption>",
+            table->columns[0] ? "" : " class=\"rates\"");
+    put(sheet, part->text);
+    fputs(table->columns[0] ? "</caption>\n<thead><tr>" : "</caption>\n",
+          sheet->out);
+    for (size_t i = 0; table->columns[0] && i < count; i++)
+        put_tag(sheet, "th scope=\"col\"",
+                table->columns[i] ? table->columns[i] : "");
+    if (table->columns[0])
+        fputs("</tr></thead>\n", sheet->out);
+    for (size_t i = 0; i < table->rows_count; i++)
+        put_row(sheet, &table->rows[i], count, i == 0);
+    fputs("</tbody></table>\n", sheet->out);
 }
 
-/* ---- at a glance ------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------- */
 
-static void put_cell(FILE *out, const char *kind, const char *text)
+static void put_finding(const struct sheet *sheet,
+                        const struct finding *finding)
 {
-    fprintf(out, "<td class=\"%s\">", kind);
-    html_text(out, strcmp(text, "-") == 0 ? "" : text);
-    fputs("</td>", out);
-}
-
-static bool declares(const struct report *report)
-{
-    char declared[400];
-
-    for (size_t i = 0; i < report->findings->count; i++)
-        if (report_declared(report->device,
-                            report->findings->items[i].parameter, false,
-                            declared, sizeof(declared))[0])
-            return true;
-    return false;
-}
-
-static void put_row(FILE *out, const struct report *report,
-                    const struct finding *finding)
-{
-    const char *meaning = parameter_meaning(finding->parameter);
-    char value[96], interval[160], sure[16], declared[400];
-    static const char declared_word[] = "declared: ";
+    const struct report *report = sheet->page->report;
+    char value[96], interval[160], sure[16], line[400];
 
     report_amount(&finding->value, finding->unit, false, value, sizeof(value));
     report_confidence(finding, sure, sizeof(sure));
-    report_declared(report->device, finding->parameter, false, declared,
-                    sizeof(declared));
-    fprintf(out, "<tr><th scope=\"row\"><a href=\"#%s\">", finding->parameter);
-    html_name(out, finding->parameter);
-    fputs("</a>", out);
-    if (meaning)
-        html_tag(out, "small", meaning);
-    fputs("</th>", out);
-    put_cell(out, "value", value);
-    put_cell(out, "interval",
-             html_interval(finding, interval, sizeof(interval)));
-    put_cell(out, "sure", sure);
-    html_verdict(out, "td", finding);
-    if (declares(report))
-        put_cell(out, "declared",
-                 declared[0] ? declared + sizeof(declared_word) - 1 : "");
-    fputs("</tr>\n", out);
+    fprintf(sheet->out, "<div class=\"finding\" id=\"%s\"><h4><span>",
+            finding->parameter);
+    put_capital(sheet, parameter_label(finding->parameter));
+    fputs("</span>", sheet->out);
+    if (value[0])
+        put_tag(sheet, "span", value);
+    put_verdict(sheet, "span", finding);
+    fputs("</h4>\n", sheet->out);
+    report_interval(finding, false, interval, sizeof(interval));
+    if (finding->confidence > 0 && !finding_assumed(finding)) {
+        const bool plain = strcmp(interval, "-") == 0;
+        snprintf(line, sizeof(line), "%s%s%s confidence", plain ? "" : interval,
+                 plain ? "" : ", ", sure);
+        fputs("<p class=\"soft\">", sheet->out);
+        put(sheet, line);
+        fprintf(sheet->out, " <code>%s</code></p>\n", finding->parameter);
+    }
+    fputs("<p>", sheet->out);
+    put_capital(sheet, finding->why);
+    fputs(".</p>\n", sheet->out);
+    if (report_extras(finding, false, line, sizeof(line))[0])
+        put_tag(sheet, "p class=\"soft\"", line);
+    if (report_declared(report->device, finding->parameter, false, line,
+                        sizeof(line))[0])
+        put_tag(sheet, "p class=\"soft\"", line);
+    fputs("</div>\n", sheet->out);
 }
 
-/* "19 parameters: 16 found, 3 absent." */
-static void put_summary(FILE *out, const struct findings *findings)
+static void put_names(const struct sheet *sheet, const struct part *part)
 {
-    size_t counts[VERDICT_SKIPPED + 1] = {0}, assumed_count = 0;
-    const char *before = ": ";
+    char parameter[64];
 
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct finding *finding = &findings->items[i];
-        const bool assumed = finding_assumed(finding);
-        assumed_count += assumed;
-        counts[finding->verdict] += !assumed;
-    }
-    fprintf(out, "<p><strong>%zu parameter%s", findings->count,
-            findings->count == 1 ? "" : "s");
-    for (enum verdict v = 0; v <= VERDICT_SKIPPED; v++) {
-        if (counts[v] == 0)
-            continue;
-        fprintf(out, "%s%zu %s", before, counts[v], verdict_name(v));
-        before = ", ";
-    }
-    if (assumed_count)
-        fprintf(out, "%s%zu assumed", before, assumed_count);
-    fputs(".</strong></p>\n", out);
-}
-
-/* A part of the table for each group. */
-static void put_rows(FILE *out, const struct report *report)
-{
-    struct report_group groups[PARAMETER_GROUPS];
-    const size_t count = report_groups(report->findings, groups);
-    const int columns_count = declares(report) ? 6 : 5;
-
-    for (size_t i = 0; i < count; i++) {
-        fprintf(out,
-                "<tbody>\n<tr><th scope=\"rowgroup\" class=\"group\" "
-                "colspan=\"%d\">%s</th></tr>\n",
-                columns_count, groups[i].name);
-        for (size_t j = 0; j < groups[i].count; j++)
-            put_row(out, report, groups[i].items[j]);
-        fputs("</tbody>\n", out);
+    fprintf(sheet->out, "<p%s>",
+            part->look == LOOK_SOFT ? " class=\"soft\"" : "");
+    put(sheet, part->text);
+    for (const char *name = part->name; *name; name += strspn(name, " ")) {
+        const size_t length = strcspn(name, " ");
+        snprintf(parameter, sizeof(parameter), "%.*s", (int)length, name);
+        fprintf(sheet->out, "<a href=\"#%s\">", parameter);
+        put(sheet, parameter_label(parameter));
+        fputs(name[length] ? "</a>, " : "</a>.</p>\n", sheet->out);
+        name += length;
     }
 }
 
-static void put_glance(FILE *out, const struct report *report)
+static void put_text(const struct sheet *sheet, const struct part *part)
 {
-    const struct findings *findings = report->findings;
+    static const char *const tags[] = {[LOOK_PLAIN] = "",
+                                       [LOOK_BANNER] = " class=\"banner\"",
+                                       [LOOK_LEAD] = " class=\"lead\"",
+                                       [LOOK_SOFT] = " class=\"soft\"",
+                                       [LOOK_WARNING] = " class=\"warning\""};
 
-    fputs("<section id=\"glance\"><h2>At a glance</h2>\n", out);
-    if (!findings || findings->count == 0) {
-        html_tag(out, "p", "There is no finding.");
-        fputs("</section>\n", out);
+    fprintf(sheet->out, "<p%s%s>", tags[part->look],
+            part->look == LOOK_BANNER ? " role=\"alert\"" : "");
+    if (part->name[0]) {
+        fputs("<strong>", sheet->out);
+        put(sheet, part->name);
+        fputs(":</strong> ", sheet->out);
+    }
+    put(sheet, part->text);
+    fputs("</p>\n", sheet->out);
+}
+
+/* Ends and begins lists, so that the part finds what it belongs into. */
+static void enter(struct sheet *sheet, enum element wanted)
+{
+    static const char *const ends[] = {[ELEMENT_NONE] = "",
+                                       [ELEMENT_LIST] = "</ul>\n",
+                                       [ELEMENT_TERMS] = "</dl>\n"};
+    static const char *const begins[] = {[ELEMENT_NONE] = "",
+                                         [ELEMENT_LIST] = "<ul class=\"do\">\n",
+                                         [ELEMENT_TERMS] =
+                                             "<dl class=\"facts\">\n"};
+
+    if (sheet->in_item)
+        fputs("</li>\n", sheet->out);
+    sheet->in_item = false;
+    if (sheet->element == wanted)
         return;
-    }
-    put_summary(out, findings);
-    fputs("<table><caption>Found: measured. Absent: shown not to be there. "
-          "Likely: the same to less than 99&nbsp;%. "
-          "Inconclusive: the evidence does not carry an answer. Skipped: not "
-          "tried. Assumed: given by the user, not "
-          "measured.</caption>\n<thead><tr>"
-          "<th scope=\"col\">Parameter</th><th scope=\"col\">Value</th>"
-          "<th scope=\"col\">Interval</th><th scope=\"col\">Sure</th>"
-          "<th scope=\"col\">Verdict</th>",
-          out);
-    if (declares(report))
-        fputs("<th scope=\"col\">Declared by the drive</th>", out);
-    fputs("</tr></thead>\n", out);
-    put_rows(out, report);
-    fputs("</table>\n", out);
-    put_names(out, "<p class=\"soft\">Skipped: ", findings, VERDICT_SKIPPED);
-    fputs("</section>\n", out);
+    fputs(ends[sheet->element], sheet->out);
+    fputs(begins[wanted], sheet->out);
+    sheet->element = wanted;
 }
 
-/* ---- the rest ---------------------------------------------------------- */
-
-static void put_advice(FILE *out, const struct report *report)
+static void end_article(struct sheet *sheet)
 {
-    struct advice_list list;
-
-    advice_make(report->findings, report->device, &list);
-    fputs("<section id=\"advice\"><h2>What to do about it</h2>\n", out);
-    if (list.count == 0) {
-        html_tag(out, "p", "Nothing follows from these findings.");
-        fputs("</section>\n", out);
-        return;
-    }
-    html_tag(
-        out, "p class=\"soft\"",
-        "Commands are for you to run: replace DEVICE by the whole disk and "
-        "PARTITION by its partition. They erase what is there.");
-    fputs("<ul class=\"do\">\n", out);
-    for (size_t i = 0; i < list.count; i++) {
-        const struct advice *advice = &list.items[i];
-        fputs("<li>", out);
-        /* A file system keeps its name. */
-        const bool is_name = strncmp(advice->command, "mkfs.", 5) == 0;
-        fprintf(out, "<h3>%c",
-                is_name ? advice->topic[0]
-                        : toupper((unsigned char)advice->topic[0]));
-        html_text(out, advice->topic + 1);
-        fputs("</h3>\n", out);
-        html_tag(out, "p", advice->text);
-        if (advice->command[0])
-            html_tag(out, "pre", advice->command);
-        fputs("<p class=\"soft\">From ", out);
-        for (size_t j = 0; j < ADVICE_FROM_MAX && advice->from[j]; j++) {
-            fprintf(out, "%s<a href=\"#%s\">", j ? " and " : "",
-                    advice->from[j]);
-            html_name(out, advice->from[j]);
-            fputs("</a>", out);
-        }
-        fputs(".</p></li>\n", out);
-    }
-    fputs("</ul></section>\n", out);
+    enter(sheet, ELEMENT_NONE);
+    if (sheet->in_article)
+        fputs("</article>\n", sheet->out);
+    sheet->in_article = false;
 }
 
-/* Which run it was; empty facts are left out. */
-static void put_run(FILE *out, const struct report_run *run)
+static void end_section(struct sheet *sheet)
 {
-    html_fact(out, "Run", run->id);
-    html_fact(out, "Started", run->started);
-    html_fact(out, "Host", run->host);
-    html_fact(out, "Kernel", run->kernel);
-    html_fact(out, "Measured by ssdprobe", run->version);
+    end_article(sheet);
+    if (sheet->in_section)
+        fputs("</details>\n", sheet->out);
+    sheet->in_section = false;
 }
 
-static void put_conditions(FILE *out, const struct report *report)
+/* A section is closed until a reader opens it, or follows a link into it. */
+static void begin_section(struct sheet *sheet, const struct part *part)
 {
-    const struct device_info *device = report->device;
-    const struct cost_total *cost = report->cost;
-    char line[400], name[sizeof(report->conditions->items[0].name)];
-
-    fputs("<section id=\"conditions\"><h2>Conditions</h2>\n"
-          "<dl class=\"facts\">\n",
-          out);
-    if (report->run)
-        put_run(out, report->run);
-    if (device) {
-        html_fact(out, "Requests sent by", device->engine);
-        html_fact(out, "Flushed by", device->flush);
-        html_fact(out, "Write cache", device->write_cache);
-        html_fact(out, "USB", device->usb.driver);
-        html_fact(out, "Bridge", device->usb.bridge);
-    }
-    if (report->health_before)
-        html_fact(out, "Health before", report->health_before->text);
-    if (report->health_after)
-        html_fact(out, "Health after", report->health_after->text);
-    if (cost && cost->requests_count) {
-        snprintf(line, sizeof(line),
-                 cost->split_count ? "%" PRIu64 ", of which %" PRIu64
-                                     " reached the drive in parts"
-                                   : "%" PRIu64 ", none of them split",
-                 cost->requests_count, cost->split_count);
-        html_fact(out, "Requests", line);
-    }
-    for (size_t i = 0; report->conditions && i < report->conditions->count;
-         i++) {
-        const struct condition *item = &report->conditions->items[i];
-        const bool green = item->grade == CONDITION_GREEN;
-        snprintf(line, sizeof(line), "%s%s%s%s%s", item->value,
-                 green ? "" : " (",
-                 green ? "" : condition_grade_name(item->grade),
-                 green ? "" : "): ", green ? "" : item->reason);
-        snprintf(name, sizeof(name), "%s", item->name);
-        name[0] = (char)toupper((unsigned char)name[0]);
-        html_fact(out, name, line);
-    }
-    fputs("</dl></section>\n", out);
+    end_section(sheet);
+    if (!sheet->in_main)
+        fputs("</header>\n<main>\n", sheet->out);
+    sheet->in_main = true;
+    fprintf(sheet->out, "<details id=\"%s\"><summary><h2>", part->id);
+    put(sheet, part->name);
+    fputs("</h2></summary>\n", sheet->out);
+    sheet->in_section = true;
 }
 
-static void put_cost(FILE *out, const struct report *report)
+static void put_item(struct sheet *sheet, const struct part *part)
 {
-    const struct cost_total *cost = report->cost;
-    char text[32];
-
-    fputs("<section id=\"cost\"><h2>Cost</h2>\n", out);
-    if (!cost) {
-        html_tag(out, "p", "Nothing was sent to the drive.");
-        fputs("</section>\n", out);
-        return;
+    enter(sheet, ELEMENT_LIST);
+    fputs("<li>", sheet->out);
+    sheet->in_item = true;
+    if (part->name[0]) {
+        fputs("<strong>", sheet->out);
+        put_capital(sheet, part->name);
+        fputs(":</strong> ", sheet->out);
     }
-    fputs("<dl class=\"facts\">\n", out);
-    html_fact(out, "Written",
-              format_bytes(cost->bytes_written, text, sizeof(text)));
-    html_fact(out, "Read", format_bytes(cost->bytes_read, text, sizeof(text)));
-    html_fact(out, "Time on the drive",
-              format_ns((uint64_t)nearest_integer(cost->device_seconds * 1e9),
-                        text, sizeof(text)));
-    if (report->plan)
-        html_fact(
-            out, "Planned to be written",
-            format_bytes(report->plan->bytes_written, text, sizeof(text)));
-    fputs("</dl></section>\n", out);
+    put(sheet, part->text);
+    fputc('\n', sheet->out);
 }
 
-static void put_how(FILE *out)
+static void put_part(struct sheet *sheet, const struct part *part)
 {
-    static const char *const points[] = {
-        "A value is a claim that must pass tests which it could fail. None is "
-        "printed because it fitted best.",
-        "A test compares two kinds of request, measured side by side in random "
-        "order, so that drift and other load hit both.",
-        "What counts is the interval of their ratio, from order statistics, "
-        "which assume nothing about the shape of the noise.",
-        "The search for candidates and the proof use different measurements. "
-        "Absence is proved in the same way.",
-        "How sure: one minus the rate of errors at which the claim would still "
-        "have passed."};
+    const bool within = sheet->in_item &&
+                        (part->kind == PART_CODE ||
+                         (part->kind == PART_NAMES && part->look == LOOK_SOFT));
 
-    fputs("<section id=\"how\"><h2>How it was decided</h2>\n<ul>\n", out);
-    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-        html_tag(out, "li", points[i]);
-    fputs("</ul>\n", out);
-    html_tag(out, "p",
-             "The samples lie beside this page in samples.csv: a request a "
-             "row. 'ssdprobe report' makes this page from them again, with the "
-             "same findings.");
-    fputs("</section>\n", out);
+    if (part->kind == PART_ITEM)
+        put_item(sheet, part);
+    else if (part->kind == PART_TERM)
+        enter(sheet, ELEMENT_TERMS);
+    else if (!within)
+        enter(sheet, ELEMENT_NONE);
+    switch (part->kind) {
+    case PART_ITEM:
+        break;
+    case PART_TITLE:
+        put_tag(sheet, "h1", part->text);
+        break;
+    case PART_SECTION:
+        begin_section(sheet, part);
+        break;
+    case PART_HEADING:
+        end_article(sheet);
+        fputs("<article>\n", sheet->out);
+        sheet->in_article = true;
+        put_tag(sheet, "h3", part->name);
+        break;
+    case PART_TEXT:
+        put_text(sheet, part);
+        break;
+    case PART_TERM:
+        put_tag(sheet, "dt", part->name);
+        put_tag(sheet, "dd", part->text);
+        break;
+    case PART_CODE:
+        put_tag(sheet, "pre", part->text);
+        break;
+    case PART_NAMES:
+        put_names(sheet, part);
+        break;
+    case PART_TABLE:
+        put_table(sheet, part);
+        break;
+    case PART_FINDING:
+        put_finding(sheet, part->finding);
+        break;
+    case PART_FIGURE:
+        put_figure(sheet, part);
+        break;
+    }
+}
+
+static void put_head(const struct sheet *sheet)
+{
+    const struct device_info *device = sheet->page->report->device;
+
+    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n"
+          "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+          "content=\"width=device-width, initial-scale=1\">\n<title>",
+          sheet->out);
+    put(sheet, device && device->model[0] ? device->model : "ssdprobe");
+    fputs(": what is inside</title>\n<style>\n", sheet->out);
+    for (size_t i = 0; report_html_style[i]; i++)
+        fputs(report_html_style[i], sheet->out);
+    fputs("</style>\n</head>\n<body>\n<header>\n", sheet->out);
 }
 
 int report_html(FILE *out, const struct report_page *page)
 {
-    const struct report *report = page->report;
+    const struct contents contents = {.report = page->report, .page = page};
+    struct sheet sheet = {.out = out, .page = page};
+    struct document document;
 
     errno = 0;
-    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n"
-          "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-          "content=\"width=device-width, initial-scale=1\">\n<title>",
-          out);
-    html_text(out, report->device && report->device->model[0]
-                       ? report->device->model
-                       : "ssdprobe");
-    fputs(": what is inside</title>\n<style>\n", out);
-    for (size_t i = 0; report_html_style[i]; i++)
-        fputs(report_html_style[i], out);
-    fputs("</style>\n</head>\n<body>\n", out);
-    put_header(out, report);
-    fputs("<main>\n", out);
-    put_advice(out, report);
-    put_glance(out, report);
-    html_findings(out, page);
-    html_twin(out, page);
-    put_conditions(out, report);
-    put_cost(out, report);
-    put_how(out);
-    fputs("</main>\n<footer>", out);
-    fprintf(out, "ssdprobe %s", page->version);
-    fputs("</footer>\n</body>\n</html>\n", out);
+    contents_make(&contents, &document);
+    put_head(&sheet);
+    for (size_t i = 0; i < document.parts_count; i++)
+        if (document.parts[i].place & PLACE_PAGE)
+            put_part(&sheet, &document.parts[i]);
+    end_section(&sheet);
+    fprintf(out, "%s\n<footer>ssdprobe %s</footer>\n</body>\n</html>\n",
+            sheet.in_main ? "</main>" : "</header>", page->version);
+    const bool failed = document.failed;
+    document_free(&document);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;
-    return 0;
+    return failed ? -ENOMEM : 0;
 }

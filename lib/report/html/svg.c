@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/report/html/parts.h"
+#include "lib/report/html/svg.h"
 
 /* What must differ between two figures of one page. */
 static const char *const shared_ids[] = {"gpPt", "gpDot", "gnuplot_", "textbox",

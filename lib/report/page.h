@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_REPORT_REPORT_HTML_H
-#define SSDPROBE_REPORT_REPORT_HTML_H
+#ifndef SSDPROBE_REPORT_PAGE_H
+#define SSDPROBE_REPORT_PAGE_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-#include "lib/infer/probe.h"
 #include "lib/report/report.h"
 
 /* A picture of a probe's samples. */
@@ -16,7 +15,6 @@ struct report_figure {
 
 struct report_page {
     const struct report *report;
-    const struct probe *const *probes; /* the table, ends in NULL */
     const struct report_figure *figures;
     size_t figures_count;
     const char *figures_missing; /* why there are none; NULL: there are */
@@ -24,10 +22,10 @@ struct report_page {
 };
 
 /*
- * The report as one HTML page that needs no network: what was found at a
- * glance, then finding by finding with its figure, what to do about it, the
- * conditions, the cost, and how it was decided. Nothing is said by colour
- * alone; it follows the reader's light or dark setting and prints. 0 or -errno.
+ * The report as one HTML page that needs no network: what matters on its first
+ * screen, then all else in sections that a reader opens. Nothing is said by
+ * colour alone; it follows the reader's light or dark setting and prints. 0 or
+ * -errno.
  */
 int report_html(FILE *out, const struct report_page *page);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/report/document/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece of memory that is freed with the document. */
+struct block {
+    struct block *next;
+    char bytes[];
+};
+
+/* NULL where memory is short. */
+static char *take(struct document *document, size_t size)
+{
+    struct block *block = calloc(1, sizeof(*block) + size);
+
+    if (!block) {
+        document->failed = true;
+        return NULL;
+    }
+    block->next = document->memory;
+    document->memory = block;
+    return block->bytes;
+}
+
+const char *document_text(struct document *document, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = size > 1 ? take(document, size) : NULL;
+
+    return copy ? memcpy(copy, text, size) : "";
+}
+
+void document_free(struct document *document)
+{
+    for (size_t i = 0; i < document->parts_count; i++)
+        free(document->parts[i].table.rows);
+    free(document->parts);
+    for (struct block *block = document->memory; block;) {
+        struct block *next = block->next;
+        free(block);
+        block = next;
+    }
+    *document = (struct document){.parts = NULL};
+}
+
+/* Room for one more of `count` items; they grow in powers of two. */
+static void *grow(void *items, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return items;
+    return realloc(items, (count ? 2 * count : 1) * size);
+}
+
+struct part *document_add(struct document *document, enum part_kind kind,
+                          enum part_look look, const char *text)
+{
+    static _Thread_local struct part lost;
+    struct part *parts =
+        grow(document->parts, document->parts_count, sizeof(*parts));
+
+    if (!parts) {
+        document->failed = true;
+        lost = (struct part){.name = "", .text = "", .id = ""};
+        return &lost;
+    }
+    document->parts = parts;
+    struct part *part = &parts[document->parts_count++];
+    *part = (struct part){.kind = kind,
+                          .look = look,
+                          .place = document->place,
+                          .id = "",
+                          .name = "",
+                          .text = document_text(document, text)};
+    return part;
+}
+
+struct part *document_section(struct document *document, const char *id,
+                              const char *name)
+{
+    struct part *part = document_named(document, PART_SECTION, name, "");
+
+    part->id = document_text(document, id);
+    return part;
+}
+
+struct part *document_named(struct document *document, enum part_kind kind,
+                            const char *name, const char *text)
+{
+    struct part *part = document_add(document, kind, LOOK_PLAIN, text);
+
+    part->name = document_text(document, name);
+    return part;
+}
+
+struct table_row *document_row(struct document *document, struct part *part)
+{
+    static const struct table_row empty = {
+        .cells = {"", "", "", "", "", "", "", ""}};
+    static _Thread_local struct table_row lost;
+    struct table *table = &part->table;
+    struct table_row *rows =
+        grow(table->rows, table->rows_count, sizeof(*rows));
+
+    if (!rows) {
+        document->failed = true;
+        lost = empty;
+        return &lost;
+    }
+    table->rows = rows;
+    rows[table->rows_count] = empty;
+    return &rows[table->rows_count++];
+}
