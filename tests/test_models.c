@@ -74,6 +74,21 @@ static void group(void)
                      0);
 }
 
+/* A fake is made to look like another drive, and may be timed as one. */
+START_TEST(a_fake_is_of_no_genuine_model)
+{
+    for (int i = 0; i < 3; i++)
+        add("X", 16384, 4 << 20, 100000);
+    struct finding *kind =
+        findings_add(&fleet->findings[2], "capacity", "capacity_kind");
+    finding_found(kind, value_text("drops"), 0.999);
+    group();
+    ck_assert_uint_eq(fleet->models.models_count, 1);
+    ck_assert_int_eq(fleet->runs[0].kind, MODELS_GROUPED);
+    ck_assert_int_eq(fleet->runs[2].kind, MODELS_OUTLIER);
+}
+END_TEST
+
 /* Names lie: the same label covers two models, and two labels one. */
 START_TEST(runs_are_grouped_by_what_was_found)
 {
@@ -159,6 +174,7 @@ int main(void)
 
     suite_add_tcase(suite, cases);
     tcase_add_checked_fixture(cases, begin, end);
+    tcase_add_test(cases, a_fake_is_of_no_genuine_model);
     tcase_add_test(cases, runs_are_grouped_by_what_was_found);
     tcase_add_test(cases, a_run_that_cannot_be_compared_is_undecided);
     tcase_add_test(cases, a_single_run_is_of_no_model_and_no_outlier);

@@ -474,7 +474,10 @@ expect "for what cannot be compared" 5 \
 expect "but no file is still no file" 2 -- diff --json --exit-code kept nowhere
 expect "diff with nothing" 2 -- diff --json kept nowhere
 "$ssdprobe" diff kept other >words 2>err
-check "conditions come first" bash -c 'head -n 1 words | grep -q "^Conditions"'
+check "which is better comes first" grep -q '^ssd-[ab] is better: ' \
+    <(head -n 1 words)
+check "and is marked" grep -qE '^Parameter +ssd-a +ssd-b ' words
+check "then the conditions that differ" grep -q '^Conditions that differ' words
 check "the answer last" bash -c 'tail -n 2 words | grep -qE "One model|odds"'
 
 ## Less than everything.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/drive_verdict.h"
 #include "lib/infer/parameter.h"
 
 /* Two drives of one model: a batch may differ, and a finding be wrong. */
@@ -104,6 +105,26 @@ static bool has_numbers(const struct finding *a, const struct finding *b)
            (number_of(&b->value, &ignored) || number_of(&b->low, &ignored));
 }
 
+/* Of a time the smaller is better, of a rate or a capacity the larger. */
+static int better_of(const struct compare_row *row)
+{
+    static const char *const capacities[] = {"real_capacity", "fast_cache",
+                                             "log_list", "write_buffer"};
+    const bool more = row->ratio > 1;
+
+    if (strcmp(row->a->parameter, "sleep_after") == 0)
+        return 0;
+    if (strcmp(row->a->unit, "ns") == 0 ||
+        strcmp(row->a->unit, "thousandths") == 0)
+        return more ? 1 : 2;
+    if (unit_is_of_speed(row->a->unit))
+        return more ? 2 : 1;
+    for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++)
+        if (strcmp(row->a->parameter, capacities[i]) == 0)
+            return more ? 2 : 1;
+    return 0;
+}
+
 static void compare_findings(struct compare_row *row)
 {
     const struct finding *a = row->a, *b = row->b;
@@ -125,6 +146,8 @@ static void compare_findings(struct compare_row *row)
         number_of(&a->value, &first) && number_of(&b->value, &second) &&
         first > 0 && second > 0)
         row->ratio = second / first;
+    if (row->ratio > 0 && !same && a->verdict == VERDICT_FOUND)
+        row->better = better_of(row);
 }
 
 static void add_row(struct comparison *comparison, const struct finding *a,
@@ -345,10 +368,17 @@ static void compare_conditions(const struct conditions *a,
             compare_items(NULL, &b->items[i], comparison);
 }
 
+static bool is_bad(const struct report *report)
+{
+    const enum drive_state state = drive_verdict(report->findings).state;
+
+    return state == DRIVE_FAKE || state == DRIVE_BROKEN;
+}
+
 void compare_reports(const struct report *a, const struct report *b,
                      struct comparison *comparison)
 {
-    memset(comparison, 0, sizeof(*comparison));
+    *comparison = (struct comparison){.a = a, .b = b};
     if (a->device && b->device)
         compare_devices(a->device, b->device, comparison);
     if (a->conditions && b->conditions)
@@ -359,4 +389,9 @@ void compare_reports(const struct report *a, const struct report *b,
         compare_splits(a->cost, b->cost, comparison);
     pair_findings(a->findings, b->findings, comparison);
     weigh(comparison);
+    if (is_bad(a) == is_bad(b))
+        return;
+    /* A fake may be timed as the drive that it is made to look like. */
+    comparison->one_model = 1 - surest;
+    comparison->probes_count += comparison->probes_count == 0;
 }

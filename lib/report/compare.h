@@ -21,7 +21,8 @@
  * names do not count: that one label covers different insides is what users ask
  * about. Of 33 emulated drives under realistic noise, two runs of one drive
  * came out above 0.95 for 32 and at 0.25 for one, whose reads have two modes;
- * of 528 pairs of two drives 518 came out below 0.05, and none above 0.6.
+ * of 528 pairs of two drives 518 came out below 0.05, and none above 0.6. A
+ * fake is never of the model of a drive that is none.
  */
 
 enum compare_kind {
@@ -35,6 +36,7 @@ struct compare_row {
     const struct finding *a, *b; /* one of them may be NULL */
     enum compare_kind kind;
     double ratio; /* b over a, of numbers; 0: there is none */
+    int better;   /* to the user: 1 is a, 2 is b; 0 where neither is */
 };
 
 /* A condition that was not the same: "flush method". */
@@ -46,6 +48,7 @@ struct compare_condition {
 enum { COMPARE_CONDITIONS_MAX = 16 + CONDITIONS_MAX };
 
 struct comparison {
+    const struct report *a, *b;
     struct compare_condition conditions[COMPARE_CONDITIONS_MAX];
     size_t conditions_count;
     struct compare_row rows[FINDINGS_MAX];
@@ -58,8 +61,9 @@ struct comparison {
 void compare_reports(const struct report *a, const struct report *b,
                      struct comparison *comparison);
 
-/* The same document of both runs, to the byte, is one run: no probability is
- * needed. Text for a terminal; 0 or -errno. */
+/* Text for a terminal, for whoever chooses between two drives: which is the
+ * faster, side by side with the better value marked, the conditions, and whether
+ * they are of one model. 0 or -errno. */
 int compare_text(FILE *out, const struct comparison *comparison,
                  const struct report_style *style);
 

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/infer/parameter.h"
 #include "lib/report/compare.h"
+#include "lib/report/summary.h"
 
-enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4 };
+enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4, NAME_BYTES = 64 };
 
 /* Beyond these the evidence is strong; between them it decides nothing. */
 static const double likely = 0.95, unlikely = 0.05;
@@ -33,25 +35,105 @@ static const char *name_of(const struct compare_row *row)
     return row->a ? row->a->parameter : row->b->parameter;
 }
 
+/* What heads its column: the name of the drive, where the other has another. */
+static void name_runs(const struct comparison *comparison,
+                      char names[2][NAME_BYTES])
+{
+    const struct report *const reports[] = {comparison->a, comparison->b};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct device_info *device = reports[i]->device;
+        report_utf8(device ? device->model : "", names[i], NAME_BYTES);
+    }
+    if (names[0][0] && names[1][0] && strcmp(names[0], names[1]) != 0)
+        return;
+    snprintf(names[0], NAME_BYTES, "first");
+    snprintf(names[1], NAME_BYTES, "second");
+}
+
 static void put_row(FILE *out, const struct compare_row *row,
                     const struct report_style *style, unsigned columns)
 {
-    char a[96], b[96], ratio[32] = "", line[320];
+    char a[100], b[100], ratio[32] = "", line[320];
 
-    answer_text(row->a, style->plain_bytes, a, sizeof(a));
-    answer_text(row->b, style->plain_bytes, b, sizeof(b));
+    answer_text(row->a, style->plain_bytes, a, sizeof(a) - 2);
+    answer_text(row->b, style->plain_bytes, b, sizeof(b) - 2);
+    strcat(a, row->better == 1 ? " *" : "  ");
+    strcat(b, row->better == 2 ? " *" : "  ");
     if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
         snprintf(ratio, sizeof(ratio), ", %.3g times", row->ratio);
     else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
         snprintf(ratio, sizeof(ratio), ", 1/%.3g of it", 1 / row->ratio);
     if (columns >= TABLE_COLUMNS) {
-        fprintf(out, "%-20s %14s %14s  %s%s\n", name_of(row), a, b,
+        fprintf(out, "%-21s %15s %15s %s%s\n", name_of(row), a, b,
                 compare_kind_name(row->kind), ratio);
         return;
     }
     snprintf(line, sizeof(line), "%s: %s, %s: %s%s", name_of(row), a, b,
              compare_kind_name(row->kind), ratio);
     report_wrap(out, line, 0, columns);
+}
+
+/* By how much the better one is faster or holds more; 0: it is not better. */
+static double gain_of(const struct compare_row *row, int better)
+{
+    return row->better != better ? 0
+           : row->ratio > 1      ? row->ratio
+                                 : 1 / row->ratio;
+}
+
+/* "usb-tlc: 251 times in steady random write, 2.02 times in sequential read
+ * rate"; false where it is better in nothing. */
+static bool put_gains(FILE *out, const struct comparison *comparison,
+                      int better, const char *name, unsigned columns)
+{
+    enum { SAID_MOST = 3 };
+    double below = INFINITY;
+    char line[400];
+    size_t used = (size_t)snprintf(line, sizeof(line), "%s is better:", name);
+
+    for (size_t said = 0; said < SAID_MOST; said++) {
+        const struct compare_row *best = NULL;
+        for (size_t i = 0; i < comparison->rows_count; i++) {
+            const struct compare_row *row = &comparison->rows[i];
+            const double gain = gain_of(row, better);
+            if (gain > 1 && gain < below &&
+                (!best || gain > gain_of(best, better)))
+                best = row;
+        }
+        if (!best)
+            break;
+        below = gain_of(best, better);
+        used += (size_t)snprintf(line + used, sizeof(line) - used,
+                                 "%s %s %.3g times", said ? "," : "",
+                                 parameter_label(best->a->parameter), below);
+    }
+    if (!isfinite(below))
+        return false;
+    snprintf(line + used, sizeof(line) - used, ".");
+    report_wrap(out, line, 0, columns);
+    return true;
+}
+
+/* Which of them is for whom; before that, what is bad. */
+static void put_choice(FILE *out, const struct comparison *comparison,
+                       char names[2][NAME_BYTES], unsigned columns)
+{
+    const struct report *const reports[] = {comparison->a, comparison->b};
+    char banner[REPORT_BANNER_BYTES], line[REPORT_BANNER_BYTES + NAME_BYTES];
+    bool any = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        if (!report_banner(reports[i], false, banner)[0])
+            continue;
+        snprintf(line, sizeof(line), "%s: %s", names[i], banner);
+        report_wrap(out, line, 0, columns);
+    }
+    for (int i = 2; i >= 1; i--)
+        any |= report_banner(reports[i - 1], false, banner)[0] != '\0' ||
+               put_gains(out, comparison, i, names[i - 1], columns);
+    if (!any)
+        report_wrap(out, "Neither is better beyond the intervals.", 0, columns);
 }
 
 static void put_conditions(FILE *out, const struct comparison *comparison,
@@ -84,8 +166,8 @@ static void put_model(FILE *out, const struct comparison *comparison,
                  "One model? Cannot tell: nothing was answered in both runs.");
     else
         snprintf(line, sizeof(line),
-                 "One model? %s: %.1f %%, from what %zu probe%s found in both "
-                 "runs and even odds before.",
+                 "One model? %s: %.1f %%, by what %zu probe%s found in both "
+                 "runs.",
                  p >= likely     ? "Likely"
                  : p <= unlikely ? "Unlikely"
                                  : "Cannot tell",
@@ -101,13 +183,17 @@ int compare_text(FILE *out, const struct comparison *comparison,
         style->columns_count ? style->columns_count : COLUMNS_NORMAL;
 
     errno = 0;
-    put_conditions(out, comparison, columns);
+    char names[2][NAME_BYTES];
+    name_runs(comparison, names);
+    put_choice(out, comparison, names, columns);
     fputc('\n', out);
     if (columns >= TABLE_COLUMNS && comparison->rows_count)
-        fprintf(out, "%-20s %14s %14s  %s\n", "PARAMETER", "FIRST", "SECOND",
-                "BEYOND THE INTERVALS");
+        fprintf(out, "%-21s %13.13s   %13.13s   %s\n", "Parameter", names[0],
+                names[1], "Beyond the intervals");
     for (size_t i = 0; i < comparison->rows_count; i++)
         put_row(out, &comparison->rows[i], style, columns);
+    fputs(comparison->rows_count ? "(* the better one)\n\n" : "", out);
+    put_conditions(out, comparison, columns);
     put_model(out, comparison, columns);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;
