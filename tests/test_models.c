@@ -155,7 +155,7 @@ START_TEST(each_form_names_models_and_outliers)
     out = fmemopen(text, sizeof(text), "w");
     ck_assert_int_eq(models_text(out, &fleet->models, &marks), 0);
     ck_assert_int_eq(fclose(out), 0);
-    ck_assert_ptr_nonnull(strstr(text, "\n| 1 | 2 | X, Y\\| | A drive with "));
+    ck_assert_ptr_nonnull(strstr(text, "\n| 1 | 2 | X, Y\\| | A drive. "));
     ck_assert_ptr_nonnull(strstr(text, " | run-0, run-1 |\n"));
     ck_assert_ptr_nonnull(strstr(text, "- **run-2**: outlier"));
     models_json(document, &fleet->models);

@@ -474,8 +474,10 @@ expect "for what cannot be compared" 5 \
 expect "but no file is still no file" 2 -- diff --json --exit-code kept nowhere
 expect "diff with nothing" 2 -- diff --json kept nowhere
 "$ssdprobe" diff kept other >words 2>err
-check "which is better comes first" grep -q '^ssd-[ab] is better: ' \
+check "where neither is better, that comes first" grep -q '^Neither is better' \
     <(head -n 1 words)
+check "else which one, and in what" grep -q '^ssd-[ad] is better: .* times' \
+    <("$ssdprobe" diff times-1.json times-other.json)
 check "and is marked" grep -qE '^Parameter +ssd-a +ssd-b ' words
 check "then the conditions that differ" grep -q '^Conditions that differ' words
 check "the answer last" bash -c 'tail -n 2 words | grep -qE "One model|odds"'

@@ -463,8 +463,8 @@ START_TEST(every_form_begins_with_it)
 }
 END_TEST
 
-/* Every finding there is, each with the longest words, and all that is doubtful:
- * the last screen has 22 lines of 80 columns all the same. */
+/* With every finding, each in its longest words, and many doubts, the last
+ * screen still has at most 22 lines of 80 columns. */
 START_TEST(the_last_screen_fits_a_terminal)
 {
     static const char *const parameters[] = {"random_read",

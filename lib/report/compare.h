@@ -61,9 +61,9 @@ struct comparison {
 void compare_reports(const struct report *a, const struct report *b,
                      struct comparison *comparison);
 
-/* Text for a terminal, for whoever chooses between two drives: which is the
- * faster, side by side with the better value marked, the conditions, and whether
- * they are of one model. 0 or -errno. */
+/* Text for a terminal, for choosing between two drives: what each is better in,
+ * the findings side by side with the better value marked, the conditions, and
+ * whether both are of one model. 0 or -errno. */
 int compare_text(FILE *out, const struct comparison *comparison,
                  const struct report_style *style);
 

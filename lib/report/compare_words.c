@@ -54,18 +54,17 @@ static void name_runs(const struct comparison *comparison,
 static void put_row(FILE *out, const struct compare_row *row,
                     const struct report_style *style, unsigned columns)
 {
-    char a[100], b[100], ratio[32] = "", line[320];
+    char a[96], b[96], ratio[32] = "", line[320];
 
-    answer_text(row->a, style->plain_bytes, a, sizeof(a) - 2);
-    answer_text(row->b, style->plain_bytes, b, sizeof(b) - 2);
-    strcat(a, row->better == 1 ? " *" : "  ");
-    strcat(b, row->better == 2 ? " *" : "  ");
+    answer_text(row->a, style->plain_bytes, a, sizeof(a));
+    answer_text(row->b, style->plain_bytes, b, sizeof(b));
     if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
         snprintf(ratio, sizeof(ratio), ", %.3g times", row->ratio);
     else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
         snprintf(ratio, sizeof(ratio), ", 1/%.3g of it", 1 / row->ratio);
     if (columns >= TABLE_COLUMNS) {
-        fprintf(out, "%-21s %15s %15s %s%s\n", name_of(row), a, b,
+        fprintf(out, "%-21s %13s %c %13s %c %s%s\n", name_of(row), a,
+                row->better == 1 ? '*' : ' ', b, row->better == 2 ? '*' : ' ',
                 compare_kind_name(row->kind), ratio);
         return;
     }

@@ -22,12 +22,12 @@ char *report_banner(const struct report *report, bool plain_bytes,
                     char text[REPORT_BANNER_BYTES]);
 
 /*
- * What the drive is, how fast, and what is inside: "A 64 GB drive.", "Reads 110
- * MB/s; writes 90 MB/s.", "Probably SLC (75 %), erase unit 4 MiB." They are made
- * of what was found. What is less sure than report_sure is called probable, with
- * its confidence; what is as likely wrong as right, and what the user assumed,
- * is left out. Under red conditions the last one says so. None where there is
- * no finding. Returns how many.
+ * What the drive is, how fast, and what is inside: "A 64 GB drive.", "Reads
+ * 110 MB/s; writes 90 MB/s.", "Erase unit 4 MiB; probably SLC (75 %)." They
+ * state what was found. Below report_sure an answer is called probable, with
+ * its confidence. What is as likely wrong as right, and what the user assumed,
+ * is left out. Under red conditions the last sentence says so. No sentence
+ * where there is no finding. Returns how many.
  */
 size_t report_sentences(const struct report *report, bool plain_bytes,
                         char texts[REPORT_SENTENCES][REPORT_SUMMARY_BYTES]);
@@ -53,8 +53,8 @@ size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
                          const struct finding *named[FINDINGS_MAX],
                          size_t with_it[FINDINGS_MAX]);
 
-/* "open units, SLC cache and 3 more": their everyday names; empty where there is
- * none. Returns `text`. */
+/* "open units, SLC cache and 3 more": their everyday names; empty where there
+ * is none. Returns `text`. */
 char *report_names(const struct findings *findings, enum verdict verdict,
                    char *text, size_t size);
 

@@ -63,8 +63,8 @@ static void begin_row(struct rows *rows, const char *label)
     rows->least = 1;
 }
 
-/* Behind the last cell of a row stands how sure the least sure of them is. A row
- * without cells is not there at all. */
+/* A row without cells is not printed. Its last cell ends with the lowest
+ * confidence in the row (end_row). */
 static void put_cell(struct rows *rows, const struct finding *of,
                      const char *text)
 {

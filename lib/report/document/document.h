@@ -19,11 +19,11 @@ enum part_kind {
     PART_SECTION, /* `name` is its heading, `id` its anchor */
     PART_HEADING, /* within a section */
     PART_TEXT,
-    PART_ITEM,  /* a point of a list; `name`, if any, comes before its text */
-    PART_TERM,  /* a fact: `name`, and `text` */
-    PART_CODE,  /* a line for a shell */
-    PART_NAMES, /* `text`, then parameters, each a link to its finding */
-    PART_TABLE, /* `text` is its caption, for a page */
+    PART_ITEM,    /* a point of a list; `name`, if any, comes before its text */
+    PART_TERM,    /* a fact: `name`, and `text` */
+    PART_CODE,    /* a line for a shell */
+    PART_NAMES,   /* `text`, then parameters, each a link to its finding */
+    PART_TABLE,   /* `text` is its caption, for a page */
     PART_FINDING, /* value, confidence, reason and all that is known of it */
     PART_FIGURE   /* `id` is its name, `text` for who cannot see it */
 };
