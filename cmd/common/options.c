@@ -6,6 +6,8 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "lib/base/nearest.h"
+
 /* getopt_long() returns FIRST_LONG + the row's index. */
 enum { FIRST_LONG = 256, ROWS_MAX = 80, HELP_COLUMN = 26, LINE_COLUMNS = 80 };
 
@@ -59,6 +61,23 @@ static int refuse(const struct program_table *program, struct fault *why,
                      problem, (int)strcspn(text, "="), text, program->name);
 }
 
+static int unknown_option(const struct program_table *program,
+                          struct fault *why, const char *word)
+{
+    char name[64], hint[NEAREST_HINT_BYTES], like[64];
+    struct nearest nearest = {.word = name};
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (size_t i = 0; i < program->options_count; i++)
+        nearest_try(&nearest, program->options[i].name);
+    if (!nearest.best || strncmp(word, "--", 2) != 0)
+        return refuse(program, why, "unknown option", word);
+    snprintf(like, sizeof(like), "--%s", nearest.best);
+    nearest.best = like;
+    return fault_set(why, FAULT_USAGE, -EINVAL, "unknown option '--%s'%s", name,
+                     nearest_hint(&nearest, hint, sizeof(hint)));
+}
+
 /* The word of argv that held the option getopt_long() just returned. */
 static const char *option_word(char **argv)
 {
@@ -85,7 +104,7 @@ static int refuse_option(const struct program_table *program, int code,
         return refuse(program, why, "an argument is missing after", word);
     if (row)
         return refuse(program, why, "no argument is expected after", word);
-    return refuse(program, why, "unknown option", word);
+    return unknown_option(program, why, word);
 }
 
 static int take_option(int code, char **argv, struct options_given *given,
@@ -97,7 +116,7 @@ static int take_option(int code, char **argv, struct options_given *given,
     row = row_of(given->program, code);
     assert(row);
     if (code >= FIRST_LONG && is_abbreviated(option_word(argv), row->name))
-        return refuse(given->program, why, "unknown option", option_word(argv));
+        return unknown_option(given->program, why, option_word(argv));
     if (given->options_count == OPTIONS_GIVEN_MAX)
         return fault_set(why, FAULT_USAGE, -EINVAL,
                          "more than %d options on one command line",
@@ -141,6 +160,19 @@ bool options_take_command(struct options_given *given)
         return true;
     }
     return false;
+}
+
+int options_no_command(const struct program_table *program, const char *word,
+                       struct fault *why)
+{
+    struct nearest nearest = {.word = word};
+    char hint[NEAREST_HINT_BYTES];
+
+    for (size_t i = 0; i < program->commands_count; i++)
+        nearest_try(&nearest, program->commands[i].name);
+    return fault_set(why, FAULT_USAGE, -EINVAL,
+                     "there is no command '%.200s'%s; see '%s --help'", word,
+                     nearest_hint(&nearest, hint, sizeof(hint)), program->name);
 }
 
 int options_check_command(const struct options_given *given, struct fault *why)
@@ -232,19 +264,35 @@ static void print_option(FILE *out, const struct option_row *row)
     options_print_wrapped(out, strlen(left), HELP_COLUMN, row->help);
 }
 
+/* Is it the first option of its group that these commands take? */
+static bool is_first_of_group(const struct program_table *program,
+                              unsigned commands, size_t index)
+{
+    const struct option_row *row = &program->options[index];
+
+    for (size_t i = 0; i < index; i++)
+        if ((program->options[i].commands & commands) &&
+            strcmp(program->options[i].group, row->group) == 0)
+            return false;
+    return (row->commands & commands) != 0;
+}
+
+static void print_group(FILE *out, const struct program_table *program,
+                        unsigned commands, const char *group)
+{
+    fprintf(out, "\n%s:\n", group);
+    for (size_t i = 0; i < program->options_count; i++)
+        if ((program->options[i].commands & commands) &&
+            strcmp(program->options[i].group, group) == 0)
+            print_option(out, &program->options[i]);
+}
+
 static void print_options(FILE *out, const struct program_table *program,
                           unsigned commands)
 {
-    const char *group = "";
-    for (size_t i = 0; i < program->options_count; i++) {
-        const struct option_row *row = &program->options[i];
-        if (!(row->commands & commands))
-            continue;
-        if (strcmp(group, row->group) != 0)
-            fprintf(out, "\n%s:\n", row->group);
-        group = row->group;
-        print_option(out, row);
-    }
+    for (size_t i = 0; i < program->options_count; i++)
+        if (is_first_of_group(program, commands, i))
+            print_group(out, program, commands, program->options[i].group);
 }
 
 static void print_commands(FILE *out, const struct program_table *program)

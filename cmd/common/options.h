@@ -82,6 +82,10 @@ int options_parse(const struct program_table *program, int argc, char **argv,
  */
 bool options_take_command(struct options_given *given);
 
+/* -EINVAL with a sentence: `word` is no command, but may be like one. */
+int options_no_command(const struct program_table *program, const char *word,
+                       struct fault *why);
+
 /*
  * Does every option belong to given->command, and is the number of operands
  * within its limits? 0, or -EINVAL with a sentence.

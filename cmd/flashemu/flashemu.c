@@ -426,9 +426,7 @@ static int dispatch(struct options_given *given)
     if (why.kind != FAULT_NONE)
         return flashemu_fail(given, &why);
     if (!has_command && given->operands_count)
-        fault_set(&why, FAULT_USAGE, -EINVAL,
-                  "'%.200s' is not a command; see 'flashemu --help'",
-                  given->operands[0]);
+        options_no_command(given->program, given->operands[0], &why);
     else if (!has_command)
         fault_set(&why, FAULT_USAGE, -EINVAL,
                   "a command is missing; see 'flashemu --help'");

@@ -66,12 +66,12 @@ static int judge_plan(struct run *run)
         add_row(run, "plan", left_out[0] ? INTERLOCK_NOTE : INTERLOCK_PASS);
     snprintf(
         row->text, sizeof(row->text),
-        "A full run is to write about %s, in %s, and never more than the "
-        "budget of "
-        "%s (%.2f drive writes)%s%s.",
+        "%s run writes about %s, in %s, and never more than the budget of %s "
+        "(%.2f drive writes)%s%s.",
+        settings->quick ? "A quick" : "A full",
         confirm_size(settings, plan->bytes_written, expected, sizeof(expected)),
-        confirm_seconds(plan->seconds, confirm_unmeasured_factor, seconds,
-                        sizeof(seconds)),
+        confirm_seconds(plan->seconds, confirm_unmeasured_factor,
+                        settings->time_limit_ns, seconds, sizeof(seconds)),
         confirm_size(settings, plan->budget_bytes, most, sizeof(most)),
         (double)plan->budget_bytes / (double)capacity_bytes, left_out,
         left_out[0] ? " unless --write-budget is raised" : "");

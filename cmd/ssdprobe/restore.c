@@ -117,12 +117,10 @@ static int open_disk(struct restore *restore,
     return find_disk(restore, header);
 }
 
-static void show(void *context, const char *what, double share)
+static void show(void *context, const char *what, uint64_t done_bytes,
+                 uint64_t all_bytes)
 {
-    const struct session_progress now = {
-        .probe = what, .share = share, .seconds_left = -1};
-
-    progress_update(context, &now);
+    progress_copy(context, what, done_bytes, all_bytes);
 }
 
 static int put_back_contents(struct restore *restore)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/common/describe.h"
 #include "cmd/common/json.h"
@@ -127,7 +128,7 @@ static const struct command_row all_command = {
     .help = "Run every probe that applies, or the one that the program is "
             "named after, and report",
     .bit = COMMAND_ALL,
-    .operands_min = 1,
+    .operands_min = 0, /* --resume knows the device */
     .operands_max = 1,
     .run = command_all};
 
@@ -184,9 +185,7 @@ static int command_help(const struct options_given *given)
 
     asked.command = &all_command;
     if (asked.operands_count > 0 && !options_take_command(&asked)) {
-        fault_set(&why, FAULT_USAGE, -EINVAL,
-                  "there is no command '%.200s'; see 'ssdprobe --help'",
-                  asked.operands[0]);
+        options_no_command(given->program, asked.operands[0], &why);
         return usage_error(given->argc, given->argv, &why);
     }
     return print_help(&asked);
@@ -231,6 +230,13 @@ static bool is_probe_link(const char *program)
     return strncmp(slash ? slash + 1 : program, "ssdprobe-", 9) == 0;
 }
 
+static bool is_device(const char *word)
+{
+    struct stat status;
+
+    return strpbrk(word, "/:.") || stat(word, &status) == 0;
+}
+
 /* `argv` as the user wrote it; `words` is a copy that getopt may reorder. */
 static int dispatch(const struct program_table *program, int argc, char **argv,
                     char **words)
@@ -250,7 +256,13 @@ static int dispatch(const struct program_table *program, int argc, char **argv,
     if (options_find(&given, OPTION_DESCRIBE))
         return describe(program, argc, argv,
                         options_find(&given, OPTION_DESCRIBE)->value);
-    if (given.command == &all_command && given.operands_count == 0) {
+    if (given.command == &all_command && given.operands_count > 0 &&
+        !is_device(given.operands[0])) {
+        options_no_command(program, given.operands[0], &why);
+        return usage_error(argc, argv, &why);
+    }
+    if (given.command == &all_command && given.operands_count == 0 &&
+        !options_find(&given, OPTION_RESUME)) {
         fault_set(&why, FAULT_USAGE, -1,
                   "name a DEVICE or a command; see '%s --help'", program->name);
         return usage_error(argc, argv, &why);

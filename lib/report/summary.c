@@ -172,8 +172,9 @@ static const char *kind_of(const struct device_info *device)
 static void add_drive(struct sentence *sentence,
                       const struct device_info *device)
 {
-    const enum drive_state state = drive_verdict(sentence->findings).state;
-    const bool bad = state == DRIVE_FAKE || state == DRIVE_BROKEN;
+    const struct drive_verdict verdict = drive_verdict(sentence->findings);
+    const bool bad =
+        verdict.state == DRIVE_FAKE || verdict.state == DRIVE_BROKEN;
     const uint64_t bytes = device && !bad ? device->capacity_bytes : 0;
     const char *kind = kind_of(device);
     char size[64] = "";
@@ -184,8 +185,14 @@ static void add_drive(struct sentence *sentence,
     const bool vowel = bytes ? size[0] == '8' || strncmp(size, "11 ", 3) == 0 ||
                                    strncmp(size, "18 ", 3) == 0
                              : kind[0] == 'N';
-    add(sentence, "A%s %s%s%s%s.", vowel ? "n" : "", size, bytes ? " " : "",
+    add(sentence, "A%s %s%s%s%s", vowel ? "n" : "", size, bytes ? " " : "",
         kind, device && device->virtual_clock ? " (emulated)" : "");
+    if (verdict.state == DRIVE_OK && verdict.confidence >= report_sure)
+        add(sentence, ", genuine");
+    else if (verdict.state == DRIVE_OK)
+        add(sentence, ", probably genuine (%d %%)",
+            (int)floor(verdict.confidence * 100 + 1e-9));
+    add(sentence, ".");
 }
 
 const struct finding *report_erase_unit(const struct findings *findings)

@@ -10,7 +10,7 @@ static const uint64_t fill_most_bytes = 960 * MIB;
 /* Of the region, and of the budget of the run, the fill takes so much. */
 static const uint64_t fill_share = 4;
 /* The smallest distance that is tried: less is no drive. */
-enum { POWER_LEAST = 22 };
+enum { POWER_LEAST = 22, GRID_SMALL = 128 };
 /* Near ones follow each other at this distance, which no power of two from the
  * least on is a multiple of so few of. */
 static const uint64_t near_pitch_bytes = 64 * KIB;
@@ -58,8 +58,11 @@ static void add_grid(struct capacity_layout *layout, uint64_t first_bytes,
                      uint64_t end_bytes)
 {
     const uint64_t length_bytes = end_bytes - first_bytes;
+    /* A run of a small budget has little time for marks as well. */
+    const bool small = layout->fill_bytes < fill_most_bytes;
     const uint64_t pitch_bytes =
-        larger_of(layout->fill_bytes / 4, length_bytes / CAPACITY_GRID_MAX) /
+        larger_of(layout->fill_bytes / 4,
+                  length_bytes / (small ? GRID_SMALL : CAPACITY_GRID_MAX)) /
             MIB * MIB +
         MIB;
     const uint64_t last_bytes = end_bytes - layout->unit_bytes;

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/nearest.h"
 #include "probes/probes.h"
 
 /* A fake must show: capacity comes before what may be cut off at the limit. */
-const char choice_quick[] = "throughput,basic,flush,capacity,alignment";
+const char choice_quick[] = "capacity,throughput,basic,flush,alignment";
 
 static int add(struct choice *choice, size_t *count, const struct probe *probe,
                struct fault *why)
@@ -23,6 +24,18 @@ static int add(struct choice *choice, size_t *count, const struct probe *probe,
     return 0;
 }
 
+static int no_probe(const char *name, struct fault *why)
+{
+    struct nearest nearest = {.word = name};
+    char hint[NEAREST_HINT_BYTES];
+
+    for (size_t i = 0; probes_all[i]; i++)
+        nearest_try(&nearest, probes_all[i]->name);
+    return fault_set(why, FAULT_USAGE, -EINVAL,
+                     "there is no probe '%s'%s; 'ssdprobe list' names them",
+                     name, nearest_hint(&nearest, hint, sizeof(hint)));
+}
+
 static int add_named(struct choice *choice, const char *names,
                      struct fault *why)
 {
@@ -34,11 +47,7 @@ static int add_named(struct choice *choice, const char *names,
         snprintf(name, sizeof(name), "%.*s", (int)length, names);
         const struct probe *probe = probe_find(name);
         int error =
-            probe ? add(choice, &count, probe, why)
-                  : fault_set(why, FAULT_USAGE, -EINVAL,
-                              "there is no probe '%s'; 'ssdprobe list' names "
-                              "those there are",
-                              name);
+            probe ? add(choice, &count, probe, why) : no_probe(name, why);
         if (error || !names[length])
             return error;
         names += length + 1;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,13 +56,19 @@ static void print_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.1f h", seconds / 3600);
 }
 
-char *confirm_seconds(double seconds, double factor, char *text, size_t size)
+char *confirm_seconds(double seconds, double factor, uint64_t limit_ns,
+                      char *text, size_t size)
 {
     char low[24], high[24];
 
-    print_seconds(seconds / factor, low, sizeof(low));
-    print_seconds(seconds * factor, high, sizeof(high));
-    snprintf(text, size, "%s to %s", low, high);
+    const double most = limit_ns ? (double)limit_ns / 1e9 : INFINITY;
+
+    print_seconds(fmin(seconds / factor, most), low, sizeof(low));
+    print_seconds(fmin(seconds * factor, most), high, sizeof(high));
+    if (strcmp(low, high) == 0)
+        snprintf(text, size, "%s", low);
+    else
+        snprintf(text, size, "%s to %s", low, high);
     return text;
 }
 
@@ -91,7 +98,8 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
             "the budget\n",
             "contents",
             confirm_size(settings, plan->region_length_bytes, a, sizeof(a)));
-    confirm_seconds(plan->seconds, confirm_unmeasured_factor, a, sizeof(a));
+    confirm_seconds(plan->seconds, confirm_unmeasured_factor,
+                    settings->time_limit_ns, a, sizeof(a));
     fprintf(out, "  %-10s%s%s\n", "time", a,
             device->virtual_clock ? " of the emulated drive's time" : "");
     for (size_t i = 0; i < plan->parts_count; i++)

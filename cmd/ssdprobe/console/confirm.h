@@ -17,9 +17,10 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
 char *confirm_size(const struct settings *settings, uint64_t bytes, char *text,
                    size_t size);
 
-/* A range around a forecast of time, by the factor up and down: "3 min to
- * 12 min". Returns `text`. */
-char *confirm_seconds(double seconds, double factor, char *text, size_t size);
+/* A range around a forecast of time, by the factor up and down, but within the
+ * limit (0: none): "3 min to 12 min". Returns `text`. */
+char *confirm_seconds(double seconds, double factor, uint64_t limit_ns,
+                      char *text, size_t size);
 
 /* The factor before anything was measured: of 48 runs on the drive files more
  * than 9 of 10 took no more, and no less. */

@@ -191,6 +191,9 @@ static int unwritten(struct output *output, const char *path, int error,
 {
     char text[400];
 
+    /* Who closed the pipe, as head does, has read enough. */
+    if (error == EPIPE && !path)
+        return bad_status(status);
     snprintf(text, sizeof(text), "%.200s cannot be written: %s",
              path ? path : "the output (stdout)", strerror(error));
     output_message(output, "error", text);

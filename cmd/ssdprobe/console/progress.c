@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "lib/base/units.h"
+#include "lib/infer/parameter.h"
+#include "probes/probes.h"
 
-enum { BAR_COLUMNS = 20, LINE_MAX_COLUMNS = 200 };
+enum { BAR_COLUMNS = 16 };
 
 static const uint64_t bar_interval_ns = UINT64_C(100000000);
 static const uint64_t plain_interval_ns = UINT64_C(5000000000);
@@ -62,47 +64,82 @@ static void format_left(double seconds, char *text, size_t size)
 {
     unsigned minutes = (unsigned)(seconds / 60.0 + 0.5);
 
-    if (seconds < 0)
-        snprintf(text, size, "time left not known");
-    else if (seconds < 90)
-        snprintf(text, size, "%.0f s left", seconds);
-    else if (minutes < 120)
-        snprintf(text, size, "%u min left", minutes);
-    else
-        snprintf(text, size, "%u h %02u min left", minutes / 60, minutes % 60);
+    text[0] = '\0';
+    if (seconds >= 0 && seconds < 1)
+        snprintf(text, size, ", almost done");
+    else if (seconds >= 0 && seconds < 90)
+        snprintf(text, size, ", %.0f s left", seconds);
+    else if (seconds >= 0 && minutes < 120)
+        snprintf(text, size, ", %u min left", minutes);
+    else if (seconds >= 0)
+        snprintf(text, size, ", %u h %02u min left", minutes / 60,
+                 minutes % 60);
 }
 
-static void format_state(const struct session_progress *now, double left,
-                         char *text, size_t size)
+/* What is being done, in words: what a probe is to find. */
+static const char *words_of(const struct session_progress *now)
 {
-    char time[48];
+    const struct probe *probe = now->probe ? probe_find(now->probe) : NULL;
+
+    return !now->probe                  ? ""
+           : probe && probe->answers[0] ? parameter_label(probe->answers[0])
+                                        : now->probe;
+}
+
+/* As much of it as fits: what is left out first comes last. */
+static void format_state(const struct session_progress *now, double left,
+                         size_t columns, char *text, size_t size)
+{
+    char time[48], bytes[64] = "", head[100];
 
     format_left(left, time, sizeof(time));
-    snprintf(text, size, "%3.0f %%  %s, %s; %.0f MB written, %.0f read",
-             now->share * 100.0, now->probe ? now->probe : "", time,
-             (double)now->written_bytes / 1e6, (double)now->read_bytes / 1e6);
+    if (now->written_bytes || now->read_bytes)
+        snprintf(bytes, sizeof(bytes), "; %.0f MB written, %.0f MB read",
+                 (double)now->written_bytes / 1e6,
+                 (double)now->read_bytes / 1e6);
+    snprintf(head, sizeof(head), "%3.0f %%  %.60s", now->share * 100.0,
+             words_of(now));
+    const size_t most = size < columns ? size : columns;
+    if (strlen(head) + strlen(time) + strlen(bytes) >= most)
+        bytes[0] = '\0';
+    if (strlen(head) + strlen(time) >= most)
+        time[0] = '\0';
+    snprintf(text, size, "%s%s%s", head, time, bytes);
 }
 
 static void draw_bar(struct progress *progress,
                      const struct session_progress *now, double left)
 {
-    char state[160], line[LINE_MAX_COLUMNS + 1], bar[BAR_COLUMNS + 1];
+    char state[160], bar[BAR_COLUMNS + 1];
     struct winsize size;
-    int columns = 80;
+    size_t columns = 80;
 
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
         columns = size.ws_col;
-    if (columns > LINE_MAX_COLUMNS)
-        columns = LINE_MAX_COLUMNS;
     for (int i = 0; i < BAR_COLUMNS; i++)
         bar[i] = i < (int)(now->share * BAR_COLUMNS) ? '#' : '.';
     bar[BAR_COLUMNS] = '\0';
-    format_state(now, left, state, sizeof(state));
-    snprintf(line, sizeof(line), "[%s] %s", bar, state);
     /* One column short of the edge, where terminals would wrap. */
-    fprintf(stderr, "\r%.*s\033[K", columns - 1, line);
+    const size_t around = BAR_COLUMNS + 4;
+    const bool fits = columns > 2 * around;
+    format_state(now, left, fits ? columns - around : columns, state,
+                 sizeof(state));
+    if (fits)
+        fprintf(stderr, "\r[%s] %s\033[K", bar, state);
+    else
+        fprintf(stderr, "\r%.*s\033[K", (int)columns - 1, state);
     fflush(stderr);
     progress->shown = true;
+}
+
+void progress_say(struct progress *progress, const char *words)
+{
+    if (progress->mode == PROGRESS_BAR)
+        fprintf(stderr, "\r%s ...\033[K", words);
+    else if (progress->mode == PROGRESS_PLAIN)
+        fprintf(stderr, "%s ...\n", words);
+    fflush(stderr);
+    progress->shown = progress->mode == PROGRESS_BAR;
 }
 
 static void print_object(const struct session_progress *now, double left)
@@ -142,13 +179,30 @@ void progress_update(struct progress *progress,
         print_object(now, left);
         break;
     case PROGRESS_PLAIN:
-        format_state(now, left, state, sizeof(state));
+        format_state(now, left, sizeof(state), state, sizeof(state));
         fprintf(stderr, "%s\n", state);
         break;
     case PROGRESS_AUTO:
     case PROGRESS_NONE:
         break;
     }
+}
+
+void progress_copy(struct progress *progress, const char *what,
+                   uint64_t done_bytes, uint64_t all_bytes)
+{
+    const uint64_t wall_ns = progress_wall_ns() - progress->start_ns;
+    const double share = (double)done_bytes / (double)all_bytes;
+    char words[60];
+    const struct session_progress now = {
+        .probe = words,
+        .share = share,
+        .seconds_left =
+            share > 0.01 ? (double)wall_ns / 1e9 * (1 - share) / share : -1};
+
+    snprintf(words, sizeof(words), "%s: %.0f of %.0f MB", what,
+             (double)done_bytes / 1e6, (double)all_bytes / 1e6);
+    progress_update(progress, &now);
 }
 
 void progress_end(struct progress *progress)

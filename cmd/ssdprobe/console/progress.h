@@ -22,9 +22,14 @@ uint64_t progress_wall_ns(void);
 
 void progress_begin(struct progress *progress, const struct settings *settings,
                     bool virtual_clock);
+/* What takes a while and has no share, such as drawing figures. */
+void progress_say(struct progress *progress, const char *words);
 /* May be called as often as one likes. */
 void progress_update(struct progress *progress,
                      const struct session_progress *now);
+/* The same of contents that are copied. */
+void progress_copy(struct progress *progress, const char *what,
+                   uint64_t done_bytes, uint64_t all_bytes);
 /* Clears the bar. */
 void progress_end(struct progress *progress);
 

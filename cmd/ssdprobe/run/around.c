@@ -14,13 +14,12 @@
 
 /* ---- contents ------------------------------------------------------------ */
 
-static void show(void *context, const char *what, double share)
+static void show(void *context, const char *what, uint64_t done_bytes,
+                 uint64_t all_bytes)
 {
     struct run *run = context;
-    const struct session_progress now = {
-        .probe = what, .share = share, .seconds_left = -1};
 
-    progress_update(&run->progress, &now);
+    progress_copy(&run->progress, what, done_bytes, all_bytes);
 }
 
 /* The contents go to the journal, where that is asked for. */

@@ -88,7 +88,8 @@ void run_say_foreseen(const struct run *run)
         run->invocation.settings.quiet)
         return;
     format_low_high(run, sum, plan.budget_bytes, bytes, sizeof(bytes));
-    confirm_seconds(seconds, (double)foreseen_factor, time, sizeof(time));
+    confirm_seconds(seconds, (double)foreseen_factor,
+                    run->invocation.settings.time_limit_ns, time, sizeof(time));
     fprintf(stderr, "After a pilot: %s to write, in %s of the device's time.\n",
             bytes, time);
 }

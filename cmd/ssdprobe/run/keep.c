@@ -4,9 +4,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "lib/base/units.h"
 
 /* Runs of one model that begin in the same second. */
 enum { NAMES_MAX = 100, MODEL_MAX = 40 };
@@ -94,6 +97,19 @@ int keep_row(struct keep *keep, const char *probe, const struct sample *sample)
 int keep_end(struct keep *keep)
 {
     return keep->samples ? csv_end(&keep->csv) : 0;
+}
+
+void keep_give(const struct keep *keep)
+{
+    const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");
+    uint64_t user_id, group_id;
+
+    if (geteuid() != 0 || !user || !group || !run_dir_is_open(&keep->dir) ||
+        parse_integer(user, &user_id) || parse_integer(group, &group_id) ||
+        run_dir_has(&keep->dir, RUN_DIR_JOURNAL) ||
+        run_dir_has(&keep->dir, RUN_DIR_SETTINGS))
+        return;
+    run_dir_give(&keep->dir, (uid_t)user_id, (gid_t)group_id);
 }
 
 void keep_close(struct keep *keep)

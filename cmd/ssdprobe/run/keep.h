@@ -36,6 +36,10 @@ int keep_begin(struct keep *keep, const struct csv_header *header);
 int keep_row(struct keep *keep, const char *probe, const struct sample *sample);
 int keep_end(struct keep *keep);
 
+/* A run that ended, and left nothing to be put back, belongs to the user behind
+ * sudo; else it stays root's, as --resume and restore trust no other. */
+void keep_give(const struct keep *keep);
+
 void keep_close(struct keep *keep);
 
 #endif

@@ -59,6 +59,9 @@ static int write_note(struct run *run, off_t counted_bytes)
     json_object_object_add(note, "every", json_object_new_boolean(run->every));
     json_object_object_add(note, "preserve",
                            json_object_new_boolean(settings->preserve));
+    /* A link by the serial number is not for those who hide it. */
+    if (!settings->no_serial || !strstr(run->spec, "/dev/disk/"))
+        add_text(note, "device", run->spec);
     if (!device_info(run->device)->virtual_clock) {
         fingerprint_format(&run->fingerprint, disk);
         add_text(note, "disk", disk);
@@ -180,6 +183,10 @@ static bool take_note(struct run *run, struct json_object *note,
 
     if (tune < 0 || cache < 0)
         return false;
+    struct json_object *device = json_object_object_get(note, "device");
+    if (json_object_is_type(device, json_type_string))
+        snprintf(resume->device, sizeof(resume->device), "%s",
+                 json_object_get_string(device));
     settings->tune = (enum tune_level)tune;
     settings->write_cache = (enum cache_wish)cache;
     return get_number(note, "turns", &resume->turns_count) &&

@@ -105,6 +105,7 @@ int run_prepare(struct run *run, const char *spec, enum run_purpose purpose)
         .written_before_bytes = run->resume.written_bytes,
         .context = run,
         .interrupted = signals_flag()};
+    run->spec = spec;
     run->patience = (struct patience){.output = &run->invocation.output,
                                       .progress = &run->progress};
     signals_begin_wait(); /* a drive file may be a pipe */
@@ -149,8 +150,13 @@ static void learn_clock(struct run *run)
     struct fault why = {FAULT_NONE, ""};
     char step[32], text[200];
 
+    progress_begin(&run->progress, &run->invocation.settings,
+                   device_info(run->device)->virtual_clock);
+    progress_say(&run->progress, "measuring what requests cost");
     session_learn_clock(run->session);
-    if (session_pilot(run->session, run->choice.asked, &why))
+    const int error = session_pilot(run->session, run->choice.asked, &why);
+    progress_end(&run->progress);
+    if (error)
         warn_of_pilot(run, &why);
     else
         run_say_foreseen(run);
@@ -251,8 +257,7 @@ static void say_how_it_ended(struct run *run, int error)
     if (error && error != -EINTR && !invocation_is_limit(error))
         output_message(output, "error", run->why.text);
     if (kept && (error == -EINTR || error == -ETIME)) {
-        snprintf(text, sizeof(text),
-                 "the rest can be run another time, with --resume=%.200s",
+        snprintf(text, sizeof(text), "to continue: ssdprobe --resume=%.200s",
                  run->keep.dir.path);
         output_message(output, "note", text);
     }
@@ -269,8 +274,11 @@ static int write_pages(struct run *run, int error, int status)
 
     if (!run_dir_is_open(&run->keep.dir))
         return status;
-    if (pages_write(&run->keep.dir, &run->invocation.report, error != -EINTR,
-                    &missing, &why)) {
+    progress_say(&run->progress, "drawing figures");
+    const int failure = pages_write(&run->keep.dir, &run->invocation.report,
+                                    error != -EINTR, &missing, &why);
+    progress_end(&run->progress);
+    if (failure) {
         output_message(output, "error", why.text);
         return status == 0 || status == 5 ? common_exit_status(&why) : status;
     }
@@ -352,7 +360,10 @@ static int do_run(struct run *run, const char *spec)
                                                             : DEMAND_TRIED;
     int status = invocation_status(error, &run->why,
                                    invocation->report.findings, demand);
-    return invocation_end(invocation, write_pages(run, error, status));
+    status = invocation_end(invocation, write_pages(run, error, status));
+    if (!error)
+        keep_give(&run->keep);
+    return status;
 }
 
 void run_none(struct run *run)
@@ -391,6 +402,14 @@ static int run_probes(const struct options_given *given, const char *names,
         error = choice_make(
             !names && run.invocation.settings.quick ? choice_quick : names,
             run.invocation.settings.read_only, &run.choice, &run.why);
+    if (!spec)
+        spec = run.resume.device;
+    if (!error && !spec[0])
+        error = fault_set(
+            &run.why, FAULT_USAGE, -EINVAL,
+            "the run of %.200s has not noted its device: name it, "
+            "as in 'ssdprobe --resume=%.200s DEVICE'",
+            run.invocation.settings.resume, run.invocation.settings.resume);
     status = error ? invocation_fail(&run.invocation, error, &run.why)
                    : do_run(&run, spec);
     run_close(&run);
@@ -412,7 +431,7 @@ static const char *probe_of_program(const char *program)
 int command_all(const struct options_given *given)
 {
     return run_probes(given, probe_of_program(given->argv[0]),
-                      given->operands[0]);
+                      given->operands_count ? given->operands[0] : NULL);
 }
 
 int command_run(const struct options_given *given)

@@ -2,6 +2,8 @@
 #ifndef SSDPROBE_CMD_SSDPROBE_RUN_H
 #define SSDPROBE_CMD_SSDPROBE_RUN_H
 
+#include <limits.h>
+
 #include "cmd/ssdprobe/console/choice.h"
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/run/keep.h"
@@ -17,7 +19,8 @@
 
 /* The interrupted run that this one continues. */
 struct resume {
-    uint64_t turns_count;                       /* probes that had theirs */
+    char device[PATH_MAX]; /* as it was named; empty: not noted */
+    uint64_t turns_count;  /* probes that had theirs */
     uint64_t samples_bytes, rows_count, digest; /* what is settled */
     /* By the runs that this one continues, what has no row any more among it:
      * of pilots, of probes that were cut short, of those that were repeated. */
@@ -57,6 +60,7 @@ struct run {
     struct journal journal; /* the contents; closed: they are not kept */
     bool every;             /* each parameter was asked for by name */
     char kept[300];         /* the page of the run */
+    const char *spec;       /* the device, as the user named it */
 };
 
 /* How the device is opened. To judge is to open it for reading, to ask all

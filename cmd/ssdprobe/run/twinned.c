@@ -51,7 +51,9 @@ void run_make_twin(struct run *run, int error)
     if (!report->findings || !wants_twin(run, error))
         return;
     run->made = calloc(1, sizeof(*run->made));
+    progress_say(&run->progress, "fitting the twin");
     error = run->made ? make_twin(run, &why) : -ENOMEM;
+    progress_end(&run->progress);
     if (error) {
         snprintf(text, sizeof(text), "no twin was made: %s",
                  why.kind != FAULT_NONE ? why.text : strerror(-error));

@@ -71,6 +71,10 @@ int interlock_real_disk(struct subject *subject,
                         struct interlock_outcome *outcome, struct fault *why)
 {
     const struct disk_virtual *row = disk_virtual(subject->disk);
+    if (!row && strstr(subject->disk->folder, "/virtio"))
+        return interlock_say(outcome, INTERLOCK_NOTE,
+                             "It is a disk of a virtual machine (virtio): the "
+                             "host's caches and queues are measured with it.");
     if (!row)
         return interlock_say(outcome, INTERLOCK_PASS, "It is no virtual disk.");
     if (!subject->options->allow_virtual)

@@ -48,12 +48,16 @@ static int refuse_system(const struct disk *disk, const char *user,
                      disk->path, user);
 }
 
-static int refuse_user(const struct disk *disk, const char *user,
+static int refuse_user(const struct subject *subject, const char *user,
                        struct fault *why)
 {
     return fault_set(why, FAULT_REFUSED, -EBUSY,
-                     "%s is in use: %s; no flag answers that.", disk->path,
-                     user);
+                     "%s is in use: %s; no flag answers that%s.",
+                     subject->disk->path, user,
+                     subject->options->share
+                         ? ""
+                         : ", but --read-only measures beside its user and "
+                           "writes nothing");
 }
 
 /* Only the kernel knows: a ZFS pool, another name space, an exported disk. */
@@ -80,10 +84,17 @@ static int explain_open(struct subject *subject, int error, struct fault *why)
 
     /* Some kernels forbid writes to what is mounted with EPERM. */
     if (error == -EBUSY || (error == -EPERM && geteuid() == 0)) {
-        if (users_find(disk, user, sizeof(user)) <= 0 &&
-            users_find_process(disk, user, sizeof(user)) <= 0)
+        const bool named = users_find(disk, user, sizeof(user)) > 0 ||
+                           users_find_process(disk, user, sizeof(user)) > 0;
+        if (!named && error == -EPERM)
+            return fault_set(why, FAULT_OPEN, error,
+                             "Not even root may open %s: a container or a "
+                             "device cgroup forbids it. Run ssdprobe on the "
+                             "host, or give the container this device.",
+                             disk->path);
+        if (!named)
             guess_user(subject, user, sizeof(user));
-        return refuse_user(disk, user, why);
+        return refuse_user(subject, user, why);
     }
     switch (error) {
     case -EACCES:
@@ -242,7 +253,7 @@ int interlock_not_in_use(struct subject *subject,
         return refuse_unknown(disk, found, why);
     if (found > 0)
         return may_share(subject) ? hold_shared(subject, user, outcome, why)
-                                  : refuse_user(disk, user, why);
+                                  : refuse_user(subject, user, why);
 
     struct users_hidden hidden;
     found = find_lasting_writer(subject, user, sizeof(user), &hidden);
@@ -250,7 +261,7 @@ int interlock_not_in_use(struct subject *subject,
         return refuse_unknown(disk, found, why);
     if (found > 0)
         return may_share(subject) ? hold_shared(subject, user, outcome, why)
-                                  : refuse_user(disk, user, why);
+                                  : refuse_user(subject, user, why);
     if (subject->again)
         return say_free(outcome, NULL, &hidden);
 

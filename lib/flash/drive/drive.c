@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/base/data_folder.h"
+#include "lib/base/nearest.h"
 #include "lib/base/visible.h"
 #include "lib/flash/drive/keys.h"
 
@@ -310,6 +311,21 @@ int drive_set(struct drive *drive, const char *keys, struct fault *why)
     return 0;
 }
 
+static int no_drive(const char *name, struct fault *why)
+{
+    enum { NAMES_MAX = 64 };
+    char names[NAMES_MAX][32], hint[NEAREST_HINT_BYTES];
+    struct nearest nearest = {.word = name};
+    const size_t count = drive_list(names, NAMES_MAX);
+
+    for (size_t i = 0; i < count && i < NAMES_MAX; i++)
+        nearest_try(&nearest, names[i]);
+    return fault_set(why, FAULT_OPEN, -ENOENT,
+                     "there is no drive '%.100s'%s; 'flashemu list' names the "
+                     "drives, and a file needs '/' or '.ini' in its name",
+                     name, nearest_hint(&nearest, hint, sizeof(hint)));
+}
+
 int drive_load(const char *spec, struct drive *drive, struct fault *why)
 {
     char path[512], text[512];
@@ -326,11 +342,7 @@ int drive_load(const char *spec, struct drive *drive, struct fault *why)
     if (error)
         return error;
     if (find_file(text, NULL, path, sizeof(path)))
-        return fault_set(why, FAULT_OPEN, -ENOENT,
-                         "there is no drive '%s': flashemu list names the "
-                         "shipped ones; a file needs a '/' or '.ini' in its "
-                         "name",
-                         text);
+        return no_drive(text, why);
     error = load_file(path, drive, 0, why);
     if (!error && overrides)
         error = drive_set(drive, overrides, why);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/nearest.h"
 #include "lib/base/units.h"
 #include "lib/base/visible.h"
 #include "lib/flash/drive/keys_table.h"
@@ -180,10 +181,16 @@ static int unknown_key(const char *section, const char *name, struct fault *why)
                          name[stem] ? "the wrong" : "no", drive_keys[i].name,
                          unit_hint(&drive_keys[i]), range);
     }
+    struct nearest nearest = {.word = name};
+    char hint[NEAREST_HINT_BYTES];
+
+    for (size_t i = 0; i < drive_keys_count; i++)
+        nearest_try(&nearest, drive_keys[i].name);
     return fault_set(
         why, FAULT_OPEN, -EINVAL,
-        "unknown key '%s'%s%s (flashemu show ssd-a lists them all)", name,
-        section ? " in section " : "", section ? section : "");
+        "unknown key '%s'%s%s%s (flashemu show ssd-a lists them all)", name,
+        section ? " in section " : "", section ? section : "",
+        nearest_hint(&nearest, hint, sizeof(hint)));
 }
 
 int drive_key_set(struct drive *drive, const char *section, const char *name,

@@ -16,10 +16,10 @@
 static const uint64_t SPARE_BYTES = 16777216;
 
 static void tell(const struct preserve_watch *watch, const char *what,
-                 double share)
+                 uint64_t done_bytes, uint64_t all_bytes)
 {
     if (watch && watch->progress)
-        watch->progress(watch->context, what, share);
+        watch->progress(watch->context, what, done_bytes, all_bytes);
 }
 
 /* Reads or writes an extent, split into requests that the device accepts. */
@@ -89,7 +89,7 @@ static int copy(struct device *device, const struct preserve_region *region,
         const uint64_t offset = region->offset_bytes + at;
         if (watch && watch->interrupted && *watch->interrupted)
             return -EINTR;
-        tell(watch, "copying", (double)at / (double)region->length_bytes);
+        tell(watch, "copying", at, region->length_bytes);
         error = transfer(
             device, IO_READ, offset,
             left < JOURNAL_EXTENT_BYTES ? left : JOURNAL_EXTENT_BYTES, data);
@@ -282,7 +282,8 @@ static void put_round(struct putting *putting)
     putting->bad = (struct missing){0, 0};
     putting->error = 0;
     for (uint64_t i = 0; i < count && !is_lost(putting); i++) {
-        tell(putting->watch, "putting back", (double)i / (double)count);
+        tell(putting->watch, "putting back", i * JOURNAL_EXTENT_BYTES,
+             count * JOURNAL_EXTENT_BYTES);
         if (putting->states[i] < DAMAGED)
             put_extent(putting, i);
     }
@@ -295,7 +296,8 @@ static void put_round(struct putting *putting)
         return;
     }
     for (uint64_t i = 0; i < count && !is_lost(putting); i++) {
-        tell(putting->watch, "checking", (double)i / (double)count);
+        tell(putting->watch, "checking", i * JOURNAL_EXTENT_BYTES,
+             count * JOURNAL_EXTENT_BYTES);
         if (putting->states[i] == WRITTEN)
             check_extent(putting, i);
     }

@@ -21,9 +21,10 @@ struct preserve_region {
     uint64_t offset_bytes, length_bytes;
 };
 
-/* Called now and then with the share that is done. */
+/* Called now and then: "copying", and how much of the region is done. */
 struct preserve_watch {
-    void (*progress)(void *context, const char *what, double share);
+    void (*progress)(void *context, const char *what, uint64_t done_bytes,
+                     uint64_t all_bytes);
     void *context;
     /* may be NULL; non-zero ends a copy */
     const volatile sig_atomic_t *interrupted;

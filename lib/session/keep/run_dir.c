@@ -256,6 +256,40 @@ int run_dir_folder(const struct run_dir *dir, const char *name,
                : 0;
 }
 
+/* Two deep: the figures have a folder of their own. */
+static void give(int folder, uid_t user, gid_t group, int depth)
+{
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    const struct dirent *entry;
+
+    while (entries && (entry = readdir(entries)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const int inner =
+            depth > 0 ? openat(folder, entry->d_name,
+                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                      : -1;
+        if (inner >= 0) {
+            give(inner, user, group, depth - 1);
+            close(inner);
+        } else {
+            (void)!fchownat(folder, entry->d_name, user, group,
+                            AT_SYMLINK_NOFOLLOW);
+        }
+    }
+    if (entries)
+        closedir(entries);
+    else if (copy >= 0)
+        close(copy);
+    (void)!fchown(folder, user, group);
+}
+
+void run_dir_give(const struct run_dir *dir, uid_t user, gid_t group)
+{
+    give(dir->folder, user, group, 1);
+}
+
 int run_dir_open_file(const struct run_dir *dir, const char *name, int flags)
 {
     return open_regular(dir->folder, name, flags);

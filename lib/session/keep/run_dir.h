@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "lib/base/fault.h"
 
@@ -92,6 +93,10 @@ int run_dir_replace(const struct run_dir *dir, const char *name,
 /* Renames a file durably. Returns 0, or -errno with `why`. */
 int run_dir_rename(const struct run_dir *dir, const char *from, const char *to,
                    struct fault *why);
+
+/* Gives a folder and all in it to a user, so that who ran sudo can use what it
+ * measured. Nothing that is a link is followed. What cannot be given stays. */
+void run_dir_give(const struct run_dir *dir, uid_t user, gid_t group);
 
 /* Removes a file durably. Returns 0 (also when there was none) or -errno. */
 int run_dir_remove(const struct run_dir *dir, const char *name);
