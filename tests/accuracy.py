@@ -32,6 +32,7 @@ import collections
 import concurrent.futures
 import contextlib
 import copy
+import datetime
 import hashlib
 import json
 import os
@@ -62,7 +63,7 @@ COLUMNS = ("exact", "absent", "hidden", "inconclusive", "unseen", "wrong",
 HEADINGS = ("exact", "absent", "hidden", "incon-", "rightly", "wrong", ">=.99")
 RIGHT = ("exact", "absent", "hidden")
 STATED = RIGHT + ("wrong",)
-DONE = (0, 5)  # exit status: all answered; something inconclusive
+DONE = (0, 9)  # exit status: it ended; the drive is fake
 TYPES = ("SLC", "MLC", "TLC", "QLC")
 UNSAID = "unsaid"  # no finding of what the drive file states
 NOISE = "none,realistic,heavy,hostile"
@@ -471,6 +472,47 @@ def reliability(tallies):
                    count, right) + wilson(right, count)
 
 
+def write_page(tallies, options):
+    """docs/accuracy.md: what a user may expect, and how it was counted."""
+    drives = sum(tally.runs for tally in tallies.values())
+    lines = [
+        "# How often answers are right", "",
+        "Written on %s by `./bootstrap accuracy --page=docs/accuracy.md` from "
+        "%d runs of emulated drives drawn at random (%s; seeds %d to %d), each "
+        "with the default write budget. Do not edit." %
+        (datetime.date.today().isoformat(), drives, options.kind or "all kinds",
+         options.first, options.first + options.drives - 1), "",
+        "*Answered* counts what a probe could see in a drive: exact, or rightly "
+        "absent. All else is wrong, or inconclusive.", "",
+        "| noise | answered | stated | wrong | wrong at 99 % or more |",
+        "| --- | ---: | ---: | ---: | ---: |"]
+    for noise, tally in tallies.items():
+        seen = collections.Counter()
+        for (kind, _), row in tally.rows.items():
+            if kind == "all":
+                seen.update(row)
+        lines.append("| %s | %.1f %% | %d | %d | %d |" % (
+            noise.split()[-1], 100 * seen["answered"] / max(seen["asked"], 1),
+            sum(seen[c] for c in STATED), seen["wrong"], seen["confident"]))
+    lines += ["", "## Can the confidence be believed?", "",
+              "| stated confidence | answers | right | share (95 % interval) |",
+              "| --- | ---: | ---: | --- |"]
+    for low, high, _, count, right, least, most in reliability(tallies.values()):
+        lines.append("| %g to %g | %d | %d | %.3f (%.3f to %.3f) |" % (
+            low, high, count, right, right / count, least, most))
+    for noise, tally in tallies.items():
+        lines += ["", "## By parameter, noise %s" % noise.split()[-1], "",
+                  "| parameter | exact | absent | inconclusive | wrong |",
+                  "| --- | ---: | ---: | ---: | ---: |"]
+        for (kind, parameter), row in sorted(tally.rows.items()):
+            if kind == "all":
+                lines.append("| `%s` | %d | %d | %d | %d |" % (
+                    parameter, row["exact"], row["absent"] + row["hidden"],
+                    row["inconclusive"], row["wrong"]))
+    with open(options.page, "w", encoding="utf8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
 def print_reliability(tallies, options):
     rows = list(reliability(tallies))
     print("\nconfidence     stated    right  share right (95 %)")
@@ -597,6 +639,8 @@ def parse():
     parser.add_argument("--continue", dest="go_on", action="store_true",
                         help="do not repeat what the folder has, of the same "
                         "program and drive")
+    parser.add_argument("--page", metavar="FILE",
+                        help="write the tables as Markdown, too")
     parser.add_argument("--output-dir", default="build/accuracy",
                         metavar="FOLDER")
     options = parser.parse_args()
@@ -666,6 +710,8 @@ def main():
         else:
             print_table(noise, tally, options)
     print_reliability(tallies.values(), options)
+    if options.page:
+        write_page(tallies, options)
     evidence = Evidence()
     for tally in tallies.values():
         for _, finding, column in tally.cases:

@@ -10,6 +10,7 @@ they plan to write, read and ask is shown instead. The adaptive method gets the
 budget that users have: one drive write.
 """
 import argparse
+import datetime
 import json
 import os
 import subprocess
@@ -19,7 +20,7 @@ METHODS = ("adaptive", "paper")
 COLUMNS = (("written", "bytes_written"), ("read", "bytes_read"),
            ("requests", "requests"), ("seconds", "device_seconds"))
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-DONE = (0, 5)  # exit status: all answered; something inconclusive
+DONE = (0, 9)  # exit status: it ended; the drive is fake
 ENOUGH = "1000TiB"
 
 
@@ -78,6 +79,28 @@ def show(drive, adaptive, paper):
            moved))
 
 
+def write_page(options, costs):
+    """docs/cost.md: a row for each drive."""
+    lines = [
+        "# What probing costs a drive", "",
+        "Written on %s by `./bootstrap cost --planned --page=docs/cost.md` from "
+        "full runs of emulated drives (noise %s, default write budget), beside "
+        "what the papers' procedures plan. Do not edit." %
+        (datetime.date.today().isoformat(), options.noise), "",
+        "| drive | written | by the papers | read | by the papers | drive time |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for drive, adaptive, paper in costs:
+        ours, theirs = adaptive["all"], paper["all"]
+        lines.append("| %s | %s | %s | %s | %s | %.0f min |" % (
+            drive, amount("bytes", ours["bytes_written"]),
+            amount("bytes", theirs["bytes_written"]),
+            amount("bytes", ours["bytes_read"]),
+            amount("bytes", theirs["bytes_read"]),
+            ours["device_seconds"] / 60))
+    with open(options.page, "w", encoding="utf8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
 def show_worst(rows, count):
     """The probes that make most of the error, as shares of the run's time."""
     def error(row):
@@ -122,6 +145,8 @@ def main():
     parser.add_argument("--worst", type=int, default=0, metavar="COUNT",
                         help="with --expected, so many probes of each drive: "
                         "those with the largest error")
+    parser.add_argument("--page", metavar="FILE",
+                        help="write the totals as Markdown, too")
     options = parser.parse_args()
     options.ssdprobe = os.path.join(options.build, "ssdprobe")
     if not os.access(options.ssdprobe, os.X_OK):
@@ -138,9 +163,14 @@ def main():
     print("noise %s, seed %d; the papers' procedures %s" %
           (options.noise, options.seed,
            "as they are planned" if options.planned else "as they ran"))
+    costs = []
     for drive in options.drives.split(","):
-        show(drive, *(costs_of(options, drive, method) for method in METHODS))
+        costs.append([drive] + [costs_of(options, drive, method)
+                                for method in METHODS])
+        show(*costs[-1])
         sys.stdout.flush()
+    if options.page:
+        write_page(options, costs)
     return 0
 
 

@@ -16,7 +16,7 @@ import jsonschema
 PROBES = ("basic,clustered-page,log-list,read-buffer,write-buffer,nand-type,"
           "large-request")
 DRIVES = ["ssd-a", "usb-pny-2g"]
-FINISHED = (0, 5)
+FINISHED = (0, 9)
 dice = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 6)
 
 

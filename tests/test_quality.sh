@@ -59,6 +59,8 @@ readme    break_readme_status    exit
 readme    break_readme_output    differs
 readme    break_readme_compile   no_such_file.c
 readme    break_readme_path      no/such/path
+age       break_age_old          is of 2020-01-01
+age       break_age_lost         no date
 questions break_questions_lost     lacks the probe read-buffer
 questions break_questions_made_up  no probe mind-reading
 '

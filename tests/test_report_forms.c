@@ -565,20 +565,6 @@ START_TEST(one_question_is_open_once_and_only_if_nobody_answered)
 }
 END_TEST
 
-START_TEST(an_interval_of_multiples_has_its_unit_once)
-{
-    struct finding finding = {.unit = "thousandths",
-                              .verdict = VERDICT_FOUND,
-                              .value = value_integer(10761),
-                              .low = value_integer(10400),
-                              .high = value_integer(11600)};
-    char text[160];
-
-    ck_assert_str_eq(report_interval(&finding, false, text, sizeof(text)),
-                     "10.4 .. 11.6 times");
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("report_forms");
@@ -605,6 +591,5 @@ int main(void)
     tcase_add_loop_test(cases,
                         one_question_is_open_once_and_only_if_nobody_answered,
                         0, sizeof(erase_units) / sizeof(erase_units[0]));
-    tcase_add_test(cases, an_interval_of_multiples_has_its_unit_once);
     return suite_run(suite);
 }

@@ -218,10 +218,10 @@ static const struct amount {
     uint64_t amount;
     const char *unit, *text;
 } quantities_shown[] = {
-    {1038, "thousandths", "1.04 times"},
-    {999499, "thousandths", "999 times"},
-    {999500, "thousandths", "1000 times"},
-    {1395100, "thousandths", "1395 times"},
+    {1038, "thousandths", "1.04x"},
+    {999499, "thousandths", "999x"},
+    {999500, "thousandths", "1000x"},
+    {1395100, "thousandths", "1395x"},
     {999499999, "bytes_per_second", "999 MB/s"},
     {999500000, "bytes_per_second", "1 GB/s"},
     {1000, "permille", "100 %"},

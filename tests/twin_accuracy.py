@@ -43,7 +43,7 @@ import sys
 import tempfile
 import time
 
-DONE = (0, 5)
+DONE = (0, 9)
 REQUESTS = 2000
 BLOCK = 4096
 CONTROLS = ("sim:plain-disk", "sim:ram-disk",

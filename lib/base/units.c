@@ -251,9 +251,9 @@ char *format_quantity(uint64_t amount, const char *unit, char *text,
     else if (strcmp(unit, "bytes_per_second") == 0)
         snprintf(text, size, "%.3g GB/s", (double)amount / 1e9);
     else if (strcmp(unit, "thousandths") == 0 && amount >= 999500)
-        snprintf(text, size, "%.0f times", (double)amount / 1e3);
+        snprintf(text, size, "%.0fx", (double)amount / 1e3);
     else if (strcmp(unit, "thousandths") == 0)
-        snprintf(text, size, "%.3g times", (double)amount / 1e3);
+        snprintf(text, size, "%.3gx", (double)amount / 1e3);
     else if (strcmp(unit, "permille") == 0)
         snprintf(text, size, "%.3g %%", (double)amount / 10);
     else if (strcmp(unit, "requests_per_second") == 0)

@@ -73,7 +73,7 @@ char *format_capacity(uint64_t bytes, char *text, size_t size);
 char *format_ns(uint64_t ns, char *text, size_t size);
 
 /* A quantity of a finding's unit: "16 KiB", "117 us", "512 MB/s", "9.8k IOPS",
- * "12.5 times" (of thousandths), "7.5 %" (of permille); a plain number where it
+ * "12.5x" (of thousandths), "7.5 %" (of permille); a plain number where it
  * has another. Returns `text`. */
 char *format_quantity(uint64_t amount, const char *unit, char *text,
                       size_t size);

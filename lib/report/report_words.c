@@ -143,9 +143,6 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
                  finding->low.integer / 1024); /* of "3 MiB .. 3072.5 KiB" */
     if (low[0] && strcmp(low, high) == 0)
         snprintf(text, size, "+-%.1g %%", percent_of(finding));
-    else if (low[0] && high[0] && strcmp(finding->unit, "thousandths") == 0)
-        /* "10.4 .. 11.6 times": the word twice does not fit the table. */
-        snprintf(text, size, "%.*s .. %s", (int)strcspn(low, " "), low, high);
     else if (low[0] && high[0])
         snprintf(text, size, "%s .. %s", low, high);
     else if (low[0])

@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 # Part of test_quality.sh: does the README say what is so?
 
-# Do the README's commands work, and print what it shows?
+# Do the commands of the README and of docs/ work, and print what is shown?
 check_readme()
 {
-    local tree=$1 line command='' output=''
+    local tree=$1 page
     # One command may leave a file for the next.
     rm -rf -- "$scratch/readme"
     mkdir "$scratch/readme"
@@ -13,6 +13,15 @@ check_readme()
         echo "there is no README.md"
         return
     fi
+    for page in "$tree"/README.md "$tree"/docs/*.md; do
+        [[ ! -r $page ]] || readme_page "$page"
+    done
+    readme_paths "$tree"
+}
+
+readme_page()
+{
+    local line command='' output=''
     while IFS= read -r line; do
         case $line in
             '$ '* | '```')
@@ -22,9 +31,7 @@ check_readme()
                 ;;
             *) output+=$line$'\n' ;;
         esac
-    done < <(sed -n '/^```console/,/^```$/{/^```console/!p}' \
-        "$tree/README.md")
-    readme_paths "$tree"
+    done < <(sed -n '/^```console/,/^```$/{/^```console/!p}' "$1")
 }
 
 # Do the folders exist that it names?
@@ -37,15 +44,15 @@ readme_paths()
     done
 }
 
-# Does the README's table of questions hold each probe, and no other?
+# Does the table of questions hold each probe, and no other?
 check_questions()
 {
     diff <(sed -n '/^| question/,/^$/s/.*| \([a-z-]*\) |$/\1/p' \
-        "$1/README.md" | grep -vx -e probe -e '-*' | sort) \
+        "$1/docs/findings.md" | grep -vx -e probe -e '-*' | sort) \
         <(sed -n 's/^const struct probe probe_\([a-z0-9_]*\) = {.*/\1/p' \
             "$1"/probes/*/*.c 2>/dev/null | tr _ - | sort) |
-        sed -n 's/^</README.md: there is no probe/p
-            s/^>/README.md: its table lacks the probe/p'
+        sed -n 's/^</docs\/findings.md: there is no probe/p
+            s/^>/docs\/findings.md: its table lacks the probe/p'
 }
 
 # readme_command COMMAND OUTPUT: where it may, runs it.
@@ -121,6 +128,32 @@ sys.exit(not re.fullmatch(sys.argv[1], open(sys.argv[2]).read()))' \
         "$pattern" "$2"
 }
 
+# Are the tables that commands write older than a season of work?
+check_age()
+{
+    local page written
+    for page in accuracy cost; do
+        written=$(sed -n 's/^Written on \([0-9-]*\) by .*/\1/p' \
+            "$1/docs/$page.md" 2>/dev/null)
+        if [[ -z $written ]]; then
+            echo "docs/$page.md: no date; write it with ./bootstrap $page"
+        elif (($(date +%s) - $(date -d "$written" +%s) > 120 * 86400)); then
+            echo "docs/$page.md is of $written: write it anew with ./bootstrap" \
+                "$page --page=docs/$page.md"
+        fi
+    done
+}
+
+break_age_old()
+{
+    sed -i 's/^Written on [0-9-]* by/Written on 2020-01-01 by/' docs/cost.md
+}
+
+break_age_lost()
+{
+    rm docs/accuracy.md
+}
+
 readme_says()
 {
     printf '\n```console\n%s\n```\n' "$1" >README.md
@@ -160,10 +193,10 @@ break_readme_path()
 
 break_questions_lost()
 {
-    sed -i '/| read-buffer |$/d' README.md
+    sed -i '/| read-buffer |$/d' docs/findings.md
 }
 
 break_questions_made_up()
 {
-    sed -i 's/| read-buffer |$/| mind-reading |/' README.md
+    sed -i 's/| read-buffer |$/| mind-reading |/' docs/findings.md
 }

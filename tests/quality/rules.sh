@@ -264,7 +264,7 @@ break_width()
 
 # What may stand at the top; all else is a leftover.
 top='probes lib cmd tests plots CMakeLists.txt CMakePresets.json README.md LICENSE
-CONTRIBUTING.md CHANGELOG.md bootstrap build'
+CONTRIBUTING.md CHANGELOG.md bootstrap build docs'
 
 check_top()
 {

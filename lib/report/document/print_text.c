@@ -133,6 +133,22 @@ static void put_cells(struct paper *paper, const struct table_row *row,
     paper->spaced = false;
 }
 
+/* A label, and cells that stand below nothing. */
+static void put_loose(struct paper *paper, const struct table_row *row,
+                      size_t count, size_t width)
+{
+    char line[1400] = "";
+    size_t used = 0;
+
+    for (size_t i = 1; i < count; i++)
+        if (row->cells[i][0])
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
+                                     used ? ", " : "", row->cells[i]);
+    fprintf(paper->out, "%*s%-*s  %s\n", TEXT_INDENT, "", (int)width,
+            row->cells[0], line);
+    paper->spaced = false;
+}
+
 /* Too narrow for a table: "first: second, third". */
 static void put_narrow(struct paper *paper, const struct table_row *row,
                        size_t count)
@@ -172,6 +188,8 @@ static void put_table(struct paper *paper, const struct table *table)
             space(paper);
         if (fits || table->rows[i].heads)
             put_cells(paper, &table->rows[i], widths, count, indent);
+        else if (paper->style.columns_count >= COLUMNS_NORMAL)
+            put_loose(paper, &table->rows[i], count, widths[0]);
         else
             put_narrow(paper, &table->rows[i], count);
     }
