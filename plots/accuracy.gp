@@ -4,9 +4,12 @@
 # gnuplot -c accuracy.gp RELIABILITY.tsv OUTPUT: low, high, mean confidence,
 # stated, right, least and most share (95 %).
 samples = ARG1; output_file = ARG2; findings = ""
+width = 720; height = 460; font_size = 13
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 least = 2e-4
 left(share) = 1 - share < least ? least : 1 - share
+set lmargin 11
+title_left = 0
 set logscale xy 10
 set xrange [1:least/1.5]
 set yrange [1:least/1.5]

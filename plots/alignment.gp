@@ -10,12 +10,14 @@ eval titled(headline("Read unit (read page)", "read_page"), headline("Boundary o
 eval time_axis(STATS_min_y, STATS_max_y)
 eval size_axis(STATS_min_x, STATS_max_x)
 set xlabel "alignment of the boundary"
-set ylabel "latency"
+eval y_named("latency")
 page = value_of("read_page")/1024
 eval chosen(page, low_of("read_page")/1024, high_of("read_page")/1024, found("read_page") ? text_of("read_page") : "")
+x_text(x) = size_text(x)
 plot "< ".rows("a").once using 1:2 @third title "beside it", \
-     "< ".rows("b").once using 1:2 @first title "across", \
-     "< ".rows("a").fit using 1:2 @second_fit title "", \
-     "< ".rows("b").fit using 1:2 @first_fit title "medians"
+     "< ".rows("a").medians using 1:2 @second_fit notitle, \
+     "< ".rows("b").once using 1:2 @first title "across it", \
+     "< ".rows("b").medians using 1:2 @first_fit title "medians", \
+     for [k=1:tips] "< ".rows("b").medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

@@ -3,9 +3,8 @@
 # against sequential writes over their size.
 # gnuplot -c clustered_block.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
-# The walk is the upper half; --method=paper has none.
-two = int(system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^walk-/ { print; exit }' %s | wc -l", samples)))
-if (two) { height = 720 }
+# The walk is the upper half; --method=paper has none. What was not measured has no
+# axes.
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write with its flush: phase, MiB, KiB, at random or not, us. Where the
 # drive was left alone in a walk: the phase.
@@ -28,69 +27,74 @@ walked = rows.sprintf(" | awk -v page=%.1f -v unit=%.1f 'NF==1 { if ($1==last) l
 if ($1!=last) { n=0; at=0; last=$1; most=$3 } line[n++]=at \" \" $5; \
 a=$3; b=page ? page : $3; used=a+b; while (b) { rest=a%%b; a=b; b=rest } used-=a; if (unit) used=int((used+unit-1)/unit)*unit; at+=used/1024 } \
 END { for (i=0; i<n; i++) print line[i] }'", page, unit)
-walk = walked." | awk 'NF==2'"
+# Both are read several times as well.
+walk_file = output_file.".walk"; sizes_file = output_file.".sizes"
+none = system(walked." > ".walk_file."; ".rows." | awk '$1 !~ /^walk-/ { print $4, $3, $5 }' > ".sizes_file."; rm -f ".rows_file)
+tidy = "none = system('rm -f '.walk_file.' '.sizes_file)"
+walk = "awk 'NF==2' ".walk_file
 # Where in that walk the drive was left alone.
-pauses = system(walked." | awk 'NF==1'")
-sizes(at_random) = rows.sprintf(" | awk '$1 !~ /^walk-/ && $4==%d { print $3, $5 }'", at_random)
+pauses = system("awk 'NF==1' ".walk_file)
+sizes(at_random) = sprintf("awk '$1==%d { print $2, $3 }' %s", at_random, sizes_file)
 # Sizes whose gap was looked at, and that did not stand.
 tried = system(sprintf("awk -F, '$3==\"clustered-block\" && $4 ~ /^(gap|any)-/ { split($4, part, \"-\"); if (part[2]*1024!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_block") ? value_of("clustered_block") : 0, samples))
 block = value_of("clustered_block")/1048576
 # How much of a block a write uses up is known with the page.
 folded = block == block && page > 0
-walks = int(system(walk." | wc -l"))
-counts = int(system(sizes(0)." | wc -l"))
-if (walks > 1) { stats "< ".walk using 1:2 name "WALK" nooutput }
-if (counts > 1) { stats "< (".sizes(0)."; ".sizes(1).")" using 1:2 name "SIZES" nooutput }
-set multiplot
-below = ascii ? 6 : 5.6
+walks = measured(walk)
+counts = measured(sizes(0)."; ".sizes(1))
+if (!walks && !counts) { eval tidy; eval nothing }
+two = walks && counts
 if (two) {
+    height = 660
+    load system(sprintf("dirname '%s'", ARG0))."/common.gp"
+    set multiplot
+    set size 1,0.47
+    set origin 0,0.53
     set bmargin ascii ? 4 : 3.5
-    set size 1,0.5
-    set origin 0,0.5
-    eval titled(headline("Erase unit (clustered block)", "clustered_block"), folded ? "one write after another; all blocks laid over one another" : \
-        "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
-    if (walks > 1) {
-        eval time_axis(WALK_min_y, WALK_max_y)
-        place(x) = folded ? x - block*floor(x/block + 1e-9) : x
-        if (folded) { set xrange [-0.02*block:1.02*block] } else { set xrange [WALK_min_x:WALK_max_x] }
-        set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
-        set ylabel "write and flush"
-        set key off
-        if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
-        plot "< ".walk.once_linear using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
-        unset arrow
-    } else {
-        set label 3 "not written one after another" at screen 0.5, 0.75 center tc rgb pale
-        set xrange [0:1]; set yrange [0:1]; unset tics
-        plot NaN notitle
-        unset label 3
-        set tics
-    }
+    set key off
 }
-set origin 0,0
-set bmargin below
-unset label 1
-unset label 2
-set key on
-eval titled(two ? "" : headline("Erase unit (clustered block)", "clustered_block"), "written at random and in order, by size")
-if (counts > 1) {
+what = headline("Erase unit (clustered block)", "clustered_block")
+if (walks) {
+    stats "< ".walk using 1:2 name "WALK" nooutput
+    eval titled(what, folded ? "one write after another; all blocks laid over one another" : \
+        "one write after another".(strlen(pauses) ? "; at each dashed line the drive was left alone" : ""))
+    eval time_axis(WALK_min_y, WALK_max_y)
+    place(x) = folded ? x - block*floor(x/block + 1e-9) : x
+    begin = folded ? 0 : WALK_min_x; end = folded ? block : WALK_max_x
+    set xrange [begin - 0.02*(end - begin):end + 0.02*(end - begin)]
+    set xlabel folded ? "pages used up, modulo a block (MiB)" : page > 0 ? "pages used up (MiB)" : "written (MiB)"
+    eval y_named("write and flush")
+    if (!folded) { do for [pause in pauses] { set arrow from real(pause), graph 0 to real(pause), graph 1 nohead dt 2 lw 0.75 lc rgb accent } }
+    plot "< ".walk.once_linear using (place($1)):2 with points @dot ps 0.3 lc rgb dark title "one page"
+    unset arrow
+    unset label
+}
+if (two) {
+    set size 1,0.53
+    set origin 0,0
+    set bmargin ascii ? 6 : 5.6
+    set key on
+    set xtics autofreq
+}
+if (counts) {
+    set xrange [*:*]
+    set yrange [*:*]
+    stats "< { ".sizes(0)."; ".sizes(1)."; }" using 1:2 name "SIZES" nooutput
+    eval titled(two ? "" : what, "written at random and in order, by size")
     eval size_axis(SIZES_min_x, SIZES_max_x)
     eval time_axis(SIZES_min_y, SIZES_max_y)
     eval chosen(block*1024, low_of("clustered_block")/1024, high_of("clustered_block")/1024, span_of("clustered_block"))
-    eval rug(tried, 1.)
+    eval rugged(tried, 1.)
     set xlabel "size of the write"
-    set ylabel "write and flush"
-    plot "< ".sizes(0).once using ($1*0.97):2 @first title "in order", \
-         "< ".sizes(0).fit using 1:2 @first_fit title "medians", \
-         "< ".sizes(1).once using ($1*1.03):2 @second title "at random", \
-         "< ".sizes(1).fit using 1:2 @second_fit title "", \
-         NaN @rug_key title (strlen(tried) ? rug_title : "")
-} else {
-    set label 3 "sizes were not compared" at screen 0.5, 0.25 center tc rgb pale
-    set xrange [0:1]; set yrange [0:1]; unset tics
-    plot NaN notitle
+    eval y_named("write and flush")
+    plot for [k=1:any(sizes(0))] "< ".sizes(0).once using ($1*0.97):2 @first title "in order", \
+         for [k=1:any(sizes(0))] "< ".sizes(0).medians using 1:2 @first_fit title "medians", \
+         for [k=1:any(sizes(1))] "< ".sizes(1).once using ($1*1.03):2 @second title "at random", \
+         for [k=1:any(sizes(1))] "< ".sizes(1).medians using 1:2 @second_fit notitle, \
+         for [k=1:rugs] @rug, \
+         for [k=1:tips] "< ".sizes(any(sizes(1))).medians using 1:2:(size_text($1).": ".y_text($2)) @hover
 }
-unset multiplot
-none = system("rm -f ".rows_file)
+if (two) { unset multiplot }
+eval tidy
 set output
 set terminal pop

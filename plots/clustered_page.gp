@@ -17,17 +17,19 @@ else if ($7==\"flush\") print size/1024, write_us+($11-$10)/1000 }' %s", which, 
 tried = system(sprintf("awk -F, '$3==\"clustered-page\" && $4 ~ /^certify-/ { split($4, part, \"-\"); if (part[2]!=%.0f && !seen[part[2]]++) print part[2] }' %s", found("clustered_page") ? value_of("clustered_page") : 0, samples))
 if (!measured(rows(0))) { eval nothing }
 stats "< (".rows(0)."; ".rows(1).")" using 1:2 nooutput
-eval titled(headline("Write unit (clustered page)", "clustered_page"), "a write and its flush, on a multiple of its size and half its size further")
+eval titled(headline("Write unit (clustered page)", "clustered_page"), "a write and its flush, at a multiple of its size and half its size further")
 eval size_axis(STATS_min_x, STATS_max_x)
 eval time_axis(STATS_min_y, STATS_max_y)
 eval chosen(value_of("clustered_page")/1024, low_of("clustered_page")/1024, high_of("clustered_page")/1024, span_of("clustered_page"))
-eval rug(tried, 1024.)
+eval rugged(tried, 1024.)
 set xlabel "size of the write"
-set ylabel "write and flush"
-plot "< ".rows(1).once using 1:2 @second title "shifted by half its size", \
-     "< ".rows(1).fit using 1:2 @second_fit title "", \
-     "< ".rows(0).once using 1:2 @first title "aligned to its size", \
-     "< ".rows(0).fit using 1:2 @first_fit title "medians", \
-     NaN @rug_key title (strlen(tried) ? rug_title : "")
+eval y_named("write and flush")
+x_text(x) = size_text(x)
+plot for [k=1:any(rows(1))] "< ".rows(1).once using 1:2 @second title "shifted by half", \
+     for [k=1:any(rows(1))] "< ".rows(1).medians using 1:2 @second_fit notitle, \
+     "< ".rows(0).once using 1:2 @first title "aligned", \
+     "< ".rows(0).medians using 1:2 @first_fit title "medians", \
+     for [k=1:rugs] @rug, \
+     for [k=1:tips] "< ".rows(0).medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

@@ -27,12 +27,13 @@ $1==\"stayed\" { $0=\"nothing moved\" } \
 { printf \"%s\\\"%s\\\" %d\", (NR==1 ? \"\" : \", \"), $0, NR } END { exit !parts }'; test $? -gt 0 || printf parts")
 parts = names[strlen(names)-4:] eq "parts"
 if (parts) { names = names[:strlen(names)-5] }
-eval titled(verdict("content_dependence") eq "found" ? (field("content_dependence", 3) eq "true" ? "Content matters" : "Content does not matter") : headline("Content", "content_dependence"), "writes that move a block, by what it holds".(parts ? "; a size: zeros and ones in turn" : ""))
+eval titled(verdict("content_dependence") eq "found" ? "Content ".hedge("content_dependence").(field("content_dependence", 3) eq "true" ? "matters" : "does not matter") : headline("Content", "content_dependence"), "writes that move a block, by what it holds".(parts ? "; a size: zeros and ones in turn" : ""))
 eval time_axis(STATS_min_y, STATS_max_y)
 set xrange [0.4:columns_count + 0.6]
 eval "set xtics (".names.")"
-set ylabel "write and flush"
+eval y_named("write and flush")
 plot "< ".rows.once using ($1 + 0.5*(rand(0) - 0.5)):2 @first title "a write", \
-     "< ".rows.fit using 1:2:(0.35) with xerrorbars ps 0 lw 1.2 lc rgb warm title "median"
+     "< ".rows.medians using ($1 - 0.35):2:(0.7):(0) with vectors nohead lw 1.2 lc rgb warm title "median", \
+     for [k=1:tips] "< ".rows.medians using 1:2:(y_text($2)) @hover
 set output
 set terminal pop

@@ -16,16 +16,18 @@ parts = 64.
 single = rows." | awk '{ print $1, $2/$3 }'"
 whole = sprintf("%s | awk '{ i = int(($1 - %.9g)/%.9g); b[i] += $2; t[i] += $3 } END { for (i = 0; i < %d; i++) if (t[i]) print i, b[i]/t[i] }'", rows, begin, (end - begin)/parts, parts)
 stats "< ".single using 2 nooutput
-eval titled("Speed of a fill", "each write, over its place; and the speed of each 64th of the region")
+eval titled("Speed of a fill", "each write over its place, and each 64th of the region")
 set yrange [0:STATS_max*1.15]
+set ytics nice(STATS_max/5)
+set xtics nice(end/unit/5)
 set xrange [begin/unit:end/unit]
 set xlabel "place (".(gib ? "GiB" : "MiB").")"
-set ylabel "MB/s"
+eval y_named("MB/s")
 # Marks nearer to each other than they are wide are one.
 column = (end - begin)/unit/250.
 row = STATS_max/120.
 marks = sprintf("%s | awk '{ print int($1/%.9g)*%.9g, int($2/%.9g)*%.9g }'", single, unit*column, column, row, row)
 plot "< ".marks.once_linear using 1:2 @third title "one write", \
-     "< ".whole using ((begin + ($1 + 0.5)*(end - begin)/parts)/unit):2 @first_fit title "a 64th of the region"
+     "< ".whole using ((begin + ($1 + 0.5)*(end - begin)/parts)/unit):2 @first_line title "a 64th of the region"
 set output
 set terminal pop

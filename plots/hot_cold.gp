@@ -19,19 +19,21 @@ stats "< ".rows("uniform", part) using 1:2 nooutput
 top = STATS_max_y; mean = STATS_mean_y; begins = STATS_max_x
 if (both) { stats "< ".rows("skewed", part) using 1:2 nooutput; top = STATS_max_y > top ? STATS_max_y : top }
 eval titled(headline("Hot and cold data kept apart", "hot_cold_separation"), \
-    sprintf("each mark is the mean of %d writes; the line is that of all at random", part))
+    sprintf("each mark is %d writes; the line is the mean of those all at random", part))
 axis_low = 0; axis_high = written/1000.
 set xrange [0:axis_high]
 set yrange [0:top*1.25]
+set ytics nice(top/5)
+set xtics nice(axis_high/5)
 set xlabel "writes of 4 KiB, in thousands"
-set ylabel us." a write"
+eval y_named(us." a write")
 if (both) {
     plot "< ".rows("uniform", part) using 1:2 @first title "all at random", \
-         "< ".rows("skewed", part) using 1:2 @second title "nine of ten in a tenth of the places", \
-         mean @first_fit notitle
+         "< ".rows("skewed", part) using 1:2 @second title "9 of 10 in a tenth", \
+         mean @first_line notitle
 } else {
     plot "< ".rows("uniform", part) using 1:2 @first title "all at random", \
-         mean @first_fit notitle
+         mean @first_line notitle
 }
 set output
 set terminal pop

@@ -19,11 +19,15 @@ bins = 24.
 groups = value_of("segment_groups")
 eval titled(headline("Segment groups", "segment_groups"), "a read over its distance to the read before it")
 eval time_axis(STATS_min_y, STATS_max_y)
-set xrange [0:farthest*1.02]
-set xlabel "distance to the read before (".(scale > 1048576. ? "GiB" : "MiB").")"
-set ylabel "latency"
-plot "< ".rows("b").once_linear using 1:2 @second title "after a read far away", \
-     "< ".rows("a").once_linear using 1:2 @first title "after a read nearby", \
-     "< ".both.sprintf(" | awk '{ print int($1/%.9g), $2 }'", farthest/bins).fit using (($1 + 0.5)*farthest/bins):2 @first_fit title "median of a 24th of the distances"
+unit = scale > 1048576. ? "GiB" : "MiB"
+set xlabel "distance to the read before (".unit.")"
+eval y_named("latency")
+set xrange [-0.03*farthest:farthest*1.02]
+parts = both.sprintf(" | awk '{ print int($1/%.9g), $2 }'", farthest/bins).medians
+x_text(x) = sprintf("%.3g %s", x, unit)
+plot for [k=1:any(rows("b"))] "< ".rows("b").once_linear using 1:2 @second title "far away", \
+     for [k=1:any(rows("a"))] "< ".rows("a").once_linear using 1:2 @first title "nearby", \
+     "< ".parts using (($1 + 0.5)*farthest/bins):2 @first_fit title "median of a 24th", \
+     for [k=1:tips] "< ".parts using (($1 + 0.5)*farthest/bins):2:(tip(($1 + 0.5)*farthest/bins, $2)) @hover
 set output
 set terminal pop

@@ -7,20 +7,25 @@ load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # first of each block fill the queue.
 rows(operation) = sprintf("awk -F, '$3==\"interference\" && $5!=\"\" { key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0 } n++; \
 lead=$14 > 1 ? $14 : 2; if (n > lead && $7==\"%s\") print index(\"abcd\", substr($5, length($5))) - 1, ($11-$10)/1000 }' %s", operation, samples)
-# Marks beside one another, so that many of one kind show; their median below.
-aside(by) = sprintf(" | awk '{ print $1 + %g, $2 }'", by)
+# Marks beside one another, so that many of one kind show.
 spread(by) = sprintf(" | awk '{ print $1 + %g + (NR*0.618%%1 - 0.5)*0.2, $2 }'", by)
 if (!measured(rows("read"))) { eval nothing }
 stats "< (".rows("read")."; ".rows("write").")" using 1:2 nooutput
-eval titled(headline("Reads beside 16 writes", "read_slowdown").(found("read_slowdown") ? " as long as alone" : ""), \
-    found("read_priority") ? (field("read_priority", 3) eq "true" ? "reads go before writes that wait" : "reads wait in one queue with writes") : "each mark is a read or a write; reads beside 1, 4 and 16 writes under way")
+eval titled(headline("Reads beside 16 writes", "read_slowdown").(found("read_slowdown") ? " as long" : ""), \
+    !found("read_priority") ? "reads of 4 KiB, and the writes of 128 KiB beside them" : \
+    hedge("read_priority").(field("read_priority", 3) eq "true" ? "reads go before writes that wait" : "reads wait in one queue with writes"))
 eval time_axis(STATS_min_y, STATS_max_y)
-set xrange [-0.5:3.5]
-set xtics ("alone" 0, "1" 1, "4" 2, "16" 3)
-set xlabel "writes under way"
-set ylabel "latency"
-plot "< ".rows("write").spread(0.15).once using 1:2 @second title "writes", \
-     "< ".rows("read").spread(-0.15).once using 1:2 @first title "reads of 4 KiB", \
-     "< ".rows("read").aside(-0.15).fit using 1:2 @first_fit title "median read"
+set xrange [-0.5:3.6]
+set xtics ("none" 0, "1" 1, "4" 2, "16" 3)
+set xlabel "writes under way (queue depth)"
+eval y_named("latency")
+x_text(x) = x < 0.5 ? "alone" : sprintf("beside %d", 4**(int(x + 0.5) - 1))
+# The medians in figures, on a ground of their own.
+set style textbox opaque noborder fillcolor rgb "white" margins 0.3,0.3
+plot for [k=1:any(rows("write"))] "< ".rows("write").spread(0.2).once_linear using 1:2 @third title "write", \
+     "< ".rows("read").spread(-0.1).once_linear using 1:2 @first title "read", \
+     "< ".rows("read").medians using ($1 - 0.1):2 @second_fit title "median read", \
+     for [k=1:!ascii] "< ".rows("read").medians using ($1 - 0.1):2:(time_text($2)) with labels boxed offset 0,1.3 tc rgb ink notitle, \
+     for [k=1:tips] "< ".rows("read").medians using ($1 - 0.1):2:(tip($1, $2)) @hover
 set output
 set terminal pop

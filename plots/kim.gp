@@ -12,7 +12,6 @@ adaptive(drive) = sprintf("%s/adaptive/%s-%s.txt", samples, probe, drive)
 said(text, name) = system(sprintf("awk '$1==\"%s\" { if ($2==\"-\") print $NF; else { value=$2; if ($3 ~ /^.i?B$/ || $3 ~ /^[kKMG]iB$/) value=value \" \" $3; print value } exit }' %s", name, text))
 kim_claim(i, name, what, paper) = sprintf("print 'SSD-%s: %s, adaptive|%s|%s|'; print 'SSD-%s: %s, by the letter|%s|%s|'", word(letters, i), what, paper, said(adaptive(word(drives, i)), name), word(letters, i), what, by_letter(word(drives, i)) ? paper : "", by_letter(word(drives, i)) ? said(file(word(drives, i), ".txt"), name) : "only with --full")
 # "16 KiB", "4 MiB": sizes of the papers as our reports write them.
-size_text(kib) = int(kib) % 1024 == 0 ? sprintf("%d MiB", int(kib)/1024) : sprintf("%d KiB", int(kib))
 panel(i) = sprintf("set origin %g,%g; set size 0.5,0.475", i % 2 == 1 ? 0 : 0.5, i <= 2 ? 0.525 : 0.045)
 set lmargin 9
 set rmargin 2

@@ -30,8 +30,8 @@ do for [i=1:4] {
     set ylabel "bandwidth (MB/s)"
     set arrow 90 from real(word(block, i)), graph 0 to real(word(block, i)), graph 1 nohead dt 2 lw 0.75 lc rgb accent
     if (i == 1) { eval legend(1, "sequential, the median of a size", dark, 0.14); eval legend(2, "random", warm, 0.5); set label 73 "paper: clustered block" at screen 0.65, screen 0.022 tc rgb accent }
-    plot "< ".rows(drive, 0).fit using 1:2 with linespoints @ring ps 0.6 lw 0.75 lc rgb dark title "", \
-         "< ".rows(drive, 1).fit using 1:2 with linespoints @cross ps 0.6 lw 0.75 dt 2 lc rgb warm title ""
+    plot "< ".rows(drive, 0).medians using 1:2 with linespoints @ring ps 0.6 lw 0.75 lc rgb dark title "", \
+         "< ".rows(drive, 1).medians using 1:2 with linespoints @cross ps 0.6 lw 0.75 dt 2 lc rgb warm title ""
     unset label
     unset arrow
     eval kim_claim(i, "clustered_block", "clustered block", size_text(i == 2 || i == 4 ? 16384 : real(word(block, i))))

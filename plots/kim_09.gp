@@ -31,8 +31,8 @@ do for [i=1:4] {
     keep = " | awk '$1<=1024'"
     stats "< ".rows(drive, 0).keep.medians using 1:2 nooutput
     set yrange [0:STATS_max_y*1.5]
-    plot "< ".rows(drive, 1).keep.fit using 1:2 with linespoints @cross ps 0.3 lw 0.6 lc rgb warm title "", \
-         "< ".rows(drive, 0).keep.fit using 1:2 with linespoints @ring ps 0.3 lw 0.6 lc rgb dark title ""
+    plot "< ".rows(drive, 1).keep.medians using 1:2 with linespoints @cross ps 0.3 lw 0.6 lc rgb warm title "", \
+         "< ".rows(drive, 0).keep.medians using 1:2 with linespoints @ring ps 0.3 lw 0.6 lc rgb dark title ""
     unset label
     unset arrow
     # After 16 MiB of garbage there is room again, where a buffer empties itself

@@ -15,6 +15,7 @@ largest = STATS_max_x
 overhead = value_of("request_overhead")/1e6
 read_cost = value_of("read_cost_4k")/1e6
 write_cost = value_of("write_cost_4k")/1e6
+begin = 0
 writes = measured(rows("write")) && write_cost == write_cost
 if (writes) { stats "< ".rows("write").medians using ($2 - write_cost*$1/4) nooutput; begin = STATS_median }
 line(overhead, cost, x) = overhead + cost*x/4
@@ -31,13 +32,19 @@ top = 2*STATS_max
 beyond = int(system(sprintf("(%s; %s) | awk '$2 > %.9g' | wc -l", rows("read"), rows("write"), top)))
 if (beyond) { set label 4 sprintf("%d slower above", beyond) at graph 0.99, graph 0.96 right tc rgb pale }
 set yrange [0:top]
+set ytics nice(top/6)
 set format x "%.0f KiB"
+set xtics autofreq; set xtics largest > 384 ? 256 : 64
 set format y "%g ms"
 set xlabel "size of the request"
-set ylabel "latency"
-plot "< ".rows("write").once using 1:2 @second title "write and flush", \
-     (writes ? line(begin, write_cost, x) : NaN) @second_fit title "", \
+eval y_named("latency")
+line_drawn = overhead == overhead && read_cost == read_cost
+x_text(x) = size_text(x)
+y_text(y) = time_text(1000*y)
+plot for [k=1:any(rows("write"))] "< ".rows("write").once using 1:2 @second title "write and flush", \
+     for [k=1:writes] line(begin, write_cost, x) @second_line notitle, \
      "< ".rows("read").once using 1:2 @first title "read", \
-     line(overhead, read_cost, x) @first_fit title (overhead == overhead ? "lines found" : "")
+     for [k=1:line_drawn] line(overhead, read_cost, x) @first_line title "line found", \
+     for [k=1:tips] "< ".rows("read").medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

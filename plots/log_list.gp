@@ -8,7 +8,7 @@ samples = ARG1; output_file = ARG2; findings = ARG3
 pairs = sprintf("awk -F, '$3==\"log-list\" && $4 ~ /^end/ && $5 ~ /^pair[0-9]+-a$/ { \
 if ($7==\"write\") { us=($11-$10)/1000; next } size=substr($5, 5)+0; if (size<2^50) print size/1024, us+($11-$10)/1000 }' %s", samples)
 two = int(system(pairs." | wc -l")) > 1
-if (two) { height = 760 }
+if (two) { height = 680 }
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line a write with its flush: places in turn, us. Cells spread12-a were
 # asked in the search, stride8-a in the certificate; a place written for the
@@ -33,33 +33,37 @@ if (two) {
     set origin 0,0.5
     set key at screen 0.52, screen 0.51
 }
-eval titled(headline("Open units (log list)", "log_list"), "writes to some blocks in turn, from the second turn on, each with its flush")
+eval titled(headline("Open units (log list)", "log_list"), "writes to blocks in turn, from the second turn on")
 eval time_axis(least, most)
 set logscale x 2
-axis_low = 0.8; axis_high = largest*1.25; axis_log = 1
+axis_low = 0.7; axis_high = (largest < 4 ? 4 : largest)*1.25; axis_log = 1
 set xrange [axis_low:axis_high]
 set xtics 2
 eval chosen(value_of("log_list"), low_of("log_list"), high_of("log_list"), span_of("log_list"))
 set xlabel "blocks written in turn"
-set ylabel "write and flush"
-plot "< ".rows("fresh").once using ($1*0.93):2 @third title "first write to a block", \
-     "< ".rows("search").once using ($1*0.98):2 @second title "search", \
-     "< ".rows("certify").once using ($1*1.02):2 @first title "certificate", \
-     "< ".every.fit using 1:2 @first_fit title "medians"
+eval y_named("write and flush")
+x_text(x) = sprintf("%d", x)
+plot for [k=1:any(rows("fresh"))] "< ".rows("fresh").once using ($1*0.93):2 @third title "first write to a block", \
+     for [k=1:any(rows("search"))] "< ".rows("search").once using ($1*0.98):2 @second title "search", \
+     for [k=1:any(rows("certify"))] "< ".rows("certify").once using ($1*1.02):2 @first title "certificate", \
+     "< ".every.medians using 1:2 @first_fit title "median", \
+     for [k=1:tips] "< ".every.medians using 1:2:(tip($1, $2)) @hover
 if (two) {
     set origin 0,0
     unset arrow
     unset object
     unset label
     block = value_of("log_block")/1024
-    eval titled(headline("Open unit (log block)", "log_block"), "one place more than there are logs: fast where it shares the block of another")
+    eval titled(headline("Open unit (log block)", "log_block"), "one place more than there are: fast where it shares the block of another")
     set key at screen 0.52, screen 0.01
     eval size_axis(PAIRS_min_x, 2*PAIRS_max_x)
     eval time_axis(PAIRS_min_y, PAIRS_max_y)
     eval chosen(block, low_of("log_block")/1024, high_of("log_block")/1024, span_of("log_block"))
     set xlabel "distance between the two"
+    eval y_named("write and flush")
     plot "< ".pairs.once using 1:2 @second title "search", \
-         "< ".pairs.fit using 1:2 @first_fit title "medians"
+         "< ".pairs.medians using 1:2 @first_fit title "median", \
+         for [k=1:tips] "< ".pairs.medians using 1:2:(size_text($1).": ".y_text($2)) @hover
     unset multiplot
 }
 set output

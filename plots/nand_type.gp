@@ -11,12 +11,13 @@ if ($7==\"write\") write_us=($11-$10)/1000; \
 else if ($7==\"flush\") print place++, write_us+($11-$10)/1000 }' %s", samples)
 if (!measured(rows)) { eval nothing }
 stats "< ".rows using 1:2 nooutput
-eval titled(headline("NAND type", "nand_type"), "what a page costs by its place in the block; all blocks laid over one another")
+eval titled(headline("NAND type", "nand_type"), "a page by its place in the block; all blocks laid over one another")
 eval time_axis(STATS_min_y, STATS_max_y)
 set xrange [-1:STATS_max_x + 1]
 set xlabel "place in the block (pages)"
-set ylabel "write and flush"
+x_text(x) = sprintf("page %d", x)
+eval y_named("write and flush")
 plot "< ".rows.once using 1:2 @first title "a page", \
-     "< ".rows.fit using 1:2 @second_fit title "median of each place"
+     "< ".rows.medians.once using 1:2 with points pt 7 ps 0.3 lc rgb warm title "median of each place"
 set output
 set terminal pop

@@ -2,7 +2,12 @@
 # What the figures of the papers share; each sets samples and output_file and
 # loads this. Each prints its claims on stdout: what|paper|ours|unit.
 findings = ""
+width = 720
+if (!exists("height")) { height = 460 }
+font_size = 13
 load plots_folder."/common.gp"
+set lmargin 11
+title_left = 0
 set print "-"
 claim(what, paper, ours, unit) = sprintf("print '%s|%s|%.4g|%s'", what, paper, ours, unit)
 # Its name stands on a ground of its own, so that points do not hide it.

@@ -11,12 +11,14 @@ eval titled(headline("Read ahead", "read_ahead"), "a read of 4 KiB beyond a stre
 eval time_axis(STATS_min_y, STATS_max_y)
 eval size_axis(STATS_min_x, STATS_max_x)
 set xlabel "end of the read, beyond the stream"
-set ylabel "latency"
+eval y_named("latency")
 ahead = value_of("read_ahead")/1024
 eval chosen(ahead, low_of("read_ahead")/1024, high_of("read_ahead")/1024, found("read_ahead") ? text_of("read_ahead") : "")
-plot "< ".rows("b").once using 1:2 @second title "falling order", \
+x_text(x) = size_text(x)
+plot for [k=1:any(rows("b"))] "< ".rows("b").once using 1:2 @second title "falling order", \
+     for [k=1:any(rows("b"))] "< ".rows("b").medians using 1:2 @second_fit notitle, \
      "< ".rows("a").once using 1:2 @first title "stream", \
-     "< ".rows("b").fit using 1:2 @second_fit title "", \
-     "< ".rows("a").fit using 1:2 @first_fit title "medians"
+     "< ".rows("a").medians using 1:2 @first_fit title "medians", \
+     for [k=1:tips] "< ".rows("a").medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

@@ -17,17 +17,19 @@ cell=$5; round=$6; if ($4 ~ /^procedure/) second=($4==\"procedure-4\"); if (seco
 asked = system(sprintf("awk -F, '$3==\"read-buffer\" && $4 ~ /bisect/ && $5 ~ /^q/ { split($5, part, \"-\"); if (!seen[part[2]]++) print part[2] }' %s", samples))
 if (!measured(rows(0))) { eval nothing }
 stats "< (".rows(0)."; ".rows(1).")" using 1:2 nooutput
-eval titled(headline("Read buffer", "read_buffer"), "the first read of a place, and the second")
+eval titled(headline("Read buffer", "read_buffer"), "the first read of a place (flash), and the second (buffer, if it fits)")
 eval size_axis(STATS_min_x, STATS_max_x)
 eval time_axis(STATS_min_y, STATS_max_y)
 eval chosen(value_of("read_buffer")/1024, low_of("read_buffer")/1024, high_of("read_buffer")/1024, span_of("read_buffer"))
-eval rug(asked, 1024.)
+eval rugged(asked, 1024.)
 set xlabel "size of the read"
-set ylabel "latency"
-plot "< ".rows(0).once using 1:2 @second title "first read (flash)", \
-     "< ".rows(0).fit using 1:2 @second_fit title "", \
-     "< ".rows(1).once using 1:2 @first title "second read (buffer, if it fits)", \
-     "< ".rows(1).fit using 1:2 @first_fit title "medians", \
-     NaN @rug_key title (strlen(asked) ? rug_title : "")
+eval y_named("latency")
+x_text(x) = size_text(x)
+plot for [k=1:any(rows(0))] "< ".rows(0).once using 1:2 @second title "first read", \
+     for [k=1:any(rows(0))] "< ".rows(0).medians using 1:2 @second_fit notitle, \
+     for [k=1:any(rows(1))] "< ".rows(1).once using 1:2 @first title "second read", \
+     for [k=1:any(rows(1))] "< ".rows(1).medians using 1:2 @first_fit title "medians", \
+     for [k=1:rugs] @rug, \
+     for [k=1:tips] "< ".rows(1).medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

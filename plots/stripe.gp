@@ -14,16 +14,19 @@ stats "< ".rows using 1:2 nooutput
 # The few that something else held up would leave no room for the others.
 top = 3*STATS_median_y
 read_us = real(system(alone.medians." | awk '{ print $2 }'"))
-eval titled(headline("Stripe unit", "stripe_unit").(found("parallel_units") ? ", on ".text_of("parallel_units")." units" : ""), \
-    "each mark: two reads of 2 KiB sent together; on one unit they wait for each other")
+eval titled(headline("Stripe unit", "stripe_unit").(found("parallel_units") ? " on ".text_of("parallel_units")." units" : ""), \
+    "two reads of 2 KiB sent together; on one unit one waits for the other")
 eval size_axis(STATS_min_x, STATS_max_x)
 set yrange [0:top]
+set ytics nice(top/6)
 set xlabel "distance between the reads of a pair"
-set ylabel "until both are done (".us.")"
+eval y_named("both done (".us.")")
 unit = value_of("stripe_unit")/1024
 period = unit*value_of("parallel_units")
 eval chosen(period, period - unit, period + unit, period == period ? "first unit again" : "")
-plot "< ".rows.once using 1:2 @first title "pairs", \
-     read_us @second_fit title "a read alone"
+x_text(x) = size_text(x)
+plot "< ".rows.once using 1:2 @first title "a pair", \
+     read_us @second_line title "a read alone", \
+     for [k=1:tips] "< ".rows.medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

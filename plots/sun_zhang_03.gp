@@ -11,7 +11,7 @@ set ylabel "time so far (ms)"
 set yrange [0:*]
 stats "< ".reads using 1:2 nooutput
 line(x) = STATS_intercept + STATS_slope*x
-plot "< ".reads." | awk 'NR%20==0'" using 1:2 @first title "total", line(x) @second_fit title "line fitted"
+plot "< ".reads." | awk 'NR%20==0'" using 1:2 @first title "total", line(x) @second_line title "line fitted"
 eval claim("correlation with a line", "1", STATS_correlation, "")
 set output
 set terminal pop

@@ -9,7 +9,7 @@ eval titled("Sequential writes of 4 KB, summed up", "a step at each log block")
 set xlabel "written so far (KB)"
 set ylabel "time so far (ms)"
 set yrange [0:*]
-plot "< ".writes using 1:2 @first_fit title "total"
+plot "< ".writes using 1:2 @first_line title "total"
 stats "< ".writes." | awk '$2-last>60 { if (n++) print $1-at; at=$1 } { last=$2 }'" nooutput
 eval claim("from step to step", "256", STATS_median, "KB")
 set output

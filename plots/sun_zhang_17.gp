@@ -10,7 +10,7 @@ set xlabel "blocks of 4 KB"
 set ylabel "cost of a block (ms)"
 set yrange [0:*]
 eval paper_line(1, 0.25, "0.25 ms")
-plot "< ".block using 1:2 @first title "", "< ".block using 1:2 @first_fit title "the cost of a block"
+plot "< ".block using 1:2 @first title "", "< ".block using 1:2 @first_line title "the cost of a block"
 eval claim("in a request of 30 blocks", "0.25", of_30(block), "ms")
 set output
 set terminal pop

@@ -9,7 +9,7 @@ eval titled("Writes: what each 4 KB costs in a request of so many", "the middle 
 set xlabel "blocks of 4 KB"
 set ylabel "cost of a block (ms)"
 set yrange [0:*]
-plot "< ".block using 1:2 @first title "", "< ".block using 1:2 @first_fit title "the cost of a block"
+plot "< ".block using 1:2 @first title "", "< ".block using 1:2 @first_line title "the cost of a block"
 eval claim("in a request of 30 blocks", "", of_30(block), "ms")
 set output
 set terminal pop

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The rate of writes in order over what was written since the rest before them:
-# the first time, and again. Below, how much of it was fast after shorter rests.
+# where the cache of flash is full it falls.
 # gnuplot -c sustained_write.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
-# Phases rest-2723: so many ms of rest.
-two = int(system(sprintf("awk -F, '$3==\"sustained-write\" && $4 ~ /^rest-/ && $5==\"w\" { print; exit }' %s | wc -l", samples)))
-if (two) { height = 760 }
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
 # One line for each MiB or more: MiB since the pass began, MB/s. Requests that are
 # under way together may end in any order, so what counts is the last end so far.
@@ -16,63 +13,43 @@ once_rows = rows("first", 1048576.)
 if (!measured(once_rows)) { eval nothing }
 stats "< ".once_rows using 1:2 nooutput
 written = STATS_max_x
-top = STATS_max_y
 # A full cache that is copied out piece by piece is quick in between: the line is
-# the rate of longer parts.
+# the rate of longer parts, of whole such pieces. The pieces, MiB:
+piece = real(system(once_rows.sprintf(" | awk '$2 < %.9g { if (at && $1 - at > 2) print $1 - at; at=$1 }' | sort -g | awk '{ v[NR]=$1 } END { print (NR > 2 ? v[int((NR+1)/2)] : 0) }'", STATS_max_y/8)))
 cache = value_of("fast_cache")/1048576.
-axis_low = 0; axis_high = cache == cache && cache*6 < written ? cache*6 : written
-part = (axis_high/24. < 4 ? 4 : axis_high/24.)*1048576.
-if (two) {
-    set multiplot
-    set bmargin ascii ? 6 : 6.2
-    set size 1,0.5
-    set origin 0,0.5
-    set key at screen 0.52, screen 0.51
+axis_low = 0; axis_high = cache == cache && cache*4 < written ? cache*4 : written
+part = axis_high/32. < 4 ? 4 : axis_high/32.
+if (piece > 0) { part = piece*ceil(part/piece) }
+part = part*1048576.
+parts = rows("first", part); again = rows("rested", part)
+stats "< { ".parts."; ".once_rows."; }" using 2 nooutput
+top = STATS_max*1.3
+fast = value_of("fast_write_rate")/1e6; slow = value_of("sustained_write_rate")/1e6
+both = fast == fast && slow == slow
+eval titled(found("fast_cache") && both ? sprintf("SLC cache: %s at %s, then %s", said_of("fast_cache"), said_of("fast_write_rate"), said_of("sustained_write_rate")) : \
+    headline("SLC cache", "fast_cache"), \
+    !both && found("sustained_write_rate") ? "sequential writes: ".said_of("sustained_write_rate")." all along" : "sequential writes after a rest")
+set xrange [0:axis_high]
+set yrange [0:top]
+set format y "%g"
+set xlabel axis_high > 4096 ? "written since the rest (GiB)" : "written since the rest (MiB)"
+x_unit = axis_high > 4096 ? 1024. : 1.
+if (x_unit > 1) { set xrange [0:axis_high/x_unit]; axis_high = axis_high/x_unit }
+set xtics nice(axis_high/5)
+set ytics nice(top/6)
+eval y_named("MB/s")
+eval chosen(cache/x_unit, low_of("fast_cache")/1048576./x_unit, high_of("fast_cache")/1048576./x_unit, found("fast_cache") ? text_of("fast_cache") : "")
+# Each level by its name, where it holds.
+level(n, x, y, text) = sprintf("set label %d \"%s\" at %.9g,%.9g center offset 0,0.9 tc rgb '%s' front", 10 + n, text, x, y, dark)
+if (found("fast_cache") && both && !ascii) {
+    if (cache/x_unit > 0.2*axis_high) { eval level(1, cache/x_unit/2, fast, text_of("fast_write_rate")) }
+    eval level(2, (cache/x_unit + axis_high)/2, slow, text_of("sustained_write_rate"))
 }
-eval titled(headline("Written fast after a rest", "fast_cache"), \
-    found("fast_write_rate") && found("sustained_write_rate") ? sprintf("%s until then, and %s beyond; each mark is 1 MiB", text_of("fast_write_rate"), text_of("sustained_write_rate")) : \
-    verdict("fast_cache") eq "absent" && found("sustained_write_rate") ? sprintf("%s all along; each mark is 1 MiB", text_of("sustained_write_rate")) : "each mark is 1 MiB")
-set xrange [axis_low:axis_high]
-set yrange [0:top*1.25]
-set xlabel "written in order since a rest (MiB)"
-set ylabel "MB/s"
-eval chosen(cache, low_of("fast_cache")/1048576., high_of("fast_cache")/1048576., found("fast_cache") ? text_of("fast_cache") : "")
-if (measured(rows("rested", part))) {
-    plot "< ".once_rows.once_linear using 1:2 @first title "1 MiB", \
-         "< ".rows("first", part) using 1:2 @first_fit title "longer parts", \
-         "< ".rows("rested", part) using 1:2 @second_fit title "the same after another rest"
-} else {
-    plot "< ".once_rows.once_linear using 1:2 @first title "1 MiB", \
-         "< ".rows("first", part) using 1:2 @first_fit title "longer parts"
-}
-if (two) {
-    # "s MiB": the part at the beginning that was fast, above the middle of both
-    # rates. A slow MiB weighs as three fast ones, as a full cache is quick in between.
-    middle = found("fast_write_rate") && found("sustained_write_rate") ? \
-        sqrt(value_of("fast_write_rate")*value_of("sustained_write_rate"))/1e6 : top/3.
-    rests = sprintf("awk -F, -v middle=%.9g '$3==\"sustained-write\" && $4 ~ /^rest-/ && $5==\"w\" { \
-if ($4 != last) { if (last) print substr(last, 6)/1e3, fast; last=$4; fast=bytes=all=sum=best=0; end=from=$10 } \
-if ($11 > end) end=$11; bytes+=$9; all+=$9; if (bytes >= 1048576) { sum+=bytes*1000 > middle*(end-from) ? 1 : -3; \
-if (sum > best) { best=sum; fast=all/1048576 } from=end; bytes=0 } } \
-END { print substr(last, 6)/1e3, fast }' %s", middle, samples)
-    set origin 0,0
-    unset arrow
-    unset object
-    unset label
-    eval titled(headline("Fast again", "fast_cache_recovery"), "how much was written fast after a rest; dashed: nine tenths of all of it")
-    set key at screen 0.52, screen 0.01
-    axis_low = 0.04; axis_high = 70; axis_log = 1
-    set logscale x 10
-    set xrange [axis_low:axis_high]
-    set xtics ("0.1 s" 0.1, "1 s" 1, "10 s" 10, "60 s" 60)
-    set yrange [0:*]
-    set xlabel "rest before it"
-    set ylabel "fast (MiB)"
-    rest = value_of("fast_cache_recovery")/1e9
-    eval chosen(rest, low_of("fast_cache_recovery")/1e9, high_of("fast_cache_recovery")/1e9, rest == rest ? text_of("fast_cache_recovery") : "")
-    plot "< ".rests using 1:2 @first title "after this rest", \
-         0.9*cache @second_fit title (cache == cache ? "nine tenths" : "")
-    unset multiplot
-}
+x_text(x) = sprintf("after %s", size_text(x*1024))
+y_text(y) = sprintf("%.3g MB/s", y)
+plot "< ".once_rows.once_linear using ($1/x_unit):2 @third title "each 1 MiB", \
+     for [k=1:any(again)] "< ".again.none_too using ($1/x_unit):2 @second_line title "after another rest", \
+     for [k=1:any(parts)] "< ".parts.none_too using ($1/x_unit):2 @first_line title sprintf("each %.0f MiB", part/1048576), \
+     for [k=1:tips] "< ".parts.none_too using ($1/x_unit):2:(tip($1, $2)) @hover
 set output
 set terminal pop

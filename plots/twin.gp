@@ -16,10 +16,10 @@ set logscale x 10
 set xrange [least/1.25/room(least, most):most*1.5*room(least, most)]
 eval sprintf("set xtics (%s); set mxtics 10", decade_names)
 set xlabel "measured"
-set ylabel "the twin's"
+eval y_named("the twin's")
 plot x with lines lw 0.6 lc rgb pale notitle, \
-     "< ".rows("read").once using 1:2 @first title "read", \
-     "< ".rows("write").once using 1:2 @second title "write", \
-     "< ".rows("flush").once using 1:2 @third title "flush"
+     for [k=1:any(rows("read"))] "< ".rows("read").once using 1:2 @first title "read", \
+     for [k=1:any(rows("write"))] "< ".rows("write").once using 1:2 @second title "write", \
+     for [k=1:any(rows("flush"))] "< ".rows("flush").once using 1:2 @third title "flush"
 set output
 set terminal pop

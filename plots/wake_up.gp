@@ -14,10 +14,12 @@ set logscale x 10
 set xrange [axis_low:axis_high]
 set xtics ("1 ms" 1, "10 ms" 10, "100 ms" 100, "1 s" 1e3, "10 s" 1e4, "60 s" 6e4)
 set xlabel "pause before the read"
-set ylabel "latency"
+eval y_named("latency")
 sleep = value_of("sleep_after")/1e6
 eval chosen(sleep, low_of("sleep_after")/1e6, high_of("sleep_after")/1e6, found("sleep_after") ? text_of("sleep_after") : "")
-plot "< ".rows(0).once using 1:2 @third title "reads behind it", \
-     "< ".rows(1).once using 1:2 @first title "first read"
+x_text(x) = time_text(x*1000)
+plot for [k=1:any(rows(0))] "< ".rows(0).once using 1:2 @third title "reads behind it", \
+     "< ".rows(1).once using 1:2 @first title "first read", \
+     for [k=1:tips] "< ".rows(1).medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

@@ -23,9 +23,10 @@ if (measured(deep)) {
     eval time_axis(STATS_min_y, STATS_max_y)
     eval chosen(value_of("write_buffer")/1024, low_of("write_buffer")/1024, high_of("write_buffer")/1024, span_of("write_buffer"))
     set xlabel "written since the flush"
-    set ylabel "latency"
+    eval y_named("latency")
     plot "< ".deep.once using 1:2 @first title "write", \
-         "< ".deep.fit using 1:2 @first_fit title "medians"
+         "< ".deep.medians using 1:2 @first_fit title "median", \
+         for [k=1:tips] "< ".deep.medians using 1:2:(size_text($1).": ".y_text($2)) @hover
     set output
     set terminal pop
     exit
@@ -36,11 +37,12 @@ if (!measured(rows) && measured(alone("b"))) {
     eval size_axis(STATS_min_x, STATS_max_x)
     eval time_axis(STATS_min_y, STATS_max_y)
     set xlabel "size of the write"
-    set ylabel "flush"
-    plot "< ".alone("a").once using ($1*0.97):2 @second title "behind nothing", \
-         "< ".alone("a").fit using 1:2 @second_fit title "", \
+    eval y_named("flush")
+    plot for [k=1:any(alone("a"))] "< ".alone("a").once using ($1*0.97):2 @second title "behind nothing", \
+         for [k=1:any(alone("a"))] "< ".alone("a").medians using 1:2 @second_fit notitle, \
          "< ".alone("b").once using ($1*1.03):2 @first title "behind a write", \
-         "< ".alone("b").fit using 1:2 @first_fit title "medians"
+         "< ".alone("b").medians using 1:2 @first_fit title "medians", \
+         for [k=1:tips] "< ".alone("b").medians using 1:2:(size_text($1).": ".y_text($2)) @hover
     set output
     set terminal pop
     exit
@@ -57,13 +59,16 @@ eval titled(headline("Write buffer", "write_buffer"), "a write into the empty bu
 eval size_axis(smallest, largest)
 eval time_axis(least, most)
 eval chosen(size, low_of("write_buffer")/1024, high_of("write_buffer")/1024, span_of("write_buffer"))
-eval rug(asked, 1024.)
+eval rugged(asked, 1024.)
 set xlabel "size of the write"
-set ylabel "latency"
-plot "< ".flushes.once using 1:2 @third title "flush after it", \
+eval y_named("latency")
+some = flushes." | grep -v nan"
+x_text(x) = size_text(x)
+plot for [k=1:any(some)] "< ".some.once using 1:2 @third title "flush after it", \
      "< ".rows.once using 1:2 @first title "write", \
-     "< ".rows.fit using 1:2 @first_fit title "medians", \
-     line(x) @second_fit title (fitted ? "line fitted" : ""), \
-     NaN @rug_key title (strlen(asked) ? rug_title : "")
+     "< ".rows.medians using 1:2 @first_fit title "median", \
+     for [k=1:fitted] line(x) @second_line title "line fitted", \
+     for [k=1:rugs] @rug, \
+     for [k=1:tips] "< ".rows.medians using 1:2:(tip($1, $2)) @hover
 set output
 set terminal pop

@@ -112,7 +112,9 @@ class Heard(html.parser.HTMLParser):
             self.bad.append(what)
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
-        self.tags.append(tag)
+        # What a pointer over a mark says is within a picture that has a text.
+        if not self.open or self.open[-1][0] != "circle":
+            self.tags.append(tag)
         if re.fullmatch("h[1-6]", tag):
             self.want(int(tag[1]) <= self.level + 1, f"{tag} below h{self.level}")
             self.level = int(tag[1])

@@ -18,9 +18,16 @@
 enum {
     STEM_MAX = 40,
     SAID_MAX = 200,
+    TITLE_MAX = 400,
     EXIT_NOT_FOUND = 127,
     EXIT_TIMED_OUT = 124, /* of `timeout` */
+    EXIT_NOTHING = 3,     /* of a script whose rows hold nothing to draw */
     NAME_MAX_BYTES = 40
+};
+
+struct text {
+    const char *begin;
+    size_t length;
 };
 
 /* coreutils has it, so no clock of our own is needed. */
@@ -59,11 +66,12 @@ static int copy_rows(const struct gnuplot_job *job, const char *path)
     FILE *in = fopen(job->samples, "re");
     FILE *out = in ? fopen(path, "we") : NULL;
     char *line = NULL;
+    const char *rows_of = job->rows_of ? job->rows_of : job->probe;
     size_t size = 0, rows_count = 0;
     int error = out ? 0 : -errno;
 
     while (!error && getline(&line, &size, in) > 0) {
-        const bool is_row = is_row_of(line, job->probe);
+        const bool is_row = is_row_of(line, rows_of);
         rows_count += is_row;
         if ((is_row || line[0] == '#' || strncmp(line, "run,", 4) == 0) &&
             fputs(line, out) == EOF)
@@ -94,15 +102,17 @@ static int write_findings(const struct findings *findings, const char *path)
         value_format(&f->value, value, sizeof(value));
         value_format(&f->low, low, sizeof(low));
         value_format(&f->high, high, sizeof(high));
-        fprintf(out, "%s\t%s\t%s\t%s\t%s\t%.6f\t%s\t%s\n", f->parameter,
+        fprintf(out, "%s\t%s\t%s\t%s\t%s\t%.6f\t%s\t%s\t%s\n", f->parameter,
                 verdict_name(f->verdict), value, low, high, f->confidence,
-                words, strcmp(low, high) == 0 ? words : span);
+                words, strcmp(low, high) == 0 ? words : span,
+                report_verdict(f));
         for (size_t j = 0; j < f->extras_count; j++) {
             report_amount(&f->extras[j].value, f->unit, false, words,
                           sizeof(words));
             value_format(&f->extras[j].value, value, sizeof(value));
-            fprintf(out, "%s.%s\tfound\t%s\t\t\t%.6f\t%s\t\n", f->parameter,
-                    f->extras[j].name, value, f->confidence, words);
+            fprintf(out, "%s.%s\tfound\t%s\t\t\t%.6f\t%s\t\tfound\n",
+                    f->parameter, f->extras[j].name, value, f->confidence,
+                    words);
         }
     }
     return fclose(out) == 0 ? 0 : -errno;
@@ -182,6 +192,58 @@ static int read_picture(const char *path, struct gnuplot_picture *picture)
     return 0;
 }
 
+static bool read_between(const char **at, const char *before, const char *until,
+                         struct text *text)
+{
+    const size_t length = strlen(before);
+
+    if (strncmp(*at, before, length) != 0)
+        return false;
+    text->begin = *at + length;
+    text->length = strcspn(text->begin, until);
+    *at = text->begin + text->length;
+    return **at != '\0';
+}
+
+/* gnuplot hands what a pointer says to a script that no page of ours has. A
+ * title within a ring that is not seen says the same in every reader, and is
+ * shorter: it is put in its place. */
+static void put_titles(struct gnuplot_picture *picture)
+{
+    char *out = picture->bytes;
+
+    for (const char *at = picture->bytes; *at;) {
+        const char *next = at;
+        struct text said, x, y, rest;
+        if (*at == '<' &&
+            read_between(&next,
+                         "<g onmousemove=\"gnuplot_svg.showHypertext("
+                         "evt,'",
+                         "'", &said) &&
+            said.length < SAID_MAX &&
+            read_between(&next,
+                         "')\" onmouseout=\"gnuplot_svg.hideHypertext()"
+                         "\"><title> </title>\n\t<use xlink:href='",
+                         " ", &rest) &&
+            read_between(&next, " transform='translate(", ",", &x) &&
+            read_between(&next, ",", ")", &y) &&
+            (next = strstr(next, "</g>")) != NULL) {
+            char title[TITLE_MAX];
+            snprintf(title, sizeof(title),
+                     "<circle cx='%.*s' cy='%.*s' r='6' fill='transparent' "
+                     "stroke='none'><title>%.*s</title></circle>",
+                     (int)x.length, x.begin, (int)y.length, y.begin,
+                     (int)said.length, said.begin);
+            at = next + strlen("</g>");
+            out = stpcpy(out, title);
+        } else {
+            *out++ = *at++;
+        }
+    }
+    *out = '\0';
+    picture->length = (size_t)(out - picture->bytes);
+}
+
 /* What gnuplot said last, on one line. */
 static void read_said(const char *path, char text[SAID_MAX])
 {
@@ -219,7 +281,7 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
         error = fault_set(why, FAULT_OPEN, -ENOENT,
                           "gnuplot is not installed, so there are no figures; "
                           "the rest is complete");
-    else if (status == -ENODATA)
+    else if (status == -ENODATA || status == EXIT_NOTHING)
         error =
             fault_set(why, FAULT_OPEN, -ENODATA,
                       "%s sent no requests, so it has no figure", job->probe);
@@ -237,6 +299,8 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
         error = fault_set(why, FAULT_OPEN, -EIO,
                           "the figure of %s cannot be drawn: gnuplot says: %s",
                           job->probe, text[0] ? text : "nothing");
+    } else if (strcmp(job->suffix, ".svg") == 0) {
+        put_titles(picture);
     }
     unlink(samples);
     unlink(table);

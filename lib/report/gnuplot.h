@@ -13,7 +13,8 @@
  */
 struct gnuplot_job {
     const char *samples;             /* path of the CSV */
-    const char *probe;               /* "read-buffer" */
+    const char *probe;               /* "read-buffer": the script's name */
+    const char *rows_of;             /* whose rows; NULL: of that probe */
     const struct findings *findings; /* NULL: only the samples are drawn */
     const char *suffix;              /* ".svg", ".png", or ".txt" for ASCII */
     unsigned columns_count;          /* of ASCII; 0: 80 */
@@ -26,9 +27,9 @@ struct gnuplot_picture {
 };
 
 /*
- * 0; -ENODATA where the probe has no rows; -ENOENT with `why` where gnuplot or
- * the script is missing; -EIO with what gnuplot said; or another -errno. Takes
- * about a tenth of a second and gives up after a minute.
+ * 0; -ENODATA where the probe has no rows, or none to draw; -ENOENT with `why`
+ * where gnuplot or the script is missing; -EIO with what gnuplot said; or
+ * another -errno. Takes about a tenth of a second and gives up after a minute.
  */
 int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
                  struct fault *why);

@@ -25,6 +25,15 @@ static size_t element_length(const char *at, const char *begin, const char *end)
     return found ? (size_t)(found - at) + strlen(end) : 0;
 }
 
+/* Does the title belong to a ring, and is what a pointer over it says? */
+static bool is_said(const char *title)
+{
+    static const char ring[] = "stroke='none'>"; /* of gnuplot.c */
+    const size_t length = sizeof(ring) - 1;
+
+    return strncmp(title - length, ring, length) == 0;
+}
+
 /* What draws nothing: a title that would be read out in place of our text, a
  * filter for boxed labels, of which there are none, a group without members,
  * the space between tags and within "rgb( 11,  79, 138)", and the old name
@@ -33,6 +42,8 @@ static size_t idle_length(const char *at)
 {
     size_t length = element_length(at, "<title>", "</title>");
 
+    if (length && is_said(at))
+        return 0;
     if (!length)
         length = element_length(at, "<filter ", "</filter>");
     if (length)
@@ -48,6 +59,22 @@ static size_t idle_length(const char *at)
         return 1;
     const size_t space = *at == '\n' ? strspn(at, " \t\n") : 0;
     return space && at[space] == '<' && at[-1] == '>' ? space : 0;
+}
+
+/* Where a group ends and one with the same attributes begins: up to what is in
+ * that. `open` is the tag of the group that ends here, or NULL. */
+static size_t same_group_length(const char *at, const char *open)
+{
+    if (!open || strncmp(at, "</g>", 4) != 0)
+        return 0;
+    const char *next = at + strlen("</g>");
+    for (size_t gap = 1; gap;) {
+        gap = idle_length(next);
+        gap = gap ? gap : strspn(next, " \t\n");
+        next += gap;
+    }
+    const size_t length = strcspn(open, ">") + 1;
+    return strncmp(next, open, length) == 0 ? (size_t)(next - at) + length : 0;
 }
 
 /* ---- marks --------------------------------------------------------------- */
@@ -139,6 +166,7 @@ void html_svg(FILE *out, const char *svg, unsigned number)
     const char *at = strstr(svg, "<svg");
     const char *view = at ? strstr(at, "viewBox") : NULL;
     const char *end = at ? strchr(at, '>') : NULL;
+    const char *open = NULL;
     unsigned series_count = 0;
 
     if (!at || !end || !view || view > end)
@@ -151,6 +179,8 @@ void html_svg(FILE *out, const char *svg, unsigned number)
         size_t length = put_marks(out, at, number, &series_count);
         if (!length)
             length = idle_length(at);
+        if (!length)
+            length = same_group_length(at, open);
         if (length) {
             at += length - 1;
             continue;
@@ -161,6 +191,10 @@ void html_svg(FILE *out, const char *svg, unsigned number)
             at += length - 1;
             continue;
         }
+        if (strncmp(at, "<g ", 3) == 0)
+            open = at;
+        else if (strncmp(at, "</g>", 4) == 0)
+            open = NULL;
         fputc(*at, out);
     }
 }
