@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/report/figure.h"
 #include "probes/probes.h"
 
 /* Did it measure? Then one of its findings is more than skipped. */
@@ -17,29 +18,45 @@ static bool has_measured(const struct findings *findings, const char *probe)
     return false;
 }
 
+/* Adds one; false where gnuplot is missing, so that none can be drawn. */
+static bool add(struct figures *figures, const struct gnuplot_job *job)
+{
+    struct gnuplot_picture *picture = &figures->pictures[figures->count];
+    struct fault why = {FAULT_NONE, ""};
+
+    if (figures->count == FIGURES_MAX)
+        return true;
+    const int error = gnuplot_draw(job, picture, &why);
+    if (!error)
+        figures->items[figures->count++] =
+            (struct report_figure){job->probe, picture->bytes};
+    else if (error != -ENODATA && figures->missing.kind == FAULT_NONE)
+        figures->missing = why;
+    return error != -ENOENT;
+}
+
 void figures_draw(struct figures *figures, const char *samples,
                   const struct findings *findings, const char *suffix,
                   unsigned columns_count)
 {
+    struct gnuplot_job job = {.samples = samples,
+                              .findings = findings,
+                              .suffix = suffix,
+                              .columns_count = columns_count};
+
     memset(figures, 0, sizeof(*figures));
-    for (size_t i = 0; probes_all[i] && figures->count < FIGURES_MAX; i++) {
-        const struct gnuplot_job job = {.samples = samples,
-                                        .probe = probes_all[i]->name,
-                                        .findings = findings,
-                                        .suffix = suffix,
-                                        .columns_count = columns_count};
-        struct gnuplot_picture *picture = &figures->pictures[figures->count];
-        struct fault why = {FAULT_NONE, ""};
-        if (!probes_all[i]->prepares && !has_measured(findings, job.probe))
-            continue;
-        int error = gnuplot_draw(&job, picture, &why);
-        if (!error)
-            figures->items[figures->count++] =
-                (struct report_figure){job.probe, picture->bytes};
-        else if (error != -ENODATA && figures->missing.kind == FAULT_NONE)
-            figures->missing = why;
-        if (error == -ENOENT)
-            return; /* without gnuplot the others would fare alike */
+    for (size_t i = 0; probes_all[i]; i++) {
+        job.probe = probes_all[i]->name;
+        if ((probes_all[i]->prepares || has_measured(findings, job.probe)) &&
+            !add(figures, &job))
+            return;
+    }
+    for (const struct figure_kind *kind = figure_kinds; kind->name; kind++) {
+        job.probe = kind->name;
+        job.rows_of = kind->probe;
+        if (strcmp(kind->name, kind->probe) != 0 &&
+            has_measured(findings, kind->probe) && !add(figures, &job))
+            return;
     }
 }
 

@@ -9,7 +9,8 @@
 #include "lib/report/gnuplot.h"
 #include "lib/report/page.h"
 
-/* The figures of a run: one of each probe that answered something. */
+/* The figures of a run: one of each probe that answered something, and those
+ * that show a probe's rows in another way (lib/report/figure.h). */
 enum { FIGURES_MAX = 32 };
 
 struct figures {
