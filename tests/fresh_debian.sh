@@ -59,7 +59,7 @@ chroot "$fresh" chown -R root /ssdprobe
 SECONDS=0
 inside root './.ci/run' >"$work/output" 2>"$work/messages"
 status=$?
-verdict "./bootstrap test there: $SECONDS s, $(tail -n 1 "$work/output")" \
+verdict "./.ci/run there: $SECONDS s, $(tail -n 1 "$work/output")" \
     $((status != 0))
 ((status == 0)) || grep -vE '^(release|debug) .* 0 failed|\| ok ' \
     "$work/output" | tail -n 60

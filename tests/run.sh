@@ -1,12 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tests/run.sh BUILD_ROOT: every suite, through ctest. Each has a line that says
-# how many are done and how long the rest takes. The last line has the sum. What
-# did not run is no failed test, and yet the run fails. SSDPROBE_TEST_LONG=1 adds
-# the slow ones.
+# tests/run.sh BUILD_ROOT quick|all|long: the suites of that label and of those
+# before it (tests.cmake), through ctest. Each has a line that says how many are
+# done and how long the rest takes. The last line has the sum. What did not run is
+# no failed test, and yet the run fails.
 set -u
 
 build_root=$1
+case $2 in
+    quick) labels='^quick$' ;;
+    all) labels='^(quick|all)$' ;;
+    long) labels='^(quick|all|long)$' ;;
+    *)
+        echo "run.sh: no label '$2'"
+        exit 1
+        ;;
+esac
 # The line 'NAME SECONDS' says what a suite took when it last ran. The line
 # 'run WALL SUM' says what a whole run took, and all its suites in sum.
 times=$build_root/suite-times
@@ -101,10 +110,6 @@ remember()
 }
 
 # Suites of both builds at once, so that no processor waits for the other build.
-# The sanitizers see what the programs do; scripts only look from outside.
-labels='^(release-(check|script)|debug-check)$'
-[[ -z ${SSDPROBE_TEST_LONG-} ]] ||
-    labels='^(release-(check|script|long)|debug-(check|long))$'
 printf 'subdirs(release debug)\n' >"$build_root/CTestTestfile.cmake"
 rm -rf -- "$build_root"/{release,debug}/suites
 ctest=(ctest --test-dir "$build_root" -L "$labels")

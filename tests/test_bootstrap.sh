@@ -71,11 +71,16 @@ if [[ $1 == --build ]]; then
     printf '#!/bin/sh\necho "program $*"\nexit $PROGRAM_STATUS\n' >"$2/ssdprobe"
     chmod +x "$2/ssdprobe"
 else
-    mkdir -p build/release
-    echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/release/CMakeCache.txt
-    touch build/release/build.ninja
+    mkdir -p "build/$3"
+    echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >"build/$3/CMakeCache.txt"
+    touch "build/$3/build.ninja"
 fi
 END
+    mkdir "$machine/tree/tests" "$machine/tree/.ci"
+    cp -- "$source_dir/.ci/run" "$machine/tree/.ci"
+    # shellcheck disable=SC2016 # the stand-in expands it
+    echo 'echo "run.sh $2, long: ${SSDPROBE_TEST_LONG-no}"' \
+        >"$machine/tree/tests/run.sh"
 }
 
 # bootstrap ARGUMENT...: on the machine; its status in $status.
@@ -160,14 +165,49 @@ bootstrap probe sim:ssd-a
 expect "but not an emulated one" not called sudo
 
 new_machine 0
-bootstrap test --no-such
-expect "an option that test does not have is an error" test "$status" -eq 1
+bootstrap test
+expect "test runs the quick suites" printed 'run.sh quick, long: no'
+expect "and builds what they need, in each build" test \
+    "$(grep -c -- '--target suites_quick$' "$CALLS")" -eq 2
+SSDPROBE_TEST_LONG=1 bootstrap test
+expect "whatever was exported" printed 'run.sh quick, long: no'
+bootstrap test --all
+expect "test --all runs what CI runs" printed 'run.sh all, long: no'
+: >"$CALLS"
+PATH=$machine/bin:$PATH bash "$machine/tree/.ci/run" >"$machine/output" \
+    2>"$machine/messages"
+expect "and CI runs it" printed 'run.sh all, long: no'
+expect "and builds it" called '--target suites_all'
+bootstrap test --long
+expect "test --long runs the slow ones too" printed 'run.sh long, long: 1'
+for options in --no-such all '--all --long'; do
+    # shellcheck disable=SC2086 # one word or two
+    bootstrap test $options
+    expect "test $options is an error" test "$status" -eq 1
+    expect "which says what there is" said 'test takes --all, --long or nothing'
+done
 bootstrap no-such
 expect "so is a command that there is not" test "$status" -eq 1
 expect "which says so" said "no command 'no-such'"
 expect "and prints nothing" printed ''
 bootstrap help
 expect "help lists the commands" grep -q '^  probe .DEVICE.' "$machine/output"
+expect "and the options of test" grep -qF '  test [--all | --long] ' \
+    "$machine/output"
+
+# installs PACKAGES OPTION...: does test install them, of all that it needs?
+installs()
+{
+    new_machine 0 "$1"
+    bootstrap test "${@:2}"
+    called "no-install-recommends $1"
+}
+
+expect "test installs what its suites need" installs check
+expect "and not what others need" not installs qemu-system-x86
+expect "--all does" installs qemu-system-x86 --all
+expect "but not what the slow ones need" not installs debootstrap --all
+expect "--long does" installs debootstrap --long
 
 new_machine 0
 stand_in cmake <<<'exit 1'

@@ -79,7 +79,7 @@ add_raw()
 {
     cat >>"$scratch/build/$1/CTestTestfile.cmake" <<END
 add_test([=[$1.$2]=] $4)
-set_tests_properties([=[$1.$2]=] PROPERTIES LABELS "$1-$3")
+set_tests_properties([=[$1.$2]=] PROPERTIES LABELS "$3")
 END
 }
 
@@ -89,35 +89,36 @@ add()
 \"$scratch/build/$1/suites\" bash -c [=[$4]=]"
 }
 
-# run WHAT LAST_LINE STATUS
+# run WHAT LAST_LINE STATUS [LABEL]
 run()
 {
     local status=0
-    bash "$source_dir/tests/run.sh" "$scratch/build" >"$scratch/output" 2>&1 ||
-        status=$?
+    bash "$source_dir/tests/run.sh" "$scratch/build" "${4-quick}" \
+        >"$scratch/output" 2>&1 || status=$?
     verdict "$1" "$(tail -n 1 "$scratch/output"), status $status" \
         "$2, status $3"
 }
 
-unset SSDPROBE_TEST_LONG
 build
 run "no suite in either build" "0 passed, 2 failed" 1
-add release one check 'echo "100%: Checks: 2, Failures: 0, Errors: 0"'
-add release two script 'echo "3 passed, 0 failed"'
+add release one quick 'echo "100%: Checks: 2, Failures: 0, Errors: 0"'
+add release two quick 'echo "3 passed, 0 failed"'
+add release guest all 'echo "20 passed, 0 failed"'
 add release slow long 'echo "100 passed, 0 failed"'
-add debug one check 'echo "100%: Checks: 2, Failures: 0, Errors: 0"'
-add debug two script 'echo "3 passed, 0 failed"'
+add debug one quick 'echo "100%: Checks: 2, Failures: 0, Errors: 0"'
 run "the sum of two builds" "7 passed, 0 failed" 0
 verdict "there is one such line" \
     "$(grep -cE '^[0-9]+ passed, [0-9]+ failed$' "$scratch/output")" 1
-SSDPROBE_TEST_LONG=1 run "the long suites too" "107 passed, 0 failed" 0
-add_raw release lost check '"/no/such/program"'
+run "what CI runs too" "27 passed, 0 failed" 0 all
+run "the long suites too" "127 passed, 0 failed" 0 long
+run "no such label" "run.sh: no label 'some'" 1 some
+add_raw release lost quick '"/no/such/program"'
 run "a suite that was not built fails the run" "7 passed, 0 failed" 1
 verdict "and is called not run, not failed" \
     "$(grep -c '^release  lost  *not run' "$scratch/output")" 1
 verdict "and named at the end" "$(tail -n 2 "$scratch/output" | head -n 1)" \
     'not run, so this is no success: release.lost'
-add release bad script 'echo because; echo "1 passed, 2 failed"; exit 1'
+add release bad quick 'echo because; echo "1 passed, 2 failed"; exit 1'
 run "a suite that fails" "8 passed, 2 failed" 1
 verdict "shows the end of what it said" \
     "$(grep -c '^    | because$' "$scratch/output")" 1
@@ -128,9 +129,9 @@ verdict "and still there is one such line" \
 # suites a minute each, two at a time, are two minutes.
 build
 for suite in one two three; do
-    add release "$suite" script 'echo "1 passed, 0 failed"'
+    add release "$suite" quick 'echo "1 passed, 0 failed"'
 done
-add debug one check 'echo "1 passed, 0 failed"'
+add debug one quick 'echo "1 passed, 0 failed"'
 
 # progress: what the lines of the last run say in brackets.
 progress()
@@ -153,7 +154,7 @@ run "suites that took long the last time" "4 passed, 0 failed" 0
 verdict "say how long the rest takes" "$(progress)" \
     '1 of 4, about 3 minutes left;2 of 4, about 2 minutes left;3 of 4, about 1 minute left;4 of 4'
 printf 'run 240 480\nrelease.gone 40\n' >"$scratch/build/suite-times"
-add_raw release lost script '"/no/such/program"'
+add_raw release lost quick '"/no/such/program"'
 run "a new suite is taken for one like others" "4 passed, 0 failed" 1
 verdict "by what others took" "$(progress | cut -d ';' -f 1)" \
     '1 of 5, about 1 minute left'
@@ -164,10 +165,10 @@ verdict "nor forgets what did not run" \
 
 # A log shorter than its shown end, and one that is longer: no line twice.
 build
-add debug one check 'echo "1 passed, 0 failed"'
-add release short script \
+add debug one quick 'echo "1 passed, 0 failed"'
+add release short quick \
     'echo FAIL early; echo its text; echo "0 passed, 1 failed"; exit 1'
-add release deep script \
+add release deep quick \
     'echo FAIL deep; seq -f "line %g" 200; echo "0 passed, 1 failed"; exit 1'
 run "two suites that fail" "1 passed, 2 failed" 1
 verdict "a failing text is shown once" \

@@ -1,36 +1,69 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Suites by behaviour: tests/test_*.c are Check programs, tests/test_*.sh are
+# Suites by behaviour: tests/test_*.c are Check programs. tests/test_*.sh are
 # scripts (called with the source and the build folder) that end in a line
 # 'N passed, N failed'. Each is one ctest entry; suite.sh sees to the count.
 enable_testing()
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
-# Tests are called BUILD.SUITE, for run.sh runs those of several builds at once.
-get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
+# ---- Where a suite belongs: its label, quick, all or long --------------------
+# `./bootstrap test` runs the quick ones: every suite that is not named here.
+# They need no virtual machine, no drive in real time, no linter, no package.
+# `./bootstrap test --all` runs these too:
+set(all
+    # guests
+    test_guest_disks test_guest_interlocks test_guest_misbehaving
+    test_guest_ublk
+    # disks and servers in real time: loop, FUSE, NBD
+    test_clients test_controls test_device test_disturbed test_documents
+    test_ends test_interlocks test_interlocks_disks test_nbdkit test_road
+    test_road_sticks test_serve test_shared
+    # kills, linters, packages, valgrind
+    test_faults test_quality test_install test_package test_recipes test_speed
+    test_valgrind
+    # minutes of emulated drives, figures, file systems, PyPI
+    test_accuracy test_advice test_experiments test_fleet test_papers test_plots
+    test_twin)
+# `./bootstrap test --long` runs these too:
+set(long fresh_debian fresh_package mutants other_builds)
+# These take minutes under the sanitizers: there only with --long.
+set(slow test_experiments test_twin)
+# Check programs run under the sanitizers. Those that cut their tables short
+# there (suite_run.h) run in full in the release build, with --all.
+set(short_when_sanitized
+    "SUITE_SANITIZED|suite_rows|suite_seeds|__SANITIZE_ADDRESS__")
+
 # Those that take long begin before others.
 set(longest test_quality test_faults test_random test_budget test_experiments
     test_rows test_probes_kim test_probes_stick test_plots test_documents
-    test_pages test_probes_reads test_session)
+    test_pages test_probes_reads test_session test_cli test_remedies test_twin)
 
-# Under the sanitizers these only repeat, on more drives, what test_session,
-# test_study and the suites of the model run there already: with the long tests.
-set(repeat test_budget test_experiments test_probes_kim test_probes_stick
-    test_probes_reads test_probes_trust test_random test_rows test_hot_cold
-    test_steady_state test_sustained_write test_throughput test_twin)
+# suites_LABEL builds what the suites of this label and of those before it need.
+add_custom_target(suites_quick)
+add_custom_target(suites_all)
+add_custom_target(suites_long)
+add_dependencies(suites_all suites_quick)
+add_dependencies(suites_long suites_all)
 
-# What the suites run that are not with the long tests.
-add_custom_target(suites)
+# Tests are called BUILD.SUITE: run.sh runs those of several builds at once.
+get_filename_component(build ${CMAKE_BINARY_DIR} NAME)
+
+# label_of SUITE VARIABLE
+function(label_of name variable)
+  set(label quick)
+  foreach(set all long)
+    if(name IN_LIST ${set})
+      set(label ${set})
+    endif()
+  endforeach()
+  set(${variable} ${label} PARENT_SCOPE)
+endfunction()
 
 function(suite name label)
   set(test ${build}.${name})
-  if(build STREQUAL "debug" AND name IN_LIST repeat)
-    set(label long)
-  endif()
   add_test(NAME ${test} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/suite.sh
            ${name} ${CMAKE_BINARY_DIR}/suites ${ARGN})
   # suite.sh stops it long before.
-  set_tests_properties(${test} PROPERTIES LABELS ${build}-${label}
-                       TIMEOUT 7200)
+  set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 7200)
   if(name IN_LIST longest)
     set_tests_properties(${test} PROPERTIES COST 500)
   endif()
@@ -48,13 +81,25 @@ foreach(source ${programs})
   # but its compilation does.
   target_compile_options(${name} PRIVATE -Wno-pedantic
                          $<IF:$<BOOL:${SSDPROBE_SANITIZE}>,-O0,-O1>)
-  suite(${name} check $<TARGET_FILE:${name}>)
-  if(NOT (build STREQUAL "debug" AND name IN_LIST repeat))
-    add_dependencies(suites ${name})
+  file(STRINGS ${source} short REGEX "${short_when_sanitized}")
+  if(SSDPROBE_SANITIZE)
+    label_of(${name} label)
+    if(name IN_LIST slow)
+      set(label long)
+    endif()
+  elseif(short OR name IN_LIST slow)
+    set(label all)
+  else()
+    continue()
   endif()
+  suite(${name} ${label} $<TARGET_FILE:${name}>)
+  add_dependencies(suites_${label} ${name})
   # Loop devices are the machine's: one suite at a time.
   file(STRINGS ${source} loop REGEX "device_loop.h")
   if(loop)
+    if(label STREQUAL "quick")
+      message(FATAL_ERROR "${name} takes a loop device: it is not quick")
+    endif()
     set_tests_properties(${build}.${name} PROPERTIES RESOURCE_LOCK loop)
   endif()
 endforeach()
@@ -65,18 +110,18 @@ target_link_libraries(guest_flushes PRIVATE ssd_device)
 add_executable(guest_nbd tests/guest/nbd.c)
 target_link_libraries(guest_nbd PRIVATE Threads::Threads)
 
+# Scripts look at the release build from outside.
 file(GLOB scripts CONFIGURE_DEPENDS tests/test_*.sh)
-foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
-               ${CMAKE_SOURCE_DIR}/tests/fresh_package.sh
-               ${CMAKE_SOURCE_DIR}/tests/other_builds.sh
-               ${CMAKE_SOURCE_DIR}/tests/mutants.sh)
+foreach(name ${long})
+  list(APPEND scripts ${CMAKE_SOURCE_DIR}/tests/${name}.sh)
+endforeach()
+if(SSDPROBE_SANITIZE)
+  set(scripts)
+endif()
+foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
-  set(label script)
-  if(NOT name MATCHES "^test_")
-    set(label long)
-  endif()
-  suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR}
-        ${CMAKE_BINARY_DIR})
+  label_of(${name} label)
+  suite(${name} ${label} bash ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   # What measures on the machine's own clock has it for itself, or comes first, one
   # suite at a time, with fewer others beside it. Guests have a clock of their own,
   # but are large; loop devices are the machine's, and so are drives served on them:
@@ -86,6 +131,9 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
   file(STRINGS ${script} guest REGEX "tests/guest/guest.sh")
   file(STRINGS ${script} served REGEX "serving.sh|tests/road.sh")
   file(STRINGS ${script} loop REGEX "losetup|--via loop")
+  if(label STREQUAL "quick" AND (timed OR first OR guest OR served))
+    message(FATAL_ERROR "${name} takes a drive in real time: it is not quick")
+  endif()
   set(locks)
   set(cost 0)
   if(loop)
@@ -119,3 +167,13 @@ foreach(script ${scripts} ${CMAKE_SOURCE_DIR}/tests/fresh_debian.sh
 endforeach()
 include(tests/plugins/plugins.cmake)
 include(tests/bench/bench.cmake OPTIONAL)
+
+if(NOT SSDPROBE_SANITIZE)
+  add_dependencies(suites_quick ssdprobe flashemu manual)
+  # test_valgrind runs test_units; packages hold all that is installed.
+  add_dependencies(suites_all test_units guest_flushes guest_nbd libssdprobe
+                   libssdprobe_shared)
+  if(TARGET nbdkit-flash-plugin)
+    add_dependencies(suites_all nbdkit-flash-plugin)
+  endif()
+endif()

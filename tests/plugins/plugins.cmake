@@ -10,6 +10,7 @@ function(test_plugin name source)
   target_compile_definitions(plugin_${name} PRIVATE ${ARGN})
   target_link_libraries(plugin_${name} PRIVATE m)
   add_dependencies(test_plugin plugin_${name})
+  add_dependencies(suites_quick plugin_${name})
 endfunction()
 
 foreach(suite test_plugin test_probes_trust test_session)
