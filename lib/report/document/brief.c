@@ -137,8 +137,7 @@ static void put_iops(struct rows *rows, const char *parameter,
     if (ns <= 0)
         return;
     format_quantity((uint64_t)nearest_integer(1e9 / ns), "requests_per_second",
-                    amount,
-                    sizeof(amount));
+                    amount, sizeof(amount));
     snprintf(text, sizeof(text), "%s%s", amount, after);
     put_cell(rows, finding, text);
 }

@@ -9,6 +9,7 @@
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/card/card.h"
+#include "lib/report/figure.h"
 #include "lib/report/report_twin.h"
 #include "lib/report/summary.h"
 
@@ -221,19 +222,33 @@ static const struct report_figure *figure_of(const struct report_page *page,
     return NULL;
 }
 
-/* What a figure shows, for who cannot see it. */
-static void put_figure(const struct contents *contents,
-                       struct document *document, const struct probe *probe)
+/* The figure that a page begins with: the first that leads and is drawn. */
+static const char *leading_figure(const struct contents *contents)
 {
     const struct findings *findings = contents->report->findings;
-    char text[1000];
-    size_t used =
-        (size_t)snprintf(text, sizeof(text), "Figure: %s", probe->question);
 
-    for (size_t i = 0; i < findings->count && used < sizeof(text); i++) {
+    for (size_t i = 0; figure_kinds[i].name; i++)
+        if (figure_kinds[i].leads &&
+            figure_of(contents->page, figure_kinds[i].name) &&
+            !figure_folds(findings, figure_kinds[i].name))
+            return figure_kinds[i].name;
+    return "";
+}
+
+/* What a figure shows, for who cannot see it. */
+static void put_figure(const struct contents *contents,
+                       struct document *document, const char *name)
+{
+    const struct findings *findings = contents->report->findings;
+    const char *probe = figure_probe(name);
+    char text[1000];
+    size_t used = (size_t)snprintf(text, sizeof(text), "Figure:");
+
+    for (size_t i = 0; findings && i < findings->count && used < sizeof(text);
+         i++) {
         const struct finding *finding = &findings->items[i];
         char value[96];
-        if (strcmp(finding->probe, probe->name) != 0)
+        if (strcmp(finding->probe, probe) != 0)
             continue;
         report_amount(&finding->value, finding->unit, false, value,
                       sizeof(value));
@@ -242,7 +257,31 @@ static void put_figure(const struct contents *contents,
                              parameter_label(finding->parameter), value,
                              value[0] ? ", " : "", report_verdict(finding));
     }
-    document_add(document, PART_FIGURE, LOOK_PLAIN, text)->id = probe->name;
+    document_add(document, PART_FIGURE, LOOK_PLAIN, text)->id =
+        document_text(document, name);
+}
+
+/* All that are drawn of a probe's rows, but for the one at the top of the page.
+ * Where what it would show is absent, a line says so. */
+static void put_figures(const struct contents *contents,
+                        struct document *document, const struct probe *probe)
+{
+    const struct report_page *page = contents->page;
+    const char *leading = leading_figure(contents);
+    bool folded = false;
+
+    for (size_t i = 0; i < page->figures_count; i++) {
+        const char *name = page->figures[i].probe;
+        if (strcmp(figure_probe(name), probe->name) != 0 ||
+            strcmp(name, leading) == 0)
+            continue;
+        if (!figure_folds(contents->report->findings, name))
+            put_figure(contents, document, name);
+        else if (!folded)
+            document_add(document, PART_TEXT, LOOK_SOFT,
+                         "No figure: what it would show is absent.");
+        folded |= figure_folds(contents->report->findings, name);
+    }
 }
 
 /* Why a probe has no figure while others have. */
@@ -283,11 +322,18 @@ static bool answers(const struct findings *findings, const char *probe)
     return false;
 }
 
+static bool is_drawn(const struct report_page *page, const struct probe *probe)
+{
+    for (size_t i = 0; i < page->figures_count; i++)
+        if (strcmp(figure_probe(page->figures[i].probe), probe->name) == 0)
+            return true;
+    return false;
+}
+
 static void put_probe(const struct contents *contents,
                       struct document *document, const struct probe *probe)
 {
     const struct findings *findings = contents->report->findings;
-    const bool drawn = figure_of(contents->page, probe->name) != NULL;
 
     document_add(document, PART_HEADING, LOOK_PLAIN, "")->name =
         probe->question;
@@ -296,8 +342,8 @@ static void put_probe(const struct contents *contents,
             put_finding(document, &findings->items[i]);
     document->place = PLACE_PAGE;
     document_add(document, PART_TEXT, LOOK_SOFT, probe->idea);
-    if (drawn)
-        put_figure(contents, document, probe);
+    if (contents->page && is_drawn(contents->page, probe))
+        put_figures(contents, document, probe);
     else if (contents->page)
         put_no_figure(contents, document, probe);
     document->place = PLACE_FULL | PLACE_PAGE;
@@ -570,12 +616,17 @@ static void put_how(struct document *document)
 
 /* ---- pictures ------------------------------------------------------------ */
 
-/* The drive in one, and the figures that lead a page. */
-static void put_pictures(struct document *document)
+/* The drive in one picture, and the figure that matters most. */
+static void put_pictures(const struct contents *contents,
+                         struct document *document)
 {
+    const char *leading = leading_figure(contents);
+
     document->place = PLACE_PAGE;
     document_add(document, PART_FIGURE, LOOK_PLAIN, report_card_alternative)
         ->id = "card";
+    if (leading[0])
+        put_figure(contents, document, leading);
 }
 
 void contents_make(const struct contents *contents, struct document *document)
@@ -586,7 +637,7 @@ void contents_make(const struct contents *contents, struct document *document)
     *document = (struct document){.parts = NULL};
     contents_brief(contents, document);
     if (found && contents->page)
-        put_pictures(document);
+        put_pictures(contents, document);
     document->place = PLACE_FULL | PLACE_PAGE;
     if (found)
         put_advice(contents, document);

@@ -19,7 +19,7 @@ struct sheet {
     FILE *out;
     const struct report_page *page;
     enum element element;
-    bool in_item, in_main, in_section, in_article;
+    bool in_item, in_pictures, in_main, in_section, in_article;
 };
 
 /* Text as it may stand between tags and in attributes. */
@@ -315,13 +315,20 @@ static void end_section(struct sheet *sheet)
     sheet->in_section = false;
 }
 
+/* The pictures are the last of it. */
+static void end_header(struct sheet *sheet)
+{
+    if (!sheet->in_main)
+        fprintf(sheet->out, "%s</header>\n<main>\n",
+                sheet->in_pictures ? "</div>\n" : "");
+    sheet->in_main = true;
+}
+
 /* A section is closed until a reader opens it, or follows a link into it. */
 static void begin_section(struct sheet *sheet, const struct part *part)
 {
     end_section(sheet);
-    if (!sheet->in_main)
-        fputs("</header>\n<main>\n", sheet->out);
-    sheet->in_main = true;
+    end_header(sheet);
     fprintf(sheet->out, "<details id=\"%s\"><summary><h2>", part->id);
     put(sheet, part->name);
     fputs("</h2></summary>\n", sheet->out);
@@ -389,6 +396,9 @@ static void put_part(struct sheet *sheet, const struct part *part)
         put_finding(sheet, part->finding);
         break;
     case PART_FIGURE:
+        if (!sheet->in_main && !sheet->in_pictures)
+            fputs("<div class=\"pictures\">\n", sheet->out);
+        sheet->in_pictures |= !sheet->in_main;
         put_figure(sheet, part);
         break;
     }
@@ -422,8 +432,9 @@ int report_html(FILE *out, const struct report_page *page)
         if (document.parts[i].place & PLACE_PAGE)
             put_part(&sheet, &document.parts[i]);
     end_section(&sheet);
-    fprintf(out, "%s\n<footer>ssdprobe %s</footer>\n</body>\n</html>\n",
-            sheet.in_main ? "</main>" : "</header>", page->version);
+    end_header(&sheet);
+    fprintf(out, "</main>\n<footer>ssdprobe %s</footer>\n</body>\n</html>\n",
+            page->version);
     const bool failed = document.failed;
     document_free(&document);
     if (fflush(out) != 0 || ferror(out))

@@ -94,7 +94,8 @@ static const char narrow_and_paper[] =
     "@media(min-width:66rem){header{display:grid;gap:0 2rem;"
     "grid-template-columns:minmax(0,1fr) 34rem}header>*{grid-column:1;"
     "min-width:0}header>.banner{grid-column:1/-1}"
-    "header>.card{grid-column:2;grid-row:2/span 40;margin:0}}\n"
+    "header>.pictures{grid-column:2;grid-row:2/span 40}"
+    ".pictures figure{margin:0 0 1rem}}\n"
     "@media(max-width:32rem){figure:not(.card)::after{content:'The picture "
     "scrolls sideways.';color:var(--soft);font-size:.88rem}}\n"
     /* A page of paper may be as narrow as a phone is wide. */
