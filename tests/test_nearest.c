@@ -2,7 +2,7 @@
 /* What did a user mean who mistyped a word? */
 #include <check.h>
 
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 #include "tests/suite_run.h"
 
 static const char *const words[] = {

@@ -6,7 +6,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 
 /* getopt_long() returns FIRST_LONG + the row's index. */
 enum { FIRST_LONG = 256, ROWS_MAX = 80, HELP_COLUMN = 26, LINE_COLUMNS = 80 };

@@ -23,7 +23,8 @@ static const char *answer_text(const struct finding *finding, bool plain_bytes,
     else if (finding->value.kind == VALUE_NONE)
         report_interval(finding, plain_bytes, text, size);
     else
-        report_amount(&finding->value, finding->unit, plain_bytes, text, size);
+        report_amount(&finding->value, report_unit(finding), plain_bytes, text,
+                      size);
     const size_t used = strlen(text);
     if (finding && finding_assumed(finding))
         snprintf(text + used, size - used, " assumed");

@@ -97,7 +97,7 @@ static int write_findings(const struct findings *findings, const char *path)
     for (size_t i = 0; findings && i < findings->count; i++) {
         const struct finding *f = &findings->items[i];
         char value[48], low[48], high[48], words[96], span[160];
-        report_amount(&f->value, f->unit, false, words, sizeof(words));
+        report_amount(&f->value, report_unit(f), false, words, sizeof(words));
         report_interval(f, false, span, sizeof(span));
         value_format(&f->value, value, sizeof(value));
         value_format(&f->low, low, sizeof(low));
@@ -107,7 +107,7 @@ static int write_findings(const struct findings *findings, const char *path)
                 words, strcmp(low, high) == 0 ? words : span,
                 report_verdict(f));
         for (size_t j = 0; j < f->extras_count; j++) {
-            report_amount(&f->extras[j].value, f->unit, false, words,
+            report_amount(&f->extras[j].value, report_unit(f), false, words,
                           sizeof(words));
             value_format(&f->extras[j].value, value, sizeof(value));
             fprintf(out, "%s.%s\tfound\t%s\t\t\t%.6f\t%s\t\tfound\n",

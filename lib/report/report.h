@@ -109,6 +109,10 @@ struct json_object *report_json_disk(const struct device_info *disk,
 char *report_amount(const struct value *value, const char *unit,
                     bool plain_bytes, char *text, size_t size);
 
+/* The unit in which report_amount() prints a finding: an SLC cache in MB and
+ * GB, like the rates beside it. */
+const char *report_unit(const struct finding *finding);
+
 /* "64 GB (59.6 GiB) in blocks of 512 B"; plain where `plain_bytes`. Returns
  * `text`. */
 char *report_capacity(const struct device_info *device, bool plain_bytes,

@@ -15,11 +15,24 @@ enum {
     MARKUP_BYTES = 1024
 };
 
+/* Beside rates in MB/s a size in MiB would be another unit system. */
+static const char bytes_as_sold[] = "bytes as sold";
+
+const char *report_unit(const struct finding *finding)
+{
+    return strcmp(finding->parameter, "fast_cache") == 0 ? bytes_as_sold
+                                                         : finding->unit;
+}
+
 static void format_amount(uint64_t amount, const char *unit, bool plain_bytes,
                           char *text, size_t size)
 {
-    if (plain_bytes && strcmp(unit, "bytes") == 0)
+    const bool as_sold = strcmp(unit, bytes_as_sold) == 0;
+
+    if (plain_bytes && (as_sold || strcmp(unit, "bytes") == 0))
         snprintf(text, size, "%" PRIu64 " B", amount);
+    else if (as_sold)
+        format_capacity(amount, text, size);
     else
         format_quantity(amount, unit, text, size);
 }
@@ -42,7 +55,8 @@ static void format_amounts(const struct value *value, const char *unit,
 char *report_amount(const struct value *value, const char *unit,
                     bool plain_bytes, char *text, size_t size)
 {
-    bool has_unit = strcmp(unit, "bytes") == 0 || strcmp(unit, "ns") == 0;
+    bool has_unit = strcmp(unit, "bytes") == 0 ||
+                    strcmp(unit, bytes_as_sold) == 0 || strcmp(unit, "ns") == 0;
 
     if (value->kind == VALUE_INTEGER && value->integer >= 0)
         format_amount((uint64_t)value->integer, unit, plain_bytes, text, size);
@@ -121,9 +135,9 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
         return text;
     }
     if (finding_up_to(finding)) {
-        report_amount(finding_up_to(finding), finding->unit, plain_bytes, high,
-                      sizeof(high));
-        snprintf(text, size, "none up to %s", high);
+        report_amount(finding_up_to(finding), report_unit(finding), plain_bytes,
+                      high, sizeof(high));
+        snprintf(text, size, "up to %s", high);
         return text;
     }
     value_format(&finding->low, low, sizeof(low));
@@ -134,18 +148,23 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
         snprintf(text, size, "%s", is_number ? "+-0" : "-");
         return text;
     }
-    report_amount(&finding->low, finding->unit, plain_bytes, low, sizeof(low));
-    report_amount(&finding->high, finding->unit, plain_bytes, high,
+    report_amount(&finding->low, report_unit(finding), plain_bytes, low,
+                  sizeof(low));
+    report_amount(&finding->high, report_unit(finding), plain_bytes, high,
                   sizeof(high));
     if (finding->low.kind == VALUE_INTEGER && strstr(high, ".5 KiB") &&
         !strstr(low, "KiB"))
         snprintf(low, sizeof(low), "%" PRId64 " KiB",
                  finding->low.integer / 1024); /* of "3 MiB .. 3072.5 KiB" */
     if (low[0] && strcmp(low, high) == 0)
-        snprintf(text, size, "+-%.1g %%", percent_of(finding));
-    else if (low[0] && high[0])
-        snprintf(text, size, "%s .. %s", low, high);
-    else if (low[0])
+        snprintf(text, size, "+-%.1g %%", fmax(percent_of(finding), 0.1));
+    else if (low[0] && high[0]) {
+        /* "256 .. 512 KiB": a unit that both have is written once. */
+        const char *unit = strrchr(low, ' '), *other = strrchr(high, ' ');
+        const bool same = unit && other && strcmp(unit, other) == 0;
+        snprintf(text, size, "%.*s .. %s",
+                 (int)(same ? (size_t)(unit - low) : strlen(low)), low, high);
+    } else if (low[0])
         snprintf(text, size, "at least %s", low);
     else if (high[0])
         snprintf(text, size, "at most %s", high);

@@ -90,12 +90,12 @@ static const char *amount_of(const struct sentence *sentence,
     if (finding->value.kind == VALUE_NONE)
         return report_interval(finding, sentence->plain_bytes, text, 160);
     if (low <= 0 || high <= low * interval_wide)
-        return report_amount(&finding->value, finding->unit,
+        return report_amount(&finding->value, report_unit(finding),
                              sentence->plain_bytes, text, 160);
-    report_amount(&finding->low, finding->unit, sentence->plain_bytes, ends[0],
-                  sizeof(ends[0]));
-    report_amount(&finding->high, finding->unit, sentence->plain_bytes, ends[1],
-                  sizeof(ends[1]));
+    report_amount(&finding->low, report_unit(finding), sentence->plain_bytes,
+                  ends[0], sizeof(ends[0]));
+    report_amount(&finding->high, report_unit(finding), sentence->plain_bytes,
+                  ends[1], sizeof(ends[1]));
     snprintf(text, 160, "%s to %s", ends[0], ends[1]);
     return text;
 }
@@ -263,7 +263,7 @@ static void add_writes(struct sentence *sentence, const char *before)
     const struct finding *cache = said_of(sentence, "fast_cache");
     const struct finding *fast = said_of(sentence, "fast_write_rate");
     const struct finding *slow = said_of(sentence, "sustained_write_rate");
-    char amounts[2][160], size[64], sure[16];
+    char amounts[2][160], size[160], sure[16];
 
     if (!slow && !fast && !said_of(sentence, "sequential_write_rate"))
         return;
@@ -278,7 +278,7 @@ static void add_writes(struct sentence *sentence, const char *before)
         least = less_sure(least, slow);
     add(sentence, "%swrites %s for the first %s", probably(least),
         amount_of(sentence, fast, amounts[0]),
-        size_text(sentence, (uint64_t)number_of(&cache->value), false, size));
+        amount_of(sentence, cache, size));
     if (slow)
         add(sentence, ", then %s", amount_of(sentence, slow, amounts[1]));
     add(sentence, "%s", how_sure(least, sure));

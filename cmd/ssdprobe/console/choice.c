@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 #include "probes/probes.h"
 
 /* A fake must show: capacity comes before what may be cut off at the limit. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/base/data_folder.h"
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 #include "lib/base/visible.h"
 #include "lib/flash/drive/keys.h"
 

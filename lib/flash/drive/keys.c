@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 #include "lib/base/units.h"
 #include "lib/base/visible.h"
 #include "lib/flash/drive/keys_table.h"

@@ -111,13 +111,8 @@ static const char *words_of(const struct finding *finding, const char *absent,
         return "not measured";
     if (finding->verdict == VERDICT_INCONCLUSIVE)
         return "not known";
-    if (strcmp(finding->parameter, "fast_cache") == 0 &&
-        finding->value.kind == VALUE_INTEGER) /* as on the label */
-        format_capacity((uint64_t)finding->value.integer, amount,
-                        sizeof(amount));
-    else
-        report_amount(&finding->value, finding->unit, false, amount,
-                      sizeof(amount));
+    report_amount(&finding->value, report_unit(finding), false, amount,
+                  sizeof(amount));
     if (finding->verdict == VERDICT_ABSENT)
         snprintf(amount, sizeof(amount), "%s", absent);
     else if (!amount[0]) /* an end of the interval alone */

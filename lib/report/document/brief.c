@@ -99,12 +99,8 @@ static void put_value(struct rows *rows, const char *before,
 
     if (!finding)
         return;
-    if (strcmp(parameter, "fast_cache") == 0 && number_of(finding) > 0 &&
-        !plain)
-        format_capacity((uint64_t)number_of(finding), amount, sizeof(amount));
-    else
-        report_amount(&finding->value, finding->unit, plain, amount,
-                      sizeof(amount));
+    report_amount(&finding->value, report_unit(finding), plain, amount,
+                  sizeof(amount));
     if (!amount[0])
         report_interval(finding, plain, amount, sizeof(amount));
     snprintf(text, sizeof(text), "%.16s%.50s%.16s", before, amount, after);

@@ -131,9 +131,9 @@ static void put_row(const struct contents *contents, struct document *document,
 
     row->finding = finding;
     row->cells[0] = document_text(document, finding->parameter);
-    row->cells[1] =
-        document_text(document, report_amount(&finding->value, finding->unit,
-                                              plain, text, sizeof(text)));
+    row->cells[1] = document_text(
+        document, report_amount(&finding->value, report_unit(finding), plain,
+                                text, sizeof(text)));
     row->cells[2] = document_text(
         document, report_interval(finding, plain, text, sizeof(text)));
     row->cells[3] =
@@ -250,7 +250,7 @@ static void put_figure(const struct contents *contents,
         char value[96];
         if (strcmp(finding->probe, probe) != 0)
             continue;
-        report_amount(&finding->value, finding->unit, false, value,
+        report_amount(&finding->value, report_unit(finding), false, value,
                       sizeof(value));
         used +=
             (size_t)snprintf(text + used, sizeof(text) - used, " %s: %s%s%s.",

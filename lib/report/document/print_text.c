@@ -94,40 +94,92 @@ static size_t letters_of(const char *text)
     return count;
 }
 
-static void measure(const struct table *table, size_t count,
-                    size_t widths[TABLE_COLUMNS_MAX])
+/* How a table is set: `joins` the last two columns where it would be too wide.
+ */
+struct setting_of_table {
+    size_t count, widths[TABLE_COLUMNS_MAX];
+    unsigned indent, gap;
+    bool joins;
+};
+
+static const char *cell_of(const struct setting_of_table *setting,
+                           const char *const cells[], size_t i, char text[200])
 {
-    for (size_t i = 0; i < count; i++) {
-        widths[i] = table->columns[i] ? strlen(table->columns[i]) : 0;
-        for (size_t row = 0; row < table->rows_count; row++)
-            if (!table->rows[row].heads)
-                widths[i] =
-                    larger_of(widths[i], letters_of(table->rows[row].cells[i]));
-    }
+    if (!setting->joins || i + 1 < setting->count)
+        return cells[i];
+    snprintf(text, 200, "%.90s %.90s", cells[i],
+             cells[i + 1] ? cells[i + 1] : "");
+    return text;
 }
 
-/* A line of cells, two spaces between them. */
-static void put_cells(struct paper *paper, const struct table_row *row,
-                      const size_t widths[], size_t count, unsigned indent)
+/* The width of it. */
+static size_t measure(const struct table *table,
+                      struct setting_of_table *setting)
 {
-    size_t last = 0;
+    size_t sum = setting->indent + (setting->count - 1) * setting->gap;
+    char text[200];
 
-    for (size_t i = 0; i < count; i++)
-        if (row->cells[i][0])
+    for (size_t i = 0; i < setting->count; i++) {
+        size_t width =
+            table->columns[i]
+                ? letters_of(cell_of(setting, table->columns, i, text))
+                : 0;
+        for (size_t row = 0; row < table->rows_count; row++)
+            if (!table->rows[row].heads)
+                width = larger_of(
+                    width, letters_of(cell_of(setting, table->rows[row].cells,
+                                              i, text)));
+        setting->widths[i] = width;
+        sum += width;
+    }
+    return sum;
+}
+
+static bool fits(const struct paper *paper, const struct table *table,
+                 struct setting_of_table *setting)
+{
+    const size_t count = columns_of(table);
+
+    for (int step = 0; step < (table->columns[0] ? 3 : 1); step++) {
+        *setting = (struct setting_of_table){
+            .count = step == 2 && count > 2 ? count - 1 : count,
+            .indent = table->columns[0] ? 0 : TEXT_INDENT,
+            .gap = step ? 1 : 2,
+            .joins = step == 2 && count > 2};
+        if (measure(table, setting) <= paper->style.columns_count)
+            return true;
+    }
+    *setting = (struct setting_of_table){.count = count};
+    (void)measure(table, setting);
+    return false;
+}
+
+static void put_cells(struct paper *paper,
+                      const struct setting_of_table *setting,
+                      const char *const cells[], const struct finding *finding)
+{
+    const char *verdict = finding ? report_verdict(finding) : NULL;
+    size_t last = 0;
+    char text[200];
+
+    for (size_t i = 0; i < setting->count; i++)
+        if (cells[i] && cells[i][0])
             last = i;
-    fprintf(paper->out, "%*s", (int)indent, "");
+    fprintf(paper->out, "%*s", (int)setting->indent, "");
     for (size_t i = 0; i <= last; i++) {
+        const char *cell = cell_of(setting, cells, i, text);
+        const size_t length = letters_of(cell);
+        const char *word = verdict ? strstr(cell, verdict) : NULL;
         const char *colour =
-            row->finding &&
-                    strcmp(row->cells[i], report_verdict(row->finding)) == 0
-                ? colour_of(row->finding)
-                : NULL;
+            word && strcmp(word, verdict) == 0 ? colour_of(finding) : NULL;
+        fprintf(paper->out, "%.*s",
+                word ? (int)(word - cell) : (int)strlen(cell), cell);
         begin_look(paper, colour);
-        fputs(row->cells[i], paper->out);
+        fputs(word ? word : "", paper->out);
         end_look(paper, colour);
         if (i < last)
             fprintf(paper->out, "%*s",
-                    (int)(widths[i] - letters_of(row->cells[i])) + 2, "");
+                    (int)(setting->widths[i] - length + setting->gap), "");
     }
     fputc('\n', paper->out);
     paper->spaced = false;
@@ -166,32 +218,26 @@ static void put_narrow(struct paper *paper, const struct table_row *row,
 
 static void put_table(struct paper *paper, const struct table *table)
 {
-    const size_t count = columns_of(table);
-    const unsigned indent = table->columns[0] ? 0 : TEXT_INDENT;
-    size_t widths[TABLE_COLUMNS_MAX], sum = indent;
+    struct setting_of_table setting;
 
     if (table->rows_count == 0)
         return;
-    measure(table, count, widths);
-    for (size_t i = 0; i < count; i++)
-        sum += widths[i] + (i ? 2 : 0);
-    const bool fits = sum <= paper->style.columns_count;
+    const bool whole = fits(paper, table, &setting);
     space(paper);
-    if (fits && table->columns[0]) {
-        struct table_row head = {.finding = NULL};
-        for (size_t i = 0; i < count; i++)
-            head.cells[i] = table->columns[i];
-        put_cells(paper, &head, widths, count, indent);
-    }
+    if (whole && table->columns[0])
+        put_cells(paper, &setting, table->columns, NULL);
     for (size_t i = 0; i < table->rows_count; i++) {
-        if (table->rows[i].heads)
+        const struct table_row *row = &table->rows[i];
+        if (row->heads)
             space(paper);
-        if (fits || table->rows[i].heads)
-            put_cells(paper, &table->rows[i], widths, count, indent);
+        if (row->heads)
+            put_wrapped(paper, row->cells[0], 0);
+        else if (whole)
+            put_cells(paper, &setting, row->cells, row->finding);
         else if (paper->style.columns_count >= COLUMNS_NORMAL)
-            put_loose(paper, &table->rows[i], count, widths[0]);
+            put_loose(paper, row, setting.count, setting.widths[0]);
         else
-            put_narrow(paper, &table->rows[i], count);
+            put_narrow(paper, row, setting.count);
     }
     space(paper);
 }
@@ -253,7 +299,8 @@ static void put_finding(struct paper *paper, const struct finding *finding)
     const bool plain_bytes = paper->style.plain_bytes;
     char line[400], value[160];
 
-    report_amount(&finding->value, finding->unit, plain_bytes, value, 96);
+    report_amount(&finding->value, report_unit(finding), plain_bytes, value,
+                  96);
     if (!value[0] &&
         (finding->verdict == VERDICT_FOUND || finding_up_to(finding)))
         report_interval(finding, plain_bytes, value, sizeof(value));

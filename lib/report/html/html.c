@@ -212,7 +212,8 @@ static void put_finding(const struct sheet *sheet,
     const struct report *report = sheet->page->report;
     char value[96], interval[160], sure[16], line[400];
 
-    report_amount(&finding->value, finding->unit, false, value, sizeof(value));
+    report_amount(&finding->value, report_unit(finding), false, value,
+                  sizeof(value));
     report_confidence(finding, sure, sizeof(sure));
     fprintf(sheet->out, "<div class=\"finding\" id=\"%s\"><h4><span>",
             finding->parameter);

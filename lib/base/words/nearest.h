@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_BASE_NEAREST_H
-#define SSDPROBE_BASE_NEAREST_H
+#ifndef SSDPROBE_BASE_WORDS_NEAREST_H
+#define SSDPROBE_BASE_WORDS_NEAREST_H
 
 #include <stddef.h>
 

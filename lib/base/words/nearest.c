@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/nearest.h"
+#include "lib/base/words/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
