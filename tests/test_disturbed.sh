@@ -59,7 +59,7 @@ disturbed() {
     kill "$writer"
     wait "$writer" 2>/dev/null
     says disturbed.json >disturbed.says
-    check "disturbed: it ends in 5, not in $status" test "$status" -eq 5
+    check "disturbed: it ends in 0, not in $status" test "$status" -eq 0
     check "disturbed: nothing is found: $(cat disturbed.says)" \
         eval "! grep -q ' found ' disturbed.says"
     check "disturbed: the finding names the cause" \

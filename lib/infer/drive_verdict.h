@@ -24,7 +24,7 @@ struct drive_verdict {
 /* From `capacity_kind` and `real_capacity`. `findings` may be NULL. */
 struct drive_verdict drive_verdict(const struct findings *findings);
 
-/* "ok", "fake", "broken"; NULL where it was not asked (interface.md). */
+/* "ok", "fake", "broken"; NULL where it was not asked. */
 const char *drive_state_name(enum drive_state state);
 
 #endif

@@ -76,7 +76,7 @@ enum invocation_demand {
 };
 
 /*
- * The exit status of a run that ended with `error` and `why` (interface.md): 9
+ * The exit status of a run that ended with `error` and `why`: 9
  * where the drive is fake or broken, 5 where a demand is not met. A limit that
  * was reached is no failure of the device.
  */

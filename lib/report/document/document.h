@@ -11,7 +11,7 @@
 
 /*
  * A report as one list of parts, which is made once (contents.h) and printed in
- * three ways (print.h). A part says what it is; how it looks is the printer's.
+ * three ways. A part says what it is; how it looks is the printer's.
  */
 
 enum part_kind {

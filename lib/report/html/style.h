@@ -2,7 +2,7 @@
 #ifndef SSDPROBE_REPORT_REPORT_HTML_STYLE_H
 #define SSDPROBE_REPORT_REPORT_HTML_STYLE_H
 
-/* The style sheet of html.h, in parts; ends in NULL. */
+/* The style sheet of page.h, in parts; ends in NULL. */
 extern const char *const report_html_style[];
 
 #endif
