@@ -94,6 +94,18 @@ links_have_pages()
 }
 
 check "cpack makes both packages" make_packages
+# A link is no copy: the program has two dozen.
+real_size()
+{
+    local is said
+    said=$(field ssdprobe Installed-Size)
+    mkdir "$scratch/whole"
+    dpkg-deb -x "$scratch"/packages/ssdprobe_*.deb "$scratch/whole" || return
+    is=$(du -sk --apparent-size "$scratch/whole" | cut -f1)
+    echo "$said of $is KiB"
+    ((said <= 2 * is && is <= 2 * said))
+}
+check "its Installed-Size is what it takes" real_size
 check "lintian finds no error" no_errors
 check "they unpack" unpack
 check "the programs run from there" "$root/usr/bin/ssdprobe" --version
