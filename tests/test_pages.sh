@@ -310,6 +310,31 @@ expect "and in a comparison" 0 -- diff --json assumed assumed
 check "and in its words" \
     grep -q '8 assumed' <("$ssdprobe" diff assumed assumed)
 
+## A bad drive comes first, in every form.
+for fake in fake-64g fake-drop; do
+    expect "$fake ends in 9" 9 "d['verdict'] == 'fake'" \
+        "d['summary'].startswith('FAKE: sold as 64 GiB, holds 8 GiB; ')" \
+        "[a['topic'] for a in d['advice']] == ['return this drive']" \
+        "'sfdisk' in d['advice'][0]['command']" \
+        "'resembles' not in d or d['resembles']['verdict'] == 'open'" \
+        -- run capacity sim:$fake --json --output-dir=$fake
+    check "$fake: so says the first line of the text" \
+        grep -q '^FAKE: sold as 64 GiB, holds 8 GiB; ' <(head -n 1 $fake/report.txt)
+    check "$fake: and of the last screen" grep -q '^FAKE: ' \
+        <("$ssdprobe" report $fake 2>&1 | head -n 1)
+    check "$fake: and of the Markdown" grep -q '^\*\*FAKE: ' \
+        <("$ssdprobe" report --markdown $fake 2>&1 | head -n 1)
+    check "$fake: and the page, before its heading" \
+        before '<p class="banner" role="alert">FAKE: sold as 64' '<h1' \
+        $fake/report.html
+    "$ssdprobe" card $fake --output=$fake.svg >out 2>err
+    check "$fake: and the card, before its name" \
+        before '>FAKE: sold as 64 GiB, holds 8 GiB<' ">$fake<" $fake.svg
+    "$ssdprobe" diff kept $fake >words 2>err
+    check "$fake: and a comparison, which finds no one model" bash -c \
+        'head -n 1 words | grep -q ": FAKE: " && grep -q "^One model? Unlikely" words'
+done
+
 ## What was found to 75 % has not the tick of what is certain.
 run nand-type sim:ssd-a --assume=clustered_page=16KiB \
     --assume=clustered_block=4MiB --output-dir=cells >/dev/null 2>&1
