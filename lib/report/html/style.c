@@ -124,6 +124,8 @@ static const char narrow_and_paper[] =
     "print{figure::after{content:none!important}:root{--paper:#fff;--ink:#000;-"
     "-soft:#444;--line:#bbb;"
     "--wash:#f5f5f5}body{font-size:9.5pt;line-height:1.4}"
+    "tbody th small{display:none}th,td{padding:.2rem .75rem .2rem 0}"
+    "caption{font-size:.85em}"
     "#glance::details-content,#advice::details-content{"
     "content-visibility:visible;block-size:auto}"
     "h2{margin-top:1.5rem}article{margin:0 0 1rem}"
