@@ -15,6 +15,9 @@ run_seconds=500
 # How often other work on this machine may keep a probe from an answer; no try
 # begins when the suite's own time (suite.sh) is nearly over.
 tries=4 last_try_s=${SSDPROBE_TEST_LONG:+3000}
+# Several times what a quiet machine takes.
+try_limit=200s
+[ -z "${SSDPROBE_TEST_LONG-}" ] || try_limit=450s
 
 # states FINDING: does it? contradicts FINDING: something else of that parameter?
 states() { grep -qE "^$1( |\$)" said; }
@@ -22,8 +25,12 @@ contradicts() {
     grep -E "^${1%% *} (found|absent)" said | grep -vE "^$1( |\$)"
 }
 
+# Was the machine busy, by what the run says of it?
+busy() { grep -qE '^(yellow|red) (load|processor stolen) ' said; }
+
 # measure SEED {PROBE FINDING}...: these come out on the served drive. A wrong one
-# fails at once; a probe that leaves its own open is run again.
+# fails at once; a probe that leaves its own open is run again. What is open then
+# is a failure, unless the last run says that the machine was busy.
 measure() {
     local seed=$1 i try probes open finding
     shift
@@ -31,7 +38,9 @@ measure() {
         ((try == 1 || SECONDS < ${last_try_s:-420})) || break
         probes='' open=()
         for ((i = 1; i < $#; i += 2)); do probes+=${probes:+,}${!i}; done
-        on_device found.json run "$probes" --seed="$((seed + 100 * try))"
+        ((try <= 2)) || ! busy || break
+        on_device found.json run "$probes" --seed="$((seed + 100 * try))" \
+            --time-limit="$try_limit"
         says found.json >said
         check "$drive, run $seed, try $try: ends well, not in $status: $(tail -n 3 err)" \
             test "$status" -eq 0 -o "$status" -eq 5
@@ -44,7 +53,8 @@ measure() {
         done
         set -- "${open[@]}"
     done
-    check "$drive, run $seed: all is found: $(cat said)" test $# -eq 0
+    check "$drive, run $seed: all is found, or the machine is busy: $(cat said)" \
+        eval "test $# -eq 0 || busy"
 }
 
 # has DRIVE RUNS {PROBE FINDING}...: that is found, in so many runs in a row.

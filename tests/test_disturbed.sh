@@ -20,7 +20,9 @@ reading_only() {
     local before
     serve ssd-a
     before=$(changes)
-    on_device read.json --read-only --output-dir=read --time-limit=85s
+    # Half a minute of the drive's time; more where the machine is busy.
+    on_device read.json --read-only --output-dir=read \
+        run basic,clustered-page,read-buffer
     check "reading only: it ends well, not in $status" \
         test "$status" -eq 0 -o "$status" -eq 5
     says read.json >read.says
@@ -28,8 +30,11 @@ reading_only() {
         test "$(changes)" = "$before"
     check "reading only: what writes is skipped: $(cat read.says)" \
         grep -q '^clustered_page skipped .*only reads' read.says
-    check "reading only: something is learnt all the same: $(cat read.says)" \
-        grep -q 'found' read.says
+    # Beside other work the times may be too unsteady to state.
+    check "reading only: reads are told, or why not: $(cat read.says)" \
+        jq -e '[.findings[] | select(.parameter | test("^(random|sequential)_read$"))
+            | select(.verdict == "found" or (.verdict == "inconclusive" and
+                (.why | length) > 20))] | length == 2' read.json
     check "reading only: under which conditions is told, item by item" test \
         "$(jq -r '.conditions.items[].name' read.json | grep -cxE \
             'scheduler|merges|request limit|queue depth|requests queued|clock source|virtual machine|load|processor idle|requests of others|requests merged|processor stolen|baseline')" \
