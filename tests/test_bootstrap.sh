@@ -130,8 +130,8 @@ expect "and they are kept where the user says" \
 bootstrap probe sim:ssd-b --seed=7
 expect "a device and options are passed on" \
     printed 'program sim:ssd-b --seed=7'
-PROGRAM_STATUS=5 bootstrap probe
-expect "the exit status is the program's" test "$status" -eq 0
+PROGRAM_STATUS=9 bootstrap probe
+expect "the exit status is the program's" test "$status" -eq 9
 sed -i 's/INTERNAL=.*/INTERNAL=elsewhere/' "$machine"/tree/build/*/CMakeCache.txt
 : >"$CALLS"
 bootstrap probe
