@@ -132,6 +132,10 @@ char *report_interval(const struct finding *finding, bool plain_bytes,
                       char *text, size_t size);
 char *report_confidence(const struct finding *finding, char *text, size_t size);
 
+/* A number that stands beside a finding ("p99"); 0: there is none, or too few
+ * requests were timed for that percentile. */
+double report_extra(const struct finding *finding, const char *name);
+
 /* "p5 117 us; p95 376 us; slowest of 100: 381 us": what a finding has besides
  * its value; empty where there is nothing. A percentile that so few requests
  * cannot tell is left out. Returns `text`. */

@@ -267,6 +267,15 @@ static bool is_told(const char *name, double requests)
            (requests <= 0 || pow(within, requests) <= most);
 }
 
+double report_extra(const struct finding *finding, const char *name)
+{
+    for (size_t i = 0; finding && i < finding->extras_count; i++)
+        if (strcmp(finding->extras[i].name, name) == 0 &&
+            is_told(name, requests_of(finding)))
+            return number_of(&finding->extras[i].value);
+    return 0;
+}
+
 char *report_extras(const struct finding *finding, bool plain_bytes, char *text,
                     size_t size)
 {

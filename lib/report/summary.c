@@ -284,14 +284,6 @@ static void add_writes(struct sentence *sentence, const char *before)
     add(sentence, "%s", how_sure(least, sure));
 }
 
-double report_extra(const struct finding *finding, const char *name)
-{
-    for (size_t i = 0; finding && i < finding->extras_count; i++)
-        if (strcmp(finding->extras[i].name, name) == 0)
-            return number_of(&finding->extras[i].value);
-    return 0;
-}
-
 /* A write that a database waits for. */
 static void add_synced(struct sentence *sentence)
 {

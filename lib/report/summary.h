@@ -36,9 +36,6 @@ size_t report_sentences(const struct report *report, bool plain_bytes,
 char *report_summary(const struct report *report, bool plain_bytes,
                      char text[REPORT_SUMMARY_BYTES]);
 
-/* A number that stands beside a finding ("p99"); 0: there is none. */
-double report_extra(const struct finding *finding, const char *name);
-
 /* Two probes ask for the erase unit. NULL where none found it, or where they
  * differ: then it is not known. */
 const struct finding *report_erase_unit(const struct findings *findings);

@@ -104,7 +104,9 @@ static void advise_database(const struct findings *findings, uint64_t median_ns,
     format_ns(ns, time, sizeof(time));
     advice_brief(advice, "databases: a synced write takes %s%s, %s", time,
                  known ? " (p99)" : "",
-                 ns <= database_write_ns ? "fast enough" : "too slow");
+                 ns > database_write_ns ? "too slow"
+                 : known                ? "fast enough"
+                                        : "p99 not known");
     if (!known && ns <= database_write_ns)
         snprintf(advice->text, sizeof(advice->text),
                  "Flushed data is in flash. The median synced write takes %s. "
