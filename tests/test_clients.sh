@@ -7,6 +7,7 @@
 set -u
 sources=$(realpath "$1")
 flashemu=$2/flashemu
+ssdprobe=$2/ssdprobe
 serve_seconds=300
 # shellcheck source=tests/serving.sh
 . "$sources/tests/serving.sh"
@@ -72,6 +73,34 @@ fi
 killed
 client_fio "$size_of_fio" 1
 client_f3probe
+# Both fakes: f3probe and ssdprobe say the same of one device.
+fakes()
+{
+    local fake kind status
+    while read -r fake kind; do
+        start_drive "$fake,timing=off"
+        check "f3probe says of $fake that it is of type $kind, with 8 GiB" \
+            f3probe_fixes "$kind"
+        timeout 120 "$ssdprobe" run capacity "$device" --allow-virtual --yes -q \
+            --output-dir="$work/$fake" >"$work/said" 2>&1
+        status=$?
+        check "ssdprobe says the same, and ends in 9, not $status" \
+            eval "[ $status -eq 9 ] &&
+                grep -q '^FAKE: sold as 64 GiB, holds 8 GiB; ' '$work/said'"
+        stop_drive
+    done <<'END_OF_TABLE'
+fake-64g wraparound
+fake-drop limbo
+END_OF_TABLE
+}
+f3probe_fixes()
+{
+    local said
+    said=$(f3probe --destructive --reset-type=2 "$device")
+    echo "$said"
+    [[ $said == *"counterfeit of type $1"* && $said == *--last-sec=16777215* ]]
+}
+fakes
 for kind in ext4 xfs btrfs f2fs vfat; do
     if grep -qw "$kind" /proc/filesystems || modprobe -q "$kind"; then
         client_file_system "$kind"
