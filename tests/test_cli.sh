@@ -292,6 +292,39 @@ expect "read-only" "$("$ssdprobe" run "$readers" $device >/dev/null 2>&1; echo $
 expect "a writing probe asked for by name, read-only" 5 \
     -- --json --strict --read-only run "$writing" $device
 
+## Mistakes are answered with what was meant.
+for words in "chekc $device" "run reed-buffer $device" "sim:ssd-aa" \
+    "--quik $device" "sim:ssd-a,bank_count=3"; do
+    # shellcheck disable=SC2086 # words
+    "$ssdprobe" $words >out 2>err
+    check "'$words' is no command line, and like one" grep -q \
+        "(did you mean '[a-z-]*[a-z_]*'?)" err
+done
+check "a heading stands in the help once" bash -c \
+    "'$ssdprobe' --help | grep -E '^[A-Z][a-z]*:\$' | sort | uniq -d | grep -qc . && exit 1 || :"
+
+## A reader who has enough, as head has, hears no complaint.
+"$ssdprobe" list -v 2>err | head -n 1 >out
+check "a closed pipe is quiet" test ! -s err
+"$ssdprobe" run "$reading" $device -v -q 2>err | head -n 1 >out
+check "and so is a report" test ! -s err
+
+## A run continues by its directory alone, and belongs to who ran sudo.
+"$ssdprobe" $device --output-dir=half --time-limit=20s -q >out 2>err
+check "a run that is cut short names the line that continues it" \
+    grep -qx 'ssdprobe: note: to continue: ssdprobe --resume=half' err
+"$ssdprobe" --resume=half --time-limit=30s -q >out 2>err
+check "it is enough" grep -q '^Report:  half/report.html (exit 0)$' out
+if [ "$(id -u)" -eq 0 ]; then
+    SUDO_UID=12345 SUDO_GID=12345 "$ssdprobe" run "$reading" $device -q \
+        --output-dir=given >out 2>err
+    check "what sudo made is the user's" test -z "$(find given ! -user 12345)"
+    SUDO_UID=12345 SUDO_GID=12345 "$ssdprobe" $device -q --time-limit=20s \
+        --output-dir=trusted >out 2>err
+    check "but what is to be continued stays root's" \
+        test -z "$(find trusted ! -user root)"
+fi
+
 ## Streams.
 status "text" "$("$ssdprobe" run "$reading" $device >/dev/null 2>&1; echo $?)" \
     run "$reading" $device
