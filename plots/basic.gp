@@ -27,9 +27,9 @@ median(k) = count(k) ? real(word(said[k], 2)) : NaN
 # Of fewer the p99 is not known, but which was the slowest of them.
 enough = 299
 tail(k) = real(word(said[k], count(k) >= enough ? 3 : 4))
-in_words(k) = sprintf("%s %s, %s %s", word(names, k), time_text(median(k)), count(k) >= enough ? "p99" : narrow ? "max" : sprintf("slowest of %d", count(k)), time_text(tail(k)))
+in_words(k) = sprintf("%s: %s, %s %s", word(names, k), time_text(median(k)), count(k) >= enough ? "p99" : narrow ? "max" : sprintf("slowest of %d:", count(k)), time_text(tail(k)))
 narrow = ascii && columns < 64
-eval titled("Latency of reads and writes of 4 KiB (QD 1)", "share of requests that take so long or longer")
+eval titled("Latency of reads and writes of 4 KiB (QD 1)", "share of requests that take so long or longer; below, the medians")
 set key maxrows 4
 set bmargin ascii ? 8 : 7.4
 set logscale x 10

@@ -12,7 +12,7 @@ if ($5==\"write\") { print ($11-$10)/1000, $4; next } us+=($11-$10)/1000; if ($7
 side=index(\"abcdefghi\", substr($5, length($5)))-1; what=$5; sub(/-[a-i]$/, \"\", what); \
 if (what==\"bits-z\") what=\"stayed\"; else if (what==\"bits\") what=side<3 ? \"zeros\" : side<6 ? \"ones\" : \"random\"; \
 else if (side>1) what=\"ones\"; \
-else { sub(/\\+0$/, \"\", what); sub(/^parts/, \"\", what) } \
+else if (what ~ /-z$/) what=\"stayed\"; else { sub(/\\+0$/, \"\", what); sub(/^parts/, \"\", what) } \
 print us, what; us=0 }' %s", samples)
 # Their columns from left to right: whole blocks first, then ever smaller parts.
 held = writes." | awk '!seen[$2]++ { part = $2 ~ /^[0-9]+([+]|$)/; print part ? 4 : $2==\"zeros\" ? 1 : $2==\"ones\" ? 2 : $2==\"stayed\" ? 5 : 3, part ? -$2 : NR, $2 }' | sort -k1,1n -k2,2n -k3 | awk '{ print $3 }'"
@@ -20,9 +20,9 @@ rows = "{ ".held."; echo; ".writes."; } | awk '!NF { past=1; next } !past { colu
 if (!measured(rows)) { eval nothing }
 stats "< ".rows using 1:2 nooutput
 columns_count = STATS_max_x
-# Parts by their size, "2 KiB" or "1.5 KiB"; below it how far they are shifted.
+# Parts by their size, "2 KiB" or "1.5 KiB", and how far they are shifted.
 names = system(held." | awk 'function size(n) { return n < 1024 ? n \" B\" : n/1024 \" KiB\" } \
-/^[0-9]+([+]|$)/ { parts=1; n=split($1, part, \"+\"); $0=size(part[1]) (n > 1 ? \"\\\\n+ \" size(part[2]) : \"\") } \
+/^[0-9]+([+]|$)/ { parts=1; n=split($1, part, \"+\"); $0=size(part[1]) (n > 1 ? \" + \" size(part[2]) : \"\") } \
 $1==\"stayed\" { $0=\"nothing moved\" } \
 { printf \"%s\\\"%s\\\" %d\", (NR==1 ? \"\" : \", \"), $0, NR } END { exit !parts }'; test $? -gt 0 || printf parts")
 parts = names[strlen(names)-4:] eq "parts"
@@ -31,6 +31,8 @@ eval titled(verdict("content_dependence") eq "found" ? "Content ".hedge("content
 eval time_axis(STATS_min_y, STATS_max_y)
 set xrange [0.4:columns_count + 0.6]
 eval "set xtics (".names.")"
+# Many names have room aslant.
+if (columns_count > 4 && !ascii) { set xtics rotate by 40 right; set bmargin 8 }
 eval y_named("write and flush")
 plot "< ".rows.once using ($1 + 0.5*(rand(0) - 0.5)):2 @first title "a write", \
      "< ".rows.medians using ($1 - 0.35):2:(0.7):(0) with vectors nohead lw 1.2 lc rgb warm title "median", \

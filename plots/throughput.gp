@@ -36,6 +36,7 @@ set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256)
 thousands = STATS_max > 5000
 set yrange [0:2.2*STATS_max/(thousands ? 1000 : 1)]
 set ytics nice(2.2*STATS_max/(thousands ? 1000 : 1)/6)
+set ytics add ("0" 0)
 set format y thousands ? "%gk" : "%g"
 set xlabel "queue depth"
 eval y_named("IOPS")

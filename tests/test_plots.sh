@@ -203,8 +203,8 @@ awk -F, -v OFS=, '/^#/ || /^run,/ { print; next } $3 == "basic" && !row {
         $11 = (i == 40 ? 70 : 2) * 1000000; print } }' basic.csv >known.csv
 draws "$source_dir/plots/basic.gp" known.csv
 verdict $? "basic: a plot of two kinds of four"
-grep -q 'random read 101 µs, p99 5 ms<' plot.svg &&
-    grep -q 'random write 2 ms, slowest of 40 70 ms<' plot.svg
+grep -q 'random read: 101 µs, p99 5 ms<' plot.svg &&
+    grep -q 'random write: 2 ms, slowest of 40: 70 ms<' plot.svg
 verdict $? "basic: median and p99 in words, of few requests the slowest"
 
 ## Marks stand out from the paper, 3:1 or more, also as the page shows them where
