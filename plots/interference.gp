@@ -14,18 +14,17 @@ stats "< (".rows("read")."; ".rows("write").")" using 1:2 nooutput
 eval titled(headline("Reads beside 16 writes", "read_slowdown").(found("read_slowdown") ? " as long" : ""), \
     !found("read_priority") ? "reads of 4 KiB, and the writes of 128 KiB beside them" : \
     hedge("read_priority").(field("read_priority", 3) eq "true" ? "reads go before writes that wait" : "reads wait in one queue with writes"))
-eval time_axis(STATS_min_y, STATS_max_y)
+eval time_axis(STATS_min_y, 2*STATS_max_y)
 set xrange [-0.5:3.6]
 set xtics ("none" 0, "1" 1, "4" 2, "16" 3)
 set xlabel "writes under way (queue depth)"
 eval y_named("latency")
 x_text(x) = x < 0.5 ? "alone" : sprintf("beside %d", 4**(int(x + 0.5) - 1))
-# The medians in figures, on a ground of their own.
-set style textbox opaque noborder fillcolor rgb "white" margins 0.3,0.3
+# Above each group its median in figures.
 plot for [k=1:any(rows("write"))] "< ".rows("write").spread(0.2).once_linear using 1:2 @third title "write", \
      "< ".rows("read").spread(-0.1).once_linear using 1:2 @first title "read", \
      "< ".rows("read").medians using ($1 - 0.1):2 @second_fit title "median read", \
-     for [k=1:!ascii] "< ".rows("read").medians using ($1 - 0.1):2:(time_text($2)) with labels boxed offset 0,1.3 tc rgb ink notitle, \
+     for [k=1:!ascii] "< ".rows("read").medians using 1:(y_high):(time_text($2)) with labels offset 0,-0.7 tc rgb warm notitle, \
      for [k=1:tips] "< ".rows("read").medians using ($1 - 0.1):2:(tip($1, $2)) @hover
 set output
 set terminal pop
