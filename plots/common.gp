@@ -66,7 +66,14 @@ set xlabel tc rgb ink offset 0,(ascii ? 0 : 0.4)
 set ylabel tc rgb ink
 
 # ---- findings -----------------------------------------------------------
-field(name, column) = strlen(findings) ? system(sprintf("awk -F'\t' -v name=%s '$1==name { gsub(/ us/, \" %s\"); print $%d; exit }' %s", name, us, column, findings)) : ""
+# The whole table, read once. A line of it, from its name on; a column of a line;
+# "us" as the picture has it.
+table = strlen(findings) ? "\n".system("cat ".findings)."\n" : ""
+line_of(name) = strstrt(table, "\n".name."\t") ? table[strstrt(table, "\n".name."\t") + 1:] : ""
+until(text, end) = text[:strstrt(text, end) - 1]
+column_of(line, n) = n > 1 ? column_of(line[strstrt(line, "\t") + 1:], n - 1) : until(line."\t", "\t")
+in_us(text) = strstrt(text, " us") ? text[:strstrt(text, " us")].us.in_us(text[strstrt(text, " us") + 3:]) : text
+field(name, column) = in_us(column_of(until(line_of(name)."\n", "\n"), column))
 verdict(name) = field(name, 2)
 found(name) = verdict(name) eq "found"
 value_of(name) = found(name) && strlen(field(name, 3)) ? real(field(name, 3)) : NaN
