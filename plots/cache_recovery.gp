@@ -4,16 +4,16 @@
 # gnuplot -c cache_recovery.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-cache = value_of("fast_cache")/1048576.
+cache = value_of("fast_cache")/1e6
 # A block of 1 MiB that takes less than this counts as fast, ns; the part that is
 # fast ends where the blocks so far have gained most on it (rate_quick()).
 rate(name) = found(name) ? value_of(name) : 1e30
 middle = (1048576e9/rate("fast_write_rate") + 1048576e9/rate("sustained_write_rate"))/2
-# Phases rest-2723: so many ms of rest. "s MiB".
+# Phases rest-2723: so many ms of rest. "s MB".
 rests = sprintf("awk -F, -v middle=%.9g '$3==\"sustained-write\" && $4 ~ /^rest-/ && $5==\"w\" { \
 if ($4 != last) { if (last) print substr(last, 6)/1e3, fast; last=$4; fast=bytes=all=sum=best=0; end=from=$10 } \
 if ($11 > end) end=$11; bytes+=$9; all+=$9; if (bytes >= 1048576) { sum+=middle*bytes/1048576 - (end-from); \
-if (sum > best) { best=sum; fast=all/1048576 } from=end; bytes=0 } } \
+if (sum > best) { best=sum; fast=all/1e6 } from=end; bytes=0 } } \
 END { if (last) print substr(last, 6)/1e3, fast }' %s", middle, samples)
 if (!measured(rests)) { eval nothing }
 stats "< ".rests using 1:2 nooutput
@@ -26,11 +26,11 @@ most = cache == cache && cache > STATS_max_y ? cache : STATS_max_y
 set yrange [-0.05*most - 0.1:1.25*most + 0.1]
 set ytics nice(most/4 + 0.1)
 set xlabel "rest before it"
-eval y_named("written fast (MiB)")
+eval y_named("written fast (MB)")
 rest = value_of("fast_cache_recovery")/1e9
 eval chosen(rest, low_of("fast_cache_recovery")/1e9, high_of("fast_cache_recovery")/1e9, rest == rest ? text_of("fast_cache_recovery") : "")
 plot "< ".rests using 1:2 @first title "after this rest", \
      for [k=1:cache == cache] 0.9*cache @second_line title "nine tenths of the cache", \
-     for [k=1:tips] "< ".rests using 1:2:(sprintf("%.3g s: %.0f MiB", $1, $2)) @hover
+     for [k=1:tips] "< ".rests using 1:2:(sprintf("%.3g s: %.0f MB", $1, $2)) @hover
 set output
 set terminal pop

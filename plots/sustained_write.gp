@@ -4,52 +4,53 @@
 # gnuplot -c sustained_write.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line for each MiB or more: MiB since the pass began, MB/s. Requests that are
+# One line for each MiB or more: MB since the pass began, MB/s. Requests that are
 # under way together may end in any order, so what counts is the last end so far.
 rows(phase, step) = sprintf("awk -F, '$3==\"sustained-write\" && $4==\"%s\" && $5==\"w\" { \
 if (!begun) { begun = 1; end = from = $10 } if ($11 > end) end = $11; \
-bytes += $9; all += $9; if (bytes >= %.9g) { if (end > from) print all/1048576, bytes*1000/(end - from); from = end; bytes = 0 } }' %s", phase, step, samples)
+bytes += $9; all += $9; if (bytes >= %.9g) { if (end > from) print all/1e6, bytes*1000/(end - from); from = end; bytes = 0 } }' %s", phase, step, samples)
 once_rows = rows("first", 1048576.)
 if (!measured(once_rows)) { eval nothing }
 stats "< ".once_rows using 1:2 nooutput
 written = STATS_max_x
 # A full cache that is copied out piece by piece is quick in between: the line is
-# the rate of longer parts, of whole such pieces. The pieces, MiB:
+# the rate of longer parts, of whole such pieces. The pieces, MB:
 piece = real(system(once_rows.sprintf(" | awk '$2 < %.9g { if (at && $1 - at > 2) print $1 - at; at=$1 }' | sort -g | awk '{ v[NR]=$1 } END { print (NR > 2 ? v[int((NR+1)/2)] : 0) }'", STATS_max_y/8)))
-cache = value_of("fast_cache")/1048576.
+cache = value_of("fast_cache")/1e6
 axis_low = 0; axis_high = cache == cache && cache*4 < written ? cache*4 : written
 part = axis_high/32. < 4 ? 4 : axis_high/32.
 if (piece > 0) { part = piece*ceil(part/piece) }
-part = part*1048576.
+part = part*1e6
 parts = rows("first", part); again = rows("rested", part)
 stats "< { ".parts."; ".once_rows."; }" using 2 nooutput
 top = STATS_max*1.3
+mb_text(x) = x < 999.5 ? sprintf("%.3g MB", x) : sprintf("%.3g GB", x/1000.)
 fast = value_of("fast_write_rate")/1e6; slow = value_of("sustained_write_rate")/1e6
 both = fast == fast && slow == slow
-eval titled(found("fast_cache") && both ? sprintf("SLC cache: %s at %s, then %s", said_of("fast_cache"), said_of("fast_write_rate"), said_of("sustained_write_rate")) : \
+eval titled(found("fast_cache") && both ? sprintf("SLC cache: %s%s at %s, then %s", hedge("fast_cache"), mb_text(cache), said_of("fast_write_rate"), said_of("sustained_write_rate")) : \
     headline("SLC cache", "fast_cache"), \
     !both && found("sustained_write_rate") ? "sequential writes: ".said_of("sustained_write_rate")." all along" : "sequential writes after a rest")
-set xrange [0:axis_high]
 set yrange [0:top]
 set format y "%g"
-set xlabel axis_high > 4096 ? "written since the rest (GiB)" : "written since the rest (MiB)"
-x_unit = axis_high > 4096 ? 1024. : 1.
-if (x_unit > 1) { set xrange [0:axis_high/x_unit]; axis_high = axis_high/x_unit }
+x_unit = axis_high > 5000 ? 1000. : 1.
+axis_high = axis_high/x_unit
+set xrange [0:axis_high]
+set xlabel x_unit > 1 ? "written since the rest (GB)" : "written since the rest (MB)"
 set xtics nice(axis_high/5)
 set ytics nice(top/6)
 eval y_named("MB/s")
-eval chosen(cache/x_unit, low_of("fast_cache")/1048576./x_unit, high_of("fast_cache")/1048576./x_unit, found("fast_cache") ? text_of("fast_cache") : "")
+eval chosen(cache/x_unit, low_of("fast_cache")/1e6/x_unit, high_of("fast_cache")/1e6/x_unit, mb_text(cache))
 # Each level by its name, where it holds.
 level(n, x, y, text) = sprintf("set label %d \"%s\" at %.9g,%.9g center offset 0,0.9 tc rgb '%s' front", 10 + n, text, x, y, dark)
 if (found("fast_cache") && both && !ascii) {
     if (cache/x_unit > 0.2*axis_high) { eval level(1, cache/x_unit/2, fast, text_of("fast_write_rate")) }
     eval level(2, (cache/x_unit + axis_high)/2, slow, text_of("sustained_write_rate"))
 }
-x_text(x) = sprintf("after %s", size_text(x*1024))
+x_text(x) = "after ".mb_text(x)
 y_text(y) = sprintf("%.3g MB/s", y)
-plot "< ".once_rows.once_linear using ($1/x_unit):2 @third title "each 1 MiB", \
+plot "< ".once_rows.once_linear using ($1/x_unit):2 @third title "each MiB", \
      for [k=1:any(again)] "< ".again.none_too using ($1/x_unit):2 @second_line title "after another rest", \
-     for [k=1:any(parts)] "< ".parts.none_too using ($1/x_unit):2 @first_line title sprintf("each %.0f MiB", part/1048576), \
+     for [k=1:any(parts)] "< ".parts.none_too using ($1/x_unit):2 @first_line title "mean of ".mb_text(part/1e6), \
      for [k=1:tips] "< ".parts.none_too using ($1/x_unit):2:(tip($1, $2)) @hover
 set output
 set terminal pop
