@@ -24,7 +24,7 @@ measure()
 {
     local status=0
     # Inconclusive (5) is an answer as well.
-    "$build_dir/ssdprobe" run "$2" "sim:$3,noise=realistic" --quiet \
+    "$build_dir/ssdprobe" run "$2" "sim:$3,noise=realistic" --quiet -v \
         --progress=none "--csv=$1.csv" "${@:4}" </dev/null >"$1.txt" \
         2>said || status=$?
     ((status == 0 || status == 5)) || {
@@ -113,7 +113,9 @@ why()
     parameter=${parameter%,*}
     parameter=${parameter// /_}
     cat "$folder/"*"-${drive,,}.txt" | awk -v name="${parameter,,}:" '
-        /^[^ ]/ { on = /^Why:/ } /^  [^ ]/ { it = on && $1 == name; next }
+        /^Why:/ { on = 1 }
+        /^  [^ ]/ { if ($1 ~ /:$/) it = on && $1 == name; next }
+        /^[^ ]/ { it = 0 }
         on && it && !/assumed by the user/ { sub(/^ +/, ""); printf "%s%s", said++ ? " " : "", $0 }'
 }
 
