@@ -26,6 +26,7 @@ if (svg) {
 } else {
     set terminal pngcairo size 2*width,2*height font sprintf("sans,%g", 0.75*font_size) fontscale 2 linewidth 4 pointscale 2 background "white"
 } }
+small = (font_size - 1)*(svg ? 1 : 0.75) # a PNG counts in points
 set output output_file
 
 # One palette: apart in hue, in lightness (for print in grey) and, with their
@@ -99,11 +100,11 @@ title_rows(text, below) = 0.25 + rows_of(wrap(text, title_letters)) + rows_of(wr
 title_left = -6.5
 titled(text, below) = ascii ? \
     sprintf("set title \"%s%s\"", text, columns < 64 ? "" : "\\n".below) : \
-    sprintf("set tmargin %g; set label 1 \"{/:Bold*1.1 %s}\" at graph 0, graph 1 offset character %g,%g left tc rgb '%s' front; set label 2 \"%s\" at graph 0, graph 1 offset character %g,%g left font ',%d' tc rgb '%s' front", 1.9 + title_rows(text, below), bold_rows(wrap(text, title_letters)), title_left, 0.9 + title_rows(text, below), ink, wrap(below, below_letters), title_left, 0.9 + rows_of(wrap(below, below_letters)), font_size - 1, soft)
+    sprintf("set tmargin %g; set label 1 \"{/:Bold*1.1 %s}\" at graph 0, graph 1 offset character %g,%g left tc rgb '%s' front; set label 2 \"%s\" at graph 0, graph 1 offset character %g,%g left font ',%g' tc rgb '%s' front", 1.9 + title_rows(text, below), bold_rows(wrap(text, title_letters)), title_left, 0.9 + title_rows(text, below), ink, wrap(below, below_letters), title_left, 0.9 + rows_of(wrap(below, below_letters)), small, soft)
 # Each line is bold by itself.
 bold_rows(text) = strstrt(text, "\\n") ? text[:strstrt(text, "\\n")-1]."}\\n{/:Bold*1.1 ".bold_rows(text[strstrt(text, "\\n")+2:]) : text
 # The name of the y axis, above it, where it takes no room from the drawing.
-y_named(text) = ascii ? sprintf("set ylabel \"%s\"", text) : sprintf("set label 3 \"%s\" at graph 0, graph 1 offset character %g,0.75 left font ',%d' tc rgb '%s' front", text, title_left, font_size - 1, ink)
+y_named(text) = ascii ? sprintf("set ylabel \"%s\"", text) : sprintf("set label 3 \"%s\" at graph 0, graph 1 offset character %g,0.75 left font ',%g' tc rgb '%s' front", text, title_left, small, ink)
 
 # The chosen place on the x axis, with its interval. Where the axis ends decides
 # on which side of the line the text stands.
