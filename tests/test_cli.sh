@@ -294,7 +294,7 @@ expect "a writing probe asked for by name, read-only" 5 \
 
 ## Mistakes are answered with what was meant.
 for words in "chekc $device" "run reed-buffer $device" "sim:ssd-aa" \
-    "--quik $device" "sim:ssd-a,bank_count=3"; do
+    "--quik $device" "sim:ssd-a,channel_count=3"; do
     # shellcheck disable=SC2086 # words
     "$ssdprobe" $words >out 2>err
     check "'$words' is no command line, and like one" grep -q \
