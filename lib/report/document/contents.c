@@ -222,17 +222,23 @@ static const struct report_figure *figure_of(const struct report_page *page,
     return NULL;
 }
 
-/* The figure that a page begins with: the first that leads and is drawn. */
+/* The figure that a page begins with: the first that leads and is drawn; one
+ * that answers its question is preferred. */
 static const char *leading_figure(const struct contents *contents)
 {
     const struct findings *findings = contents->report->findings;
+    const char *first = "";
 
-    for (size_t i = 0; figure_kinds[i].name; i++)
-        if (figure_kinds[i].leads &&
-            figure_of(contents->page, figure_kinds[i].name) &&
-            !figure_folds(findings, figure_kinds[i].name))
-            return figure_kinds[i].name;
-    return "";
+    for (size_t i = 0; figure_kinds[i].name; i++) {
+        const struct figure_kind *kind = &figure_kinds[i];
+        if (!kind->leads || !figure_of(contents->page, kind->name) ||
+            figure_folds(findings, kind->name))
+            continue;
+        if (findings_found(findings, kind->subject))
+            return kind->name;
+        first = first[0] ? first : kind->name;
+    }
+    return first;
 }
 
 /* What a figure shows, for who cannot see it. */
