@@ -178,6 +178,13 @@ const struct finding *findings_get(const struct findings *findings,
     return NULL;
 }
 
+double value_number(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER ? (double)value->integer
+           : value->kind == VALUE_REAL  ? value->real
+                                        : 0;
+}
+
 const struct finding *findings_found(const struct findings *findings,
                                      const char *parameter)
 {

@@ -102,6 +102,9 @@ void findings_up_to(struct findings *findings, const char *parameter,
 /* NULL where that was not said. */
 const struct value *finding_up_to(const struct finding *finding);
 
+/* An integer or a real number; 0 of any other kind. */
+double value_number(const struct value *value);
+
 /* Does the value come from the user (--assume), and not from a measurement? */
 bool finding_assumed(const struct finding *finding);
 

@@ -109,18 +109,11 @@ const char *report_verdict(const struct finding *finding)
     return verdict_name(finding->verdict);
 }
 
-static double number_of(const struct value *value)
-{
-    return value->kind == VALUE_INTEGER ? (double)value->integer
-           : value->kind == VALUE_REAL  ? value->real
-                                        : 0;
-}
-
 /* How far the ends of the interval are from its middle. */
 static double percent_of(const struct finding *finding)
 {
-    const double low = number_of(&finding->low);
-    const double high = number_of(&finding->high);
+    const double low = value_number(&finding->low);
+    const double high = value_number(&finding->high);
 
     return low + high > 0 ? 100 * (high - low) / (high + low) : 0;
 }
@@ -272,7 +265,7 @@ double report_extra(const struct finding *finding, const char *name)
     for (size_t i = 0; finding && i < finding->extras_count; i++)
         if (strcmp(finding->extras[i].name, name) == 0 &&
             is_told(name, requests_of(finding)))
-            return number_of(&finding->extras[i].value);
+            return value_number(&finding->extras[i].value);
     return 0;
 }
 

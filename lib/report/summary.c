@@ -72,19 +72,12 @@ static const char *how_sure(const struct finding *finding, char text[16])
     return text;
 }
 
-static double number_of(const struct value *value)
-{
-    return value->kind == VALUE_INTEGER ? (double)value->integer
-           : value->kind == VALUE_REAL  ? value->real
-                                        : 0;
-}
-
 /* "110 MB/s", "90 MB/s to 140 MB/s", "at least 2". */
 static const char *amount_of(const struct sentence *sentence,
                              const struct finding *finding, char text[160])
 {
-    const double low = number_of(&finding->low);
-    const double high = number_of(&finding->high);
+    const double low = value_number(&finding->low);
+    const double high = value_number(&finding->high);
     char ends[2][64];
 
     if (finding->value.kind == VALUE_NONE)
@@ -200,7 +193,8 @@ const struct finding *report_erase_unit(const struct findings *findings)
     const struct finding *block = said_in(findings, "clustered_block");
     const struct finding *unit = said_in(findings, "read_boundary");
 
-    if (block && unit && number_of(&block->value) != number_of(&unit->value))
+    if (block && unit &&
+        value_number(&block->value) != value_number(&unit->value))
         return NULL;
     if (block && unit)
         return block->confidence > unit->confidence ? block : unit;
@@ -220,7 +214,7 @@ static void add_iops(struct sentence *sentence, const char *before)
         return;
     const struct finding *least = depth ? less_sure(rate, depth) : rate;
     if (depth)
-        snprintf(queue, sizeof(queue), "QD %.0f", number_of(&depth->value));
+        snprintf(queue, sizeof(queue), "QD %.0f", value_number(&depth->value));
     if (!is_sure(least))
         snprintf(sure, sizeof(sure), "%s%d %%", depth ? ", " : "",
                  (int)floor(least->confidence * 100 + 1e-9));
@@ -268,7 +262,7 @@ static void add_writes(struct sentence *sentence, const char *before)
     if (!slow && !fast && !said_of(sentence, "sequential_write_rate"))
         return;
     add(sentence, "%s", before);
-    if (!cache || !fast || number_of(&cache->value) <= 0) {
+    if (!cache || !fast || value_number(&cache->value) <= 0) {
         add_clause(sentence, "writes",
                    slow ? "sustained_write_rate" : "sequential_write_rate");
         return;
@@ -298,10 +292,10 @@ static void add_synced(struct sentence *sentence)
             how_sure(honest, sure));
         return;
     }
-    if (!fua || number_of(&fua->value) <= 0)
+    if (!fua || value_number(&fua->value) <= 0)
         return;
     const double p99_ns = report_extra(fua, "p99");
-    format_ns((uint64_t)(p99_ns > 0 ? p99_ns : number_of(&fua->value)), time,
+    format_ns((uint64_t)(p99_ns > 0 ? p99_ns : value_number(&fua->value)), time,
               sizeof(time));
     add(sentence, " Synced 4 KiB writes: %s%s%s%s.", p99_ns > 0 ? "p99 " : "",
         probably(fua), time, how_sure(fua, sure));
@@ -348,7 +342,7 @@ static bool add_parts(struct sentence *sentence, const struct inside parts[],
         if (!finding || is_sure(finding) != sure)
             continue;
         const bool counts = parts[i].label[0] == ' ';
-        const bool one = fabs(number_of(&finding->value) - 1) < even;
+        const bool one = fabs(value_number(&finding->value) - 1) < even;
         add(sentence, "%s%s%s%s%s%s", any ? ", " : before,
             counts ? "" : parts[i].label, amount_of(sentence, finding, amount),
             counts ? parts[i].label : "", counts && !one ? "s" : "",
@@ -510,27 +504,6 @@ size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
         named[count++] = finding;
     }
     return count;
-}
-
-char *report_names(const struct findings *findings, enum verdict verdict,
-                   char *text, size_t size)
-{
-    const struct finding *named[FINDINGS_MAX];
-    size_t with_it[FINDINGS_MAX];
-    const size_t count = report_of_verdict(findings, verdict, named, with_it);
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
-        const char *parameter = named[i]->parameter;
-        snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                 parameter_label(parameter));
-        used = strlen(text);
-        if (with_it[i])
-            snprintf(text + used, size - used, " and %zu more", with_it[i]);
-        used = strlen(text);
-    }
-    return text;
 }
 
 size_t report_order(const struct findings *findings,

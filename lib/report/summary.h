@@ -50,11 +50,6 @@ size_t report_of_verdict(const struct findings *findings, enum verdict verdict,
                          const struct finding *named[FINDINGS_MAX],
                          size_t with_it[FINDINGS_MAX]);
 
-/* "open units, SLC cache and 3 more": their everyday names; empty where there
- * is none. Returns `text`. */
-char *report_names(const struct findings *findings, enum verdict verdict,
-                   char *text, size_t size);
-
 /* The findings as a reader looks for them: by group of parameters, within one
  * as they were found. `ordered` points into `findings`. Returns how many. */
 size_t report_order(const struct findings *findings,

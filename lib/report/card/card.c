@@ -132,11 +132,9 @@ static const char *look_of(const struct finding *finding)
 
 static double number_of(const struct finding *finding)
 {
-    if (!is_said(finding) || finding->verdict == VERDICT_ABSENT)
-        return 0;
-    return finding->value.kind == VALUE_INTEGER ? (double)finding->value.integer
-           : finding->value.kind == VALUE_REAL  ? finding->value.real
-                                                : 0;
+    return is_said(finding) && finding->verdict != VERDICT_ABSENT
+               ? value_number(&finding->value)
+               : 0;
 }
 
 /* The length of its bar: its share of the fastest of the rates in bytes. */

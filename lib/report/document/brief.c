@@ -48,11 +48,7 @@ static const struct finding *said_of(const struct rows *rows,
 
 static double number_of(const struct finding *finding)
 {
-    return !finding ? 0
-           : finding->value.kind == VALUE_INTEGER
-               ? (double)finding->value.integer
-           : finding->value.kind == VALUE_REAL ? finding->value.real
-                                               : 0;
+    return finding ? value_number(&finding->value) : 0;
 }
 
 static void begin_row(struct rows *rows, const char *label)

@@ -112,3 +112,30 @@ struct table_row *document_row(struct document *document, struct part *part)
     rows[table->rows_count] = empty;
     return &rows[table->rows_count++];
 }
+
+size_t table_columns(const struct table *table)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++) {
+        bool used = table->columns[i] != NULL;
+        for (size_t row = 0; row < table->rows_count; row++)
+            used |= table->rows[row].cells[i][0] != '\0';
+        count = used ? i + 1 : count;
+    }
+    return count;
+}
+
+char *document_names(const struct part *part, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", part->text);
+
+    for (const char *name = part->name; *name && used < size;
+         name += strspn(name, " ")) {
+        const size_t length = strcspn(name, " ");
+        used += (size_t)snprintf(text + used, size - used, "%.*s%s",
+                                 (int)length, name, name[length] ? ", " : ".");
+        name += length;
+    }
+    return text;
+}

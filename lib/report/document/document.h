@@ -92,6 +92,12 @@ struct part *document_named(struct document *document, enum part_kind kind,
 /* A row of a table that document_add() returned; never NULL, and empty. */
 struct table_row *document_row(struct document *document, struct part *part);
 
+/* How many columns of a table have a heading or a cell. */
+size_t table_columns(const struct table *table);
+
+/* The text of PART_NAMES: "Skipped: log_list, wake_time." Returns `text`. */
+char *document_names(const struct part *part, char *text, size_t size);
+
 /* A copy that lives as long as the document; never NULL. */
 const char *document_text(struct document *document, const char *text);
 

@@ -116,12 +116,8 @@ static void put_row(const struct sheet *sheet, const struct table_row *row,
 
 static void put_table(const struct sheet *sheet, const struct table *table)
 {
-    size_t count = 0;
+    const size_t count = table_columns(table);
 
-    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
-        for (size_t row = 0; row < table->rows_count; row++)
-            if (table->columns[i] || table->rows[row].cells[i][0])
-                count = i + 1;
     if (count == 0)
         return;
     fputs("| ", sheet->out);
@@ -137,21 +133,6 @@ static void put_table(const struct sheet *sheet, const struct table *table)
     fputc('\n', sheet->out);
 }
 
-static void put_names(const struct sheet *sheet, const struct part *part)
-{
-    char line[TEXT_MAX];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s", part->text);
-
-    for (const char *name = part->name; *name; name += strspn(name, " ")) {
-        const size_t length = strcspn(name, " ");
-        used += (size_t)snprintf(line + used, sizeof(line) - used, "%.*s%s",
-                                 (int)length, name, name[length] ? ", " : ".");
-        name += length;
-    }
-    put(sheet, line);
-    fputs("\n\n", sheet->out);
-}
-
 static bool is_point(const struct part *part)
 {
     return part->kind == PART_ITEM || part->kind == PART_TERM ||
@@ -161,6 +142,8 @@ static bool is_point(const struct part *part)
 
 static void put_part(struct sheet *sheet, const struct part *part)
 {
+    char line[TEXT_MAX];
+
     if (sheet->in_list && !is_point(part))
         fputc('\n', sheet->out);
     sheet->in_list = is_point(part);
@@ -187,8 +170,10 @@ static void put_part(struct sheet *sheet, const struct part *part)
         fprintf(sheet->out, "\n  ```sh\n  %s\n  ```\n", part->text);
         break;
     case PART_NAMES:
-        if (part->look != LOOK_SOFT)
-            put_names(sheet, part);
+        if (part->look == LOOK_SOFT)
+            break;
+        put(sheet, document_names(part, line, sizeof(line)));
+        fputs("\n\n", sheet->out);
         break;
     case PART_TABLE:
         put_table(sheet, &part->table);

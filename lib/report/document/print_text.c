@@ -70,20 +70,6 @@ static const char *colour_of(const struct finding *finding)
 
 /* ---- tables -------------------------------------------------------------- */
 
-static size_t columns_of(const struct table *table)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++) {
-        bool used = table->columns[i] != NULL;
-        for (size_t row = 0; row < table->rows_count; row++)
-            used |= table->rows[row].cells[i][0] != '\0';
-        if (used)
-            count = i + 1;
-    }
-    return count;
-}
-
 /* How many letters of UTF-8. */
 static size_t letters_of(const char *text)
 {
@@ -138,7 +124,7 @@ static size_t measure(const struct table *table,
 static bool fits(const struct paper *paper, const struct table *table,
                  struct setting_of_table *setting)
 {
-    const size_t count = columns_of(table);
+    const size_t count = table_columns(table);
 
     for (int step = 0; step < (table->columns[0] ? 3 : 1); step++) {
         *setting = (struct setting_of_table){
@@ -316,20 +302,6 @@ static void put_finding(struct paper *paper, const struct finding *finding)
     put_wrapped(paper, line, WHY_INDENT);
 }
 
-static void put_names(struct paper *paper, const struct part *part)
-{
-    char line[1400];
-    size_t used = (size_t)snprintf(line, sizeof(line), "%s", part->text);
-
-    for (const char *name = part->name; *name; name += strspn(name, " ")) {
-        const size_t length = strcspn(name, " ");
-        used += (size_t)snprintf(line + used, sizeof(line) - used, "%.*s%s",
-                                 (int)length, name, name[length] ? ", " : ".");
-        name += length;
-    }
-    put_wrapped(paper, line, part->look == LOOK_SOFT ? WHY_INDENT : 0);
-}
-
 static void put_item(struct paper *paper, const struct part *part, bool brief)
 {
     char line[1400];
@@ -347,6 +319,8 @@ static void put_item(struct paper *paper, const struct part *part, bool brief)
 
 static void put_part(struct paper *paper, const struct part *part, bool brief)
 {
+    char line[1400];
+
     switch (part->kind) {
     case PART_SECTION:
         space(paper);
@@ -372,7 +346,8 @@ static void put_part(struct paper *paper, const struct part *part, bool brief)
         paper->spaced = false;
         break;
     case PART_NAMES:
-        put_names(paper, part);
+        put_wrapped(paper, document_names(part, line, sizeof(line)),
+                    part->look == LOOK_SOFT ? WHY_INDENT : 0);
         break;
     case PART_TABLE:
         put_table(paper, &part->table);

@@ -181,12 +181,8 @@ static void put_row(const struct sheet *sheet, const struct table_row *row,
 static void put_table(const struct sheet *sheet, const struct part *part)
 {
     const struct table *table = &part->table;
-    size_t count = 0;
+    const size_t count = table_columns(table);
 
-    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
-        for (size_t row = 0; row < table->rows_count; row++)
-            if (table->columns[i] || table->rows[row].cells[i][0])
-                count = i + 1;
     if (count == 0)
         return;
     fprintf(sheet->out, "<table%s><caption>",
