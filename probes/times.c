@@ -42,14 +42,14 @@ void times_say(const struct study *study, struct finding *finding,
     char low[24], high[24];
     if (confidence > 0 && times_narrow(&interval, median, width_most)) {
         finding_measured(finding, median, &interval, confidence);
-        finding_why(finding, "the median of %zu %s", count, what);
+        finding_why(finding, "median of %zu %s", count, what);
         return;
     }
     stats_sort(ns, count);
     finding_why(
         finding,
-        "%zu %s took %s to %s, without those in the outer tenths: that "
-        "is no one time",
+        "%zu %s took %s to %s, without the outer tenths: too wide for one "
+        "number",
         count, what, format_ns((uint64_t)ns[count / 10], low, sizeof(low)),
         format_ns((uint64_t)ns[count - 1 - count / 10], high, sizeof(high)));
 }

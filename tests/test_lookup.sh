@@ -64,7 +64,7 @@ check "what waits for the mapping is no log" \
 # In order each area of mapping comes at a distance; at random only blocks do.
 for seed in 1 9; do
     check "nor a block, which shows at random, seed $seed" \
-        says found clustered_block ' 25165824 written anywhere' \
+        says found clustered_block ' 25165824 in random writing' \
         clustered-block ",noise=realistic,seed=$seed" "--seed=$seed" \
         --assume=clustered_page=65536
 done

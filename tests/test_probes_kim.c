@@ -958,7 +958,7 @@ START_TEST(literal_pages_say_what_the_figure_reads)
         const char *why;
     } rows[] = {
         {"ssd-a", VERDICT_FOUND, "every multiple of 16 KiB"},
-        {"ssd-b", VERDICT_INCONCLUSIVE, "drops every 128 KiB, but in one half"},
+        {"ssd-b", VERDICT_INCONCLUSIVE, "drops every 128 KiB; in one half"},
         {"ssd-c", VERDICT_INCONCLUSIVE, "no sharp periodic drops"}};
     static const struct probe *const probe[] = {&probe_clustered_page, NULL};
     static struct findings findings;

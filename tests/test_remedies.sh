@@ -70,7 +70,7 @@ remedy()
     check "$name" python3 remedy.py "$build_dir/ssdprobe" "$@"
 }
 
-patient='use up the spare flash'
+patient='use up the spare area'
 remedy "time for the spare flash" "$patient" named \
     run steady-state sim:usb-tlc
 remedy "time for a card" "$patient" named run steady-state sim:sd-card
@@ -80,7 +80,7 @@ remedy "a rate that has not fallen yet" "may not be used up yet" named \
 hot=sim:ssd-c,capacity_bytes=1GiB,spare_permille=100,noise=none
 remedy "writes for skewed writes" "to write the span" named \
     run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=20
-remedy "time for skewed writes" "skewed writes would take" named \
+remedy "time for skewed writes" "skewed writes would need" named \
     run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=15 \
     --write-budget=64GiB
 remedy "a budget for a probe" "and of the write budget" --write-budget=2GiB \
@@ -89,7 +89,7 @@ remedy "a budget for any probe" "no probe fits in the write budget" \
     --write-budget=2GiB run write-buffer sim:ssd-a --write-budget=1MiB
 remedy "a budget for all probes" "not everything fitted" --write-budget=2GiB \
     run clustered-page,read-buffer sim:ssd-a --write-budget=300KiB
-remedy "a budget for a fast cache" "a fast cache may be larger" \
+remedy "a budget for a fast cache" "an SLC cache may be larger" \
     --write-budget=64GiB run sustained-write sim:usb-tlc --write-budget=512MiB
 fresh=sim:ssd-a,initial_state=fresh,capacity_bytes=1GiB
 remedy "a budget for a fill" "is too much: allow" named \
@@ -104,11 +104,11 @@ remedy "a page that is known" "it needs clustered_page" \
     --assume=clustered_page=16384 run nand-type sim:ssd-a
 remedy "a rate that is known" "it needs steady_random_write" \
     --assume=steady_random_write=1000000 run hot-cold sim:ssd-a
-remedy "logs that are known" "how many blocks have a log is not known" \
+remedy "logs that are known" "blocks with a log is not known" \
     "--assume=log_list=4 --assume=log_block=4194304" run content sim:ssd-a
-remedy "a page to write in order" "without clustered_page it is not known" \
+remedy "a page to write in order" "needs clustered_page, which is not known" \
     --assume=clustered_page=16384 run clustered-block sim:plain-disk
-remedy "all of the drive" "look again without --region" "-!region" \
+remedy "all of the drive" "repeat the run without --region" "-!region" \
     run capacity sim:ssd-a,capacity_bytes=4GiB --region=0,1GiB
 remedy "a file for the samples" "cannot both have stdout" --csv=rows.csv \
     run read-buffer sim:ssd-a --json --csv=-

@@ -214,8 +214,8 @@ static void check_again(struct state *state,
     finding_withdraw(unit);
     finding_why(
         unit,
-        "the step of %s is %s where the same is read again: there may "
-        "end what one page of the mapping covers, and no erase unit",
+        "the step of %s falls to %s when the same places are read again: one "
+        "page of the mapping may end there, rather than an erase unit",
         format_ns((uint64_t)first_ns, first, sizeof(first)),
         format_ns((uint64_t)fmax(second_ns, 0), second, sizeof(second)));
 }
@@ -238,13 +238,12 @@ static void conclude_rows(struct state *state, struct flashbench_align rows[],
             check_again(state, rows, to);
         if (strcmp(to->parameter, "read_boundary") == 0 &&
             are_alike(rows, count, unit_least_bytes))
-            deny(to, "it costs the same to read across boundaries of all "
-                     "alignments from 128 KiB on: erase units do not show in "
-                     "reads");
+            deny(to, "reads across boundaries cost the same at every alignment "
+                     "from 128 KiB on, so erase units do not show in reads");
         if (strcmp(to->parameter, "read_page") == 0 &&
             are_alike(rows, count, 0))
-            deny(to, "it costs the same to read across boundaries of all "
-                     "alignments: pages do not show in reads");
+            deny(to, "reads across boundaries cost the same at every "
+                     "alignment, so pages do not show in reads");
     }
 }
 
@@ -302,10 +301,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_alignment = {
     .name = "alignment",
-    .question = "Which units show in what it costs to read across their "
-                "boundaries?",
-    .idea = "Short reads that end at a boundary, lie across it, or begin at "
-            "it, for each power of two: as flashbench -a, and it only reads.",
+    .question =
+        "Which units show in the cost of reads across their boundaries?",
+    .idea = "Short reads end at a boundary, cross it, or begin at it, for each "
+            "power of two (as flashbench -a does). Nothing is written.",
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"read_boundary", "read_page"},

@@ -292,11 +292,11 @@ static void describe_modes(const struct times *times, char *text, size_t size)
         logs[i] = log(times->ns[i]);
     find_levels(logs, count, count, LEVELS_DEPTH, &levels);
     if (levels.count == 1) {
-        snprintf(text, size, ", all of one mode");
+        snprintf(text, size, ", one latency mode");
         return;
     }
-    size_t used =
-        (size_t)snprintf(text, size, " in %s modes:", numbers[levels.count]);
+    size_t used = (size_t)snprintf(
+        text, size, " in %s latency modes:", numbers[levels.count]);
     double left = 100;
     for (size_t i = 0; i < levels.count; i++) {
         const bool last = i + 1 == levels.count;
@@ -324,8 +324,8 @@ static void say_writes(struct finding *finding, size_t count, const char *modes,
     format_ns((uint64_t)llround(sustained->ns), ns, sizeof(ns));
     format_bytes(sustained->written_bytes, bytes, sizeof(bytes));
     finding_why(finding,
-                "the median of %zu requests of 4 KiB%s%s; at the end of %s of "
-                "random writes without a pause, one takes %s on average",
+                "median of %zu 4 KiB requests%s%s; after %s of random writes "
+                "without a pause, a write takes %s on average",
                 count, sustained->risen ? " into an empty buffer" : "", modes,
                 bytes, ns);
     finding_extra(finding, "sustained",
@@ -356,7 +356,7 @@ static void say_times(struct findings *findings, enum kind kind,
     char modes[240];
 
     if (!isfinite(times->interval.high)) {
-        finding_why(finding, "too few requests for the interval of a median");
+        finding_why(finding, "too few requests for an interval of the median");
         return;
     }
     finding_measured(finding, times->median, &times->interval,
@@ -367,8 +367,8 @@ static void say_times(struct findings *findings, enum kind kind,
     if (kind == RANDOM_WRITE && sustained->known)
         say_writes(finding, times->count, modes, sustained);
     else
-        finding_why(finding, "the median of %zu requests of 4 KiB%s",
-                    times->count, modes);
+        finding_why(finding, "median of %zu 4 KiB requests%s", times->count,
+                    modes);
 }
 
 /* Goes on with random writes when all else is measured. What the host or the
@@ -451,10 +451,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_basic = {
     .name = "basic",
-    .question = "What do reads and writes of 4 KiB cost, at random and in "
-                "order?",
-    .idea = "Up to a thousand of each, until their medians are known well; the "
-            "modes tell what else there is to find.",
+    .question =
+        "How long do random and sequential 4 KiB reads and writes take?",
+    .idea = "Up to a thousand of each, until the medians are precise. The "
+            "latency modes hint at what else there is to find.",
     .writes = true,
     .region_min_bytes = 16 * MIB,
     .answers = {"random_read", "sequential_read", "random_write",

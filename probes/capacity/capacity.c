@@ -440,15 +440,15 @@ static void say_all_kept(const struct state *state, struct findings *findings)
 
     format_bytes(state->layout.fill_bytes, fill, sizeof(fill));
     snprintf(why, sizeof(why),
-             "%u marks all over it are still there after %s were written "
-             "elsewhere; a larger cache, or a drive that forgets only once it "
-             "is full, would show after more writes",
+             "all %u marks across the drive are still there after %s were "
+             "written elsewhere; only more writes would reveal a larger cache, "
+             "or a drive that starts losing data once it is full",
              state->layout.marks_count, fill);
     if (!whole) {
-        study_say_open(&probe_capacity, findings,
-                       "all marks in the region are still there; the rest of "
-                       "the drive may not be written, so look again without "
-                       "--region");
+        study_say_open(
+            &probe_capacity, findings,
+            "all marks in the region are still there; the rest of the drive "
+            "may not be written, so repeat the run without --region");
         return;
     }
     say_capacity(findings, setting->capacity_bytes, genuine_confidence, why);
@@ -459,11 +459,11 @@ static void say_wraps(uint64_t bytes, struct findings *findings)
 {
     char size[24], why[300];
 
-    snprintf(why, sizeof(why),
-             "what is written %s behind a place, or at any multiple of that, "
-             "overwrites it; this explains which marks are lost and which are "
-             "still there",
-             format_bytes(bytes, size, sizeof(size)));
+    snprintf(
+        why, sizeof(why),
+        "data written %s beyond a place, or any multiple of that, overwrites "
+        "it; this explains which marks are lost and which remain",
+        format_bytes(bytes, size, sizeof(size)));
     say_kind(findings, "wraps", fake_confidence, why);
     say_capacity(findings, bytes, fake_confidence, why);
 }
@@ -472,12 +472,11 @@ static void say_wraps(uint64_t bytes, struct findings *findings)
 static void say_chain(struct findings *findings)
 {
     say_kind(findings, "wraps", fake_confidence,
-             "what was written at one place has overwritten another");
+             "data written at one place has overwritten another");
     finding_why(
         add(findings, "real_capacity"),
-        "what is written at one place overwrites another, but no single "
-        "size explains which marks are lost: parts of the drive may "
-        "wrap and others not");
+        "data written at one place overwrites another, but no single size "
+        "explains which marks are lost: only parts of the drive may wrap");
 }
 
 /* Between the last mark that was kept and the first that was not; each step is
@@ -521,9 +520,8 @@ static bool bisect(struct state *state, const struct seen *seen,
 static void say_keeps_nothing(struct findings *findings)
 {
     static const char why[] =
-        "nothing that was written is there when it is read back, wherever it "
-        "was written: the drive takes no writes, as worn-out and broken ones "
-        "do";
+        "no written data can be read back from any place: the drive stores no "
+        "writes, as worn-out and broken drives do";
 
     say_kind(findings, "drops", fake_confidence, why);
     say_capacity(findings, 0, fake_confidence, why);
@@ -541,22 +539,21 @@ static void conclude_drops(struct state *state, const struct seen *seen,
             say_keeps_nothing(findings);
         else
             study_say_open(&probe_capacity, findings,
-                           "nothing that was written in the region is there "
-                           "when it is read back");
+                           "no data written in the region can be read back");
         return;
     }
     say_kind(findings, "drops", fake_confidence,
-             "what is written is there up to some place, and lost from there "
-             "to the end");
+             "written data is kept up to some place, and lost from there to "
+             "the end");
     if (exact) {
         say_capacity(findings, high_bytes, fake_confidence,
-                     "what is written just below that place is there when it "
-                     "is read back, and what is written from it on is not");
+                     "data written just below that place can be read back, and "
+                     "data written from there on cannot");
         return;
     }
     finding_why(add(findings, "real_capacity"),
-                "it is between %s and %s; a cache returns what the drive loses "
-                "later, so where it ends was not looked at more closely",
+                "it is between %s and %s; a cache returns data that the drive "
+                "loses later, so the end was not located more closely",
                 format_bytes(low_bytes, low, sizeof(low)),
                 format_bytes(high_bytes, high, sizeof(high)));
 }
@@ -592,10 +589,10 @@ static void conclude_lost(struct state *state, struct seen *seen,
     else if (all_lost)
         conclude_drops(state, seen, findings);
     else
-        study_say_open(&probe_capacity, findings,
-                       "some marks are lost, and not as on a drive that is "
-                       "smaller than it says: it may be broken, or "
-                       "something else has written to it");
+        study_say_open(
+            &probe_capacity, findings,
+            "some marks are lost, but not as on a drive that is smaller than "
+            "declared: it may be broken, or something else has written to it");
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -644,10 +641,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_capacity = {
     .name = "capacity",
-    .question = "Is all of its capacity there?",
-    .idea = "Marks all over the drive are read back after more was written "
-            "than a cache holds: on a drive that is smaller than it says they "
-            "are lost, or overwritten by others.",
+    .question = "Does the drive really have its full capacity?",
+    .idea = "Marks across the drive are read back after more data was written "
+            "than a cache holds. A drive that is smaller than declared loses "
+            "or overwrites them.",
     .writes = true,
     .compares = true,
     .region_min_bytes = 64 * MIB,

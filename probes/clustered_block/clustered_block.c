@@ -44,9 +44,9 @@ static const uint64_t shortest_fill_bytes = 32 * KIB;
 /* ---- where the page is known ------------------------------------------- */
 
 static const char no_slow_write[] =
-    "no slow write comes at a fixed distance, also after many writes, and "
-    "random writes cost no more than sequential ones: the drive did not have "
-    "to clean, or does so unseen";
+    "no slow write comes at a fixed distance, even after many writes, and "
+    "random writes cost no more than sequential ones: the drive did not need "
+    "garbage collection, or hides it";
 
 /* Stands for an unknown block: 8 MiB in whole pages, or 8 pages. */
 static struct block_guess unknown_block(uint64_t page_bytes)
@@ -79,8 +79,8 @@ static const char *conclude_scattered(struct block_probe *state, bool cleans,
     if (block_walk(state, &course, &spikes))
         return block_conclude_one_route(
             state, &spikes, 1,
-            "so it is on a drive that maps pages and has to clean for a new "
-            "block",
+            "a page-mapped drive behaves like this when it must collect "
+            "garbage for each new block",
             findings);
     if (cleans || !block_walk_pieces(state, &spikes))
         return why_not;
@@ -154,10 +154,9 @@ static void conclude_without_page(struct block_probe *state,
         block_conclude_pieces(state, &spikes, pieces_confidence, findings))
         block_say_open(
             findings,
-            "without clustered_page it is not known what to write in "
-            "order, and too few lengths of writes agree on a distance "
-            "of slow ones; if you know it, pass "
-            "--assume=clustered_page=VALUE");
+            "the length of sequential writes needs clustered_page, which is "
+            "not known, and too few write lengths agree on a distance between "
+            "slow writes; if you know it, pass --assume=clustered_page=VALUE");
 }
 
 /* ---- measuring --------------------------------------------------------- */
@@ -272,9 +271,9 @@ static int start(const struct setting *setting, const struct findings *known,
 const struct probe probe_clustered_block = {
     .name = "clustered-block",
     .question = "In which unit does the drive erase?",
-    .idea = "Written in order, every new block brings a slow write; random "
-            "writes cost more than sequential ones until they are as long as "
-            "the block.",
+    .idea = "In sequential writing, every new block brings a slow write. "
+            "Random writes cost more than sequential ones until they are as "
+            "long as the block.",
     .writes = true,
     .region_min_bytes = 256 * MIB,
     .answers = {"clustered_block"},

@@ -27,8 +27,8 @@ static const double doubtful_confidence = 0.6;
 static const uint32_t quick_looks[] = {9, 12, 18, 0};
 
 static const char no_gap_yet[] =
-    "random writes cost no more than sequential ones yet, as on a page-mapped "
-    "drive with spare area, so nothing else could confirm it";
+    "random writes cost no more than sequential ones so far, as on a "
+    "page-mapped drive with spare area, so there is no second confirmation";
 
 /* Do reads wait as well in an area that was not used for a while? Then the slow
  * writes may wait for the mapping of addresses. At random places, slow writes
@@ -46,16 +46,16 @@ static enum claim claim_lookup(struct block_probe *state,
 }
 
 const char block_unsettled[] =
-    "slow writes come at a fixed distance in order, but how much of a block "
-    "each uses up does not show there";
+    "slow writes come at a fixed distance in sequential writing, which does "
+    "not show how much of a block each write uses up";
 static const char fetches[] =
-    "slow writes come at a fixed distance, but a read in an area of that "
-    "length that was not used for a while takes longer as well: the drive "
-    "fetches a part of its mapping there, and what it erases does not show";
+    "slow writes come at a fixed distance, but the first read in an area of "
+    "that length takes longer as well: the drive fetches a part of its mapping "
+    "there, so the erase unit does not show";
 static const char other_distance[] =
-    "slow writes come at a fixed distance, but writes of other lengths at "
-    "distances that no block explains, so it is not what was written that "
-    "makes them slow";
+    "slow writes come at a fixed distance, but other write lengths have "
+    "distances that no block size explains, so the amount written does not "
+    "cause them";
 
 /* Adds the block of `spikes`, with `confidence` at most. If the sweep `walked`
  * shows an SLC cache in front, adds what that cache tells instead. Returns why
@@ -90,7 +90,7 @@ const char *block_conclude_pieces(struct block_probe *state,
         return other_distance;
     if (compared.claim == CLAIM_OPEN &&
         (!compared.is_plain || compared.lengths_count < 2))
-        return "too few lengths of writes agree on a distance of slow ones";
+        return "too few write lengths agree on a distance between slow writes";
     if (compared.claim == CLAIM_OPEN)
         confidence = fmin(doubtful_confidence, confidence);
     if (compared.missed) {
@@ -116,13 +116,13 @@ static const char *why_of(const struct block_compared *compared,
     const struct counter_model *model = &compared->model;
 
     if (model->part_bytes)
-        return "that is so many writes of a part of a page, each of which uses "
-               "up one";
+        return "each of those writes covers part of a page and uses up a whole "
+               "one";
     if (model->page_bytes > page_bytes)
-        return "writes of other lengths show that each uses up a longer page "
+        return "other write lengths show that each write uses up a longer page "
                "than was found";
     if (model->unit_bytes > page_bytes)
-        return "as many writes of several pages fill it, up to a unit that is "
+        return "as many multi-page writes fill it, up to a unit that is "
                "programmed at once";
     return why_alone;
 }
@@ -150,16 +150,16 @@ const char *block_conclude_one_route(struct block_probe *state,
     }
     whole.block_bytes = compared.block_bytes;
     if (compared.claim == CLAIM_OPEN && !compared.is_plain)
-        return "slow writes come at a fixed number of writes, but how much of "
-               "a block each uses up is not known: writes of other lengths "
-               "show too few distances";
+        return "slow writes come after a fixed number of writes, but how much "
+               "of a block each uses up is not known: other write lengths show "
+               "too few distances";
     /* At random more may show. */
     if (compared.claim == CLAIM_OPEN && !spikes->scattered && !state->settles)
         return block_unsettled;
     if (compared.claim == CLAIM_OPEN) {
         confidence = fmin(doubtful_confidence, confidence);
-        why_alone = "but whether longer writes use up as much as they are long "
-                    "does not show";
+        why_alone = "whether longer writes use up as much as their length does "
+                    "not show";
     }
     const char *why_not = conclude_alone(
         state, spikes, &whole, confidence,
@@ -172,7 +172,7 @@ const char *block_conclude_one_route(struct block_probe *state,
 /* Random writes of the whole block still cost more than sequential ones. */
 static const char still_more[] =
     "but random writes of that size still cost more than sequential ones, as "
-    "of a part of the block, or on a page-mapped drive with little spare area";
+    "for part of a block, or on a page-mapped drive with little spare area";
 
 /* Does route (b) confirm the block of the slow writes? HOLDS: it does. OPEN:
  * no, and `*why_alone` says why. FALLS: random writes of a part cost no more,
@@ -190,8 +190,8 @@ static enum claim try_guess(struct block_probe *state,
         return CLAIM_OPEN;
     const enum claim claim = block_certify(state, guess, verdict);
     if (claim == CLAIM_OPEN)
-        *why_alone = "the noise is too large to compare random writes with "
-                     "sequential ones as well";
+        *why_alone = "the noise is too large for a comparison of random and "
+                     "sequential writes as a second confirmation";
     if (claim != CLAIM_FALLS)
         return claim;
     if (verdict->culprit->expected == SIDE_BELOW)
@@ -208,7 +208,8 @@ const char *block_conclude_spikes(struct block_probe *state,
 {
     struct block_guess guess = {state->page_bytes, spikes->block_bytes,
                                 spikes->phase_bytes};
-    const char *why_alone = "the region is too small to compare random writes";
+    const char *why_alone =
+        "the region is too small for a comparison with random writes";
     struct block_verdict verdict;
     enum claim claim = CLAIM_FALLS;
 
@@ -217,8 +218,8 @@ const char *block_conclude_spikes(struct block_probe *state,
     for (int i = 0; claim == CLAIM_FALLS && i < CANDIDATES_MAX; i++)
         claim = try_guess(state, &guess, &why_alone, &verdict);
     if (claim == CLAIM_FALLS)
-        return "slow writes come at a fixed distance, but where random writes "
-               "begin to cost more fits no part of it";
+        return "slow writes come at a fixed distance, but random writes begin "
+               "to cost more at a size that is no part of it";
     if (claim == CLAIM_OPEN)
         return block_conclude_one_route(
             state, spikes, why_alone == still_more ? doubtful_confidence : 1,
@@ -274,7 +275,7 @@ void block_conclude_ladder(struct block_probe *state, uint64_t page_bytes,
         block_say_gap(findings, guess.block_bytes, &none, &verdict);
         return;
     }
-    block_say_open(findings, "random writes cost more than sequential ones, "
-                             "but no size was found from which on they do "
-                             "not");
+    block_say_open(findings,
+                   "random writes cost more than sequential ones, and no size "
+                   "was found from which they stop doing so");
 }

@@ -41,17 +41,16 @@ void block_say_gap(struct findings *findings, uint64_t block_bytes,
 
     format_bytes(block_bytes, size, sizeof(size));
     if (both)
-        finding_why(finding,
-                    "written in order, every %s brings one slow write (%zu of "
-                    "%zu fresh ones); random writes of a part of it cost %.2f "
-                    "times as much as sequential ones, whole ones no more",
-                    size, spikes->period.hits, spikes->period.trials,
-                    verdict->effect);
+        finding_why(
+            finding,
+            "in sequential writing, every %s brings one slow write (%zu of %zu "
+            "in fresh data); random writes of part of a block cost %.2f times "
+            "as much as sequential ones, and those of whole blocks no more",
+            size, spikes->period.hits, spikes->period.trials, verdict->effect);
     else
         finding_why(finding,
-                    "random writes of %s, aligned, cost no more than "
-                    "sequential ones, and those of a part of it %.2f times as "
-                    "much",
+                    "aligned random writes of %s cost no more than sequential "
+                    "ones, and writes of part of that cost %.2f times as much",
                     size, verdict->effect);
 }
 
@@ -69,9 +68,9 @@ void block_say_spikes(struct findings *findings,
     char size[24];
 
     finding_why(finding,
-                "written %s, every %s brings one slow write, %.2f times its "
-                "neighbours (%zu of %zu fresh ones); %s",
-                spikes->scattered ? "anywhere" : "in order",
+                "in %s writing, every %s brings one slow write, %.2f times its "
+                "neighbours (%zu of %zu in fresh data); %s",
+                spikes->scattered ? "random" : "sequential",
                 format_bytes(spikes->block_bytes, size, sizeof(size)),
                 exp(spikes->period.excess), spikes->period.hits,
                 spikes->period.trials, why_alone);
@@ -99,29 +98,30 @@ void block_say_agreed(struct findings *findings,
     format_bytes(compared->model.page_bytes, size, sizeof(size));
     if (first->write_bytes <= compared->model.page_bytes)
         finding_why(finding,
-                    "in writes of %s anywhere one of %zu is slow, %.2f times "
-                    "its neighbours (%zu of %zu fresh ones); each uses up a "
+                    "among random writes of %s, one in %zu is slow, %.2f times "
+                    "its neighbours (%zu of %zu in fresh data); each uses up a "
                     "page of %s%s",
                     piece, period->length, exp(period->excess), period->hits,
                     period->trials, size,
-                    compared->crossed ? ", for of those across two of them "
-                                        "twice as many are slow"
+                    compared->crossed ? ", because twice as many are slow "
+                                        "among those that cross two pages"
                                       : "");
     else
-        finding_why(finding,
-                    "in writes of %s anywhere one of %zu is slow, %.2f times "
-                    "its neighbours (%zu of %zu fresh ones), and as often a "
-                    "byte in writes of %zu other lengths",
-                    piece, period->length, exp(period->excess), period->hits,
-                    period->trials, compared->lengths_count - 1);
+        finding_why(
+            finding,
+            "among random writes of %s, one in %zu is slow, %.2f times its "
+            "neighbours (%zu of %zu in fresh data), and slow writes are "
+            "equally frequent per byte at %zu other write lengths",
+            piece, period->length, exp(period->excess), period->hits,
+            period->trials, compared->lengths_count - 1);
 }
 
 /* Slow writes at a distance, but none after a pause: what that says of a
  * cache. */
 #define CACHE_SAYS                                                             \
-    "written %s, every %s brings one slow write, but none for %s or more "     \
-    "after the drive was left alone: it makes room by itself, as one does "    \
-    "with a cache of flash in front, "
+    "in %s writing, every %s brings one slow write, but none for %s or more "  \
+    "after an idle period: the drive frees space while it is idle, as drives " \
+    "with an SLC cache do, "
 
 static void say_folds(struct findings *findings,
                       const struct block_distance *distance,
@@ -133,15 +133,16 @@ static void say_folds(struct findings *findings,
     struct finding *finding = add_found(findings, block, confidence);
     char size[24], quiet[24], whole[24];
 
-    finding_why(finding,
-                CACHE_SAYS "and with every %s a slow one takes %.2f times as "
-                           "long as the others (%zu of %zu), for there a block "
-                           "behind it begins",
-                spikes->scattered ? "anywhere" : "in order",
-                format_bytes(spikes->block_bytes, size, sizeof(size)),
-                format_bytes(quiet_bytes, quiet, sizeof(quiet)),
-                format_bytes(block, whole, sizeof(whole)), exp(folds->excess),
-                folds->hits, folds->trials);
+    finding_why(
+        finding,
+        CACHE_SAYS
+        "and each %s has a write that takes %.2f times as long as the other "
+        "slow ones (%zu of %zu), because a block behind the cache begins there",
+        spikes->scattered ? "random" : "sequential",
+        format_bytes(spikes->block_bytes, size, sizeof(size)),
+        format_bytes(quiet_bytes, quiet, sizeof(quiet)),
+        format_bytes(block, whole, sizeof(whole)), exp(folds->excess),
+        folds->hits, folds->trials);
 }
 
 /* For a cache whose copy-outs do not show which of them begin a block. */
@@ -151,8 +152,8 @@ static void say_room(struct findings *findings,
     char size[24], quiet[24];
 
     finding_why(add(findings),
-                CACHE_SAYS "and that may copy a part of a block at once",
-                spikes->scattered ? "anywhere" : "in order",
+                CACHE_SAYS "which may copy only part of a block at a time",
+                spikes->scattered ? "random" : "sequential",
                 format_bytes(spikes->block_bytes, size, sizeof(size)),
                 format_bytes(quiet_bytes, quiet, sizeof(quiet)));
 }
@@ -163,10 +164,10 @@ static void say_room(struct findings *findings,
 static void say_hidden(struct findings *findings)
 {
     static const char why[] =
-        "no write waited for a merge, but the drive makes room by itself when "
-        "it is left alone, as one does with a cache of flash in front "
-        "(clustered_block): that takes all writes first, logs behind it would "
-        "not show, and what it copies does not show that there are none";
+        "no write waited for a merge, but the drive frees space while it is "
+        "idle, as drives with an SLC cache do (clustered_block): the cache "
+        "takes all writes first and would hide log blocks behind it, and its "
+        "copying does not rule them out";
 
     findings_doubt(findings, "log_list", why);
     findings_doubt(findings, "log_block", why);
@@ -194,11 +195,11 @@ void block_say_lost(struct findings *findings)
     /* Copies made in cleaning may share blocks with new writes. Slow writes
      * then come whenever the room that copies leave is full. That is one
      * distance only as long as the number of copies stays the same. */
-    block_say_open(findings,
-                   "slow writes come at a fixed distance, but not in writes of "
-                   "another length, so it holds for a while only: as where "
-                   "copies of what is cleaned go to the same block as what is "
-                   "written");
+    block_say_open(
+        findings,
+        "slow writes come at a fixed distance, but not with another write "
+        "length, so the distance is temporary: garbage collection may copy "
+        "data into the block that takes new writes");
 }
 
 /* Blocks that share a log are merged as one, and then erased as one. log-list
@@ -211,8 +212,8 @@ void block_say_log_block(const struct block_probe *state,
                                         state->log_block_confidence);
 
     finding_why(finding,
-                "the drive collects updates in logs and merges each with its "
-                "block: what is merged and erased as one is %s (log_block)",
+                "the drive collects updates in log blocks and merges each with "
+                "its data block: %s are merged and erased as one (log_block)",
                 format_bytes(state->log_block_bytes, size, sizeof(size)));
 }
 
@@ -225,11 +226,10 @@ void block_say_borders(struct findings *findings,
     struct finding *finding =
         add_found(findings, borders->block_bytes, borders->confidence);
 
-    finding_why(
-        finding,
-        "a small write just before a multiple of %s costs %.2f times as "
-        "much as one just behind it, and so at no part of it: what lies "
-        "before a write in its block is moved with it",
-        format_bytes(borders->block_bytes, size, sizeof(size)),
-        borders->effect);
+    finding_why(finding,
+                "a small write just before a multiple of %s costs %.2f times "
+                "as much as one just after it, and no part of that size shows "
+                "this: data before a write in its block is moved with it",
+                format_bytes(borders->block_bytes, size, sizeof(size)),
+                borders->effect);
 }

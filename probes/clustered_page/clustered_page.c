@@ -57,12 +57,11 @@ static void say_found(struct findings *findings, uint64_t page_bytes,
 
     finding_found(page, value_integer(page_bytes), verdict->confidence);
     format_bytes(page_bytes, size, sizeof(size));
-    finding_why(
-        page,
-        "a write of %s costs %.2f times as much when it is shifted by a "
-        "part of %s, longer writes shifted by the whole of it cost the "
-        "same, and no smaller size shows the effect",
-        size, verdict->effect, size);
+    finding_why(page,
+                "a write of %s costs %.2f times as much when it is shifted by "
+                "a part of %s, longer writes cost the same when shifted by all "
+                "of it, and no smaller size shows the effect",
+                size, verdict->effect, size);
 }
 
 static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
@@ -93,9 +92,8 @@ static void conclude_pages_of(struct page_probe *state, uint64_t block_bytes,
         return;
     }
     study_say_open(&probe_clustered_page, findings,
-                   "writes are cheapest where whole blocks of them are "
-                   "aligned, and whether these have pages cannot be "
-                   "told");
+                   "writes are cheapest where they fill whole aligned blocks, "
+                   "which does not show whether blocks have pages");
 }
 
 /*
@@ -209,16 +207,15 @@ static void say_in_order(uint64_t page_bytes,
 
     format_bytes(page_bytes, size, sizeof(size));
     finding_found(page, value_integer(page_bytes), verdict->confidence);
-    finding_why(page,
-                "writes of %s in order cost %.1f times as much when they are "
-                "shifted by a part of %s, which makes the drive merge a block "
-                "for each, and longer ones shifted by the whole of it cost the "
-                "same",
-                size, verdict->effect, size);
     finding_why(
-        page_add(findings, "read_modify_write"),
-        "what is not written in order makes the drive merge a block, so "
-        "it does not show whether the rest of a page is read");
+        page,
+        "sequential writes of %s cost %.1f times as much when they are shifted "
+        "by a part of %s, which makes the drive merge a block for each, and "
+        "longer ones cost the same when shifted by all of it",
+        size, verdict->effect, size);
+    finding_why(page_add(findings, "read_modify_write"),
+                "non-sequential writes make the drive merge a block, so it "
+                "does not show whether the drive reads the rest of a page");
 }
 
 /* True: a page was found, and its findings were added. */
@@ -340,16 +337,15 @@ static void think(struct study *study, struct findings *findings)
         study_say_open(
             &probe_clustered_page, findings,
             verdict.of_host
-                ? "some shifted writes cost more, but by less than any "
-                  "flash operation takes: it is the host's doing, or the "
-                  "device is memory"
-                : "some shifted writes cost more, but no page size "
-                  "explains which");
+                ? "some shifted writes cost more, but by less than any flash "
+                  "operation takes: the host causes it, or the device is memory"
+                : "some shifted writes cost more, but no page size explains "
+                  "which ones");
         break;
     case CLAIM_OPEN:
         study_say_open(&probe_clustered_page, findings,
-                       "the noise is too large to tell whether shifted writes "
-                       "cost more; try a quieter host or another port");
+                       "the noise is too large to decide whether shifted "
+                       "writes cost more; try a quieter host or another port");
         break;
     }
 }
@@ -380,9 +376,9 @@ static void begin(void *memory, const struct setting *setting,
 const struct probe probe_clustered_page = {
     .name = "clustered-page",
     .question = "In which unit does the drive write?",
-    .idea = "A write that covers only a part of a clustered page makes the "
-            "drive read the rest first, so a write of one page costs more when "
-            "it is shifted by a part of it.",
+    .idea = "A write of part of a clustered page makes the drive read the rest "
+            "first, so a write of one page costs more when it is shifted by a "
+            "part of it.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .by_operation = true,

@@ -149,19 +149,20 @@ void page_say_rest(struct findings *findings, uint64_t page_bytes,
     if (side != SIDE_OPEN)
         finding_found(rest, value_boolean(side == SIDE_ABOVE), confidence);
     if (side == SIDE_ABOVE)
-        finding_why(rest,
-                    "a write of a part of a %s page costs more than one of all "
-                    "of it, though it is less: the rest is read first",
-                    size);
+        finding_why(
+            rest,
+            "a write of part of a %s page costs more than a write of all of "
+            "it, although it is shorter: the drive reads the rest first",
+            size);
     else if (side == SIDE_BELOW)
         finding_why(rest,
                     "a write of half of a %s page, or of nearly all of it, "
-                    "costs no more than one of all of it",
+                    "costs no more than a write of the whole page",
                     size);
     else
         finding_why(rest,
-                    "it cannot be told whether a part of a %s page costs more "
-                    "to write than all of it",
+                    "whether a write of part of a %s page costs more than a "
+                    "write of the whole page could not be decided",
                     size);
 }
 

@@ -208,8 +208,8 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     finding_found(page, value_integer(page_bytes),
                   fmin(verdict->confidence, page_small_confidence));
     finding_why(page,
-                "one sector more than %s costs %.2f times as much, as at "
-                "twice that size and not between",
+                "one sector more than %s costs %.2f times as much, as it does "
+                "at twice that size, but not between",
                 format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
 }
 
@@ -239,9 +239,10 @@ static void conclude_pageless(struct page_probe *state, const char *reason,
         return;
     finding_found(rest, value_boolean(false),
                   fmin(confidence, page_small_confidence));
-    finding_why(rest, "no write of any size up to 1 MiB costs more when it is "
-                      "shifted by a part, nor one of up to 512 KiB when it is "
-                      "shortened, so what is not written is not read either");
+    finding_why(rest,
+                "no write of up to 1 MiB costs more when it is shifted by a "
+                "part, and none of up to 512 KiB when it is shortened, so the "
+                "drive does not read what is not written");
 }
 
 /* Neither shifts nor stairs show anything: nor need they, where parts of a page
@@ -250,8 +251,8 @@ static void say_nothing_shows(double confidence, struct findings *findings)
 {
     study_say_absent(&probe_clustered_page, findings,
                      fmin(confidence, page_small_confidence),
-                     "neither a shift by half the size nor one sector more "
-                     "costs anything that would matter, up to 1 MiB");
+                     "neither a shift by half the size nor one more sector "
+                     "makes writes of up to 1 MiB significantly slower");
     findings_up_to(findings, "clustered_page", page_largest_bytes);
 }
 
@@ -272,19 +273,17 @@ void page_conclude_without_rmw(struct page_probe *state, double confidence,
     /* Single writes do not show costs that the drive puts off, as where its
      * flush does nothing. Then nothing is known of a read either. */
     if (no_debt(state, &certainty) != CLAIM_HOLDS) {
-        study_say_open(
-            state->study.probe, findings,
-            "small writes cost less than their share of large ones, flush "
-            "included, so the drive may put off what it costs to write");
+        study_say_open(state->study.probe, findings,
+                       "small writes cost less than their share of large ones, "
+                       "flush included, so the drive may postpone their cost");
         return;
     }
     confidence = fmin(certainty, confidence);
     if (no_stairs(state, &certainty) != CLAIM_HOLDS)
-        conclude_pageless(
-            state,
-            "shifted writes cost nothing more, and the steps in the cost of "
-            "longer ones fit no page size",
-            findings);
+        conclude_pageless(state,
+                          "shifted writes cost nothing extra, and the steps in "
+                          "the cost of longer writes fit no page size",
+                          findings);
     else
         say_nothing_shows(fmin(certainty, confidence), findings);
 }

@@ -88,11 +88,11 @@ static void say_same(double confidence, struct findings *findings)
     struct finding *finding = say_dependence(findings, false, confidence);
 
     finding_why(finding, "writes that make the drive move a block cost the "
-                         "same within 5 %% whether it holds zeros, ones or "
-                         "random data");
+                         "same within 5 %% for zeros, ones and random data");
     finding = add(findings, "content_unit");
     finding_absent(finding, confidence);
-    finding_why(finding, "contents do not matter, so no part of them does");
+    finding_why(finding,
+                "the data makes no difference, so there is no content unit");
 }
 
 /* ---- the same cost, or another? ---------------------------------------- */
@@ -197,8 +197,8 @@ static void conclude_unit(struct content_probe *state,
         content_say_unit(unit, unit_confidence, findings);
     else
         finding_why(add(findings, "content_unit"),
-                    "zeros save something, but no size of their parts from "
-                    "1 KiB to 32 KiB stands up to fresh data");
+                    "moving zeros is cheaper, but no unit from 1 KiB to 32 KiB "
+                    "is confirmed by fresh data");
 }
 
 /* Does the drive move pages for such writes? SIDE_ABOVE: yes. */
@@ -232,19 +232,20 @@ static const char *doubt_of_same(struct content_probe *state)
 {
     if (state->logs_absent && !state->block_known &&
         state->block_bytes < widest_bytes)
-        return "zeros, ones and random data cost the same to write, but where "
-               "blocks begin is not known, so they may have been moved "
-               "together: run clustered-block as well, or pass "
+        return "zeros, ones and random data cost the same to write, but block "
+               "boundaries are not known, so all may have been moved together: "
+               "run clustered-block as well, or pass "
                "--assume=clustered_block=SIZE";
     if (state->logs_absent && !is_moved(state))
-        return "pages at random cost no more than pages in order, so nothing "
-               "makes the drive move others, which is where contents would "
-               "matter; when it cleans is beyond what this probe writes";
+        return "random pages cost no more than sequential ones, so no write "
+               "makes the drive move other pages, which is where contents "
+               "would matter; this probe writes too little to trigger garbage "
+               "collection";
     /* a drive may delay a move and slow down other writes */
     if (state->logs_found && content_waited(state, compared) < waited_least)
         return "zeros, ones and random data cost the same to write, but so "
-               "does a write for which no block is to be moved: the drive may "
-               "move them later, and let other writes wait";
+               "does a write that moves no block: the drive may move blocks "
+               "later and delay other writes";
     return NULL;
 }
 
@@ -256,7 +257,7 @@ static void say_compresses(double ratio, double confidence,
                 "times as much: the drive compresses",
                 ratio);
     finding_why(add(findings, "content_unit"),
-                "the drive compresses, so no fixed part matters");
+                "the drive compresses, so there is no fixed content unit");
 }
 
 static void conclude_bits_alike(struct content_probe *state, double confidence,
@@ -268,8 +269,8 @@ static void conclude_bits_alike(struct content_probe *state, double confidence,
 
     if (answer == ANSWER_UNCLEAR) {
         study_say_open(&probe_content, findings,
-                       "zeros and ones cost the same, but it cannot be "
-                       "told whether random data does");
+                       "zeros and ones cost the same, but whether random data "
+                       "does could not be decided");
         return;
     }
     if (answer != ANSWER_SAME) {
@@ -303,12 +304,13 @@ static void compare_bits(struct content_probe *state, struct findings *findings)
                     "moving blocks of zeros costs %.2f times as much as moving "
                     "blocks of ones",
                     exp(-contrast.median));
-        finding_why(add(findings, "content_unit"),
-                    "zeros are dearer than ones, which tells nothing of units");
+        finding_why(
+            add(findings, "content_unit"),
+            "zeros cost more than ones, which does not reveal a content unit");
         break;
     case ANSWER_UNCLEAR:
         study_say_open(&probe_content, findings,
-                       "the noise is too large to tell within 5 % whether "
+                       "the noise is too large to decide within 5 % whether "
                        "ones cost the same as zeros");
         break;
     }
@@ -332,17 +334,17 @@ static void think(struct study *study, struct findings *findings)
     if (!state->logs_found && !state->logs_absent) {
         study_say_open(
             &probe_content, findings,
-            "contents show where blocks are merged, and how many blocks have a "
-            "log is not known: run log-list as well, or pass "
+            "this method finds where blocks are merged, but the number of "
+            "blocks with a log is not known: run log-list as well, or pass "
             "--assume=log_list=N --assume=log_block=SIZE");
         return;
     }
     choose_stretch(state);
     if ((state->logs_count + CONTENT_KINDS_MAX + 2) * state->block_bytes >
         study->setting.region_length_bytes)
-        study_say_open(&probe_content, findings,
-                       "there are not enough blocks in the region to "
-                       "make each write merge one");
+        study_say_open(
+            &probe_content, findings,
+            "the region has too few blocks to make each write merge one");
     else
         compare_bits(state, findings);
 }
@@ -425,11 +427,11 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_content = {
     .name = "content",
-    .question = "Does it matter to the drive what is written, and in which "
-                "parts?",
-    .idea = "Blocks of ones, of zeros and of parts of both are written to "
-            "until the drive must move them: where zeros are moved for less, "
-            "it shows.",
+    .question =
+        "Does the written data itself affect the time, and in which unit?",
+    .idea =
+        "Blocks of ones, of zeros and of both are written to until the drive "
+        "must move them. If moving zeros is cheaper, the times show it.",
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"content_dependence", "content_unit"},

@@ -200,8 +200,9 @@ void content_say_unit(uint64_t unit_bytes, double confidence,
 
     finding_found(finding, value_integer(unit_bytes), confidence);
     finding_why(finding,
-                "one of each two %s of zeros saves half of what zeros save; "
-                "of each two %s nothing, and shifted by that next to nothing",
+                "zeros in every second %s save half of what all zeros save; "
+                "zeros in every second %s save nothing, and the former shifted "
+                "by that size next to nothing",
                 format_bytes(unit_bytes, size, sizeof(size)),
                 format_bytes(unit_bytes / 2, half, sizeof(half)));
 }

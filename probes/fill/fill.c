@@ -103,11 +103,10 @@ static void conclude(void *data, struct findings *findings)
 
 const struct probe probe_fill = {
     .name = "fill",
-    .question = "Is all of the drive written, as that of one in use?",
-    .idea =
-        "Writes everything once in order, because a place that holds nothing "
-        "is read and written at another speed; its figure shows where along "
-        "the drive that speed changes.",
+    .question = "Has all of the drive been written, as on a drive in use?",
+    .idea = "Writes the whole drive once, sequentially, because places without "
+            "data are read and written at another speed. The figure shows "
+            "where along the drive the speed changes.",
     .writes = true,
     .prepares = true,
     .plan = plan,

@@ -95,18 +95,18 @@ static void say_real(const struct known *known, const struct contrast *most,
     format_bytes(most->size_bytes, bytes, sizeof(bytes));
     if (known->flushing.than_read) {
         finding_why(finding,
-                    "behind %s a flush takes longer than behind nothing, but a "
-                    "write is done with its flush before as much could be "
-                    "read: so what it waits for may not be the flash",
+                    "a flush after %s takes longer than one after nothing, but "
+                    "a flushed write completes before the same amount could be "
+                    "read: so it may not be flash that the flush waits for",
                     bytes);
         return;
     }
     finding_found(finding, value_text("real"),
                   claim_confidence(most, 1, &rule));
     finding_why(finding,
-                "behind %s it takes longer than behind nothing, by %.2f times "
-                "what a read takes with a flush, and a write with its flush is "
-                "never quicker than a read of as much",
+                "a flush after %s takes longer than one after nothing, by %.2f "
+                "times a read with its flush, and a flushed write is never "
+                "quicker than a read of the same size",
                 bytes, exp(most->median) - 1);
 }
 
@@ -117,11 +117,11 @@ static void say_both(const struct contrast *most, const char *cause,
 {
     char bytes[24];
 
-    finding_why(add(findings, "flush_honesty"),
-                "two signs contradict each other. One: %s. The other: behind "
-                "%s a flush takes longer than behind nothing, as one that "
-                "waits does",
-                cause, format_bytes(most->size_bytes, bytes, sizeof(bytes)));
+    finding_why(
+        add(findings, "flush_honesty"),
+        "two signs contradict each other. First: %s. Second: a flush after %s "
+        "takes longer than one after nothing, as an honest flush does",
+        cause, format_bytes(most->size_bytes, bytes, sizeof(bytes)));
 }
 
 static void say_idle(const struct known *known, struct findings *findings)
@@ -133,10 +133,10 @@ static void say_idle(const struct known *known, struct findings *findings)
     if (known->flushing.than_read || beside->side != SIDE_ABOVE ||
         beside_long->side != SIDE_ABOVE) {
         finding_why(finding,
-                    "a flush takes as long behind 256 KiB as behind nothing; "
-                    "writes with their flush take %.2f times as long as reads, "
-                    "those of 256 KiB %.2f times: that may be so where it need "
-                    "not wait, and where nothing is kept back",
+                    "a flush after 256 KiB takes as long as one after nothing; "
+                    "flushed 4 KiB writes take %.2f times as long as reads, "
+                    "and those of 256 KiB %.2f times: either the flush does "
+                    "not wait, or nothing is buffered",
                     exp(beside->median), exp(beside_long->median));
         return;
     }
@@ -144,9 +144,9 @@ static void say_idle(const struct known *known, struct findings *findings)
                   fmin(through_confidence,
                        claim_confidence(known->works, CONTRASTS, &rule)));
     finding_why(finding,
-                "a flush takes as long behind 256 KiB as behind nothing, and "
-                "each write waits for the flash itself: one of 4 KiB takes "
-                "%.2f times as long as a read, and one of 256 KiB %.2f times",
+                "a flush after 256 KiB takes as long as one after nothing, and "
+                "each write waits for flash itself: one of 4 KiB takes %.2f "
+                "times as long as a read, and one of 256 KiB %.2f times",
                 exp(beside->median), exp(beside_long->median));
 }
 
@@ -168,8 +168,8 @@ static void say_honesty(const struct known *known, struct findings *findings)
         say_real(known, works, findings);
     } else if (open) {
         finding_why(add(findings, "flush_honesty"),
-                    "times vary so much that it is not known whether a flush "
-                    "takes longer behind %llu KiB than behind nothing",
+                    "times vary too much to decide whether a flush after %llu "
+                    "KiB takes longer than one after nothing",
                     (unsigned long long)(open->size_bytes / KIB));
     } else {
         say_idle(known, findings);
@@ -201,18 +201,18 @@ static void say_times(struct study *study, const struct known *known,
         fua_ns[count++] = times.work_ns[FLUSH_FUA];
     }
     say_time(study, add(findings, "flush_time"),
-             "flushes, each behind one write of 4 KiB", flush_ns, count);
+             "flushes, each after one 4 KiB write", flush_ns, count);
     struct finding *fua = add(findings, "fua_time");
     if (known->flushing.untrue)
-        finding_why(fua,
-                    on_side(known, SIDE_ABOVE)
-                        ? "it is not known whether a flush waits, and with it "
-                          "such a write"
-                        : "nothing is on the flash when a flush is done, so "
-                          "such a write takes longer the more was written "
-                          "before it");
+        finding_why(
+            fua,
+            on_side(known, SIDE_ABOVE)
+                ? "whether a flush waits for flash is not known, so the time "
+                  "of a durable write is not either"
+                : "a flush returns before the data is in flash, so the time of "
+                  "a synced write depends on how much was written before it");
     else
-        say_time(study, fua, "writes of 4 KiB with FUA", fua_ns, count);
+        say_time(study, fua, "4 KiB writes with FUA", fua_ns, count);
     /* What was said so far stands, if the rows end here. */
     if (fua->verdict == VERDICT_FOUND && fua->value.integer <= commit_most_ns)
         flush_say_commits(study, fua);
@@ -288,9 +288,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 const struct probe probe_flush = {
     .name = "flush",
     .question = "Does a flush wait for the flash, and what does it cost?",
-    .idea = "Flushes behind nothing, a page and many pages: a real one takes "
-            "longer behind more, for it cannot return before they are "
-            "programmed; and no program is quicker than a read.",
+    .idea = "Flushes after nothing, after one page and after many pages. An "
+            "honest flush takes longer after more data, since it waits until "
+            "all is programmed; and programming is never quicker than reading.",
     .writes = true,
     .region_min_bytes = 128 * MIB,
     .answers = {"flush_honesty", "flush_time", "fua_time"},

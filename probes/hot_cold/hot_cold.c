@@ -70,12 +70,12 @@ static void say(const struct load_rate *uniform, const struct load_rate *skewed,
 
     if (verdict != HOT_COLD_OPEN)
         finding_found(finding, value_boolean(verdict == HOT_COLD_APART), sure);
-    finding_why(finding,
-                "where nine of ten writes go to a tenth of the places, a write "
-                "takes %.2f times as long as at random (%.2f to %.2f); "
-                "together with cold data it would be %.2f or more, and apart 1 "
-                "or less",
-                skewed->ns / uniform->ns, low, high, copies_ratio(share));
+    finding_why(
+        finding,
+        "with nine of ten writes in a tenth of the places, a write takes %.2f "
+        "times as long as a uniform random write (%.2f to %.2f); mixed with "
+        "cold data it would be %.2f or more, and kept apart 1 or less",
+        skewed->ns / uniform->ns, low, high, copies_ratio(share));
 }
 
 /* ---- what keeps it from being told -------------------------------------- */
@@ -97,19 +97,18 @@ static double cleaning_share(const struct hot_cold_probe *state)
 static const char *obstacle(const struct hot_cold_probe *state)
 {
     if (state->merges)
-        return "the drive merges log blocks, and does not clean";
+        return "the drive merges log blocks and does no garbage collection";
     if (state->fresh_ns <= 0)
-        return "it is not known what a write takes before the drive has to "
-               "clean";
+        return "the time of a write before garbage collection is not known";
     if (cleaning_share(state) < cleaning_least)
-        return "cleaning is less than a quarter of what a write takes, so that "
-               "both would look alike";
+        return "garbage collection is less than a quarter of the write time, "
+               "so both policies would look the same";
     if (!has_small_memory(state))
-        return "memory in the drive may take in a part of the data that is "
-               "written often; it must be known to be small (write_buffer)";
+        return "memory in the drive may absorb part of the frequently written "
+               "data; its size must be known to be small (write_buffer)";
     if (state->reach_bytes > 0 && state->reach_bytes < state->skewed.span_bytes)
-        return "the mapping of the span is not all at hand, which makes "
-               "writes to a part of it quicker";
+        return "the mapping of the span does not fit the mapping cache, so "
+               "writes to a part of it are quicker";
     return NULL;
 }
 
@@ -176,13 +175,13 @@ static bool has_room(struct hot_cold_probe *state, struct findings *findings)
                 LOAD_BLOCK_WRITES * state->steady_ns, more);
     if (needed * 2 > state->blocks_most)
         finding_why(add(findings),
-                    "the writes that the budget of this probe allows are too "
-                    "few to write the span %d times; %s",
+                    "the write budget of this probe is too small to write the "
+                    "span %d times; %s",
                     (int)span_times, more);
     else if (seconds > state->longest_ns / 1e9)
         finding_why(add(findings),
-                    "skewed writes would take %.0f s or more to keep one rate; "
-                    "%s",
+                    "skewed writes would need %.0f s or more to reach a steady "
+                    "rate; %s",
                     seconds, more);
     else
         return true;
@@ -203,8 +202,8 @@ static void think(struct study *study, struct findings *findings)
         return;
     if (!take_uniform(state, &uniform))
         study_say_open(&probe_hot_cold, findings,
-                       "writes at random places take another time than when "
-                       "their rate was measured");
+                       "random writes take another time now than when their "
+                       "rate was measured");
     else if (!take_skewed(state, &skewed))
         study_say_open(&probe_hot_cold, findings,
                        "the rate of skewed writes still changes");
@@ -262,11 +261,11 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_hot_cold = {
     .name = "hot-cold",
-    .question = "Does cleaning keep data that is written often apart from the "
-                "rest?",
-    .idea = "From writes at random places to writes of which nine of ten go to "
-            "a tenth of them: together with the rest they take longer, by a "
-            "closed form.",
+    .question = "Does garbage collection keep frequently written data apart "
+                "from the rest?",
+    .idea = "From uniform random writes to nine of ten writes in a tenth of "
+            "the places. If both kinds of data are mixed, writes slow down by "
+            "a known formula.",
     .writes = true,
     .takes_rest = true,
     .region_min_bytes = 128 * MIB,

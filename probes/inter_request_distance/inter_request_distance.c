@@ -59,20 +59,20 @@ static const uint64_t widest_slot_bytes = MIB;
 
 static void say_none(double confidence, struct findings *findings)
 {
-    study_say_absent(&probe_inter_request_distance, findings, confidence,
-                     "a read costs the same after one nearby as after one "
-                     "half, a third or a quarter of the region away: there is "
-                     "one group");
+    study_say_absent(
+        &probe_inter_request_distance, findings, confidence,
+        "a read costs the same after a nearby one as after one half, a third "
+        "or a quarter of the region away: there is one group");
 }
 
 static void say_once(double confidence, struct findings *findings)
 {
-    study_say_absent(&probe_inter_request_distance, findings, confidence,
-                     "a read far away costs more, but only the first one: "
-                     "reads of two places in turn cost the same near and half, "
-                     "a third or a quarter of the region away. A drive that "
-                     "fetches parts of its mapping does so; a switch of groups "
-                     "would cost each time");
+    study_say_absent(
+        &probe_inter_request_distance, findings, confidence,
+        "a distant read costs more, but only the first one: alternating reads "
+        "of two places cost the same nearby and half, a third or a quarter of "
+        "the region apart. A drive that fetches parts of its mapping behaves "
+        "like this; a group switch would cost time on each read");
 }
 
 /* ---- is there a switch? ------------------------------------------------ */
@@ -257,11 +257,11 @@ static void say_groups(const struct distance_walk *walk,
 
     finding_found(finding, value_integer((uint64_t)walk->count), confidence);
     format_bytes(borders[0].low_bytes, place, sizeof(place));
-    finding_why(finding,
-                "%d runs of addresses, the first of which ends near %s: reads "
-                "within a run are fast, and at each border they are slow in "
-                "both directions",
-                walk->count, place);
+    finding_why(
+        finding,
+        "%d address ranges, the first of which ends near %s: reads within a "
+        "range are fast, and at each border they are slow in both directions",
+        walk->count, place);
 }
 
 static void conclude_groups(struct distance_probe *state,
@@ -289,8 +289,8 @@ static void conclude_groups(struct distance_probe *state,
               : CLAIM_OPEN;
     if (claim != CLAIM_HOLDS) {
         study_say_open(&probe_inter_request_distance, findings,
-                       "some reads far away cost more, but the borders that "
-                       "this suggests do not stand up to fresh data");
+                       "some distant reads cost more, but fresh data does not "
+                       "confirm the borders that this suggests");
         return;
     }
     double confidence = claim_confidence(contrasts, count, &rule);
@@ -306,20 +306,20 @@ static const char *find_runs(struct distance_probe *state,
                              struct distance_walk *walk)
 {
     if (effect->gap < gap_least * effect->spread)
-        return "some reads far away cost more, but by less than the noise: too "
-               "little to follow where groups begin and end";
+        return "some distant reads cost more, but by less than the noise, so "
+               "groups cannot be located";
     if (distance_take_walk(state, effect, walk) != DISTANCE_OTHER)
-        return "some reads far away cost more, but places do not fall "
-               "into a few runs of addresses: groups that alternate, "
-               "many groups, or too much noise";
+        return "some distant reads cost more, but places do not form a few "
+               "address ranges: groups may alternate, be many, or be hidden by "
+               "noise";
     if (walk->count < 2)
-        return "some reads far away cost more, but no place is in "
-               "another group than the first: it is the distance, or "
-               "groups that alternate finely";
+        return "some distant reads cost more, but no place is in another group "
+               "than the first: the distance itself costs time, or groups "
+               "alternate finely";
     if (distance_tell_apart(state, effect, walk) != DISTANCE_OTHER)
-        return "reads switch between runs of addresses, but distant "
-               "runs belong to one group: groups alternate, so their "
-               "number is not that of the runs";
+        return "reads switch between address ranges, but distant ranges belong "
+               "to one group: groups alternate, so the number of ranges is not "
+               "the number of groups";
     return NULL;
 }
 
@@ -329,8 +329,8 @@ static void think(struct study *study, struct findings *findings)
     struct distance_effect effect;
     struct distance_walk walk;
     double confidence;
-    const char *doubt = "it cannot be told whether reads far away cost more "
-                        "than reads nearby";
+    const char *doubt =
+        "whether distant reads cost more than nearby ones could not be decided";
     const enum switching switching =
         look_for_switch(state, &effect, &confidence);
 
@@ -383,10 +383,11 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_inter_request_distance = {
     .name = "inter-request-distance",
-    .question = "Into how many groups is the drive divided, and what does a "
-                "read in another one cost?",
-    .idea = "A read after one in another group takes longer than after one "
-            "nearby; a walk over the drive finds where the groups end.",
+    .question = "How many groups does the drive have, and what does a read in "
+                "another group cost?",
+    .idea =
+        "A read after one in another group takes longer than after a nearby "
+        "one. A sweep over the drive finds the borders of the groups.",
     .region_min_bytes = 64 * MIB,
     .by_operation = true,
     .answers = {"segment_groups", "group_switch"},

@@ -285,11 +285,11 @@ void distance_say_switch(const struct distance_cost *cost, double confidence,
 
     if (cost->confidence <= 0 || !is_narrow(cost, width_most)) {
         finding_why(finding, "the groups are certain, but the cost of a switch "
-                             "varies too much for a number");
+                             "varies too much for one number");
         return;
     }
     finding_measured(finding, cost->ns, &cost->interval,
                      fmin(cost->confidence, confidence));
-    finding_why(finding, "the median of what a read costs more when the one "
-                         "before it was on the other side of a border");
+    finding_why(finding, "median extra time of a read whose predecessor was on "
+                         "the other side of a border");
 }

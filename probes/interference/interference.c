@@ -71,27 +71,29 @@ static void say_priority(const struct contrast contrasts[CONTRASTS],
 
     if (contrasts[WRITES_WAIT].side != SIDE_ABOVE)
         finding_why(finding,
-                    "%u writes under way take %.2f times as long as %u: too "
-                    "few of them wait for a read to go before them",
+                    "writes at QD %u take %.2f times as long as at QD %u: too "
+                    "few of them queue for a read to overtake",
                     most, longer, fewer);
     else if (longer > BESIDE_WAITS_MOST)
         finding_why(finding,
-                    "%u writes under way take %.3g times as long as %u: more "
-                    "than the queue holds them up",
+                    "writes at QD %u take %.3g times as long as at QD %u: more "
+                    "than queueing delays them",
                     most, longer, fewer);
     else if (claim == CLAIM_HOLDS) {
         const bool first = reads->side == SIDE_BELOW;
         finding_found(finding, value_boolean(first),
                       first ? fmin(confidence, first_confidence) : confidence);
         finding_why(finding,
-                    "beside %u writes instead of %u, writes take %.2f times as "
-                    "long, and a read waits %.0f %% as much longer as a write",
+                    "beside %u writes rather than %u, writes take %.2f times "
+                    "as long, and the extra wait of a read is %.0f %% of the "
+                    "extra wait of a write",
                     most, fewer, longer, 100 * reads->median);
     } else
         finding_why(finding,
-                    "beside %u writes instead of %u a read waits between %.0f "
-                    "and %.0f %% as much longer as a write: near 0 it would go "
-                    "before them, near 100 in one queue with them",
+                    "beside %u writes rather than %u, the extra wait of a read "
+                    "is between %.0f and %.0f %% of the extra wait of a write: "
+                    "near 0 means that reads overtake writes, near 100 that "
+                    "they share one queue",
                     most, fewer, 100 * reads->interval.low,
                     100 * reads->interval.high);
 }
@@ -118,8 +120,8 @@ static void think(struct study *study, struct findings *findings)
 
     if (!state->looks) {
         study_say_open(&probe_interference, findings,
-                       "region or write budget are too small for reads beside "
-                       "writes");
+                       "the region or the write budget is too small for reads "
+                       "beside writes");
         return;
     }
     for (int i = 0; i < CONTRASTS; i++) {
@@ -194,10 +196,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_interference = {
     .name = "interference",
-    .question = "How much longer is a read beside writes, and does it go "
-                "before those that wait?",
-    .idea = "A read among 1, 4 and 16 writes under way, against reads alone. "
-            "In one queue a read waits for each write before it.",
+    .question = "How much longer does a read take beside writes, and does it "
+                "overtake queued writes?",
+    .idea = "Reads beside 1, 4 and 16 queued writes, against reads alone. In a "
+            "single queue a read waits for each write before it.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"read_slowdown", "read_priority"},

@@ -202,8 +202,8 @@ static void say_number(const struct slowdown *slowdown, const char *alone,
                   value_integer((uint64_t)llround(
                       1e3 * ratio_of(slowdown, BESIDE_MIDDLE))));
     finding_why(finding,
-                "a read of 4 KiB takes %s alone, and beside %u writes in order "
-                "%.3g times as long; beside one %.3g times",
+                "a 4 KiB read takes %s alone, and beside %u sequential writes "
+                "%.3g times as long; beside one it takes %.3g times as long",
                 alone, beside_depth(BESIDE_DEEPEST), ratio,
                 ratio_of(slowdown, 0));
 }
@@ -218,41 +218,40 @@ static void say(const struct study *study, const struct slowdown *slowdown,
 
     format_ns((uint64_t)alone_ns, alone, sizeof(alone));
     if ((double)study->setting.clock_step_ns > tick_most * alone_ns)
-        finding_why(finding, "completions are seen at ticks that are longer "
-                             "than a tenth of a read");
+        finding_why(finding, "completions are seen at clock ticks that are "
+                             "longer than a tenth of a read");
     else if (slowdown->interval.high < BESIDE_SLOWER_LEAST) {
         finding_absent(finding, absent_confidence);
         finding_why(finding,
-                    "a read of 4 KiB takes %s alone, and %.2f times as long "
-                    "beside %u writes in order",
+                    "a 4 KiB read takes %s alone, and %.2f times as long "
+                    "beside %u sequential writes",
                     alone, slowdown->ratio, depth);
     } else if (disturbed_share(slowdown) > disturbed_most)
         finding_why(finding,
-                    "%.1f %% of reads alone are held up by something else, and "
-                    "so would be most queues of %u writes",
+                    "something else delays %.1f %% of reads alone, and would "
+                    "delay most queues of %u writes",
                     100 * slowdown->far_share, depth);
     else if (slowdown->longer > BESIDE_WAITS_MOST)
         finding_why(finding,
-                    "%u writes under way take %.3g times as long as %u: more "
-                    "than the queue holds them up, and reads with them",
+                    "writes at QD %u take %.3g times as long as at QD %u: more "
+                    "than queueing delays them, and reads with them",
                     depth, slowdown->longer, beside_depth(BESIDE_MIDDLE));
     else if (drifts(slowdown))
-        finding_why(finding,
-                    "reads beside %u writes take another time after some "
-                    "writes than before",
-                    depth);
+        finding_why(
+            finding,
+            "the time of reads beside %u writes changes as more is written",
+            depth);
     else if (!is_known(slowdown, width_most))
         finding_why(finding,
-                    "reads beside %u writes differ too much: they take between "
+                    "reads beside %u writes vary too much: they take between "
                     "%.3g and %.3g times as long as alone",
                     depth, slowdown->interval.low, slowdown->interval.high);
     else if (slowdown->ratio < BESIDE_SLOWER_LEAST)
-        finding_why(
-            finding,
-            "whether reads beside %u writes take as long as alone, or a "
-            "tenth longer, could not be decided: between %.3g and %.3g "
-            "times",
-            depth, slowdown->interval.low, slowdown->interval.high);
+        finding_why(finding,
+                    "whether reads beside %u writes take as long as alone, or "
+                    "a tenth longer, could not be decided: they take between "
+                    "%.3g and %.3g times as long",
+                    depth, slowdown->interval.low, slowdown->interval.high);
     else
         say_number(slowdown, alone, finding);
 }

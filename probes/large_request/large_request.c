@@ -228,8 +228,8 @@ static void say_overhead(const struct request_line *result,
 
     if (!is_line(result)) {
         finding_why(add(findings, "request_overhead"),
-                    "the times of reads of different sizes lie on no line: the "
-                    "farthest is %.0f %% off",
+                    "the times of reads of different sizes do not follow a "
+                    "line: the farthest is %.0f %% off",
                     100 * (exp(result->off) - 1));
         return;
     }
@@ -238,10 +238,11 @@ static void say_overhead(const struct request_line *result,
               line, sizeof(line));
     if (result->confidence <= 0 || overhead_share(result) < part_least ||
         !times_narrow(&result->overhead, result->overhead_ns, width_most)) {
-        finding_why(add(findings, "request_overhead"),
-                    "what a read costs before its data is not known well: a "
-                    "read of 4 KiB takes %s, and by the line of larger ones %s",
-                    small, line);
+        finding_why(
+            add(findings, "request_overhead"),
+            "the time of a read before any data moves is not known well: a 4 "
+            "KiB read takes %s, and by the line through larger reads %s",
+            small, line);
         return;
     }
     const double confidence =
@@ -252,13 +253,13 @@ static void say_overhead(const struct request_line *result,
                &result->overhead, confidence);
     if (result->begins_elsewhere)
         finding_why(finding,
-                    "a read of 4 KiB takes %s without what 4 KiB of data cost; "
-                    "by the line of larger ones it would take %s",
+                    "a 4 KiB read takes %s without the time of its data; by "
+                    "the line through larger reads it would take %s",
                     small, line);
     else
         finding_why(finding,
-                    "where the line through reads of %d sizes begins, from the "
-                    "%s of a read of 4 KiB, after %u rounds",
+                    "the line through reads of %d sizes begins here, "
+                    "extrapolated from the %s of a 4 KiB read, after %u rounds",
                     LINE_SIZES, small, result->rounds_count);
 }
 
@@ -274,15 +275,14 @@ static void say_enough(struct finding *finding, const char *what,
     char enough[24];
 
     if (most <= request_unit_bytes)
-        finding_why(
-            finding,
-            "what each 4 KiB adds to %s of up to %s%s; what comes before "
-            "the data is less than can be told beside it",
-            what, size, left_out);
+        finding_why(finding,
+                    "each 4 KiB adds this to %s of up to %s%s; the time before "
+                    "the data is too short to show beside it",
+                    what, size, left_out);
     else
         finding_why(finding,
-                    "what each 4 KiB adds to %s of up to %s%s; nine tenths of "
-                    "the bandwidth are reached with requests of %s",
+                    "each 4 KiB adds this to %s of up to %s%s; requests reach "
+                    "nine tenths of the bandwidth from %s on",
                     what, size, left_out,
                     format_bytes(most, enough, sizeof(enough)));
 }
@@ -299,8 +299,8 @@ static void say_slope(const struct request_probe *state,
 
     if (!is_one_number(state, result)) {
         finding_why(add(findings, parameter),
-                    "the times of %s depend so much on the place, or on what "
-                    "was written before, that what data adds is no one number",
+                    "the times of %s depend too much on the place, or on "
+                    "earlier writes, for one number per 4 KiB",
                     what);
         return;
     }
@@ -308,8 +308,8 @@ static void say_slope(const struct request_probe *state,
         data_share(state, result) < part_least ||
         !times_narrow(&result->slope, slope, width_most)) {
         finding_why(add(findings, parameter),
-                    "the times of %s of different sizes differ so little, or "
-                    "vary so much, that what data adds is not known well",
+                    "the times of %s of different sizes differ too little, or "
+                    "vary too much, for the time of the data to show",
                     what);
         return;
     }
@@ -317,17 +317,16 @@ static void say_slope(const struct request_probe *state,
     const bool depends_on_sizes =
         !times_narrow(&result->stated, slope, width_most);
     if (!is_line(result) && depends_on_sizes) {
-        finding_why(add(findings, parameter),
-                    "the times of %s of up to %s lie on no line, and what each "
-                    "4 KiB adds depends on which sizes are looked at: %.0f to "
-                    "%.0f us",
-                    what, size, result->stated.low / 1e3,
-                    result->stated.high / 1e3);
+        finding_why(
+            add(findings, parameter),
+            "the times of %s of up to %s do not follow a line, and the time "
+            "per 4 KiB depends on which sizes are compared: %.0f to %.0f us",
+            what, size, result->stated.low / 1e3, result->stated.high / 1e3);
         return;
     }
     if (result->left_out_share >= told_share)
         snprintf(left_out, sizeof(left_out),
-                 ", without the %.0f %% that also took a merge or the like",
+                 ", without the %.0f %% that also took a merge or similar",
                  100 * result->left_out_share);
     const double confidence =
         is_line(result) && !depends_on_sizes
@@ -340,8 +339,8 @@ static void say_slope(const struct request_probe *state,
     else
         finding_why(
             finding,
-            "what each 4 KiB adds to %s of up to %s on average%s: their "
-            "times lie on no line, the farthest is %.0f %% off",
+            "each 4 KiB adds this to %s of up to %s on average%s: their times "
+            "do not follow a line, the farthest is %.0f %% off",
             what, size, left_out, 100 * (exp(result->off) - 1));
 }
 
@@ -407,9 +406,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_large_request = {
     .name = "large-request",
-    .question = "What does a request cost, and what does each 4 KiB of it add?",
-    .idea = "The times of reads and writes of several sizes lie on a line: its "
-            "beginning is the overhead, its slope the cost of the data.",
+    .question =
+        "What does a request cost, and what does each further 4 KiB add?",
+    .idea = "The times of reads and writes of several sizes form a line. Its "
+            "start is the overhead, its slope the cost of the data.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"request_overhead", "read_cost_4k", "write_cost_4k"},

@@ -182,12 +182,11 @@ static void say_shared(struct findings *findings, const char *size)
 {
     struct finding *finding = findings_add(findings, "log-list", "log_block");
 
-    finding_why(
-        finding,
-        "updates of %s share a log, but a merge takes longer when both ends of "
-        "it were written than when one end was: several blocks share a log, "
-        "and how long each is was not measured",
-        size);
+    finding_why(finding,
+                "updates of %s share a log, but a merge takes longer when both "
+                "ends of it were written than when one was: several blocks "
+                "share a log, and the length of each was not measured",
+                size);
 }
 
 /* Does a write to one block more wait for what a read waits for as well? Then
@@ -214,11 +213,12 @@ static void say_lookup(uint32_t logs, const struct blocks *blocks,
     char reason[300], size[24];
 
     format_bytes(blocks->bytes, size, sizeof(size));
-    snprintf(reason, sizeof(reason),
-             "writes to %u areas of %s in turn are fast and to %u are not, but "
-             "a read in an area that was not used for a while takes longer as "
-             "well: they wait for the mapping of addresses, not for a merge",
-             logs, size, logs + 1);
+    snprintf(
+        reason, sizeof(reason),
+        "writes that alternate between %u areas of %s are fast, and between %u "
+        "areas they are not, but the first read in an unused area takes longer "
+        "as well: they wait for the mapping, not for a merge",
+        logs, size, logs + 1);
     study_say_open(&probe_log_list, findings, reason);
 }
 
@@ -230,10 +230,11 @@ static void conclude(const struct blocks *blocks, bool is_one, uint32_t logs,
     char size[24], why[300];
 
     format_bytes(blocks->bytes, size, sizeof(size));
-    snprintf(why, sizeof(why),
-             "writes to %u blocks in turn are fast, and to %u blocks each "
-             "write waits for a merge, which takes %.1f times as long",
-             logs, logs + 1, exp(merge));
+    snprintf(
+        why, sizeof(why),
+        "writes that alternate between %u blocks are fast, and with %u blocks "
+        "each write waits for a merge, which takes %.1f times as long",
+        logs, logs + 1, exp(merge));
     say_value(findings, "log_list", logs, confidence, why);
     if (!is_one) {
         say_shared(findings, size);
@@ -241,7 +242,7 @@ static void conclude(const struct blocks *blocks, bool is_one, uint32_t logs,
     }
     snprintf(why, sizeof(why),
              "the first and the last page of %s share a log, and the page "
-             "before it needs another one, at random places of the region",
+             "before it needs another, at random places of the region",
              size);
     say_value(findings, "log_block", blocks->bytes, confidence, why);
     if (phase_bytes)

@@ -70,13 +70,12 @@ static const double fast_share = 0.8;
 static void say_none(const struct log_probe *state, double confidence,
                      struct findings *findings)
 {
-    study_say_absent(&probe_log_list, findings,
-                     fmin(confidence, log_none_confidence),
-                     "after writes to %u places, one to a further place costs "
-                     "no more than writing the same place again: nothing is "
-                     "merged, unless a cache or a log that all blocks share "
-                     "takes such writes first",
-                     state->places_max);
+    study_say_absent(
+        &probe_log_list, findings, fmin(confidence, log_none_confidence),
+        "after writes to %u places, a write to another place costs no more "
+        "than a rewrite of the same place: nothing is merged, unless a cache, "
+        "or a log shared by all blocks, takes such writes first",
+        state->places_max);
     findings_up_to(findings, "log_list", state->places_max);
 }
 
@@ -276,10 +275,10 @@ static void say_all_merge(double again_ns, struct findings *findings)
     char reason[300], cost[24];
 
     snprintf(reason, sizeof(reason),
-             "a write of a page takes %s wherever it goes, to the same place "
-             "again as well, and to program a page takes 10 ms or less: each "
-             "seems to rewrite its block, so that logs, if there are any, do "
-             "not show; write whole blocks in order",
+             "a page write takes %s anywhere on the drive, rewrites of the "
+             "same place included, but programming a page takes at most 10 ms: "
+             "each write seems to rewrite its block, so log blocks would not "
+             "show; write whole blocks sequentially",
              format_ns((uint64_t)again_ns, cost, sizeof(cost)));
     study_say_open(&probe_log_list, findings, reason);
     for (size_t i = 0; i < findings->count; i++)
@@ -335,14 +334,14 @@ static void conclude_merges(struct log_probe *state,
             conclude_count(state, fresh, pass, &middle, &logs, findings))
             return;
     }
-    study_say_open(
-        &probe_log_list, findings,
-        logs == 0 ? "writes to new places wait for merges, yet as many places "
-                    "as were tried stay fast in turn: there are more log "
-                    "blocks than that"
-                  : "writes wait for merges, but no number of blocks and no "
-                    "length of a block stand up to fresh data: logs are not "
-                    "replaced in order, or the noise is too large");
+    study_say_open(&probe_log_list, findings,
+                   logs == 0
+                       ? "writes to new places wait for merges, but "
+                         "alternating writes stay fast for as many places as "
+                         "were tried: there are more log blocks than that"
+                       : "writes wait for merges, but fresh data confirms no "
+                         "number and no length of blocks: logs are not "
+                         "replaced in order, or the noise is too large");
 }
 
 /* Concludes when rewrites cost as much as writes to new places: no write
@@ -359,12 +358,11 @@ static void conclude_no_merges(struct log_probe *state,
     else if (arrive)
         say_none(state, fresh->predicted, findings);
     else
-        study_say_open(
-            &probe_log_list, findings,
-            "no write waits for a merge, but neither writes nor the flushes "
-            "behind them take as long as if they got to flash: a buffer that "
-            "no flush empties may take them all; if the device allows it, "
-            "--write-cache=off turns that off");
+        study_say_open(&probe_log_list, findings,
+                       "no write waits for a merge, but writes and their "
+                       "flushes are quicker than flash would be: a buffer that "
+                       "no flush empties may take them all; if the device "
+                       "allows it, turn it off with --write-cache=off");
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -374,9 +372,9 @@ static void think(struct study *study, struct findings *findings)
 
     if (look_at_costs(state, &fresh) != CLAIM_HOLDS)
         study_say_open(&probe_log_list, findings,
-                       "it cannot be told whether a write to a new place "
-                       "waits for a merge: some cost more, but not clearly as "
-                       "much; try a quieter host or another port");
+                       "whether a write to a new place waits for a merge could "
+                       "not be decided: some cost more, but not clearly "
+                       "enough; try a quieter host or another port");
     else if (fresh.side == SIDE_BELOW)
         conclude_no_merges(state, &fresh, findings);
     else
@@ -412,10 +410,11 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_log_list = {
     .name = "log-list",
-    .question = "How many blocks can be updated side by side, and how large is "
-                "such a block?",
-    .idea = "Writes to a few blocks in turn are fast as long as each has a log "
-            "block; with one block more each write waits for a merge.",
+    .question = "How many blocks can be updated in turn, and how large is such "
+                "a block?",
+    .idea =
+        "Writes that alternate between a few blocks are fast as long as each "
+        "has a log block. With one block more, each write waits for a merge.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"log_list", "log_block"},

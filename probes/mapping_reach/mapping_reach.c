@@ -422,14 +422,14 @@ static void deny(struct study *study, const struct contrast largest[],
                                     .looks = looks};
     double confidence = single_confidence(study);
     if (confidence <= 0) {
-        say_both(findings, "places all over the drive may be read faster the "
-                           "second time: then it keeps single entries of the "
-                           "mapping, or what was read");
+        say_both(findings,
+                 "random places may be read faster the second time: then the "
+                 "drive caches single mapping entries, or the data");
         return;
     }
     if (study_claim(study, "deny", contrasts, count, &each) != CLAIM_HOLDS) {
-        say_both(findings, "whether reads all over the drive take longer than "
-                           "those of a small span could not be decided");
+        say_both(findings, "whether reads across the drive take longer than "
+                           "reads of a small span could not be decided");
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -486,8 +486,7 @@ static void say_miss(const struct study *study, const char *phase,
         return;
     }
     finding_measured(finding, floor(middle), &interval, confidence);
-    finding_why(finding, "so much longer takes a read whose mapping is not at "
-                         "hand");
+    finding_why(finding, "extra read time on a mapping-cache miss");
 }
 
 static void certify(struct study *study, uint64_t part_bytes,
@@ -510,8 +509,8 @@ static void certify(struct study *study, uint64_t part_bytes,
 
     if (part_bytes > MIB && part_of(reach_bytes, finer) > part_bytes / 2) {
         say_both(findings, "reads of a large span take longer than those of a "
-                           "small one, but by how long parts the mapping is "
-                           "fetched there would take too many reads to tell");
+                           "small one, but the size of the parts in which the "
+                           "mapping is fetched would need too many reads");
         return;
     }
     if (far > beyond)
@@ -522,9 +521,9 @@ static void certify(struct study *study, uint64_t part_bytes,
     }
     phase_of("certify", part_bytes, phase);
     if (study_claim(study, phase, contrasts, count, &rule) != CLAIM_HOLDS) {
-        say_both(findings, "reads of a large span take longer than those of a "
-                           "small one, but where that begins could not be "
-                           "certified");
+        say_both(findings,
+                 "reads of a large span take longer than those of a small one, "
+                 "but the span where that begins was not confirmed");
         return;
     }
     struct finding *finding =
@@ -537,8 +536,8 @@ static void certify(struct study *study, uint64_t part_bytes,
     format_bytes(reach_bytes, reach, sizeof(reach));
     finding_why(finding,
                 "reads spread over %s take as long as those of %s, and over a "
-                "span that is little larger %.2f times as long",
-                reach, part_bytes > MIB ? "two places of it" : "64 MiB",
+                "slightly larger span %.2f times as long",
+                reach, part_bytes > MIB ? "two of its places" : "64 MiB",
                 exp(contrasts[2].median));
     say_miss(study, phase, &contrasts[2], findings);
 }
@@ -568,14 +567,14 @@ static void find(struct study *study, const struct contrast spans[],
     char phase[LABEL_PHASE_MAX];
 
     if (first == 0) {
-        say_both(findings, "reads spread over the smallest span tried already "
-                           "take longer than those of 64 MiB, or of two "
-                           "places");
+        say_both(findings,
+                 "reads spread over the smallest span tried already take "
+                 "longer than those of 64 MiB, or of two places");
         return;
     }
     if (part_of(spans[first].size_bytes, part) > HIDDEN_PARTS * part) {
-        say_both(findings, "reads of large spans take longer, of spans that "
-                           "are too large to tell from where on");
+        say_both(findings, "reads of large spans take longer, but those spans "
+                           "are too large to find the size from which on");
         return;
     }
     const uint64_t low = spans[first - 1].size_bytes;
@@ -590,8 +589,8 @@ static void find(struct study *study, const struct contrast spans[],
     const uint64_t reach_bytes =
         edge_bisect(phase_of("search", part, phase), &search);
     if (part_of(reach_bytes, part) != part_of(reach_bytes + 2 * step, part)) {
-        say_both(findings, "reads of large spans take longer, but from where "
-                           "on they do the reads are also farther apart");
+        say_both(findings, "reads of large spans take longer, but from that "
+                           "size on the reads are also farther apart");
         return;
     }
     certify(study, part, reach_bytes, step, findings);
@@ -676,11 +675,11 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
 const struct probe probe_mapping_reach = {
     .name = "mapping-reach",
-    .question = "For how much of the drive is its mapping at hand, and what "
-                "does it cost where it is not?",
-    .idea = "One read in each MiB of a span, in order, twice: what a cache of "
-            "the mapping holds is quick the second time, and of a span that "
-            "is larger than its reach nothing is.",
+    .question = "How much of the drive does its mapping cache cover, and what "
+                "does a miss cost?",
+    .idea = "One read in each MiB of a span, in order, twice. Reads that hit "
+            "the mapping cache are quick the second time; in a span larger "
+            "than its reach, none is.",
     .region_min_bytes = 256 * MIB,
     .by_operation = true,
     .answers = {"mapping_reach", "mapping_miss"},

@@ -199,9 +199,9 @@ static void say_levels(const struct nand_profile *profile,
                   fmax(fmin(confidence, given->most), 0));
     finding_why(
         finding,
-        "the %zu pages of %s take %zu different times, the "
-        "nearest apart by a factor of %.2f, at the same places in both "
-        "halves of %zu blocks (correlation %.2f)",
+        "the %zu pages of %s have %zu program times, the closest two a factor "
+        "of %.2f apart, at the same places in both halves of %zu blocks "
+        "(correlation %.2f)",
         profile->count, given->stand_in ? "12 rows of the stripe" : "a block",
         levels->count, exp(nearest(levels)), blocks, profile->correlation);
 }
@@ -216,21 +216,20 @@ static void say_one(uint64_t page_bytes, const struct nand_profile *profile,
     if (may_be_several) {
         finding_why(
             finding,
-            "the %zu pages of a block take one time, but %s are several "
-            "pages of a chip, and may be of all levels of its cells: "
-            "then they take one time together, however many bits a "
-            "cell holds",
+            "the %zu pages of a block take the same time, but %s are several "
+            "pages of a chip, and may cover all levels of its cells: then all "
+            "take the same time for any number of bits per cell",
             profile->count, format_bytes(page_bytes, size, sizeof(size)));
         return;
     }
     finding_found(finding, value_text(type_name(1)),
                   fmin(one_level_confidence, most));
-    finding_why(
-        finding,
-        "the %zu pages of a block take one time, within %.1f %%, in %zu "
-        "blocks: one bit a cell, unless the drive programs the pages "
-        "that share cells together",
-        profile->count, 100 * fmax(3 * profile->error, hidden_least), blocks);
+    finding_why(finding,
+                "the %zu pages of a block take the same time, within %.1f %%, "
+                "in %zu blocks: one bit per cell, unless the drive programs "
+                "the pages that share cells together",
+                profile->count, 100 * fmax(3 * profile->error, hidden_least),
+                blocks);
 }
 
 /* ---- reasoning --------------------------------------------------------- */

@@ -197,24 +197,20 @@ static enum nand_answer look_at(struct state *state, uint32_t blocks,
 static const char *reason_of(enum nand_answer answer)
 {
     if (answer == NAND_ALIKE)
-        return "all pages take one time, but where blocks begin is not known, "
-               "and places that are counted otherwise may mix the kinds of "
-               "pages: run clustered-block as well, or pass "
-               "--assume=clustered_block=SIZE";
+        return "all pages take the same time, but block boundaries are not "
+               "known, so different kinds of pages may be mixed: run "
+               "clustered-block as well, or pass --assume=clustered_block=SIZE";
     if (answer == NAND_LONG)
-        return "all pages take one time, but a longer one than a page with one "
-               "bit a cell takes to program: pages of several levels seem to "
-               "be programmed as one, and then it does not show how many bits "
-               "a cell holds";
+        return "all pages take the same time, but longer than programming a "
+               "page with one bit per cell: pages of several levels seem to be "
+               "programmed together, which hides the number of bits";
     if (answer == NAND_HIDDEN)
-        return "pages that seem to take one time differ a little, always the "
-               "same ones: some levels are too near to each other to be "
-               "counted";
-    return answer == NAND_BLURRED
-               ? "the times of the pages of a block form no clear levels that "
-                 "are tied to their places"
-               : "the noise is too large to tell the times of the pages of a "
-                 "block apart";
+        return "pages that seem to take the same time differ slightly and "
+               "consistently: some levels are too close together to be counted";
+    return answer == NAND_BLURRED ? "the times of the pages of a block do not "
+                                    "form clear levels at fixed places"
+                                  : "the noise is too large to tell the times "
+                                    "of the pages of a block apart";
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -225,9 +221,9 @@ static void think(struct study *study, struct findings *findings)
     enum nand_answer answer = NAND_MORE;
 
     if (state->places < PLACES_MIN) {
-        study_say_open(study->probe, findings,
-                       "the clustered block has too few pages for a pattern to "
-                       "be seen");
+        study_say_open(
+            study->probe, findings,
+            "the clustered block has too few pages for a pattern to show");
         return;
     }
     for (uint32_t blocks = BLOCKS_FIRST;
@@ -290,10 +286,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_nand_type = {
     .name = "nand-type",
-    .question = "How many bits does a cell of the drive hold?",
-    .idea = "The pages that share cells take different times to program, each "
-            "at its place in the block: one time is SLC, two are MLC, three "
-            "TLC, four QLC.",
+    .question = "How many bits does a flash cell of the drive hold?",
+    .idea =
+        "Pages that share cells take different times to program, each at its "
+        "place in the block. One time means SLC, two MLC, three TLC, four QLC.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"nand_type"},

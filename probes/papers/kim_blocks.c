@@ -162,12 +162,13 @@ static void say_readings(struct study *study, struct findings *findings,
 {
     char whole[32], even[32], odd[32], reason[200];
 
-    snprintf(reason, sizeof(reason),
-             "random writes are as fast as sequential ones %s, but in one "
-             "half of the measurement %s, and in the other %s",
-             place_of(reading->bytes[PAPER_WHOLE], whole),
-             place_of(reading->bytes[PAPER_EVEN], even),
-             place_of(reading->bytes[PAPER_ODD], odd));
+    snprintf(
+        reason, sizeof(reason),
+        "random writes are as fast as sequential ones %s; in half of the data "
+        "%s, and in the other %s",
+        place_of(reading->bytes[PAPER_WHOLE], whole),
+        place_of(reading->bytes[PAPER_EVEN], even),
+        place_of(reading->bytes[PAPER_ODD], odd));
     study_say_open(study->probe, findings, reason);
 }
 
@@ -188,12 +189,12 @@ static void think_clustered_block(struct study *study,
         say_readings(study, findings, &reading);
     else if (bytes == 0)
         study_say_open(study->probe, findings,
-                       "random writes are not as fast as sequential ones "
-                       "from one size on, or are at every size");
+                       "random writes never become as fast as sequential ones "
+                       "from some size on, or are so at every size");
     else
         finding_why(paper_say_size(study, findings, "clustered_block", bytes),
-                    "random writes are slower than sequential ones of less "
-                    "than %s, and as fast from there on",
+                    "random writes are slower than sequential ones below %s, "
+                    "and as fast from there on",
                     format_bytes(bytes, size, sizeof(size)));
 }
 
@@ -215,7 +216,8 @@ static void plan_clustered_block(const struct setting *setting,
 
 const struct probe paper_clustered_block = {
     .name = "clustered-block",
-    .question = "From which size on are random writes as fast as others?",
+    .question =
+        "From which size on are random writes as fast as sequential ones?",
     .answers = {"clustered_block"},
     .plan = plan_clustered_block,
     .begin = begin,
@@ -299,7 +301,7 @@ static void think_nand_type(struct study *study, struct findings *findings)
     }
     struct finding *finding = paper_add(study, findings, "nand_type");
     finding_found(finding, value_text(names[clusters]), paper_confidence);
-    finding_why(finding, "the costs of page writes fall into %zu cluster%s",
+    finding_why(finding, "the costs of page writes form %zu cluster%s",
                 clusters, clusters == 1 ? "" : "s");
 }
 
@@ -315,7 +317,7 @@ static void plan_nand_type(const struct setting *setting,
 
 const struct probe paper_nand_type = {
     .name = "nand-type",
-    .question = "How many times do the pages of a few blocks take?",
+    .question = "How many different times do the pages of a few blocks take?",
     .answers = {"nand_type"},
     .plan = plan_nand_type,
     .begin = begin,

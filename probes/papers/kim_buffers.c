@@ -142,10 +142,9 @@ static void think_read_buffer(struct study *study, struct findings *findings)
     char size[24];
 
     if (study->setting.logical_block_bytes > KIB) {
-        study_say_open(
-            study->probe, findings,
-            "the procedure reads in steps of 1 KiB, and this drive has "
-            "larger blocks");
+        study_say_open(study->probe, findings,
+                       "the procedure reads in steps of 1 KiB, but the logical "
+                       "blocks of this drive are larger");
         return;
     }
     const double *gains = read_gains(study, count);
@@ -169,15 +168,16 @@ static void think_read_buffer(struct study *study, struct findings *findings)
                     format_bytes(bytes, size, sizeof(size)));
     } else if (!run.any && gains_faintly(gains, count)) {
         study_say_open(study->probe, findings,
-                       "second reads are a little faster than first ones, by "
-                       "less than a reader of the figure sees");
+                       "second reads are a little faster than first ones, too "
+                       "little to be seen in the figure");
     } else if (!run.any && run.agreement > 0.9) {
         struct finding *finding = paper_add(study, findings, "read_buffer");
         finding_absent(finding, paper_confidence * run.agreement);
         finding_why(finding, "second reads are as slow as first ones");
     } else {
-        study_say_open(study->probe, findings,
-                       "the two curves do not part and meet at clear sizes");
+        study_say_open(
+            study->probe, findings,
+            "the two curves do not separate and meet at clear sizes");
     }
 }
 
@@ -268,15 +268,13 @@ static void conclude_write(const struct study *study, const double buffered[],
     char size[24];
 
     if (log(small_ns / read_ns) > bypass_least) {
-        study_say_open(
-            study->probe, findings,
-            "a small write takes several times as long as a small read, "
-            "so the buffer seems to be bypassed");
+        study_say_open(study->probe, findings,
+                       "a small write takes several times as long as a small "
+                       "read, so it seems to bypass the buffer");
     } else if (!run.any || run.last + 1 >= BUFFER_MOST_KIB) {
-        study_say_open(
-            study->probe, findings,
-            "writes into an empty and into a full buffer do not part at "
-            "a clear size");
+        study_say_open(study->probe, findings,
+                       "writes into an empty and into a full buffer do not "
+                       "separate at a clear size");
     } else if (even.last != run.last || odd.last != run.last) {
         study_say_open(study->probe, findings, paper_halves_disagree);
     } else {
@@ -302,10 +300,9 @@ static void think_write_buffer(struct study *study, struct findings *findings)
                                 .emit = emit_write};
 
     if (study->setting.logical_block_bytes > KIB) {
-        study_say_open(
-            study->probe, findings,
-            "the procedure writes in steps of 1 KiB, and this drive has "
-            "larger blocks");
+        study_say_open(study->probe, findings,
+                       "the procedure writes in steps of 1 KiB, but the "
+                       "logical blocks of this drive are larger");
         return;
     }
     paper_fill(study, sweep.phase, CONTENT_ONES);

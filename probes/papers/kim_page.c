@@ -100,8 +100,8 @@ static void think_clustered_page(struct study *study, struct findings *findings)
         char reason[200] = "no sharp periodic drops of the cost over the size";
         if (period)
             snprintf(reason, sizeof(reason),
-                     "the mean cost of a write drops %s, but in one half of "
-                     "the measurement %s, and in the other %s",
+                     "the mean cost of a write drops %s; in one half of the "
+                     "measurement it drops %s, and in the other %s",
                      reading(period, whole), reading(halves[0], even),
                      reading(halves[1], odd));
         study_say_open(study->probe, findings, reason);
@@ -113,8 +113,8 @@ static void think_clustered_page(struct study *study, struct findings *findings)
                 format_bytes(bytes, size, sizeof(size)));
     struct finding *rmw = paper_add(study, findings, "read_modify_write");
     finding_found(rmw, value_boolean(true), paper_confidence);
-    finding_why(rmw, "the mean cost of a write drops where it fills whole "
-                     "pages");
+    finding_why(
+        rmw, "the mean cost of a write drops at sizes that fill whole pages");
 }
 
 static void plan_clustered_page(const struct setting *setting,
@@ -131,7 +131,7 @@ static void plan_clustered_page(const struct setting *setting,
 
 const struct probe paper_clustered_page = {
     .name = "clustered-page",
-    .question = "In which unit does the cost of a write drop?",
+    .question = "At which unit of size does the cost of a write drop?",
     .answers = {"clustered_page", "read_modify_write"},
     .plan = plan_clustered_page,
     STUDY_PROBE(struct study, .think = think_clustered_page),

@@ -92,6 +92,5 @@ struct finding *paper_say_size(const struct study *study,
     return finding;
 }
 
-const char paper_halves_disagree[] =
-    "the two halves of the measurement do not lead to one reading of the "
-    "figure";
+const char paper_halves_disagree[] = "the two halves of the measurement lead "
+                                     "to different readings of the figure";

@@ -102,7 +102,7 @@ static void think_basic(struct study *study, struct findings *findings)
         double middle = stats_median(ns, REQUESTS);
         finding_found(finding, value_integer((uint64_t)llround(middle)),
                       paper_confidence);
-        finding_why(finding, "the middle of %d requests of 4 KiB", REQUESTS);
+        finding_why(finding, "median of %d 4 KiB requests", REQUESTS);
     }
 }
 
@@ -117,7 +117,7 @@ static void plan_basic(const struct setting *setting, struct probe_plan *plan)
 
 const struct probe paper_basic = {
     .name = "basic",
-    .question = "What do a thousand requests of 4 KiB cost?",
+    .question = "What do a thousand 4 KiB requests cost?",
     .answers = {"random_read", "sequential_read", "random_write",
                 "sequential_write"},
     .plan = plan_basic,
@@ -201,8 +201,8 @@ static void say_no_groups(struct study *study, struct findings *findings)
     for (int i = 0; i < 2; i++) {
         struct finding *finding = paper_add(study, findings, answers[i]);
         finding_absent(finding, paper_confidence);
-        finding_why(finding, "random reads take about one time, however far "
-                             "they are from the one before");
+        finding_why(finding, "random reads take about the same time at any "
+                             "distance from the previous one");
     }
 }
 
@@ -223,14 +223,14 @@ static void say_groups(struct study *study, struct findings *findings,
     struct finding *finding = paper_add(study, findings, "segment_groups");
     finding_found(finding, value_integer(groups), paper_confidence);
     finding_why(finding,
-                "random reads take longer when the one before was in another "
+                "random reads take longer when the previous one was in another "
                 "of %llu parts, and not within one",
                 (unsigned long long)groups);
     finding = paper_add(study, findings, "group_switch");
     finding_found(finding, value_integer((uint64_t)llround(added_ms * 1e6)),
                   paper_confidence);
     finding_why(finding,
-                "the distance of the two times that random reads take");
+                "the difference between the two times of random reads");
 }
 
 static void think_distance(struct study *study, struct findings *findings)
@@ -262,8 +262,8 @@ static void think_distance(struct study *study, struct findings *findings)
         say_groups(study, findings, ms, split, groups);
     else
         study_say_open(study->probe, findings,
-                       "random reads take two times, but no number of equal "
-                       "groups tells which");
+                       "random reads take two different times, but no number "
+                       "of equal groups explains which");
 }
 
 static void plan_distance(const struct setting *setting,
@@ -276,7 +276,8 @@ static void plan_distance(const struct setting *setting,
 
 const struct probe paper_distance = {
     .name = "inter-request-distance",
-    .question = "Do random reads take longer from another part of the drive?",
+    .question = "Do random reads take longer in another part of the drive than "
+                "the previous one?",
     .answers = {"segment_groups", "group_switch"},
     .plan = plan_distance,
     STUDY_PROBE(struct study, .think = think_distance),
@@ -398,8 +399,9 @@ static void say_cost(struct study *study, struct findings *findings,
     }
     finding_found(finding, value_integer((uint64_t)llround(ns)),
                   paper_confidence);
-    finding_why(finding, "the line through the mean times of requests of 4 KiB "
-                         "to 30 times that, or to what the device takes");
+    finding_why(finding,
+                "the line through the mean times of requests from 4 KiB to 30 "
+                "times that, or to the largest the device takes");
 }
 
 static void think_large_request(struct study *study, struct findings *findings)

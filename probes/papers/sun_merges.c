@@ -159,15 +159,14 @@ static void say_half(struct study *study, struct findings *findings,
     double share = (half - zeros) / (both - zeros);
 
     if (share > 0.25 && share < 0.75)
-        finding_why(
-            paper_say_size(study, findings, "content_unit", 2 * KIB),
-            "blocks of 4 KiB with ones in one half cost %.0f ms to merge, in "
-            "both %.0f ms, in none %.0f ms",
-            half, both, zeros);
+        finding_why(paper_say_size(study, findings, "content_unit", 2 * KIB),
+                    "merging a 4 KiB block takes %.0f ms with ones in one "
+                    "half, %.0f ms with ones in both, and %.0f ms with none",
+                    half, both, zeros);
     else
         finding_why(paper_add(study, findings, "content_unit"),
-                    "blocks with ones in one half do not cost half of what "
-                    "those with ones in both cost");
+                    "blocks with ones in one half do not cost half as much as "
+                    "those with ones in both");
 }
 
 static void think_content(struct study *study, struct findings *findings)
@@ -186,23 +185,23 @@ static void think_content(struct study *study, struct findings *findings)
     if (!all || (!dearer && !alike)) {
         study_say_open(study->probe, findings,
                        all ? paper_halves_disagree
-                           : "no write is so dear that a reader would call it "
-                             "a merge");
+                           : "no write is slow enough to pass for a merge");
         return;
     }
     struct finding *finding = paper_add(study, findings, "content_dependence");
     finding_found(finding, value_boolean(dearer), paper_confidence);
-    finding_why(finding,
-                "merges cost %.0f ms when ones are written and %.0f ms when "
-                "zeros are",
-                merge_ms[1], merge_ms[0]);
+    finding_why(
+        finding,
+        "merges cost %.0f ms when ones are written and %.0f ms when zeros are",
+        merge_ms[1], merge_ms[0]);
     if (dearer) {
         say_half(study, findings, merge_ms);
         return;
     }
     finding = paper_add(study, findings, "content_unit");
     finding_absent(finding, paper_confidence);
-    finding_why(finding, "contents do not matter, so no part of them does");
+    finding_why(finding,
+                "the data makes no difference, so there is no content unit");
 }
 
 static void plan_content(const struct setting *setting, struct probe_plan *plan)
@@ -279,7 +278,7 @@ static void think_log_list(struct study *study, struct findings *findings)
     log_bytes = write_in_order(study, &between_ms);
     if (log_bytes == 0) {
         study_say_open(study->probe, findings,
-                       "writes in order are not dear at one distance");
+                       "sequential writes are not slow at one fixed distance");
         return;
     }
     while (places <= PLACES_MOST &&
@@ -287,18 +286,18 @@ static void think_log_list(struct study *study, struct findings *findings)
         places++;
     if (places == 1 || places > PLACES_MOST) {
         finding_why(paper_add(study, findings, "log_list"),
-                    "for no number of blocks do all writes of the second "
-                    "round wait for a merge, and for one less none");
+                    "at no number of blocks do all writes of the second round "
+                    "start to wait for a merge");
     } else {
         struct finding *finding = paper_add(study, findings, "log_list");
         finding_found(finding, value_integer(places - 1), paper_confidence);
         finding_why(finding,
-                    "%llu writes a block apart all wait for a merge the second "
-                    "time, and one less do not",
+                    "%llu writes, one block apart, all wait for a merge the "
+                    "second time, and one fewer do not",
                     (unsigned long long)places);
     }
     finding_why(paper_say_size(study, findings, "log_block", log_bytes),
-                "written in order, every %s brings one dear write",
+                "in sequential writing, every %s brings one slow write",
                 format_bytes(log_bytes, size, sizeof(size)));
 }
 
@@ -315,7 +314,7 @@ static void plan_log_list(const struct setting *setting,
 
 const struct probe paper_log_list = {
     .name = "log-list",
-    .question = "After how many blocks does each write wait for a merge?",
+    .question = "From how many blocks on does each write wait for a merge?",
     .answers = {"log_list", "log_block"},
     .plan = plan_log_list,
     STUDY_PROBE(struct study, .think = think_log_list),

@@ -191,8 +191,8 @@ static void say_absent(struct finding *finding,
 {
     finding_absent(finding, fmin(claim_confidence(contrasts, count, &rule),
                                  ahead_confidence));
-    finding_why(finding, "no read of 4 KiB, up to 1 MiB beyond a stream, is "
-                         "quicker than behind reads in falling order");
+    finding_why(finding, "no 4 KiB read, up to 1 MiB beyond a stream, is "
+                         "quicker than after reads in descending order");
 }
 
 /* Nothing profits: a few gaps, on fresh places. */
@@ -215,14 +215,14 @@ static void deny(struct study *study, struct findings *findings)
     if (claim == CLAIM_HOLDS)
         say_absent(finding, contrasts, count);
     else if (claim_culprit(contrasts, count) == of_long)
-        finding_why(finding, "right behind a stream of long reads a read may "
-                             "be quicker, and behind short ones none is, so "
-                             "that how far it is read ahead does not show");
+        finding_why(finding, "right after a stream of long reads a read may be "
+                             "quicker, and after short ones none is, so the "
+                             "read-ahead distance does not show");
     else
         finding_why(
             finding,
-            "whether reads of 4 KiB right behind a stream are quicker "
-            "could not be decided: by %.0f %% at %llu KiB",
+            "whether 4 KiB reads right after a stream are quicker could not be "
+            "decided: by %.0f %% at %llu KiB",
             100 * (exp(claim_culprit(contrasts, count)->median) - 1),
             (unsigned long long)(claim_culprit(contrasts, count)->size_bytes /
                                  KIB));
@@ -256,16 +256,15 @@ static void certify(struct study *study, uint64_t gap_bytes,
 
     format_bytes(gap_bytes + read_bytes, ahead, sizeof(ahead));
     if (claim != CLAIM_HOLDS && claim_culprit(contrasts, count) == at_once) {
-        finding_why(finding,
-                    "a read right behind another is quicker, whether a stream "
-                    "led up to it or not: the drive reads in larger units, or "
-                    "ahead of any read");
+        finding_why(finding, "a read right after another is quicker with or "
+                             "without a stream before it: the drive reads in "
+                             "larger units, or reads ahead after any read");
         return;
     }
     if (claim != CLAIM_HOLDS) {
         finding_why(finding,
-                    "reads behind a stream are quicker, but that they are so "
-                    "up to %s, and none beyond, could not be certified",
+                    "reads after a stream are quicker, but that this holds up "
+                    "to %s and no farther was not confirmed",
                     ahead);
         return;
     }
@@ -274,9 +273,9 @@ static void certify(struct study *study, uint64_t gap_bytes,
         fmin(claim_confidence(contrasts, count, &rule), ahead_confidence));
     finding->high = value_integer(gap_bytes + 2 * read_bytes);
     finding_why(finding,
-                "a read of 4 KiB that ends up to %s beyond a stream takes %.2f "
-                "times less than behind reads in falling order, and one beyond "
-                "that as long",
+                "a 4 KiB read that ends up to %s beyond a stream takes %.2f "
+                "times less than after reads in descending order, and one "
+                "beyond that just as long",
                 ahead, exp(contrasts[0].median));
 }
 
@@ -303,7 +302,8 @@ static void think(struct study *study, struct findings *findings)
     }
     if (last + 1 == count) {
         finding_why(findings_add(findings, "read-ahead", "read_ahead"),
-                    "reads are quicker as far beyond a stream as was tried");
+                    "reads are quicker at every distance beyond a stream that "
+                    "was tried");
         return;
     }
     const struct edge_bisection search = {
@@ -337,10 +337,10 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
 const struct probe probe_read_ahead = {
     .name = "read-ahead",
-    .question = "How far does the drive read ahead of a stream?",
-    .idea = "A few reads in order, a pause, and one read beyond them: what was "
-            "read ahead is quicker than behind the same reads in falling "
-            "order.",
+    .question = "How far does the drive read ahead of a sequential stream?",
+    .idea = "A few sequential reads, a pause, and one read beyond them. It is "
+            "quicker if the drive has read ahead; reads in descending order "
+            "are the reference.",
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"read_ahead"},

@@ -255,14 +255,13 @@ static void conclude_none(struct read_probe *state, const struct survey *survey,
         finding_absent(finding, confidence);
         finding_why(finding,
                     "a second read of the same place is not faster than the "
-                    "first, for every size up to %s",
+                    "first at any size up to %s",
                     most);
         findings_up_to(findings, "read_buffer",
                        survey->sizes[survey->count - 1].size_bytes);
     } else {
-        finding_why(finding,
-                    "second reads of the same place are sometimes faster and "
-                    "sometimes not, too irregularly for a size");
+        finding_why(finding, "second reads of the same place are sometimes "
+                             "faster, but too irregularly to show a size");
     }
 }
 
@@ -287,13 +286,13 @@ static void say_size(struct read_probe *state, const struct read_shown *shown,
         finding->confidence = fmin(finding->confidence, ahead_confidence);
         finding->low = value_integer(shown->upwards_bytes);
         snprintf(ahead, sizeof(ahead),
-                 "; of reads in order it keeps %s less: it may read ahead",
+                 "; it keeps %s less of sequential reads, so it may read ahead",
                  format_bytes(ahead_bytes, kept, sizeof(kept)));
     }
     finding_why(
         finding,
-        "a second read of the same place is up to %.2f times as fast as "
-        "the first up to %s, and no faster from %s on%s",
+        "a second read of the same place is up to %.2f times as fast as the "
+        "first up to %s, and no faster from %s on%s",
         exp(shown->gain), format_bytes(shown->bytes, size, sizeof(size)),
         format_bytes(shown->bytes + state->grain_bytes, next, sizeof(next)),
         ahead);
@@ -312,10 +311,10 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
         finding_why(
             add(findings),
             survey->broken
-                ? "some sizes profit from a second read and some between them "
-                  "do not, so no one buffer size explains them%s"
+                ? "a second read is faster at some sizes but not at some "
+                  "between them, so no single buffer size explains them%s"
                 : "a second read is faster up to the largest size tried, %s; "
-                  "what keeps the data may be larger, or the host's cache",
+                  "the buffer may be larger, or it is the host's cache",
             survey->broken ? ""
                            : format_bytes(sizes[survey->count - 1].size_bytes,
                                           most, sizeof(most)));
@@ -355,8 +354,8 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
         say_size(state, &shown, findings);
     else
         finding_why(add(findings),
-                    "second reads are faster up to somewhere around %llu KiB, "
-                    "but the exact size did not stand up to fresh data",
+                    "second reads are faster up to around %llu KiB, but fresh "
+                    "data did not confirm the exact size",
                     (unsigned long long)(shown.bytes / KIB));
 }
 
@@ -394,9 +393,9 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_read_buffer = {
     .name = "read-buffer",
-    .question = "How many bytes does the drive keep from what it read last?",
+    .question = "How much recently read data does the drive keep in memory?",
     .idea = "A second read of the same place is faster than the first as long "
-            "as it fits into the read buffer.",
+            "as the data fits into the read buffer.",
     .writes = false,
     .region_min_bytes = 64 * MIB,
     .by_operation = true,

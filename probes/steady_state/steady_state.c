@@ -83,14 +83,14 @@ static void say_open(struct findings *findings, const char *reason)
 
 static void say_spare(const struct steady_rate *rate, struct findings *findings)
 {
-    finding_why(add(findings, "spare_share"), "%s",
-                rate->reason == STEADY_MERGES
-                    ? "the drive merges log blocks, so that what a write costs "
-                      "does not tell how much is spare"
-                : rate->fell_at == 0
-                    ? "the rate does not fall, so that cleaning does not show"
-                    : "how much cleaning copies and what a copy costs are "
-                      "known as a product only");
+    finding_why(
+        add(findings, "spare_share"), "%s",
+        rate->reason == STEADY_MERGES
+            ? "the drive merges log blocks, so the cost of a write does not "
+              "show the spare area"
+        : rate->fell_at == 0
+            ? "the rate does not fall, so garbage collection does not show"
+            : "only the product of copied data and cost per copy is known");
 }
 
 static void say_rate(const struct steady_probe *state,
@@ -111,11 +111,11 @@ static void say_rate(const struct steady_probe *state,
     if (rate->fresh_ns > 0)
         finding_extra(finding, "fresh",
                       value_integer((uint64_t)llround(rate->fresh_ns)));
-    finding_why(finding,
-                "the rate of %d writes under way, at random places of %s, "
-                "stays for %zu of them%s%s",
-                LOAD_DEPTH, span, writes, fell,
-                rate->reason == STEADY_MERGES ? "; each costs merges" : "");
+    finding_why(
+        finding,
+        "random writes at QD %d in %s keep a steady rate for %zu writes%s%s",
+        LOAD_DEPTH, span, writes, fell,
+        rate->reason == STEADY_MERGES ? "; each waits for merges" : "");
 }
 
 static void say_stall(struct steady_probe *state,
@@ -130,22 +130,22 @@ static void say_stall(struct steady_probe *state,
     char text[24];
 
     if (count < stall_writes_least) {
-        finding_why(finding,
-                    "the rate stays for %zu writes, too few to tell what one "
-                    "in a thousand takes",
-                    count);
+        finding_why(
+            finding,
+            "the rate is steady for %zu writes, too few to find the p99.9",
+            count);
         return;
     }
     if (!stall.agrees) {
         finding_why(finding, "the longest of a thousand writes differ too much "
-                             "from one part of the writes to the next");
+                             "between parts of the measurement");
         return;
     }
     if (read_ns > read_share * stall.ns) {
         finding_why(
             finding,
-            "a read of the drive at rest took %s as well, so that it "
-            "is not known what holds up the longest writes",
+            "a read of the idle drive took %s as well, so the cause of the "
+            "longest writes is not known",
             format_ns((uint64_t)fmin(read_ns, 1e15), text, sizeof(text)));
         return;
     }
@@ -153,7 +153,7 @@ static void say_stall(struct steady_probe *state,
         finding_absent(finding, stall_sure);
         finding_why(finding,
                     "999 of 1000 writes take less than %.1f times as long as "
-                    "%d that wait for each other",
+                    "the average wait at QD %d",
                     stall_least, LOAD_DEPTH);
         return;
     }
@@ -161,9 +161,7 @@ static void say_stall(struct steady_probe *state,
                   stall_sure);
     finding->low = value_integer((uint64_t)floor(stall.low));
     finding->high = value_integer((uint64_t)ceil(stall.high));
-    finding_why(finding,
-                "of %zu writes, %d under way, one in a thousand took longer",
-                count, LOAD_DEPTH);
+    finding_why(finding, "p99.9 of %zu writes at QD %d", count, LOAD_DEPTH);
 }
 
 static void say_none(struct steady_probe *state, const struct steady_rate *rate,
@@ -177,13 +175,14 @@ static void say_none(struct steady_probe *state, const struct steady_rate *rate,
     load_remedy(&state->study.setting, 2 * (double)rate->to,
                 rate_mean(ns, rate->to, INFINITY), more);
     if (rate->reason == STEADY_UNUSED)
-        snprintf(what, sizeof(what),
-                 "the rate of %zu writes stays, but the spare flash may not be "
-                 "used up yet, or was before (then run fill first); %s",
-                 writes, more);
+        snprintf(
+            what, sizeof(what),
+            "the rate of %zu writes is steady, but the spare area may not be "
+            "used up yet, or was used up before (then run fill first); %s",
+            writes, more);
     else
         snprintf(what, sizeof(what),
-                 "the rate still changes after %zu writes at random places; %s",
+                 "the rate of random writes still changes after %zu writes; %s",
                  writes, more);
     say_open(findings, what);
 }
@@ -213,9 +212,8 @@ static bool takes_too_long(struct steady_probe *state,
     if (seconds <= state->longest_ns / 1e9)
         return false;
     snprintf(what, sizeof(what),
-             "writes at random places would take %.0f s or more to %s; %s",
-             seconds,
-             state->merges ? "tell their rate" : "use up the spare flash",
+             "random writes would need %.0f s or more to %s; %s", seconds,
+             state->merges ? "show their rate" : "use up the spare area",
              load_remedy(&state->study.setting, (double)blocks_needed(state),
                          rate_mean(ns, TRIED_BLOCKS, INFINITY), more));
     say_open(findings, what);
@@ -260,8 +258,8 @@ static bool is_disturbed(struct steady_probe *state, struct findings *findings)
     if (rest.added * LOAD_DEPTH <= added_most && isfinite(rest.longest_ns))
         return false;
     snprintf(what, sizeof(what),
-             "%.1f %% of reads of the drive at rest are held up by something "
-             "else, and each such request would hold up %d writes",
+             "something else delays %.1f %% of reads of the idle drive, and "
+             "each such delay would hold up %d writes",
              100 * rest.held_up, LOAD_DEPTH);
     say_open(findings, what);
     return true;
@@ -271,16 +269,15 @@ static bool is_too_small(const struct steady_probe *state,
                          struct findings *findings)
 {
     if (state->load.span_bytes < span_least_bytes) {
-        say_open(findings, "the region is too small for it");
+        say_open(findings, "the region is too small for this probe");
         return true;
     }
     if (state->blocks_most < larger_of(FIRST_BLOCKS, blocks_needed(state))) {
         char what[240], more[LOAD_REMEDY_MAX];
         snprintf(
             what, sizeof(what),
-            "the writes that the budget of this probe allows are too few "
-            "to use up the spare flash, by the write unit as far as it is "
-            "known; %s",
+            "the write budget of this probe is too small to use up the spare "
+            "area, assuming the write unit as far as it is known; %s",
             load_remedy(&state->study.setting,
                         (double)larger_of(FIRST_BLOCKS, blocks_needed(state)),
                         0, more));
@@ -304,8 +301,8 @@ static void think(struct study *study, struct findings *findings)
     }
     const double growth = steady_read_growth(state);
     if (growth <= 0 || growth > hot_least) {
-        say_open(findings, "reads take longer as well behind the writes: the "
-                           "drive may be hot, or at work on something else");
+        say_open(findings, "reads take longer as well after the writes: the "
+                           "drive may be hot, or busy with something else");
         return;
     }
     say_rate(state, &rate, findings);
@@ -378,11 +375,11 @@ static int start(const struct setting *setting, const struct findings *known,
 
 const struct probe probe_steady_state = {
     .name = "steady-state",
-    .question = "What does a random write cost once the drive has to clean, "
-                "and how long do the longest wait?",
-    .idea = "Writes of 4 KiB at random places of an eighth of the drive, until "
-            "its spare flash is used up and their rate stays. Shows best "
-            "behind fill, with a --write-budget of twice the capacity.",
+    .question = "How long do random writes take once garbage collection runs, "
+                "and what is their p99.9?",
+    .idea = "4 KiB random writes in an eighth of the drive, until the spare "
+            "area is used up and the rate is steady. Most reliable after fill, "
+            "with --write-budget at twice the capacity.",
     .writes = true,
     .takes_rest = true,
     .region_min_bytes = 128 * MIB,

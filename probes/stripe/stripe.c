@@ -90,17 +90,18 @@ static void deny(struct study *study, double pair, struct findings *findings)
     serial_contrasts(contrasts);
     if (study_claim(study, "serial", contrasts, 2, &rule) != CLAIM_HOLDS) {
         char why[200];
-        snprintf(why, sizeof(why),
-                 "two reads together take %.2f times as long as one, but it is "
-                 "not sure that one is always served after the other",
-                 pair);
+        snprintf(
+            why, sizeof(why),
+            "two simultaneous reads take %.2f times as long as one, but it is "
+            "not certain that they are always served one after the other",
+            pair);
         say_open(findings, why);
         return;
     }
     study_say_absent(&probe_stripe, findings,
                      claim_confidence(contrasts, 2, &rule),
-                     "two reads together take %.2f times as long as one, "
-                     "wherever they lie: one is served after the other",
+                     "two simultaneous reads take %.2f times as long as one at "
+                     "every distance: they are served one after the other",
                      exp(contrasts[0].median));
 }
 
@@ -183,17 +184,17 @@ static void say_units(const struct stripe *stripe, double confidence,
     format_bytes(stripe->period_bytes, period, sizeof(period));
     format_bytes(stripe->reach_bytes, reach, sizeof(reach));
     if (!stripe->reaches_all) {
-        finding_why(finding,
-                    "%s lie on one unit, and %u units follow one another; but "
-                    "places more than %s apart lie on others, of which there "
-                    "may be more",
-                    unit, stripe->units, reach);
+        finding_why(
+            finding,
+            "%s lie on one unit, and %u units follow one another; but places "
+            "more than %s apart lie on other units, so there may be more",
+            unit, stripe->units, reach);
         return;
     }
     finding_found(finding, value_integer(stripe->units),
                   fmin(confidence, units_confidence));
     finding_why(finding,
-                "of two reads one waits for the other at any multiple of %s, "
+                "one of two reads waits for the other at every multiple of %s, "
                 "and at no other multiple of %s",
                 period, unit);
 }
@@ -223,10 +224,11 @@ static void say_stripe(const struct stripe *stripe,
     format_bytes(stripe->unit_bytes, unit, sizeof(unit));
     format_bytes(stripe->period_bytes, period, sizeof(period));
     finding_found(finding, value_integer(stripe->unit_bytes), confidence);
-    finding_why(finding,
-                "of reads %s apart %.0f %% wait for each other, and take %.2f "
-                "times as long as one; of those %s more or less apart few do",
-                period, 100 * contrasts[0].median, level, unit);
+    finding_why(
+        finding,
+        "of simultaneous reads %s apart, %.0f %% wait for each other and take "
+        "%.2f times as long as one; of those %s more or less apart, few do",
+        period, 100 * contrasts[0].median, level, unit);
     say_units(stripe, confidence, unit, findings);
 }
 
@@ -244,8 +246,8 @@ static void say_unproved(const struct stripe *stripe,
                  sizeof(at));
     const bool some = culprit->kind != PAIRS_DISTANCE;
     snprintf(why, sizeof(why),
-             "reads %s apart seem to lie on one unit, but then %s should wait "
-             "for each other of those that are %s%s apart, and %.0f %% do",
+             "reads %s apart seem to lie on one unit, but then %s reads that "
+             "are %s%s apart should wait for each other, and %.0f %% do",
              period, culprit->expected == SIDE_BELOW ? "few" : "most",
              some ? "multiples of " : "", at, 100 * culprit->median);
     say_open(findings, why);
@@ -290,8 +292,8 @@ static void think(struct study *study, struct findings *findings)
     const double pair = screen(study);
     if ((double)study->setting.clock_step_ns >
         tick_most * (double)study->quickest_ns) {
-        say_open(findings, "completions are seen at ticks that are longer than "
-                           "a tenth of a read");
+        say_open(findings, "completions are seen at clock ticks that are "
+                           "longer than a tenth of a read");
         return;
     }
     if (pair > serial_likely) {
@@ -300,25 +302,26 @@ static void think(struct study *study, struct findings *findings)
     }
     switch (stripe_search(state, &stripe, &level)) {
     case STRIPE_FLAT:
-        snprintf(why, sizeof(why),
-                 "two reads together take %.2f times as long as one, and at no "
-                 "distance longer: a buffer answers, units follow no order, or "
-                 "something else than units is shared",
-                 pair);
+        snprintf(
+            why, sizeof(why),
+            "two simultaneous reads take %.2f times as long as one at every "
+            "distance, so the stripe does not show: a buffer answers, units "
+            "follow no order, or reads share something other than units",
+            pair);
         say_open(findings, why);
         return;
     case STRIPE_ONE_LOBE:
-        say_open(findings, "near reads wait for each other, but at no distance "
-                           "farther than that they do again");
+        say_open(findings, "nearby reads wait for each other, but they never "
+                           "do so again at a larger distance");
         return;
     case STRIPE_PARTLY:
-        say_open(findings, "at some distances reads wait for each other in "
-                           "part, as for a bus, and those that wait in full "
-                           "are too much like them to tell a unit");
+        say_open(findings,
+                 "at some distances reads wait for each other in part, as for "
+                 "a bus, and full waits cannot be told apart from them");
         return;
     case STRIPE_UNCLEAR:
         say_open(findings, "at some distances reads wait for each other, but "
-                           "no stripe of equal units explains at which");
+                           "no stripe of equal units explains the distances");
         return;
     case STRIPE_SEEN:
         certify(study, &stripe, level, findings);
@@ -372,10 +375,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_stripe = {
     .name = "stripe",
-    .question = "How many bytes lie on one parallel unit before the next "
+    .question = "How much data lies on one parallel unit before the next "
                 "begins, and how many units are there?",
-    .idea = "Two reads sent together wait for each other where they lie on one "
-            "unit: at which distances do they?",
+    .idea = "Two simultaneous reads wait for each other where they lie on one "
+            "unit. The distances at which they do reveal the stripe.",
     .region_min_bytes = 16 * MIB,
     .by_operation = true,
     .answers = {"stripe_unit", "parallel_units"},

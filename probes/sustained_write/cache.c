@@ -61,24 +61,23 @@ static void say_recovery(double low_ns, double high_ns, int tried,
     format_ns((uint64_t)high_ns, high, sizeof(high));
     if (tried < SUSTAINED_RESTS) {
         finding_why(finding,
-                    "a rest of %s brings it back; the write budget leaves no "
-                    "room for more of others",
+                    "after a rest of %s it is empty again; the write budget is "
+                    "too small to try other rests",
                     high);
         return;
     }
     if (low_ns <= (double)rest_least_ns) {
-        finding_why(finding, "the shortest rest of %s already brings it back",
-                    high);
+        finding_why(finding, "the shortest rest, %s, already empties it", high);
         return;
     }
     finding_found(finding, value_integer((uint64_t)sqrt(low_ns * high_ns)),
                   fmin(recovery_confidence, confidence));
     finding->low = value_integer((uint64_t)low_ns);
     finding->high = value_integer((uint64_t)high_ns);
-    finding_why(finding,
-                "a rest of %s brings back nearly all of it, and one of %s does "
-                "not",
-                high, low);
+    finding_why(
+        finding,
+        "a rest of %s restores nearly all of it, and one of %s does not", high,
+        low);
 }
 
 /* Each pass leaves the cache full for the next. */
@@ -133,8 +132,8 @@ static void say_size(const struct sustained_probe *state,
                                  SUSTAINED_BLOCK_BYTES);
     finding->high = value_integer((most + in_flight) * SUSTAINED_BLOCK_BYTES);
     finding_why(finding,
-                "writes in order are %.1f times as fast for %s, and again for "
-                "%s after a rest, but not after a flush alone",
+                "sequential writes are %.1f times as fast for %s, and again "
+                "for %s after a rest, but not after a flush alone",
                 change->slow.ns / change->fast.ns, first, second);
 }
 
@@ -145,10 +144,10 @@ static void conclude_memory(const struct sustained_probe *state,
                             struct findings *findings)
 {
     if (change->at > state->memory_blocks)
-        sustained_say_open(findings,
-                           "the rate falls, and a flush and more writes in "
-                           "order bring it back: that is no cache of flash, "
-                           "but memory or cleaning");
+        sustained_say_open(
+            findings,
+            "the rate falls, and a flush and more sequential writes restore "
+            "it: not an SLC cache, but memory or garbage collection");
     else
         sustained_say_none(state, &change->slow, ns, count, change->at,
                            findings);
@@ -166,8 +165,8 @@ static void say_other_place(const struct fall *fall, struct findings *findings)
     char what[160], first[24], second[24];
 
     snprintf(what, sizeof(what),
-             "the rate falls after %s, and after a rest not there again, as "
-             "that of a cache would, but after %s",
+             "the rate falls after %s, and after a rest it falls after %s "
+             "instead, which no SLC cache would do",
              size_text(fall->at, first), size_text(fall->second_at, second));
     sustained_say_open(findings, what);
 }
@@ -197,8 +196,7 @@ void sustained_conclude_fall(struct sustained_probe *state,
     if (is_hot(state, &again)) {
         sustained_say_open(findings,
                            "the rate falls, but reads are slower then as well: "
-                           "the drive may be hot, or at work on something "
-                           "else");
+                           "the drive may be hot, or busy with something else");
         return;
     }
     const double *after = sustained_blocks(state, &rested, rested_blocks);
@@ -211,25 +209,23 @@ void sustained_conclude_fall(struct sustained_probe *state,
     if (fall.at < blocks_least || !rate_narrow(&change->slow) ||
         times_confidence(spread) <= 0) {
         sustained_say_open(findings,
-                           "the first writes are faster, but there are too few "
-                           "of them, or single writes vary too much, to tell "
-                           "what is behind it");
+                           "the first writes are faster, but they are too few, "
+                           "or single writes vary too much, to find the cause");
         return;
     }
     if (fall.at <= state->memory_blocks && !state->flush_empties) {
-        sustained_say_open(findings,
-                           "the first writes are faster, and again after a "
-                           "rest: that may be a small cache of flash, or "
-                           "memory that a flush does not empty");
+        sustained_say_open(
+            findings, "the first writes are faster, and again after a rest: a "
+                      "small SLC cache, or memory that a flush does not empty");
         return;
     }
     say_size(state, change, &fall,
              fmin(cache_confidence, sustained_confidence(state, spread)),
              findings);
     sustained_say_rate(state, findings, "fast_write_rate", &change->fast,
-                       spread, "writes in order until the fast cache is full");
+                       spread, "sequential writes until the SLC cache is full");
     sustained_say_rate(state, findings, "sustained_write_rate", &change->slow,
-                       spread, "writes in order once the fast cache is full");
+                       spread, "sequential writes once the SLC cache is full");
     find_recovery(state, &fall, sustained_next_chunk(&rested, rested_blocks),
                   count + again_blocks + rested_blocks,
                   sustained_confidence(state, spread), findings);

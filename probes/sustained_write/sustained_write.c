@@ -127,14 +127,15 @@ void sustained_say_rate(const struct sustained_probe *state,
 
     if (confidence <= 0) {
         finding_why(finding,
-                    "single writes vary by %.0f %%, too much for a rate that "
-                    "is the drive's",
+                    "single writes vary by %.0f %%, too much for a rate of the "
+                    "drive itself",
                     100 * spread);
         return;
     }
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
-        finding_why(finding, "the rate differs too much from one part of the "
-                             "writes to the next");
+        finding_why(
+            finding,
+            "the rate differs too much between parts of the measurement");
         return;
     }
     finding_found(finding, value_integer((uint64_t)(units / level->ns)),
@@ -177,24 +178,24 @@ void sustained_say_none(const struct sustained_probe *state,
     if (count * SUSTAINED_BLOCK_BYTES <
         state->study.setting.capacity_bytes / cache_parts / MIB * MIB) {
         snprintf(what, sizeof(what),
-                 "the rate of writes in order stays for %s, but a fast cache "
-                 "may be larger; --write-budget allows more",
+                 "the rate of sequential writes stays the same for %s, but an "
+                 "SLC cache may be larger; --write-budget allows more",
                  size);
         sustained_say_open(findings, what);
         return;
     }
     if (!rate_narrow(level) || times_confidence(spread) <= 0) {
         sustained_say_open(findings,
-                           "the rate of writes in order differs too much from "
-                           "one part of them to the next");
+                           "the rate of sequential writes differs too much "
+                           "between parts of the measurement");
         return;
     }
     const double mean_ns = rate_mean(block_ns, count, INFINITY);
     const bool hidden = mean_ns > hidden_least * level->ns;
     snprintf(what, sizeof(what),
-             "after a rest, writes in order keep one rate for %s%s", size,
-             hidden ? ", but pauses among them, which may be the drive's or of "
-                      "something else, may be what a full cache costs"
+             "after a rest, sequential writes keep one rate for %s%s", size,
+             hidden ? ", but with pauses; a full cache may cause them, or the "
+                      "drive, or something else"
                     : "");
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         struct finding *finding = sustained_add(findings, absent[i]);
@@ -222,8 +223,9 @@ static void think(struct study *study, struct findings *findings)
     size_t count;
 
     if (state->first_blocks_most < FIRST_BLOCKS / 2) {
-        sustained_say_open(findings,
-                           "region or write budget are too small for it");
+        sustained_say_open(
+            findings,
+            "the region or the write budget is too small for this probe");
         return;
     }
     state->held_up_share = held_up_share(state);
@@ -239,8 +241,8 @@ static void think(struct study *study, struct findings *findings)
     if (pauses == SUSTAINED_LONG_PAUSES) {
         sustained_say_open(findings,
                            "most of the time passes in a few long pauses, and "
-                           "reads of the drive at rest are held up as well, so "
-                           "that it is not known what writes cost");
+                           "reads of the idle drive are delayed as well, so "
+                           "the cost of writes is not known");
         return;
     }
     const struct rate_change change = change_of(state, ns, count);
@@ -249,10 +251,10 @@ static void think(struct study *study, struct findings *findings)
             rate_level(ns, count, state->held_up_share);
         sustained_say_none(state, &level, ns, count, 0, findings);
     } else if (!change.found)
-        sustained_say_open(findings,
-                           "the rate of writes in order changes, but by too "
-                           "little, or too near the end of what was written, "
-                           "to tell it from chance");
+        sustained_say_open(
+            findings,
+            "the rate of sequential writes changes, but too little, or too "
+            "near the end of the measurement, to rule out chance");
     else
         sustained_conclude_fall(state, ns, count, &change, findings);
 }
@@ -329,11 +331,11 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_sustained_write = {
     .name = "sustained-write",
-    .question = "How long does it write fast, how fast then, and when is it "
-                "fast again?",
-    .idea = "Writes in order until the rate falls and stays, and again after a "
-            "rest: a cache of flash comes back when the drive has copied it "
-            "out.",
+    .question = "How long does the drive write fast, how fast afterwards, and "
+                "when is it fast again?",
+    .idea =
+        "Sequential writes until the rate falls and stays low, and again after "
+        "a rest. An SLC cache is empty again once the drive has copied it out.",
     .writes = true,
     .region_min_bytes = 256 * MIB,
     .answers = {"fast_cache", "fast_write_rate", "sustained_write_rate",

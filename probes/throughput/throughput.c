@@ -169,15 +169,15 @@ static void say_rate(struct finding *finding, double ns_each,
 
     if (confidence <= 0) {
         finding_why(finding,
-                    "single reads vary by %.0f %%, too much for a rate that is "
-                    "the drive's",
+                    "single reads vary by %.0f %%, too much for a rate of the "
+                    "drive itself",
                     100 * spread);
         return;
     }
     if (!times_narrow(ns, ns_each, width_most)) {
         finding_why(finding,
                     "the rate differs too much from one block of requests to "
-                    "the next: it is between %.3g and %.3g of its middle",
+                    "the next: it is between %.3g and %.3g of the median",
                     ns_each / ns->high, ns_each / ns->low);
         return;
     }
@@ -196,19 +196,20 @@ static void say_blocks(struct finding *finding, const struct block_times *times,
     const struct interval ns = interval_of(times);
 
     if (times->quick_ns < quick_least * times->ns)
-        finding_why(finding, "requests are answered in batches, so that their "
-                             "rate is not even");
+        finding_why(
+            finding,
+            "requests are answered in batches, so their rate is not even");
     else
         say_rate(finding, times->ns, &ns, units, screen, what);
 }
 
-/* "16 under way at once". */
+/* "at QD 16" */
 static char *depth_text(uint32_t depth, char *text, size_t size)
 {
     if (depth == 1)
-        snprintf(text, size, "one at a time");
+        snprintf(text, size, "at QD 1");
     else
-        snprintf(text, size, "%u under way at once", depth);
+        snprintf(text, size, "at QD %u", depth);
     return text;
 }
 
@@ -226,14 +227,13 @@ static void say_reads(const struct throughput_probe *state,
     format_quantity((uint64_t)(1e9 / screen->order[0].ns * order_bytes),
                     finding->unit, alone, sizeof(alone));
     snprintf(what, sizeof(what),
-             "reads of %s in order, %s; single ones reach %s", size,
+             "sequential reads of %s %s; at QD 1 they reach %s", size,
              depth_text(order->block.depth, depth, sizeof(depth)), alone);
     say_blocks(finding, &order->times, order_bytes, screen, what);
     finding = findings_add(findings, "throughput", "random_read_rate");
     format_quantity((uint64_t)(1e9 / screen->random[0].ns), finding->unit,
                     alone, sizeof(alone));
-    snprintf(what, sizeof(what),
-             "reads of 4 KiB at random places, %s; single ones reach %s",
+    snprintf(what, sizeof(what), "random 4 KiB reads %s; at QD 1 they reach %s",
              depth_text(random->block.depth, depth, sizeof(depth)), alone);
     say_blocks(finding, &random->times, 1, screen, what);
 }
@@ -247,31 +247,30 @@ static void say_knee(const struct knee *knee, struct findings *findings)
     const double none = 100 * fmax(exp(knee->none.median) - 1, 0);
 
     if (knee->claim == CLAIM_FALLS)
-        finding_why(finding, "the rate stays at some depth, and rises again "
-                             "beyond it");
+        finding_why(finding, "the rate stops rising at some queue depth, and "
+                             "rises again beyond it");
     else if (knee->claim != CLAIM_HOLDS)
         finding_why(finding,
-                    "whether %u random reads under way are faster than half as "
-                    "many, and twice as many are not, could not be decided: "
+                    "whether random reads at QD %u are faster than at half "
+                    "that depth, and no faster at twice, could not be decided: "
                     "the gains are about %.0f %% and %.0f %%",
                     depth, gained, none);
     else if (knee->index + 1 == PACE_DEPTHS) {
         finding->low = value_integer(depth);
         finding_why(finding,
-                    "%u random reads under way are still %.0f %% faster than "
-                    "half as many, and no more were tried",
+                    "random reads at QD %u are still %.0f %% faster than at "
+                    "half that depth, and no deeper queue was tried",
                     depth, gained);
     } else if (knee->index == 0) {
         finding_absent(finding, knee->confidence);
         finding_why(finding,
-                    "two random reads under way are no faster than one at a "
-                    "time: %.0f %%",
+                    "random reads at QD 2 are no faster than at QD 1: %.0f %%",
                     none);
     } else {
         finding_found(finding, value_integer(depth), knee->confidence);
         finding_why(finding,
-                    "%u random reads under way are %.0f %% faster than half as "
-                    "many, and twice as many are %.0f %% faster",
+                    "random reads at QD %u are %.0f %% faster than at half "
+                    "that depth, and at twice that depth %.0f %% faster",
                     depth, gained, none);
     }
 }
@@ -296,23 +295,21 @@ static void say_written(const struct throughput_probe *state,
     format_bytes(state->order_bytes, size, sizeof(size));
     if (times->bursts || times->mean_ns > mean_most * times->half_ns) {
         finding_why(finding,
-                    "writes come in bursts with pauses between them, and reads "
-                    "are held up too often to tell pauses of the drive from "
-                    "others");
+                    "writes come in bursts with pauses, and reads are delayed "
+                    "too often to attribute the pauses to the drive");
         return;
     }
     if (fabs(log(times->third_ns / times->fourth_ns)) > level_most) {
         finding_why(finding,
-                    "after %s of writes in order the rate still changes, from "
-                    "%.3g to %.3g MB/s",
+                    "after %s of sequential writes the rate still changes, "
+                    "from %.3g to %.3g MB/s",
                     written, 1e3 / times->third_ns * bytes,
                     1e3 / times->fourth_ns * bytes);
         return;
     }
     snprintf(what, sizeof(what),
-             "writes of %s in order, %d under way at once, in the second half "
-             "of %s",
-             size, PACE_WRITE_DEPTH, written);
+             "sequential writes of %s at QD %d, in the second half of %s", size,
+             PACE_WRITE_DEPTH, written);
     /* Too few blocks for the interval of a median: what the quarters say. */
     const struct interval ns = {fmin(times->third_ns, times->fourth_ns),
                                 fmax(times->third_ns, times->fourth_ns)};
@@ -338,7 +335,7 @@ static void conclude_writes(struct throughput_probe *state,
     if (state->write_rounds_count < PACE_WRITE_BLOCKS_FIRST) {
         finding_why(
             findings_add(findings, "throughput", "sequential_write_rate"),
-            "region or write budget are too small for long writes");
+            "the region or the write budget is too small for long writes");
         return;
     }
     writes_measure(state, far_share, &times);
@@ -390,9 +387,8 @@ static void think(struct study *study, struct findings *findings)
     say_reads(state, &screen, rates, findings);
     if (waits_for_ticks(state, &screen)) {
         finding_why(findings_add(findings, "throughput", "read_parallelism"),
-                    "completions are seen at ticks that are longer than a "
-                    "tenth of a read, so that more of them under way always "
-                    "pay");
+                    "completions are seen at clock ticks that are longer than "
+                    "a tenth of a read, so a deeper queue always seems faster");
     } else {
         const struct knee knee = knee_find(state, knee_seen(&screen));
         say_knee(&knee, findings);
@@ -460,11 +456,10 @@ static void begin(void *memory, const struct setting *setting,
 
 const struct probe probe_throughput = {
     .name = "throughput",
-    .question = "How fast is it with many requests under way, and how many of "
-                "them pay?",
-    .idea = "Random reads with 1, 2, 4 ... 256 under way at once: the rate "
-            "rises until the drive has no idle part left. Then long reads and "
-            "writes in order.",
+    .question = "How fast is the drive at a deep queue, and which queue depth "
+                "is useful?",
+    .idea = "Random reads at QD 1, 2, 4 ... 256: the rate rises until no part "
+            "of the drive is idle. Then long sequential reads and writes.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"sequential_read_rate", "sequential_write_rate",

@@ -158,22 +158,22 @@ static void say_reads(const struct seen *seen, struct findings *findings)
                                            : "mixed";
 
     if (all == 0 || seen->others == all) {
-        finding_why(finding, "what is read is neither zeros nor what was "
-                             "there before");
+        finding_why(finding,
+                    "the data read is neither zeros nor the previous data");
         return;
     }
     finding_found(finding, value_text(reads),
                   seen->old == all ? old_confidence : reads_confidence);
     finding_why(finding,
-                "of %u reads of what was discarded, %u were zeros, %u what was "
-                "there before, and %u something else",
+                "of %u reads of discarded data, %u returned zeros, %u the "
+                "previous data, and %u something else",
                 all, seen->zeros, seen->old, seen->others);
 }
 
 static void say_refused(struct findings *findings)
 {
     study_say_absent(&probe_trim, findings, reads_confidence,
-                     "the drive takes no discards");
+                     "the drive does not accept discards");
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -209,9 +209,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
 const struct probe probe_trim = {
     .name = "trim",
-    .question = "What is read where data was discarded?",
-    .idea = "Marks are written, discarded, and read back twice: zeros, the "
-            "marks, or now one and now the other.",
+    .question = "What does a read return where data was discarded?",
+    .idea = "Marks are written, discarded, and read back twice. Reads return "
+            "zeros, the marks, or a mixture.",
     .writes = true,
     .compares = true,
     .region_min_bytes = 128 * MIB,

@@ -187,14 +187,14 @@ static void deny(struct study *study, const struct contrast cells[],
             continue;
         rounds_measure(study, "screen", &cells[i], 1, LONG_ROUNDS);
         if (!was_awake(study, &cells[i], LONG_ROUNDS, awake)) {
-            say_both(findings, "reads vary so much that one that wakes the "
-                               "drive may pass for one of them");
+            say_both(findings, "reads vary so much that the time of waking up "
+                               "may hide among them");
             return;
         }
     }
     study_say_absent(&probe_wake_up, findings, deny_confidence,
                      "after pauses of up to 60 s the first read takes no "
-                     "longer than those behind it");
+                     "longer than the next ones");
     findings_up_to(findings, "sleep_after", pauses_ns[PAUSES - 1]);
 }
 
@@ -229,8 +229,8 @@ static void certify(struct study *study, const struct awake *awake,
     const uint32_t above =
         slow_count(study, "certify", &ends[1], CERTIFY_ROUNDS, awake);
     if (below > 1 || above + 1 < CERTIFY_ROUNDS) {
-        say_both(findings, "first reads after a pause are slow now and then, "
-                           "but not from some length of it on");
+        say_both(findings, "first reads after a pause are sometimes slow, but "
+                           "not from some length of the pause on");
         return;
     }
     for (uint32_t i = 0; i < CERTIFY_ROUNDS; i++)
@@ -254,10 +254,10 @@ static void certify(struct study *study, const struct awake *awake,
     finding->low = value_integer((uint64_t)fmax(ns[0] - awake->median_ns, 0));
     finding->high = value_integer(
         (uint64_t)fmax(ns[CERTIFY_ROUNDS - 1] - awake->median_ns, wake_ns));
-    finding_why(finding,
-                "so much longer is the first read after a pause of %s than the "
-                "reads behind it",
-                high);
+    finding_why(
+        finding,
+        "extra time of the first read after a pause of %s over the next reads",
+        high);
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -276,8 +276,8 @@ static void think(struct study *study, struct findings *findings)
         return;
     }
     if (first == 0) {
-        say_both(findings, "the first read is slow after the shortest pause "
-                           "already: that may be the host's sleep as well");
+        say_both(findings, "the first read is slow even after the shortest "
+                           "pause: the host may be the one that sleeps");
         return;
     }
     double low_ns = (double)pauses_ns[first - 1];
@@ -304,8 +304,8 @@ const struct probe probe_wake_up = {
     .name = "wake-up",
     .question = "Does the drive go to sleep, after how long, and what does "
                 "waking it cost?",
-    .idea = "Reads after pauses of 1 ms to a minute: a drive that sleeps makes "
-            "the first one wait.",
+    .idea = "Reads after pauses of 1 ms to a minute. A drive that sleeps "
+            "delays the first one.",
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
     .plan = plan,

@@ -177,13 +177,12 @@ static void say_deep(const struct buffer_probe *state,
     format_bytes((uint64_t)size, bytes, sizeof(bytes));
     format_ns((uint64_t)usual_ns, usual, sizeof(usual));
     if (!stands) {
-        finding_why(
-            finding,
-            "behind a flush %zu writes of %s in order take %s each, and "
-            "the next one waits; but more fit where they come more "
-            "slowly: the drive writes out what it holds while it is "
-            "filled, so how much it holds stays hidden",
-            end->fit, bytes, usual);
+        finding_why(finding,
+                    "after a flush, %zu sequential writes of %s take %s each, "
+                    "and the next one waits; but more fit when they come more "
+                    "slowly: the drive writes data out while the buffer fills, "
+                    "which hides its size",
+                    end->fit, bytes, usual);
         return;
     }
     finding_measured(finding, (double)end->fit * size,
@@ -191,7 +190,7 @@ static void say_deep(const struct buffer_probe *state,
                                         (double)(end->full + 1) * size},
                      deep_confidence);
     finding_why(finding,
-                "behind a flush %zu writes of %s in order take %s each, and "
+                "after a flush, %zu sequential writes of %s take %s each, and "
                 "the next one waits, in nearly all of %d rounds that began "
                 "with other writes; at half the speed no more fit",
                 end->fit, bytes, usual, CERTIFY_ROUNDS);

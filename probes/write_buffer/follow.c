@@ -55,8 +55,8 @@ static void say_edge(struct buffer_probe *state, const struct buffer_edge *edge,
                                   state->study.setting.logical_block_bytes);
     finding_why(
         finding,
-        "writes of up to %s into an empty buffer follow one line, and "
-        "one of %s takes %.2f times as long; %s",
+        "writes of up to %s into an empty buffer follow one line, and one of "
+        "%s takes %.2f times as long; %s",
         format_bytes(edge->bytes, size, sizeof(size)),
         format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
         edge->step, why_not_host);
@@ -105,9 +105,9 @@ static void say_page_begun(const struct buffer_probe *state,
     finding_why(
         buffer_add(findings),
         "a write of %s takes %.2f times as long as one of %s, but several "
-        "times as much follows the line of what fits: what takes long is to "
-        "read the rest of a page that is begun, so it is not seen how much is "
-        "held",
+        "times as much follows the line of buffered writes: reading the rest "
+        "of a partly written page takes the time, so the buffer's size does "
+        "not show",
         format_bytes(edge->bytes + state->grain_bytes, next, sizeof(next)),
         edge->step, format_bytes(edge->bytes, size, sizeof(size)));
 }
@@ -133,8 +133,8 @@ static void say_by_flush(struct buffer_probe *state,
     }
     if (stops == CLAIM_HOLDS) {
         say_edge(state, edge, moves ? moving_confidence : edge->confidence,
-                 "the flush that follows costs no more beyond that size; what "
-                 "the drive writes out meanwhile counts as well",
+                 "the flush that follows costs no more beyond that size; data "
+                 "that the drive writes out meanwhile counts as well",
                  findings);
         return;
     }
@@ -152,14 +152,13 @@ static void say_by_flush(struct buffer_probe *state,
         (!splits || edge->step > doubled))
         say_edge(state, edge, edge->confidence,
                  "that is more than another request of the host would take, "
-                 "though the flush that follows goes on growing",
+                 "although the flush that follows keeps growing",
                  findings);
     else
-        finding_why(
-            buffer_add(findings),
-            "there is a step at %s, but the flush goes on growing beyond it, "
-            "so it may be the host that splits requests there",
-            format_bytes(edge->bytes, size, sizeof(size)));
+        finding_why(buffer_add(findings),
+                    "there is a step at %s, but the flush keeps growing beyond "
+                    "it, so the host may be splitting requests there",
+                    format_bytes(edge->bytes, size, sizeof(size)));
 }
 
 /* A reason to doubt an edge, before more is measured. NULL: there is none
@@ -171,14 +170,14 @@ static const char *doubt_of(const struct buffer_probe *state,
     /* The cost of the host's next request was estimated, but roughly. */
     if (buffer_host_splits_at(state, edge->bytes) &&
         !is_more_than_request(state, edge, fit))
-        return "writes leave their line where the host sends one request more, "
-               "by no more than that takes";
+        return "writes leave their line where the host sends one more request, "
+               "by no more than that request takes";
     /* A buffer that fills again and again makes a step at each multiple of its
      * size. */
     if (fit->bypass && (double)edge->bytes < 2 * fit->sizes[0])
         return "small writes bypass the buffer (a flush has nothing to do "
-               "after them), and the smallest that does not may already be "
-               "more than it holds";
+               "after them), and the smallest that does not may already exceed "
+               "it";
     return NULL;
 }
 
@@ -218,9 +217,9 @@ static bool conclude_edge(struct buffer_probe *state,
     if (in_parts && (!moves || state->everywhere) &&
         buffer_stands_slowly(state, edge) != CLAIM_HOLDS)
         finding_why(buffer_add(findings),
-                    "writes of up to %s fit, but more does where they come "
-                    "more slowly: the drive writes out what it holds "
-                    "while it is filled, so how much it holds stays hidden",
+                    "writes of up to %s fit, but more do when they come more "
+                    "slowly: the drive writes data out while the buffer fills, "
+                    "which hides its size",
                     format_bytes(edge->bytes, size, sizeof(size)));
     else
         say_by_flush(state, edge, fit, stops, waits, moves, findings);
@@ -233,17 +232,17 @@ static void say_no_step(struct findings *findings,
     char low[24], high[24];
 
     finding_why(buffer_add(findings),
-                "writes leave their line between %s and %s, but no single "
-                "step stands up to fresh data: the buffer drains while it "
-                "fills, or the noise is too large",
+                "writes leave their line between %s and %s, but fresh data "
+                "confirms no single step: the buffer drains while it fills, or "
+                "the noise is too large",
                 format_bytes(bracket->low_bytes, low, sizeof(low)),
                 format_bytes(bracket->high_bytes, high, sizeof(high)));
 }
 
 static const char held_unsure[] =
-    "small writes bypass the buffer (a flush has nothing to do after them) "
-    "while larger ones are buffered, and the times of those follow no line, so "
-    "no empty buffer can be filled in steps";
+    "small writes bypass the buffer (a flush has nothing to do after them), "
+    "and the times of larger, buffered writes follow no line, so an empty "
+    "buffer cannot be filled in steps";
 
 /*
  * Follows the line to where writes leave it, and once more if the host causes
@@ -271,8 +270,8 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
             state->no_end = true;
             finding_why(
                 buffer_add(findings),
-                "writes follow one line up to the largest size tried, %s; "
-                "a buffer may be larger, or it may be the host's memory",
+                "writes follow one line up to the largest size tried, %s; the "
+                "buffer may be larger, or it is the host's memory",
                 format_bytes(bracket.high_bytes, most, sizeof(most)));
             return true;
         case BUFFER_BELOW:
@@ -283,8 +282,9 @@ static bool follow_here(struct buffer_probe *state, struct buffer_fit *fit,
             return false;
         case BUFFER_UNSURE:
             state->no_end = true;
-            buffer_say_open(findings, "the noise is too large to see where "
-                                      "writes leave their line");
+            buffer_say_open(
+                findings,
+                "the noise is too large to see where writes leave their line");
             return false;
         }
         if (buffer_find_edge(state, fit, &bracket, excess, &edge) !=

@@ -50,8 +50,7 @@ static const double again_less = 0.1;
 static const uint64_t again_long_bytes = 128 * KIB;
 
 static const char no_line[] = "the times of writes of neighbouring sizes "
-                              "follow no line, so the end of one cannot be "
-                              "seen";
+                              "follow no line, so its end cannot be seen";
 
 /* Concludes for a buffer. `first_bytes`: the smallest write that is known to be
  * held. */
@@ -126,10 +125,9 @@ static void say_waits_for_pages(struct findings *findings, double confidence)
     struct finding *finding = buffer_add(findings);
 
     finding_absent(finding, fmin(confidence, unclear_confidence));
-    finding_why(finding,
-                "a write of 4 KiB takes longer where it ends in the next page, "
-                "and leaves nothing for a flush to do: it goes straight to the "
-                "flash, past any buffer");
+    finding_why(finding, "a 4 KiB write takes longer where it ends in the next "
+                         "page, and leaves nothing for a flush to do: it goes "
+                         "straight to flash, bypassing any buffer");
 }
 
 static void say_through(struct findings *findings, const char *where,
@@ -138,11 +136,11 @@ static void say_through(struct findings *findings, const char *where,
     struct finding *finding = buffer_add(findings);
 
     finding_absent(finding, confidence);
-    finding_why(finding,
-                "a write of 4 KiB%s takes %.1f times as long as a read and "
-                "leaves nothing for a flush to do: it goes straight to the "
-                "flash, past any buffer",
-                where, ratio);
+    finding_why(
+        finding,
+        "a 4 KiB write%s takes %.1f times as long as a read and leaves nothing "
+        "for a flush to do: it goes straight to flash, bypassing any buffer",
+        where, ratio);
 }
 
 /* The log ratio of a write's time to a read's. */
@@ -219,7 +217,7 @@ static void conclude_by_pages(struct buffer_probe *state,
         buffer_say_open(
             findings, "a flush takes no longer after a write than after "
                       "nothing, and writes are not clearly slower than reads, "
-                      "so it cannot be told whether anything is buffered");
+                      "so whether anything is buffered could not be decided");
 }
 
 /*
@@ -241,8 +239,8 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
     if (buffer_longer_is_quicker(state)) {
         buffer_say_open(findings,
                         "short writes take longer than long ones, which leave "
-                        "a flush nothing to do: long ones are held by what no "
-                        "flush empties, and short ones go past it");
+                        "a flush nothing to do: a buffer that no flush empties "
+                        "holds the long ones, and short ones bypass it");
         return;
     }
     if (again != CLAIM_FALLS) {
@@ -254,11 +252,11 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
             again = CLAIM_FALLS;
     }
     if (again == CLAIM_FALLS) {
-        buffer_say_open(findings,
-                        "a flush takes no longer after a write than after "
-                        "nothing, yet the same place is written again for less "
-                        "than the next one: it is held, and no flush empties "
-                        "what holds it");
+        buffer_say_open(
+            findings,
+            "a flush takes no longer after a write than after nothing, yet "
+            "rewriting the same place is quicker than writing the next: a "
+            "buffer holds the data, and no flush empties it");
         return;
     }
     if (claim == CLAIM_HOLDS && contrast->median > command_most_log) {
@@ -267,7 +265,7 @@ static void conclude_slow(struct buffer_probe *state, enum claim claim,
     }
     const enum claim far = goes_through_far(state, &far_ratio, &far_confidence);
     if (far == CLAIM_HOLDS) {
-        say_through(findings, " anywhere", far_ratio,
+        say_through(findings, " at any place", far_ratio,
                     fmin(far_confidence, most));
     } else if (far == CLAIM_FALLS) {
         state->unwaiting = true;
@@ -285,8 +283,8 @@ static void conclude_unbuffered(struct buffer_probe *state, bool nothing,
                                 struct findings *findings)
 {
     static const char unclear[] =
-        "it cannot be told whether a flush takes longer after a write than "
-        "after nothing, so it is not known when the buffer is empty";
+        "whether a flush takes longer after a write than after nothing could "
+        "not be decided, so it is not known when the buffer is empty";
     const struct claim_rule rule = {.alpha = buffer_alpha,
                                     .looks = claim_looks};
     struct contrast contrast = write_to_read(BUFFER_WRITE_READ);
@@ -388,9 +386,10 @@ static int start(const struct setting *setting, const struct findings *known,
 
 const struct probe probe_write_buffer = {
     .name = "write-buffer",
-    .question = "How many bytes of writes does the drive absorb?",
-    .idea = "A write into an empty buffer follows a line of overhead and rate; "
-            "one that does not fit waits for the flash and leaves the line.",
+    .question = "How much written data does the drive absorb before it waits "
+                "for flash?",
+    .idea = "A write into an empty buffer follows a line of overhead and rate. "
+            "One that does not fit waits for flash and leaves the line.",
     .writes = true,
     .region_min_bytes = 64 * MIB,
     .answers = {"write_buffer"},
