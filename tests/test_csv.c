@@ -429,7 +429,7 @@ static const struct edit {
      "value of 'seed' is malformed"},
     {"# method=paper", "# method=magic", 8, "'method' is malformed"},
     {"# capacity_bytes=8589934592", "# capacity_bytes=0", HEADER_LINES - 1,
-     "cannot be"},
+     "impossible run"},
     {"# read_only=1", "# read_only=2", HEADER_LINES - 4,
      "'read_only' is malformed"},
     {"offset_bytes,length", "offset,length", HEADER_LINES, "columns"},

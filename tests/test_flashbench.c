@@ -446,7 +446,7 @@ START_TEST(a_step_that_does_not_matter_is_none)
     put_listing(text, small_steps, &random, 0.1, 1);
     infer_text(text);
     expect_reason(UNIT, "of a read");
-    expect_reason(PAGE, "no page shows");
+    expect_reason(PAGE, "pages do not show");
 }
 END_TEST
 
@@ -747,7 +747,7 @@ START_TEST(command_lines_say_how_many_units)
     char text[128];
     snprintf(text, sizeof(text), "%.60s", nameless);
     infer_text(text);
-    expect_reason(LINEAR, "how many units");
+    expect_reason(LINEAR, "number of units");
 }
 END_TEST
 
@@ -800,7 +800,7 @@ static const struct refusal {
     unsigned line;
     const char *words;
 } refusals[] = {
-    {ALIGN_HEADER "a,1,,1,4096,1,2,3\n", 2, "8 columns in place of 9"},
+    {ALIGN_HEADER "a,1,,1,4096,1,2,3\n", 2, "8 columns instead of 9"},
     {ALIGN_HEADER "a,1,,1,4096,1,2,3,4,5\n", 2, "10 columns"},
     {"# x\n" ALIGN_HEADER "a,1,,1,4096,1,2,3,4\na,1,,1,4k,1,2,3,4\n", 4,
      "the alignment '4k'"},
@@ -810,13 +810,13 @@ static const struct refusal {
     {ALIGN_HEADER "a,1,,1,4096,1,-2,3,4\n", 2, "not positive"},
     {ALIGN_HEADER "a,1,,1,4096,1,2,3,1e999\n", 2, "the difference"},
     {ALIGN_HEADER "a,1,,1,4096,1,2,3,\n", 2, "the difference"},
-    {ALIGN_HEADER "a,,,1,4096,1,2,3,4\n", 2, "no name"},
-    {ALIGN_HEADER "a\"b,1,,1,4096,1,2,3,4\n", 2, "no name"},
+    {ALIGN_HEADER "a,,,1,4096,1,2,3,4\n", 2, "not the name"},
+    {ALIGN_HEADER "a\"b,1,,1,4096,1,2,3,4\n", 2, "not the name"},
     {ALIGN_HEADER "a,1,,1,9223372036854775808,1,2,3,4\n", 2, "the alignment"},
     {OPEN_HEADER "a,1,,linear,9223372036854775808,65536,4\n", 2, "units"},
     {OPEN_HEADER "a,1,,linear,1,65536,1e300\n", 2, "the speed '1e300'"},
     {"align 9223372036854775808 pre 1us on 2us post 3us diff 1us\n", 1,
-     "no whole number"},
+     "not a whole number"},
     {"1e17GiB 3M/s\n", 1, "the write size"},
     {ALIGN_HEADER, 1, "no rows"},
     {OPEN_HEADER "a,1,,zigzag,1,65536,4\n", 2, "neither linear nor random"},
@@ -825,12 +825,12 @@ static const struct refusal {
     {"hello\nalign 4096 pre 1us on 2us\n", 2, "'post' is missing"},
     {"align 4096 pre 1us on 2xs post 3us diff 1us\n", 1, "'on 2xs' is no"},
     {"align 4096 pre 0ns on 2us post 3us diff 1us\n", 1, "not positive"},
-    {"align 4.5 pre 1us on 2us post 3us diff 1us\n", 1, "no whole number"},
-    {"align 0 pre 1us on 2us post 3us diff 1us\n", 1, "no whole number"},
-    {"4MiB 9M/s 8M/s 7M\n2MiB 9M/s 8M 7M/s\n", 2, "'8M' is no speed"},
+    {"align 4.5 pre 1us on 2us post 3us diff 1us\n", 1, "not a whole number"},
+    {"align 0 pre 1us on 2us post 3us diff 1us\n", 1, "not a whole number"},
+    {"4MiB 9M/s 8M/s 7M\n2MiB 9M/s 8M 7M/s\n", 2, "'8M' is not a speed"},
     {"align 4096 pre 1us on 2us\nalign 2048 pre 1us", 1, "'post' is missing"},
-    {"4MiB 9M/s 8M\n", 1, "'8M' is no speed"},
-    {"\n4MiB 0B/s\n", 2, "'0B/s' is no speed"},
+    {"4MiB 9M/s 8M\n", 1, "'8M' is not a speed"},
+    {"\n4MiB 0B/s\n", 2, "'0B/s' is not a speed"},
     {"0.1B 3M/s\n", 1, "the write size '0.1B'"},
 };
 

@@ -510,12 +510,12 @@ static const struct unbounded {
     uint64_t cut_bytes;       /* the last listing ends before this size */
 } unbounded[] = {
     {"2.0 times as long", 1, 7, 3, 4 * MIB, 0},
-    {"may lie between", 1, 3, 3, 4 * MIB, 0},
+    {"be a limit between", 1, 3, 3, 4 * MIB, 0},
     {"longer, at 3 write sizes", 1, 6, 4, 64 * KIB, 0},
     {"2 write sizes are missing", 1, 4, 99, 0, 32 * KIB},
-    {"smallest that was tried is 6", 6, 6, 99, 0, 0},
-    {"smallest that was tried is 5", 5, 8, 1, 4 * MIB, 0},
-    {"only one unit at a time", 1, 1, 99, 0, 0},
+    {"smallest tried is 6", 6, 6, 99, 0, 0},
+    {"smallest tried is 5", 5, 8, 1, 4 * MIB, 0},
+    {"only one unit was written", 1, 1, 99, 0, 0},
 };
 
 static void list_unbounded(const struct unbounded *list)

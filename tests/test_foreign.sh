@@ -195,7 +195,7 @@ printf 'run,card,device_bytes,repeat,align,pre_ns,on_ns,post_ns,diff_ns\n' \
 sed -n '3,$s/^\([^,]*\),\([^,]*\),/\1\x1b[2J,\2\xc2\x9b31m,/p' \
     "$source_dir/tests/recordings/sdcard-align.csv" | head -n 200 >>cards.csv
 check "a table of cards" says 2 "$ssdprobe" infer cards.csv
-check "whose names it quotes" grep -q "'1_2?\[2J' is no name" err
+check "whose names it quotes" grep -q "'1_2?\[2J' is not the name" err
 check "a table of cards, as a document" says 2 "$ssdprobe" infer --json cards.csv
 printf 'align 4096 pre \e[2J1us on 2us\n' >pasted.txt
 check "a line that is wrong" says 2 "$ssdprobe" infer pasted.txt

@@ -337,8 +337,8 @@ static void say_quicker(const struct flushing *flushing, const char *but,
     char bytes[24], write[24], read[24];
 
     snprintf(cause, size,
-             "a write of %s takes %s with its flush, and a read of as much %s: "
-             "the flush does not wait for the flash, and %s",
+             "a write of %s takes %s with its flush, and a read of the same "
+             "size %s: the flush does not wait for flash, and %s",
              format_bytes(flushing->size_bytes, bytes, sizeof(bytes)),
              format_ns((uint64_t)flushing->write_ns, write, sizeof(write)),
              format_ns((uint64_t)flushing->read_ns, read, sizeof(read)), but);
@@ -348,7 +348,7 @@ bool flushing_hides(const struct flushing *flushing, char *cause, size_t size)
 {
     if (flushing->untrue || !flushing->than_read)
         return false;
-    say_quicker(flushing, "a buffer hides what writes cost", cause, size);
+    say_quicker(flushing, "a buffer hides the cost of writes", cause, size);
     return true;
 }
 
@@ -362,12 +362,12 @@ bool flushing_is_untrue(const struct flushing *flushing, char *cause,
     format_bytes(flushing->size_bytes, bytes, sizeof(bytes));
     format_ns((uint64_t)flushing->write_ns, write, sizeof(write));
     if (flushing->than_read)
-        say_quicker(flushing, "later writes do", cause, size);
+        say_quicker(flushing, "later writes do the waiting", cause, size);
     else
         snprintf(cause, size,
-                 "a write of %s takes %s with its flush where half of it was "
-                 "just written and flushed, else %s: the flush has left that "
-                 "in a buffer",
+                 "a write of %s takes %s with its flush if half of it was just "
+                 "written and flushed, and %s otherwise: the flush has left "
+                 "that half in a buffer",
                  bytes, write,
                  format_ns((uint64_t)flushing->fresh_ns, other, sizeof(other)));
     return true;

@@ -256,15 +256,16 @@ static void say_unfinished(const struct study *study, struct findings *findings,
     const struct probe *probe = study->probe;
     char reason[120];
 
-    snprintf(reason, sizeof(reason),
-             "the measurement ended after %llu requests, before they carried "
-             "an answer",
-             (unsigned long long)study->rows_count);
+    snprintf(
+        reason, sizeof(reason),
+        "the measurement ended after %llu requests, too early for an answer",
+        (unsigned long long)study->rows_count);
     if (study->failed)
-        snprintf(reason, sizeof(reason), "there was no memory to go on");
+        snprintf(reason, sizeof(reason),
+                 "there was too little memory to continue");
     if (study->io_failed)
         snprintf(reason, sizeof(reason),
-                 "a request failed, so the measurement is not whole; look at "
+                 "a request failed, so the measurement is incomplete; check "
                  "the drive's errors first");
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
         if (!is_said(findings, first, probe->answers[i]))
@@ -282,7 +283,7 @@ static void skip_writes(const struct probe *probe, struct findings *findings,
         struct finding *finding =
             findings_add(findings, probe->name, probe->by_write[i]);
         finding->verdict = VERDICT_SKIPPED;
-        finding_why(finding, "it needs to write, and this run only reads");
+        finding_why(finding, "it needs to write, and this run is read-only");
     }
 }
 
@@ -317,9 +318,9 @@ static void doubt_absences(const struct study *study, struct findings *findings,
             continue;
         finding_withdraw(finding);
         finding_why(finding,
-                    "each request takes %s at least, and beside that a flash "
-                    "operation of some 50 us would not show, so its absence "
-                    "cannot be told; try another port, reader or driver",
+                    "each request takes at least %s, so a flash operation of "
+                    "some 50 us would not show beside it, and absence cannot "
+                    "be proved; try another port, reader or driver",
                     least);
     }
 }

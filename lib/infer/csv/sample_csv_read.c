@@ -49,16 +49,17 @@ static int refuse_end(struct reader *reader)
     if (reader->line_number == 1 && !reader->length)
         return fault_set(reader->why, FAULT_OPEN, -EINVAL,
                          "%.200s:1: the file is empty.", reader->path);
-    return REFUSE(reader, "%s",
-                  "the file is cut off before its first row: it says nothing");
+    return REFUSE(
+        reader, "%s",
+        "the file is cut off before its first row, so it holds no samples");
 }
 
 static int refuse_byte(const struct reader *reader, char byte)
 {
     if (byte == '\r')
         return REFUSE(reader, "%s",
-                      "a carriage return: lines end in a line feed alone, so "
-                      "something has converted the file");
+                      "a carriage return: lines must end in a line feed alone, "
+                      "so another program has converted the file");
     return REFUSE(reader, "the byte 0x%02x at column %zu is not text",
                   (unsigned)(unsigned char)byte, reader->length + 1);
 }
@@ -235,8 +236,8 @@ static int read_header(struct reader *reader, struct csv_header *header)
     }
     if (!error && !csv_header_is_sane(header))
         error = REFUSE(reader, "%s",
-                       "the lines above describe a run that cannot be: no "
-                       "name, no capacity, or a region outside of it");
+                       "the lines above describe an impossible run: no name, "
+                       "no capacity, or a region outside of it");
     if (!error)
         error = expect_line(
             reader, reader->is_first_version ? CSV_COLUMNS_FIRST : CSV_COLUMNS,

@@ -381,15 +381,15 @@ static void judge_unit(const struct levels *levels, const struct place *unit,
                     "the largest step, at %s, is only %.1f %% of a read",
                     size.text, 100 * step_ns / levels->read_ns[high - 1]);
     else if (!even && !stands_apart(levels, unit, spread_ns))
-        finding_why(finding,
-                    "there is a step of %.0f us at %s, but the alignments on "
-                    "one side of it, which ought to cost alike, scatter by "
-                    "%.0f us",
-                    step_ns / 1e3, size.text, spread_ns / 1e3);
+        finding_why(
+            finding,
+            "there is a step of %.0f us at %s, but the alignments on one side "
+            "of it, which should cost the same, scatter by %.0f us",
+            step_ns / 1e3, size.text, spread_ns / 1e3);
     else if (other_ns * FLASHBENCH_DOMINANCE > rise_ns)
         finding_why(finding,
                     "there is a step of %.0f us at %s, but also one of %.0f us "
-                    "at %s, and the rows do not say which is the erase unit",
+                    "at %s, and the rows do not show which is the erase unit",
                     rise_ns / 1e3, size.text, other_ns / 1e3,
                     size_text(levels->align_bytes[other]).text);
     else if (!repeats_agree(levels, high, count, step_ns))
@@ -399,8 +399,8 @@ static void judge_unit(const struct levels *levels, const struct place *unit,
                     size.text);
     else if (error > FLASHBENCH_ERROR_MOST)
         finding_why(finding,
-                    "there is a step at %s, but so few alignments that chance "
-                    "alone could make it",
+                    "there is a step at %s, but with so few alignments that "
+                    "chance alone could make it",
                     size.text);
     else {
         double confidence = flashbench_confidence(error);
@@ -410,10 +410,10 @@ static void judge_unit(const struct levels *levels, const struct place *unit,
                   finding);
         finding_why(finding,
                     "a read across a boundary of %s or more costs %.0f us more "
-                    "than across any smaller one%s, which is %.0f times what "
-                    "alignments that ought to cost alike differ by",
+                    "than across any smaller one%s, which is %.0f times the "
+                    "spread among alignments that should cost the same",
                     size.text, step_ns / 1e3,
-                    unit->low < high ? " but the next, which is between them"
+                    unit->low < high ? " except the next, which is between them"
                                      : "",
                     step_ns / fmax(spread_ns, step_ns / 1e3));
     }
@@ -512,21 +512,20 @@ static void judge_page(const struct levels *levels, size_t page, size_t end,
     double error = page_error(levels, page);
 
     if (high_ns <= low_ns || step_ns < EFFECT_LEAST * levels->read_ns[page])
-        finding_why(finding,
-                    "reads across small boundaries cost about as much as reads "
-                    "beside them, so that no page shows");
+        finding_why(finding, "reads across small boundaries cost about as much "
+                             "as reads beside them, so pages do not show");
     else if (begins_above_page(levels, page))
-        finding_why(finding,
-                    "there is a step at %s, but reads across the smallest "
-                    "boundary that was tried, %s, cost more already, so that "
-                    "pages may be smaller",
-                    size.text, size_text(levels->align_bytes[0]).text);
+        finding_why(
+            finding,
+            "there is a step at %s, but reads across the smallest boundary "
+            "tried, %s, already cost more, so pages may be smaller",
+            size.text, size_text(levels->align_bytes[0]).text);
     else if (high_ns - low_ns <= range_ns)
-        finding_why(finding,
-                    "the cost rises gradually around %s: by %.0f us, while "
-                    "alignments above that ought to cost alike differ by %.0f "
-                    "us",
-                    size.text, (high_ns - low_ns) / 1e3, range_ns / 1e3);
+        finding_why(
+            finding,
+            "the cost rises gradually around %s: by %.0f us, while alignments "
+            "above that should cost the same and differ by %.0f us",
+            size.text, (high_ns - low_ns) / 1e3, range_ns / 1e3);
     else if (!repeats_agree(levels, page, end, step_ns))
         finding_why(finding,
                     "there is a step at %s in the median of the repeats, but "
@@ -534,7 +533,7 @@ static void judge_page(const struct levels *levels, size_t page, size_t end,
                     size.text);
     else if (error > FLASHBENCH_ERROR_MOST)
         finding_why(finding,
-                    "there is a step at %s, but so few rows below it that "
+                    "there is a step at %s, but with so few rows below it that "
                     "chance alone could make it",
                     size.text);
     else {
@@ -545,14 +544,14 @@ static void judge_page(const struct levels *levels, size_t page, size_t end,
                       ? confidence
                       : fmin(confidence, FLASHBENCH_CONFIDENCE_WEAK),
                   finding);
-        finding_why(finding,
-                    "a read across a boundary of %s costs %.0f us more than "
-                    "across any smaller one, and up to %s no more than that%s",
-                    size.text, step_ns / 1e3,
-                    size_text(levels->align_bytes[end - 1]).text,
-                    place.low < place.high
-                        ? "; others near it are between the two"
-                        : "");
+        finding_why(
+            finding,
+            "a read across a boundary of %s costs %.0f us more than across any "
+            "smaller one, and boundaries up to %s add no more%s",
+            size.text, step_ns / 1e3,
+            size_text(levels->align_bytes[end - 1]).text,
+            place.low < place.high ? "; others near it are between the two"
+                                   : "");
     }
 }
 
@@ -578,7 +577,7 @@ static void infer_page(const struct levels *levels, size_t unit,
     if (best)
         judge_page(levels, best, end, finding);
     else
-        finding_why(finding, "there are too few small alignments to tell");
+        finding_why(finding, "there are too few small alignments to decide");
 }
 
 /* Units of three planes show at three times a power of two, and nowhere among

@@ -31,7 +31,7 @@ static int read_count(struct flashbench_line *line, const char *name,
 {
     if (parse_integer(text, count) != 0 || *count == 0 ||
         *count >= FLASHBENCH_COUNT_LIMIT)
-        return FLASHBENCH_REFUSE(line, "the %s '%.40s' is no whole number",
+        return FLASHBENCH_REFUSE(line, "the %s '%.40s' is not a whole number",
                                  name, text);
     return 0;
 }
@@ -42,7 +42,7 @@ static int read_number(struct flashbench_line *line, const char *name,
     const char *end = flashbench_number(text, number);
 
     if (!end || *end)
-        return FLASHBENCH_REFUSE(line, "the %s '%.40s' is no number", name,
+        return FLASHBENCH_REFUSE(line, "the %s '%.40s' is not a number", name,
                                  text);
     return 0;
 }
@@ -160,7 +160,8 @@ static int find_run(struct flashbench *table, const struct fields *fields,
     struct flashbench_run added = {{0}, {0}};
 
     if (!is_name(name) || !is_name(card))
-        return FLASHBENCH_REFUSE(line, "'%.40s' is no name of a run or a card",
+        return FLASHBENCH_REFUSE(line,
+                                 "'%.40s' is not the name of a run or a card",
                                  is_name(name) ? card : name);
     for (size_t i = table->runs_count; i-- > 0;) {
         if (strcmp(table->runs[i].run, name) == 0 &&
@@ -190,8 +191,7 @@ int flashbench_csv_line(const struct flashbench_csv *form,
         fields.count++;
     }
     if (fields.count != form->fields_count)
-        return FLASHBENCH_REFUSE(line,
-                                 "the row has %zu columns in place of %zu",
+        return FLASHBENCH_REFUSE(line, "the row has %zu columns instead of %zu",
                                  fields.count, form->fields_count);
     int error = find_run(table, &fields, line, &run);
     return error ? error : form->row(table, &fields, run, line);

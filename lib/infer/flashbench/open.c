@@ -345,18 +345,20 @@ static void judge_collapse(const struct grid *grid, size_t beyond,
         if (grid->paces[j] != PACE_STEADY)
             continue;
         finding_why(finding,
-                    "writing to %" PRIu64 " units in turns collapses, but "
-                    "writing to %" PRIu64 " does not",
+                    "writing to %" PRIu64
+                    " units in turn collapses, but writing to %" PRIu64
+                    " does not",
                     grid->units_counts[beyond], grid->units_counts[j]);
         return;
     }
     while (within > 0 && grid->paces[within - 1] != PACE_STEADY)
         within--;
     if (within-- == 0 || slower_count(grid, within, beyond) < SIZES_LEAST) {
-        finding_why(finding,
-                    "writing to %" PRIu64 " units in turns collapses, but no "
-                    "smaller number is seen to be faster by far",
-                    grid->units_counts[beyond]);
+        finding_why(
+            finding,
+            "writing to %" PRIu64
+            " units in turn collapses, but no smaller number is much faster",
+            grid->units_counts[beyond]);
         return;
     }
     size_t steady = within;
@@ -366,8 +368,8 @@ static void judge_collapse(const struct grid *grid, size_t beyond,
         within--;
     set_limit(grid, within, beyond, FLASHBENCH_CONFIDENCE_MOST, finding);
     finding_why(finding,
-                "with %" PRIu64 " units in turns a small write takes as long "
-                "as copying much of a unit, with %" PRIu64 " it does not",
+                "with %" PRIu64 " units in turn a small write takes as long as "
+                "copying much of a unit, with %" PRIu64 " it does not",
                 grid->units_counts[beyond], grid->units_counts[steady]);
 }
 
@@ -382,12 +384,13 @@ static bool judge_step(const struct grid *grid, const struct split *step,
         return false;
     set_limit(grid, step->within, step->within + 1, FLASHBENCH_CONFIDENCE_WEAK,
               finding);
-    finding_why(finding,
-                "writing to more than %" PRIu64 " units in turns is slower "
-                "than to any smaller number in %zu of %zu write sizes, in %zu "
-                "of them by far, though it is no collapse",
-                grid->units_counts[step->within], step->ordered_count,
-                step->compared_count, step->slow_count);
+    finding_why(
+        finding,
+        "writing to more than %" PRIu64
+        " units in turn is slower than to any smaller number in %zu of %zu "
+        "write sizes, in %zu of them much slower, though it is no collapse",
+        grid->units_counts[step->within], step->ordered_count,
+        step->compared_count, step->slow_count);
     return true;
 }
 
@@ -415,35 +418,37 @@ static bool is_no_bound(const struct grid *grid, struct finding *finding)
     const size_t slower_sizes = slower_count(grid, 0, last);
 
     if (most_count < 2)
-        finding_why(finding, "only one unit at a time was written to");
+        finding_why(finding, "only one unit was written to at a time");
     else if (grid->units_counts[0] > 1)
-        finding_why(finding,
-                    "no number of units collapses, but the smallest that was "
-                    "tried is %" PRIu64 ", and all may be beyond the limit: "
-                    "add a listing with --open-au-nr=1",
-                    grid->units_counts[0]);
+        finding_why(
+            finding,
+            "no number of units collapses, but the smallest tried is %" PRIu64
+            ", and all may be beyond the limit: add a listing with "
+            "--open-au-nr=1",
+            grid->units_counts[0]);
     else if (missing)
-        finding_why(finding,
-                    "%zu write sizes are missing from the listing of 1 or of "
-                    "%" PRIu64 " units, and a collapse may have shown there: "
-                    "let both end",
-                    missing, most_count);
+        finding_why(
+            finding,
+            "%zu write sizes are missing from the listing of 1 or of "
+            "%" PRIu64
+            " units, and a collapse may have shown there: let both finish",
+            missing, most_count);
     else if (slower >= DROP_LEAST)
         finding_why(finding,
                     "no number of units collapses, but writing to %" PRIu64
-                    " in turns takes %.1f times as long as to 1, so that a "
-                    "limit may lie between",
+                    " in turn takes %.1f times as long as to 1, so there may "
+                    "be a limit between",
                     most_count, exp(slower));
     else if (slower_sizes >= SIZES_LEAST)
         finding_why(finding,
                     "no number of units collapses, but writing to %" PRIu64
-                    " in turns takes twice as long as to 1, or longer, at %zu "
-                    "write sizes, so that a limit may lie between",
+                    " in turn takes twice as long as to 1, or longer, at %zu "
+                    "write sizes, so there may be a limit between",
                     most_count, slower_sizes);
     else if (grid->paces[last] != PACE_STEADY)
         finding_why(finding,
-                    "the sizes that were tried do not show whether writing to "
-                    "%" PRIu64 " units in turns collapses",
+                    "the sizes tried do not show whether writing to %" PRIu64
+                    " units in turn collapses",
                     most_count);
     else
         return false;
@@ -467,8 +472,9 @@ static void judge_steady(const struct grid *grid, struct finding *finding)
     finding->confidence =
         clear ? FLASHBENCH_CONFIDENCE_MOST : FLASHBENCH_CONFIDENCE_WEAK;
     finding_why(finding,
-                "writing to %" PRIu64 " units in turns, the most that was "
-                "tried, is as fast as to 1, so that there are at least as many",
+                "writing to %" PRIu64
+                " units in turn, the most that was tried, is as fast as to 1, "
+                "so there are at least as many",
                 grid->units_counts[last]);
 }
 
@@ -492,9 +498,9 @@ static void judge_grid(const struct grid *grid, struct finding *finding)
         return;
     if (collapsed == 0)
         finding_why(finding,
-                    "with %" PRIu64 " in turns, the smallest number that was "
-                    "tried, writes already get slower as they get smaller, as "
-                    "they do beyond the limit",
+                    "with %" PRIu64
+                    " in turn, the smallest number tried, writes already get "
+                    "slower as they get smaller, as they do beyond the limit",
                     grid->units_counts[0]);
     else
         judge_steady(grid, finding);
@@ -511,14 +517,14 @@ void flashbench_infer_open(const struct flashbench *table, size_t run,
 
     gather(table, run, random, &grid);
     if (grid.rows_count == 0 && grid.nameless_count)
-        finding_why(finding, "the rows do not say how many units were written "
-                             "to: keep the command line above each listing");
+        finding_why(finding, "the rows do not state the number of units: keep "
+                             "the command line above each listing");
     else if (grid.rows_count == 0)
         finding_why(finding, "there are no rows of flashbench --open-au%s",
                     mode);
     else if (grid.sizes_count <= SIZES_LEAST) /* one is the whole unit */
         finding_why(finding, "there are too few write sizes between 16 KiB and "
-                             "the whole unit to tell");
+                             "the whole unit to decide");
     else
         judge_grid(&grid, finding);
 }

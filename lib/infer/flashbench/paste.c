@@ -133,7 +133,7 @@ static enum row read_time(struct reading *reading, const char *name,
         return ROW_WHOLE;
     }
     if (amount == AMOUNT_NONE || amount == AMOUNT_UNITLESS) {
-        (void)ROW_REFUSE(reading, "'%s %.40s' is no time", name, word.text);
+        (void)ROW_REFUSE(reading, "'%s %.40s' is not a time", name, word.text);
         return is_cut_off(reading, &word) ? ROW_CUT : ROW_WRONG;
     }
     if (is_difference)
@@ -231,7 +231,7 @@ static enum row read_align(struct reading *reading,
     if (parse_integer(digits, &align->align_bytes) == 0 &&
         align->align_bytes > 0 && align->align_bytes < FLASHBENCH_COUNT_LIMIT)
         return read_times(reading, true, align);
-    (void)ROW_REFUSE(reading, "the alignment '%.40s' is no whole number",
+    (void)ROW_REFUSE(reading, "the alignment '%.40s' is not a whole number",
                      digits);
     return ROW_WRONG;
 }
@@ -275,7 +275,7 @@ static enum row read_speeds(struct reading *reading,
             break;
         *reading->cursor = cursor;
         if (rate <= 0) {
-            (void)ROW_REFUSE(reading, "'%.40s' is no speed", word.text);
+            (void)ROW_REFUSE(reading, "'%.40s' is not a speed", word.text);
             return ROW_WRONG;
         }
         speed->bytes_per_second = rate;
@@ -284,7 +284,8 @@ static enum row read_speeds(struct reading *reading,
         return ROW_NONE;
     speed->write_bytes = (uint64_t)fmin(size, (double)FLASHBENCH_COUNT_LIMIT);
     if (size < 1 || size >= (double)FLASHBENCH_COUNT_LIMIT) {
-        (void)ROW_REFUSE(reading, "the write size '%.40s' is no whole number",
+        (void)ROW_REFUSE(reading,
+                         "the write size '%.40s' is not a whole number",
                          size_word.text);
         return ROW_WRONG;
     }
@@ -292,7 +293,7 @@ static enum row read_speeds(struct reading *reading,
     const char *end = flashbench_number(word.text, &rate);
     if (amount == AMOUNT_NONE || word.first || !end || *end == '\0')
         return ROW_WHOLE;
-    (void)ROW_REFUSE(reading, "'%.40s' is no speed", word.text);
+    (void)ROW_REFUSE(reading, "'%.40s' is not a speed", word.text);
     return is_cut_off(reading, &word) ? ROW_CUT : ROW_WRONG;
 }
 
@@ -330,7 +331,7 @@ static int choose_card(struct paste *paste)
     }
     if (paste->cards_count == CARDS_MAX)
         return fault_set(paste->why, FAULT_OPEN, -EINVAL,
-                         "%.200s holds more than %d cards: cut it in parts.",
+                         "%.200s holds more than %d cards: split it.",
                          paste->path, CARDS_MAX);
     static const struct flashbench_run nameless;
     paste->card = paste->cards_count++;
