@@ -207,7 +207,7 @@ check "it holds the samples" \
     bash -c "'$ssdprobe' infer -v kept/samples.csv | grep -q found"
 cp -r kept before
 expect "a run directory that has another run" 2 \
-    "'kept is there already' in d['ssdprobe']['messages'][0]['text']" \
+    "'kept already exists' in d['ssdprobe']['messages'][0]['text']" \
     -- --json --output-dir=kept run "$reading" $device
 check "nothing of the other run is changed" diff -r kept before
 mkdir empty

@@ -29,7 +29,7 @@ reading_only() {
     check "reading only: no write, discard or flush reached the disk" \
         test "$(changes)" = "$before"
     check "reading only: what writes is skipped: $(cat read.says)" \
-        grep -q '^clustered_page skipped .*only reads' read.says
+        grep -q '^clustered_page skipped .*read-only' read.says
     # Beside other work the times may be too unsteady to state.
     check "reading only: reads are told, or why not: $(cat read.says)" \
         jq -e '[.findings[] | select(.parameter | test("^(random|sequential)_read$"))

@@ -74,8 +74,8 @@ failing() {
         kill -INT "$server"
         check "$what: its server ends" soon 10 is_dead "$server"
     done <<'END'
-vanishes|vanish_at_ns=AT|7|could not be put back.*the copy stays|has gone
-takes-no-writes|read_only_at_ns=AT|7|could not be put back.*the copy stays
+vanishes|vanish_at_ns=AT|7|could not be restored.*the copy stays|disappeared
+takes-no-writes|read_only_at_ns=AT|7|could not be restored.*the copy stays
 fails-a-write|write_error_share=0.001|4|a write of .* at offset [0-9]+ failed
 loses-power|power_cut_at_ns=AT,power_back_ns=1s|4|a (write|read|flush).* failed
 END
@@ -86,7 +86,7 @@ END
         sleep 600) &
     waker=$!
     keeping pulled 100s
-    let_down pulled 7 'could not be put back|has gone'
+    let_down pulled 7 'could not be restored|disappeared'
     kill "$waker"
     wait "$waker" 2>/dev/null
 }
@@ -123,7 +123,7 @@ stops() {
     check "stops: the run goes on and ends in 0 or 5, not in $status" \
         test "$status" -eq 0 -o "$status" -eq 5
     check "stops: the grade is red and says it: $(cat stops.says)" \
-        grep -qE '^red silence the drive stopped for up to [0-9.]+ s' stops.says
+        grep -qE '^red silence the drive stalled for up to [0-9.]+ s' stops.says
     check "stops: the second attempt is not disturbed by the first" \
         eval "! grep -q 'another process' stops.says"
     kill -INT "$server"
@@ -231,7 +231,7 @@ span_ms() {
     began=$(date +%s%3N)
     change_much 0 &
     probing=$!
-    until grep -qs 'tune: put back' run0/log || is_dead "$probing"; do
+    until grep -qs 'tune: restored' run0/log || is_dead "$probing"; do
         sleep 0.01
     done
     echo $(($(date +%s%3N) - began))
@@ -269,7 +269,7 @@ ends() {
         test "$cut" -ge $((count / 3))
     check "the runs did change something in between" \
         bash -c "cat run*/log | grep -q 'nomerges: 0 -> 2' &&
-            cat run*/log | grep -q 'contents put back'"
+            cat run*/log | grep -q 'contents restored'"
     check "after SIGKILL something had to be written" \
         grep -qE 'as they were; [1-9][^;]* had to be written' restored
     kill -INT "$server"

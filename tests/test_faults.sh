@@ -86,7 +86,7 @@ unwritten() {
         "$(grep -cE '^(real_capacity found 64000000000|trim_reads found zeros) ' \
             new.says)" -eq 2
     check "unwritten: red, and why" grep -q \
-        '^red written .* places that this run did not write hold one byte' \
+        '^red written .* places that this run did not write hold the same byte' \
         new.says
     "$ssdprobe" -q --json=again.json infer new/samples.csv >out 2>&1
     check "unwritten: the samples tell of it" \

@@ -392,11 +392,11 @@ START_TEST(test_what_did_not_come_back_is_told)
     static const struct {
         const char *spec, *words;
     } drives[] = {
-        {"sim:ssd-a,contents=on,write_error_share=1", "could not be put back"},
-        {"sim:ssd-a,contents=on,read_error_share=1", "could not be put back"},
+        {"sim:ssd-a,contents=on,write_error_share=1", "could not be restored"},
+        {"sim:ssd-a,contents=on,read_error_share=1", "could not be restored"},
         {"sim:ssd-a,contents=on,vanish_at_ns=10ms", "plug it in again"},
         {"sim:ssd-a,contents=on,real_capacity_bytes=4MiB,fake_capacity=drops",
-         "could not be put back"}};
+         "could not be restored"}};
     const struct device_options options = {.write = true};
     uint64_t changed_bytes;
 

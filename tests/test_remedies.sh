@@ -83,7 +83,7 @@ remedy "writes for skewed writes" "to write the span" named \
 remedy "time for skewed writes" "skewed writes would need" named \
     run steady-state,hot-cold $hot --assume=write_buffer=4096 --patience=15 \
     --write-budget=64GiB
-remedy "a budget for a probe" "and of the write budget" --write-budget=2GiB \
+remedy "a budget for a probe" "of the write budget are left" --write-budget=2GiB \
     run clustered-block,read-buffer sim:ssd-a --write-budget=64MiB
 remedy "a budget for any probe" "no probe fits in the write budget" \
     --write-budget=2GiB run write-buffer sim:ssd-a --write-budget=1MiB

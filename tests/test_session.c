@@ -446,7 +446,7 @@ START_TEST(a_run_that_only_reads_writes_nothing)
     const struct finding *page =
         findings_get(&outing.findings, "clustered_page");
     ck_assert_int_eq(page->verdict, VERDICT_SKIPPED);
-    ck_assert_ptr_nonnull(strstr(page->why, "only reads"));
+    ck_assert_ptr_nonnull(strstr(page->why, "read-only"));
     expect_complete(&outing);
 }
 END_TEST

@@ -131,7 +131,7 @@ resets()
     run resets basic --preserve --tune=max
     ended resets 0 'has not answered for 1[0-9]\.[0-9] s; it is waited for'
     graded resets 'kernel log' 'Power-on or device reset occurred'
-    graded resets silence 'stopped for up to 3[0-9]\.'
+    graded resets silence 'stalled for up to 3[0-9]\.'
     all_back resets
 }
 
@@ -141,9 +141,9 @@ fails()
     scsi_disk
     meanwhile fails "echo '0 1 0x28' >$errors"
     run fails basic --preserve --tune=max
-    ended fails 7 'could not be put back'
+    ended fails 7 'could not be restored'
     nothing_found fails
-    graded fails silence 'stopped for up to 9'
+    graded fails silence 'stalled for up to 9'
     graded fails 'kernel log' "I/O error, dev $name"
     check "fails: the settings are back" test "$(settings)" = "$set"
     echo '- 0 0x28' >"$errors"
@@ -163,7 +163,7 @@ silent()
     run silent basic --preserve --tune=max
     ended silent 7 'not answered for minutes'
     nothing_found silent
-    graded silent silence 'did not answer for 30[0-9] s, and was given up'
+    graded silent silence 'did not answer for 30[0-9] s, so the run gave up'
     check "silent: it ended after five minutes, not $seconds s" \
         test "$seconds" -ge 300 -a "$seconds" -lt 330
     check "silent: how to go on is said" grep -q 'restore /tmp/silent' \
@@ -202,7 +202,7 @@ medium()
     echo 8000 >$parameters/medium_error_count
     meanwhile medium "echo 2 >$debug/opts"
     run medium basic --tune=max
-    ended medium 4 'a read of 4 KiB at offset [0-9]+ failed: .*cannot read that'
+    ended medium 4 'a read of 4 KiB at offset [0-9]+ failed: .*can no longer read'
     nothing_found medium
     graded medium 'kernel log' "critical medium error, dev $name"
     check "medium: the settings are back" test "$(settings)" = "$set"
@@ -234,13 +234,13 @@ read_only()
     scsi_disk
     meanwhile protected "echo 1 >$parameters/wp"
     run protected basic --preserve --tune=max
-    ended protected 7 'a write of .* failed: .*take no more writes'
+    ended protected 7 'a write of .* failed: .*accept no more writes'
     nothing_found protected
     echo 0 >$parameters/wp
     restored protected
     meanwhile frozen "blockdev --setro $disk"
     run frozen basic --preserve --tune=max
-    ended frozen 7 'a write of .* failed: .*takes no more writes'
+    ended frozen 7 'a write of .* failed: .*accepts no more writes'
     nothing_found frozen
     blockdev --setrw "$disk"
     restored frozen
@@ -254,7 +254,7 @@ pulled()
     old=$name first_serial=$(((hosts - 1) * 2000))
     meanwhile pulled "echo 1 >/sys/block/$name/device/delete"
     run pulled basic --preserve --tune=max
-    ended pulled 7 'failed: No such device; the device has vanished'
+    ended pulled 7 'failed: No such device; the device has disappeared'
     nothing_found pulled
     check "pulled: how to go on is said" grep -q \
         "plug it in again and run 'ssdprobe restore /tmp/pulled'" \
@@ -301,12 +301,12 @@ held_up()
         ended "limited-$limit" 5 ''
         nothing_found "limited-$limit"
         graded "limited-$limit" 'control group' \
-            "riops=$limit wiops=$limit. held requests back for"
+            "riops=$limit wiops=$limit. delayed requests by"
     done
     meanwhile caught "for process in \$(pgrep -x ssdprobe); do
         echo \$process >$group/below/cgroup.procs; done"
     run caught basic
-    graded caught 'control group' 'held requests back'
+    graded caught 'control group' 'delayed requests'
     nothing_found caught
     umount /sys/fs/cgroup
     while :; do

@@ -257,12 +257,13 @@ const char *fingerprint_doubt(const struct fingerprint_match *match, char *text,
 {
     if (match->likeness == LIKENESS_OTHER)
         snprintf(text, size,
-                 "%u of %u blocks outside the region hold something else than "
-                 "when the run began",
+                 "%u of %u blocks outside the region have changed since the "
+                 "run began",
                  match->differ_count, match->read_count);
     else
         snprintf(text, size,
-                 "nothing outside the region tells it from others of its kind, "
-                 "and it was plugged in again or the machine has restarted");
+                 "nothing outside the region distinguishes this drive from "
+                 "others of its kind, and it was plugged in again or the "
+                 "machine has restarted");
     return text;
 }

@@ -272,10 +272,11 @@ int journal_finish(const struct run_dir *dir, struct journal *journal,
 
 static int damaged(const struct run_dir *dir, struct fault *why)
 {
-    return fault_set(why, FAULT_RESTORE, -EBADMSG,
-                     "%.200s/" RUN_DIR_JOURNAL " is damaged, so the contents "
-                     "of the drive cannot be put back from it",
-                     dir->path);
+    return fault_set(
+        why, FAULT_RESTORE, -EBADMSG,
+        "%.200s/" RUN_DIR_JOURNAL
+        " is damaged, so the contents of the drive cannot be restored from it",
+        dir->path);
 }
 
 /* Copies the value of the line "name=value"; "" if there is none. */
@@ -352,9 +353,9 @@ static int refuse(const struct journal *journal, const struct run_dir *dir,
         strncmp(begin, any_title, sizeof(any_title) - 1) == 0 &&
         strncmp(begin, title, sizeof(begin)) != 0)
         return fault_set(why, FAULT_RESTORE, -EPROTO,
-                         "%.200s/" RUN_DIR_JOURNAL " was written by another "
-                         "version of ssdprobe (format %c, not %c): put the "
-                         "contents back with that version",
+                         "%.200s/" RUN_DIR_JOURNAL
+                         " was written by another version of ssdprobe (format "
+                         "%c, not %c): restore the contents with that version",
                          dir->path, begin[sizeof(any_title) - 1],
                          title[sizeof(any_title) - 1]);
     return damaged(dir, why);

@@ -58,19 +58,19 @@ static int check_place(const struct device_info *info,
         return fault_set(why, FAULT_OPEN, -errno, "cannot look at %.200s: %s",
                          dir->path, strerror(errno));
     if (!info->virtual_clock && disk_carries(info->path, status.st_dev))
-        return fault_set(why, FAULT_REFUSED, -EXDEV,
-                         "%.200s lies on %.100s itself, so a copy there would "
-                         "be lost with it; name another disk's directory with "
-                         "--output-dir",
-                         dir->path, info->path);
+        return fault_set(
+            why, FAULT_REFUSED, -EXDEV,
+            "%.200s is on %.100s itself, so a copy there would be lost with "
+            "it; name a directory on another disk with --output-dir",
+            dir->path, info->path);
     const uint64_t free_bytes = (uint64_t)room.f_bavail * room.f_frsize;
     const uint64_t needed_bytes =
         journal_bytes(region->length_bytes) + SPARE_BYTES;
     if (free_bytes < needed_bytes)
         return fault_set(
             why, FAULT_REFUSED, -ENOSPC,
-            "the copy of the region needs %s and %.200s has room for %s; "
-            "choose a smaller --region, or another place with --output-dir",
+            "the copy of the region needs %s and %.200s has %s free; choose a "
+            "smaller --region, or another place with --output-dir",
             format_bytes(needed_bytes, needed, sizeof(needed)), dir->path,
             format_bytes(free_bytes, free_text, sizeof(free_text)));
     return 0;
@@ -282,7 +282,7 @@ static void put_round(struct putting *putting)
     putting->bad = (struct missing){0, 0};
     putting->error = 0;
     for (uint64_t i = 0; i < count && !is_lost(putting); i++) {
-        tell(putting->watch, "putting back", i * JOURNAL_EXTENT_BYTES,
+        tell(putting->watch, "restoring", i * JOURNAL_EXTENT_BYTES,
              count * JOURNAL_EXTENT_BYTES);
         if (putting->states[i] < DAMAGED)
             put_extent(putting, i);
@@ -310,18 +310,17 @@ static int say_bad(const struct putting *putting, const struct run_dir *dir,
     char size[24];
 
     if (is_lost(putting))
-        return fault_set(why, FAULT_RESTORE, putting->error,
-                         "%.100s has gone, or does not answer, before its "
-                         "contents were put back; plug it in again and run "
-                         "'ssdprobe restore %.200s'",
-                         path, dir->path);
-    return fault_set(why, FAULT_RESTORE, putting->error,
-                     "%s of %.100s could not be put back, first at offset "
-                     "%" PRIu64 " (%s); the copy stays in %.200s, so try "
-                     "'ssdprobe restore' again",
-                     format_bytes(putting->bad.bytes, size, sizeof(size)), path,
-                     putting->bad.offset_bytes, strerror(-putting->error),
-                     dir->path);
+        return fault_set(
+            why, FAULT_RESTORE, putting->error,
+            "%.100s disappeared or stopped answering before its contents were "
+            "restored; plug it in again and run 'ssdprobe restore %.200s'",
+            path, dir->path);
+    return fault_set(
+        why, FAULT_RESTORE, putting->error,
+        "%s of %.100s could not be restored, first at offset %" PRIu64
+        " (%s); the copy stays in %.200s, so try 'ssdprobe restore' again",
+        format_bytes(putting->bad.bytes, size, sizeof(size)), path,
+        putting->bad.offset_bytes, strerror(-putting->error), dir->path);
 }
 
 static int say_lost(const struct putting *putting, const struct run_dir *dir,
@@ -329,14 +328,15 @@ static int say_lost(const struct putting *putting, const struct run_dir *dir,
 {
     char size[24];
 
-    return fault_set(why, FAULT_RESTORE, -EBADMSG,
-                     "%s of %.100s could not be put back, first at offset "
-                     "%" PRIu64 ", because %.200s/" RUN_DIR_JOURNAL
-                     " is damaged there; all the rest is back, so remove that "
-                     "file when you want no more of it",
-                     format_bytes(putting->lost.bytes, size, sizeof(size)),
-                     device_info(putting->device)->path,
-                     putting->lost.offset_bytes, dir->path);
+    return fault_set(
+        why, FAULT_RESTORE, -EBADMSG,
+        "%s of %.100s could not be restored, first at offset %" PRIu64
+        ", because %.200s/" RUN_DIR_JOURNAL
+        " is damaged there; the rest is restored, so remove that file once you "
+        "no longer need it",
+        format_bytes(putting->lost.bytes, size, sizeof(size)),
+        device_info(putting->device)->path, putting->lost.offset_bytes,
+        dir->path);
 }
 
 static int put_back(struct putting *putting, const struct run_dir *dir,
@@ -360,12 +360,12 @@ static int put_back(struct putting *putting, const struct run_dir *dir,
     if (putting->lost.bytes)
         return say_lost(putting, dir, why);
     const int error = run_dir_remove(dir, RUN_DIR_JOURNAL);
-    return error
-               ? fault_set(why, FAULT_RESTORE, error,
-                           "the contents are back, but %.200s/" RUN_DIR_JOURNAL
-                           " cannot be removed: %s",
-                           dir->path, strerror(-error))
-               : 0;
+    return error ? fault_set(
+                       why, FAULT_RESTORE, error,
+                       "the contents are restored, but %.200s/" RUN_DIR_JOURNAL
+                       " cannot be removed: %s",
+                       dir->path, strerror(-error))
+                 : 0;
 }
 
 int preserve_put_back(struct device *device, const struct journal *journal,
@@ -384,14 +384,15 @@ int preserve_put_back(struct device *device, const struct journal *journal,
     if (putting.data && putting.states)
         error = put_back(&putting, dir, why);
     else
-        error = fault_set(why, FAULT_RESTORE, -ENOMEM,
-                          "the contents cannot be put back now (the drive has "
-                          "gone or does not answer, or there is no memory): "
-                          "plug it in again and run 'ssdprobe restore %.200s'",
-                          dir->path);
+        error =
+            fault_set(why, FAULT_RESTORE, -ENOMEM,
+                      "the contents cannot be restored now (the drive has "
+                      "disappeared or does not answer, or there is no memory): "
+                      "plug it in again and run 'ssdprobe restore %.200s'",
+                      dir->path);
     *changed_bytes = putting.changed_bytes;
-    run_dir_log(dir, error ? "preserve: not all put back"
-                           : "preserve: contents put back");
+    run_dir_log(dir, error ? "preserve: not all restored"
+                           : "preserve: contents restored");
     free(putting.states);
     return error;
 }

@@ -79,8 +79,9 @@ static int not_ours(const char *path, const struct fault *reason, bool is_new,
                      "the run directory %.100s cannot be used, because %.250s; "
                      "%s",
                      path, reason->text,
-                     is_new ? "name another with --output-dir"
-                            : "if you trust it, copy it to a folder of yours");
+                     is_new
+                         ? "name another with --output-dir"
+                         : "if you trust it, copy it to a folder that you own");
 }
 
 /* Opens the directory and locks it; does not open the log. `create`: makes it
@@ -118,8 +119,8 @@ static int open_folder(const char *path, bool create, bool own,
         return 0;
     run_dir_close(dir);
     return fault_set(why, FAULT_OPEN, -EBUSY,
-                     "the run directory %.200s belongs to a run that has not "
-                     "ended; wait for it, or end it",
+                     "the run directory %.200s belongs to a run that is still "
+                     "going; wait for it, or end it",
                      path);
 }
 
@@ -168,11 +169,11 @@ int run_dir_create(const char *path, struct run_dir *dir, struct fault *why)
 
     if (!error && !is_empty(dir->folder)) {
         run_dir_close(dir);
-        error = fault_set(why, FAULT_OPEN, -EEXIST,
-                          "%.200s is there already and not empty; name a new "
-                          "directory with --output-dir, or continue that run "
-                          "with --resume",
-                          path);
+        error = fault_set(
+            why, FAULT_OPEN, -EEXIST,
+            "%.200s already exists and is not empty; name a new directory with "
+            "--output-dir, or continue that run with --resume",
+            path);
     }
     if (!error)
         error = open_log(dir, O_CREAT | O_EXCL, why);
@@ -194,10 +195,10 @@ static int open_run(const char *path, bool own, struct run_dir *dir,
 
     if (!error && !is_run(dir)) {
         run_dir_close(dir);
-        error = fault_set(why, FAULT_OPEN, -ENOENT,
-                          "%.200s is no run directory of ssdprobe: it has no "
-                          "%s",
-                          path, RUN_DIR_LOG);
+        error =
+            fault_set(why, FAULT_OPEN, -ENOENT,
+                      "%.200s is not a run directory of ssdprobe: it has no %s",
+                      path, RUN_DIR_LOG);
     }
     if (!error && (error = run_dir_check_samples(
                        run_dir_path(dir, RUN_DIR_SAMPLES, samples), why)))
@@ -224,7 +225,7 @@ int run_dir_check_samples(const char *path, struct fault *why)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode)
                ? fault_set(why, FAULT_OPEN, -EINVAL,
                            "%.200s is not a regular file, so it holds no "
-                           "samples of a run; put the real ones in its place",
+                           "samples of a run; put the real file in its place",
                            path)
                : 0;
 }
@@ -247,13 +248,13 @@ int run_dir_folder(const struct run_dir *dir, const char *name,
         error = -errno;
     if (error == -ELOOP || error == -ENOTDIR)
         return fault_set(why, FAULT_OPEN, error,
-                         "%.200s is a link or a file where a folder is to be: "
+                         "%.200s is a link or a file where a folder is needed: "
                          "nothing is written through it; remove it",
                          folder->path);
-    return error
-               ? fault_set(why, FAULT_OPEN, error, "%.200s cannot be made: %s",
-                           folder->path, strerror(-error))
-               : 0;
+    return error ? fault_set(why, FAULT_OPEN, error,
+                             "%.200s cannot be created: %s", folder->path,
+                             strerror(-error))
+                 : 0;
 }
 
 /* Two deep: the figures have a folder of their own. */
@@ -325,11 +326,11 @@ int run_dir_close_to_others(const struct run_dir *dir, struct fault *why)
     /* file systems without modes use those of their mount */
     if (fstat(dir->folder, &status) == 0 && (status.st_mode & 077) == 0)
         return 0;
-    return fault_set(why, FAULT_OPEN, error,
-                     "%.200s cannot be closed to other users (%s), who could "
-                     "read the copy of the drive there; name another directory "
-                     "with --output-dir",
-                     dir->path, strerror(-error));
+    return fault_set(
+        why, FAULT_OPEN, error,
+        "%.200s cannot be made private (%s), and other users could read the "
+        "copy of the drive there; name another directory with --output-dir",
+        dir->path, strerror(-error));
 }
 
 int run_dir_new_file(const struct run_dir *dir, const char *name,

@@ -180,8 +180,8 @@ int tune_apply(struct tune *tune, enum tune_level level,
     close(file);
     if (error)
         return fault_set(why, FAULT_OPEN, error,
-                         "old settings cannot be kept in %.200s: %s", dir->path,
-                         strerror(-error));
+                         "old settings cannot be stored in %.200s: %s",
+                         dir->path, strerror(-error));
     tune->awake = stay_awake();
     return 0;
 }
@@ -286,12 +286,12 @@ static int restore_lines(char *lines[], size_t count, const struct run_dir *dir,
         if (is_ours(paths[used]))
             used++;
         else if (!error && access(paths[used], F_OK) == 0)
-            error = fault_set(why, FAULT_RESTORE, -EPERM,
-                              "%.100s/" RUN_DIR_SETTINGS " names %.200s, which "
-                              "is no setting that ssdprobe changes, so it was "
-                              "left as it is; if the folder is yours, take "
-                              "that line out",
-                              dir->path, paths[used]);
+            error = fault_set(
+                why, FAULT_RESTORE, -EPERM,
+                "%.100s/" RUN_DIR_SETTINGS
+                " names %.200s, which is no setting that ssdprobe changes, so "
+                "it was left alone; if the folder is yours, remove that line",
+                dir->path, paths[used]);
     }
     for (size_t i = used; i > 0; i--)
         (void)put_back(paths[i - 1], olds[i - 1]);
@@ -301,7 +301,7 @@ static int restore_lines(char *lines[], size_t count, const struct run_dir *dir,
             first = first && strcmp(paths[j], paths[i]) != 0;
         if (first && !is_back(paths[i], olds[i]))
             error = fault_set(why, FAULT_RESTORE, -EIO,
-                              "%.200s could not be set back to %.60s; the old "
+                              "%.200s could not be restored to %.60s; the old "
                               "values are in %.100s/" RUN_DIR_SETTINGS,
                               paths[i], olds[i], dir->path);
     }
@@ -323,12 +323,13 @@ static int restore(const struct run_dir *dir, struct fault *why)
     int error = restore_lines(lines, count, dir, why);
     for (size_t i = 0; i < count; i++)
         free(lines[i]);
-    run_dir_log(dir, error ? "tune: not all put back" : "tune: put back");
+    run_dir_log(dir, error ? "tune: not all restored" : "tune: restored");
     if (!error && run_dir_remove(dir, RUN_DIR_SETTINGS) != 0)
-        error = fault_set(why, FAULT_RESTORE, -EIO,
-                          "the settings are back, but %.200s/" RUN_DIR_SETTINGS
-                          " cannot be removed",
-                          dir->path);
+        error =
+            fault_set(why, FAULT_RESTORE, -EIO,
+                      "the settings are restored, but %.200s/" RUN_DIR_SETTINGS
+                      " cannot be removed",
+                      dir->path);
     return error;
 }
 
@@ -364,9 +365,9 @@ int tune_restore(const struct run_dir *dir, struct fault *why)
     if (error) {
         apart_leave(&apart);
         return fault_set(why, FAULT_RESTORE, error,
-                         "the kernel does not let the settings be put back "
-                         "while the disk does not answer: unplug it, or run "
-                         "'ssdprobe restore %.200s' when it does",
+                         "the kernel does not allow the settings to be "
+                         "restored while the disk does not answer: unplug it, "
+                         "or run 'ssdprobe restore %.200s' when it does",
                          dir->path);
     }
     apart_end(&apart);

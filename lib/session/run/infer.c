@@ -63,11 +63,11 @@ static int check_probes(const struct csv_rows *rows,
         for (int j = 0; all[j] && !known; j++)
             known = strcmp(all[j]->name, name) == 0;
         if (!known || !asked_for(rows, name))
-            return fault_set(why, FAULT_OPEN, -EINVAL,
-                             "row %zu belongs to the probe '%s', which this "
-                             "recording does not name or this program does "
-                             "not have",
-                             i, name);
+            return fault_set(
+                why, FAULT_OPEN, -EINVAL,
+                "row %zu belongs to the probe '%s', which this recording does "
+                "not name or this program does not know",
+                i, name);
     }
     return 0;
 }
@@ -167,9 +167,10 @@ static void say_strange(const struct probe *probe, uint64_t number,
 {
     for (int i = 0; i < PROBE_NEEDS_MAX && probe->answers[i]; i++)
         finding_why(findings_add(findings, probe->name, probe->answers[i]),
-                    "row %" PRIu64 " of this probe is not what it would have "
-                    "asked for then: rows are missing, moved, doubled, from "
-                    "another drive or from another version of ssdprobe",
+                    "row %" PRIu64
+                    " of this probe is not the request that it would have "
+                    "made: rows are missing, moved, duplicated, or come from "
+                    "another drive or another version of ssdprobe",
                     number);
 }
 

@@ -103,11 +103,11 @@ int session_resume(struct session *session, const struct csv_rows *rows,
         now->region_length_bytes != then->region_length_bytes ||
         now->logical_block_bytes != then->logical_block_bytes ||
         now->request_limit_bytes != then->request_limit_bytes)
-        return fault_set(why, FAULT_REFUSED, -EINVAL,
-                         "%s is not as it was when that run began (its size, "
-                         "or the largest request that it takes), so the run "
-                         "cannot be continued: begin a new one",
-                         device_info(session->device)->path);
+        return fault_set(
+            why, FAULT_REFUSED, -EINVAL,
+            "%s has changed since that run began (its size, or its largest "
+            "request), so the run cannot be continued: start a new one",
+            device_info(session->device)->path);
     for (size_t i = 0; i < count && all[i]; i++)
         done[i] = all[i];
     session->findings.count = 0;

@@ -24,14 +24,15 @@ bool skip_reason(const struct probe *probe, const struct setting *setting,
 
     if (probe->writes && !probe->by_write[0] && setting->read_only) {
         if (text)
-            snprintf(text, size, "it needs to write, and this run only reads");
+            snprintf(text, size,
+                     "it needs to write, and this run is read-only");
         return true;
     }
     if (probe->compares && setting->forgets) {
         if (text)
             snprintf(text, size,
-                     "it looks at what it reads, and this emulated drive keeps "
-                     "no contents");
+                     "it compares data that it reads, and this emulated drive "
+                     "keeps no contents");
         return true;
     }
     if (own.region_length_bytes < probe->region_min_bytes) {
@@ -71,7 +72,7 @@ bool skip_budget(const struct probe *probe, const struct setting *setting,
     if (plan.bytes_written <= left_bytes)
         return false;
     snprintf(text, size,
-             "it is to write %s, and of the write budget %s are left; "
+             "it needs to write %s, and only %s of the write budget are left; "
              "--write-budget allows more",
              format_bytes(plan.bytes_written, needed, sizeof(needed)),
              format_bytes(left_bytes, left, sizeof(left)));
@@ -145,8 +146,8 @@ int skip_assume(struct findings *findings, const char *parameter,
     if (parse_value(unit, text, &value))
         return fault_set(
             why, FAULT_USAGE, -EINVAL,
-            "--assume=%s=%s: that is no value of this parameter%s", parameter,
-            text, *unit ? ", which is a number such as 8, 16KiB or 25us" : "");
+            "--assume=%s=%s: not a value of this parameter%s", parameter, text,
+            *unit ? ", which is a number such as 8, 16KiB or 25us" : "");
     struct finding *finding = findings_add(findings, "assumed", parameter);
     finding->verdict = VERDICT_FOUND;
     finding->value = finding->low = finding->high = value;
@@ -162,10 +163,10 @@ void skip_disturbed(struct findings *findings, size_t first, const char *cause)
         if (finding->verdict == VERDICT_SKIPPED)
             continue;
         finding_withdraw(finding);
-        finding_why(finding,
-                    "the probe was disturbed, and again when it was "
-                    "repeated: %s",
-                    cause);
+        finding_why(
+            finding,
+            "the probe was disturbed, and again when it was repeated: %s",
+            cause);
     }
 }
 
@@ -182,9 +183,9 @@ void skip_times(struct findings *findings, const char *cause)
                         sizeof(value));
         finding_withdraw(finding);
         finding_why(finding,
-                    "it was %s when it was measured, but the drive did not "
-                    "keep its speed: %s; let it cool down, end what else uses "
-                    "it, and measure again",
+                    "it was %s when measured, but the drive did not keep its "
+                    "speed: %s; let the drive cool down, stop whatever else "
+                    "uses it, and measure again",
                     value, cause);
     }
 }
@@ -199,11 +200,11 @@ static bool rests_on_flushes(const struct probe *probe, const char *parameter)
 
 static void say_flushes(struct finding *finding, const char *cause)
 {
-    finding_why(finding,
-                "%s; this is told by the times of writes with their flushes, "
-                "so measure again with --write-cache=off, or with another "
-                "--flush",
-                cause);
+    finding_why(
+        finding,
+        "%s; this answer relies on the times of writes with their flushes, so "
+        "measure again with --write-cache=off, or with another --flush",
+        cause);
 }
 
 bool skip_flushed(const struct probe *probe, const char *cause,
@@ -263,8 +264,8 @@ void skip_unwritten(struct findings *findings,
         }
         finding_withdraw(finding);
         finding_why(finding,
-                    "%s; write all of it once ('ssdprobe run fill DEVICE' "
-                    "does), and measure again",
+                    "%s; write the whole drive once ('ssdprobe run fill "
+                    "DEVICE' does), and measure again",
                     cause);
     }
 }
@@ -294,8 +295,8 @@ void skip_unkept(struct findings *findings, const struct probe *const probes[],
             continue;
         finding_withdraw(finding);
         finding_why(finding,
-                    "the drive drops what is written beyond its real capacity "
-                    "of %s, and requests there never reach its flash: measure "
+                    "the drive drops data written beyond its real capacity of "
+                    "%s, and requests there never reach its flash: measure "
                     "again within it (--region=0,LENGTH)",
                     kept);
     }

@@ -24,10 +24,10 @@ static const char *advice_on_emulated(int error)
     case -EIO:
         return "; the emulated drive fails it";
     case -ETIMEDOUT:
-        return "; the emulated drive takes more than five minutes for it";
+        return "; the emulated drive takes more than five minutes to answer it";
     case -EPROTO:
         return "; the emulated drive says that it ended before it began, so "
-               "mend the plugin";
+               "fix the plugin";
     default:
         return NULL;
     }
@@ -41,24 +41,25 @@ static const char *advice_on(const struct session *session, int error)
         return advice_on_emulated(error);
     switch (error) {
     case -ENODEV:
-        return "; the device has vanished, so plug it in again";
+        return "; the device has disappeared, so plug it in again";
     case -ETIMEDOUT:
         return "; it has not answered for minutes, so unplug it";
     case -EINTR:
-        return "; the run was ended before it was answered";
+        return "; the run was ended before the answer came";
     case -EROFS:
-        return "; the drive takes no more writes, as some do when they fail";
+        return "; the drive accepts no more writes, as some do when they fail";
     case -EREMOTEIO:
-        return "; the drive refuses it, as those do that take no more writes";
+        return "; the drive refuses it, as drives that accept no more writes "
+               "do";
     case -ENOSPC:
-        return "; the drive is smaller than when the run began, so look at it "
+        return "; the drive is smaller than when the run began, so check it "
                "again with 'ssdprobe check'";
     case -ENODATA:
-        return "; the drive cannot read that place any more";
+        return "; the drive can no longer read that place";
     case -EIO:
         return "; the kernel's log (dmesg) may say more";
     case -ESTALE:
-        return "; another disk has taken its place, so look which one is "
+        return "; another disk has taken its place, so check which one is "
                "meant";
     case -EDQUOT:
         return "; the write budget is used up, raise --write-budget";

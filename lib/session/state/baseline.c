@@ -163,7 +163,7 @@ bool baseline_unsteady(const struct baseline *baseline, char *cause,
         return false;
     snprintf(cause, size,
              "the same reads took %s at one time and %s at another: the drive "
-             "throttles, or warms up, or something else loads it",
+             "throttles, warms up, or serves something else",
              format_ns(baseline_ns(baseline, quickest), least, sizeof(least)),
              format_ns(baseline_ns(baseline, slowest), most, sizeof(most)));
     return true;

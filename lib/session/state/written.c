@@ -202,21 +202,20 @@ static void say_sign(const struct written *written, char *cause, size_t size)
 
     format_ns((uint64_t)written->other_ns, other, sizeof(other));
     if (written->quick)
-        snprintf(
-            cause, size,
-            "%u of %d places that this run did not write are read faster than "
-            "what it wrote (%s, not %s): they were",
-            written->quick_count, WRITTEN_PLACES_COUNT, other,
-            format_ns((uint64_t)written->own_ns, own, sizeof(own)));
+        snprintf(cause, size,
+                 "reads of %u of %d places that this run did not write are "
+                 "faster than reads of what it wrote (%s, not %s): they were",
+                 written->quick_count, WRITTEN_PLACES_COUNT, other,
+                 format_ns((uint64_t)written->own_ns, own, sizeof(own)));
     else if (written->empty_count >= EMPTY_LEAST)
         snprintf(cause, size,
-                 "%u of %d places that this run did not write hold one byte "
-                 "all over: perhaps they were",
+                 "%u of %d places that this run did not write hold the same "
+                 "byte throughout: perhaps they were",
                  written->empty_count, WRITTEN_PLACES_COUNT);
     else
         snprintf(cause, size,
-                 "a read of 256 KiB takes %s and one of 4 KiB %s, so they are "
-                 "answered without flash: perhaps it was",
+                 "a read of 256 KiB takes %s and one of 4 KiB %s, so flash "
+                 "does not serve them: perhaps the drive was",
                  format_ns((uint64_t)written->long_ns, own, sizeof(own)),
                  format_ns((uint64_t)written->short_ns, other, sizeof(other)));
 }
