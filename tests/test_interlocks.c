@@ -293,8 +293,8 @@ START_TEST(test_swap)
     ck_assert_msg(swapon(loop.path, 0) == 0, "no swap on a loop disk: %s",
                   strerror(errno));
     /* What is on it the kernel may change at any time. */
-    assert_refusal(loop.path, true, true, FAULT_REFUSED, "swap", "no flag");
-    assert_refusal(loop.path, false, true, FAULT_REFUSED, "swap", "no flag");
+    assert_refusal(loop.path, true, true, FAULT_REFUSED, "swap", "No option");
+    assert_refusal(loop.path, false, true, FAULT_REFUSED, "swap", "No option");
     close(hold);
     ck_assert_int_eq(waitpid(guard, &status, 0), guard);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
@@ -311,7 +311,7 @@ START_TEST(test_what_the_machine_runs_from)
         ck_assert_int_eq(mount(loop.path, places[i], "ext4", MS_RDONLY, NULL),
                          0);
         assert_refused(loop.path, FAULT_REFUSED, places[i], "machine runs");
-        assert_refused(loop.path, FAULT_REFUSED, places[i], "no flag");
+        assert_refused(loop.path, FAULT_REFUSED, places[i], "No option");
         ck_assert_int_eq(umount2(places[i], MNT_DETACH), 0);
     }
 }
@@ -366,7 +366,7 @@ static const struct {
     {"/proc/1/mountinfo", true, "/ /my\\040data rw - ext4 /dev/none rw",
      "is mounted on /my data"},
     {"/proc/1/mountinfo", true, "/ /efi rw - vfat /dev/none rw",
-     "what this machine runs from"},
+     "This machine runs from"},
     {"/proc/swaps", false, "/mnt/one\\040disk partition 100 0 -2",
      "is swap space in use"},
 };
@@ -383,7 +383,7 @@ START_TEST(test_what_the_kernel_says_is_in_use)
                  minor(status.st_rdev));
     run("printf '%%s\\n' '%s%s' >%s/said && mount --bind %s/said %s", number,
         claims[_i].line, scratch, scratch, claims[_i].place);
-    assert_refused(loop.path, FAULT_REFUSED, claims[_i].words, "no flag");
+    assert_refused(loop.path, FAULT_REFUSED, claims[_i].words, "No option");
 }
 END_TEST
 
@@ -397,7 +397,7 @@ START_TEST(test_disk_under_a_loop_disk)
     upper.file = open(loop.path, O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(upper.file, 0);
     ck_assert_int_eq(loop_attach(&upper, "/dev/loop-control", 0), 0);
-    assert_refused(upper.path, FAULT_REFUSED, "made of", loop.path);
+    assert_refused(upper.path, FAULT_REFUSED, "consists of", loop.path);
     assert_refused(loop.path, FAULT_REFUSED, upper.path, "losetup -d");
     ck_assert_int_eq(mount(upper.path, place, "ext4", MS_RDONLY, NULL), 0);
     snprintf(shown, sizeof(shown), "%s lies under %s, which is mounted on %s",
@@ -495,7 +495,8 @@ START_TEST(test_swap_file_under_a_loop_disk)
     run("printf '/proc/%d/fd/%d file 100 0 -2\\n' >%s/said && "
         "mount --bind %s/said /proc/swaps",
         (int)getpid(), loop.file, scratch, scratch);
-    assert_refused(loop.path, FAULT_REFUSED, "is swap space in use", "no flag");
+    assert_refused(loop.path, FAULT_REFUSED, "is swap space in use",
+                   "No option");
 }
 END_TEST
 
@@ -561,7 +562,7 @@ START_TEST(test_data_without_signature_is_noted)
         ck_assert_int_eq(data->verdict,
                          blank ? INTERLOCK_PASS : INTERLOCK_NOTE);
         ck_assert_ptr_nonnull(
-            strstr(data->text, blank ? "none holds data" : "100.0 % hold"));
+            strstr(data->text, blank ? "None of" : "100.0 % of"));
     }
 }
 END_TEST
@@ -720,7 +721,7 @@ START_TEST(test_health_log)
         const char *words;
     } rows[] = {
         {0x00, false,
-         "nothing is wrong (100 % spare, 3 % of its life used, "
+         "it is healthy (100 % spare, 3 % of its life used, "
          "37 C)"},
         {0x01, true, "spare"},
         {0x02, false, "temperature"},
@@ -840,7 +841,7 @@ START_TEST(test_open_for_writing_by_another_process)
              (int)opener, _i % PATHS == BENEATH ? "the file beneath " : "",
              loop.path, _i % PATHS == PARTITION ? "p1" : "");
     assert_refused(loop.path, FAULT_REFUSED, words,
-                   "open for writing: end that first; no flag");
+                   "open for writing: end that first. No option");
     end_opener(opener);
     ck_assert_msg(device_open(loop.path, &options, &device, &why) == 0, "%s",
                   why.text);
@@ -915,7 +916,7 @@ START_TEST(test_asked_again_before_the_first_write)
     static const char *const words[AGAINS] = {
         [AGAIN_MOUNTED] = "shares its file with",
         [AGAIN_WRITTEN] = "open for writing",
-        [AGAIN_SIGNED] = "has changed: there is a file system (ext4)"};
+        [AGAIN_SIGNED] = "it now holds a file system (ext4)"};
     const struct device_options options = {.write = true,
                                            .allow_virtual = true,
                                            .force_signature = true,
@@ -985,7 +986,7 @@ START_TEST(test_processes_that_hide_what_they_have_open)
         loop_close(&loop);
         if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
             _exit(2);
-        assert_noted(path, "open is hidden");
+        assert_noted(path, "are hidden");
         _exit(0);
     }
     ck_assert_int_eq(waitpid(child, &result, 0), child);

@@ -155,7 +155,7 @@ contents()
 {
     disk
     judged "blank" 0 '^signatures pass: '
-    judged "blank" 0 '^data pass: .* none holds data'
+    judged "blank" 0 '^data pass: None of .* holds data'
     head -c 64M /dev/urandom | dd of="$disk" bs=1M conv=fsync status=none
     judged "data" 0 '^signatures pass: '
     judged "data" 0 '^data note: .* (4[0-9]|5[0-9])\.[0-9] % hold data'
@@ -358,7 +358,7 @@ in_use()
     judged "no longer mounted" 0 '^not in use pass: ' --force-signature
     mount -o ro "$disk" /boot
     judged "the disk behind /boot" 3 \
-        'machine runs from: .* is mounted on /boot, and no flag answers that'
+        'machine runs from: .* is mounted on /boot. No option'
     check "there is no advice to unmount it" \
         bash -c "! grep -q 'unmount' '$work/err'"
     no_flag_helps "the disk behind /boot"
@@ -377,7 +377,7 @@ in_use()
     mkswap "$disk" >/dev/null 2>&1
     if swapon -p 0 "$disk"; then
         swaps+=("$disk")
-        judged "swap" 3 "$disk is swap space in use, and no flag"
+        judged "swap" 3 "$disk is swap space in use. No option"
         no_flag_helps "swap"
         swapoff "$disk"
     else
@@ -727,11 +727,11 @@ after_the_question()
         --force-signature
     kill "$(cat "$work/opener")"
     while_asked "formatted while it is asked" 3 \
-        "question was asked, $disk has changed: there is .*swap" \
+        "$disk has changed since .* it now holds .*swap" \
         "wipefs -qa $image; mkswap $image 2>/dev/null" --force-signature
     disk
     while_asked "formatted for the first time while it is asked" 3 \
-        "question was asked, $disk has changed: there is .*ext4" \
+        "$disk has changed since .* it now holds .*ext4" \
         "mkfs.ext4 -qF $image"
 }
 

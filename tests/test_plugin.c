@@ -244,11 +244,11 @@ static const struct bad {
     int error;
     const char *says;
 } bads[] = {
-    {"", FAULT_USAGE, -EINVAL, "no file is named"},
-    {",a=1", FAULT_USAGE, -EINVAL, "no file is named"},
-    {"bad.so,", FAULT_USAGE, -EINVAL, "'' behind the plugin bad.so"},
+    {"", FAULT_USAGE, -EINVAL, "no file is given"},
+    {",a=1", FAULT_USAGE, -EINVAL, "no file is given"},
+    {"bad.so,", FAULT_USAGE, -EINVAL, "'' after the plugin bad.so"},
     {"bad.so,=3", FAULT_USAGE, -EINVAL, "is not KEY=VALUE"},
-    {"bad.so,limit", FAULT_USAGE, -EINVAL, "'limit' behind the plugin bad.so"},
+    {"bad.so,limit", FAULT_USAGE, -EINVAL, "'limit' after the plugin bad.so"},
     {"bad.so,no=1", FAULT_USAGE, -EINVAL, "it knows no such setting."},
     {"no_such.so", FAULT_OPEN, -ENOENT, "./no_such.so: No such file"},
     /* dlopen() would find it in the library path. */
@@ -257,7 +257,7 @@ static const struct bad {
     {"/dev/null", FAULT_OPEN, -EINVAL, "/dev/null is not a regular file"},
     {"/proc/self/cmdline", FAULT_OPEN, -ENOEXEC, "Is it a shared object"},
     {"nameless.so", FAULT_OPEN, -ENOEXEC, "does not define 'ssdprobe_plugin'"},
-    {"newer.so", FAULT_OPEN, -ENOEXEC, "is of version 77 of the interface"},
+    {"newer.so", FAULT_OPEN, -ENOEXEC, "uses version 77 of the interface"},
     {"hollow.so", FAULT_OPEN, -ENOEXEC, "lacks one of the functions"},
     {"bad.so,fail=-12", FAULT_OPEN, -ENOMEM, "Cannot allocate memory."},
     {"bad.so,fail=7", FAULT_OPEN, -EIO, "Input/output error."},

@@ -144,13 +144,13 @@ check "a setting that is wrong" says 1 \
     "'rpm=0' is not rpm=TURNS" check plugin:disk.so,rpm=0
 check "a plugin of a later version" says 2 'is of version 77' \
     check "$bad/newer.so"
-check "a shared object that is none" says 2 "is no plugin of ssdprobe" \
+check "a shared object that is none" says 2 "is not a plugin of ssdprobe" \
     check "$bad/nameless.so"
 check "a request that fails" says 4 \
     'failed: Input/output error; the emulated drive fails it' \
     run basic plugin:bad.so,error=-5,after=300,times=1000000
 check "one that ends before it begins" says 4 \
-    'says that it ended before it began, so mend the plugin' \
+    'says that it ended before it began, so fix the plugin' \
     run basic plugin:bad.so,early=1,after=300,times=1000000
 check "one that never ends" says 4 'takes more than five minutes' \
     run basic plugin:bad.so,never=1,after=400,times=1000000

@@ -51,7 +51,7 @@ void device_health(struct device *device, struct device_health *health)
     *health = (struct device_health){.text = "an emulated drive has no SMART"};
     if (device->lost)
         snprintf(health->text, sizeof(health->text),
-                 "it does not answer, so nothing is known of it");
+                 "it does not answer, so its health is not known");
     else if (device->ops->health)
         device->ops->health(device, health);
 }

@@ -43,10 +43,10 @@ int device_open(const char *spec, const struct device_options *options,
     if (used.queue_depth_count == 0)
         used.queue_depth_count = 1;
     if (used.queue_depth_count > QUEUE_DEPTH_MAX)
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "A queue depth of %u is more than the %u that can be "
-                         "kept: ask for less.",
-                         used.queue_depth_count, QUEUE_DEPTH_MAX);
+        return fault_set(
+            why, FAULT_USAGE, -EINVAL,
+            "The queue depth %u exceeds the limit of %u: ask for less.",
+            used.queue_depth_count, QUEUE_DEPTH_MAX);
 
     const struct emulation *emulation = emulation_of(spec);
     struct device *opened = NULL;

@@ -14,8 +14,8 @@ sata-through|QEMU HARDDISK|?|sata, driver sd|write through||SMART says that it i
 usb|QEMU HARDDISK|?|usb, driver sd|write back|usb-storage at 5000 Mb/s, 46f4:0001 QEMU USB HARDDRIVE|SMART does not answer
 usb-through|QEMU HARDDISK|?|usb, driver sd|write through|usb-storage at 5000 Mb/s, 46f4:0001 QEMU USB HARDDRIVE|SMART does not answer
 uas|Maker Disk|2.0|usb, driver sd|write back|uas at 5000 Mb/s, 46f4:0003 QEMU USB Attached SCSI HBA|SMART does not answer
-nvme|QEMU NVMe Ctrl|?|nvme, driver nvme|write back||its health log says that nothing is wrong (0 % spare, 0 % of its life used, 50 C)
-nvme-through|QEMU NVMe Ctrl|?|nvme, driver nvme|write through||its health log says that nothing is wrong (0 % spare, 0 % of its life used, 50 C)
+nvme|QEMU NVMe Ctrl|?|nvme, driver nvme|write back||its health log says that it is healthy (0 % spare, 0 % of its life used, 50 C)
+nvme-through|QEMU NVMe Ctrl|?|nvme, driver nvme|write through||its health log says that it is healthy (0 % spare, 0 % of its life used, 50 C)
 '
 
 # fact LABEL WORDS: a line of the report; no words, no line.
@@ -31,7 +31,7 @@ fact()
 }
 sentence()
 {
-    tr -s ' \n' ' ' </tmp/report | grep -F -- "Of its health: $1"
+    tr -s ' \n' ' ' </tmp/report | grep -F -- "Health: $1"
 }
 
 while IFS='|' read -r serial model firmware bus cache usb health; do
@@ -156,7 +156,7 @@ pull_out() # SERIAL
     status=$?
     check "$1: pulled out, it ends in 7, not in $status" test "$status" = 7
     check "$1: and says why: $(cat /tmp/messages)" grep -q \
-        'failed: No such device; the device has vanished' /tmp/messages
+        'failed: No such device; the device has disappeared' /tmp/messages
     check "$1: and what to do" grep -q \
         "plug it in again and run 'ssdprobe restore $run'" /tmp/messages
     check "$1: what it measured is a document" grep -q inconclusive \

@@ -65,7 +65,7 @@ mapped()
     [[ -b $node ]] || mknod "$node" b "$(dmsetup info -c --noheadings -o major "$map")" 0
     ssdprobe check --allow-virtual "$node" >/tmp/out 2>/tmp/err
     check "$what: itself it is refused: $(cat /tmp/err)" \
-        grep -qE "made of other devices.*use $disk" /tmp/err
+        grep -qE "consists of other devices.*use $disk" /tmp/err
     mkfs.ext4 -q "$node"
     mkdir -p "/mnt/$map"
     mount -t ext4 -o ro "$node" "/mnt/$map"
@@ -237,7 +237,7 @@ after_the_question()
         losetup -d "$second"
     done
     while_asked "formatted while it is asked" \
-        "asked, $disk has changed: there is .*ext4" formatted
+        "$disk has changed since .* it now holds .*ext4" formatted
     losetup -d "$disk"
     # Disks themselves.
     truncate -s 32M /tmp/one
@@ -269,7 +269,7 @@ zram()
     mkswap "$disk" >/dev/null
     swapon "$disk"
     check "swap is on, on zram" grep -q "^$disk" /proc/swaps
-    refused "zram as swap space" "$disk is swap space in use, and no flag"
+    refused "zram as swap space" "$disk is swap space in use. No option"
     swapoff "$disk"
     echo 1 >/sys/block/zram0/reset
     disk=/dev/sda name=sda
@@ -315,13 +315,13 @@ names()
     mkdir -p /boot
     mount -t ext4 -o ro "$disk" /boot
     refused "a link to a node of another name of the disk behind /boot" \
-        'this machine runs from' /tmp/link
+        'This machine runs from' /tmp/link
     umount /boot
     blank
     mkswap "$disk" >/dev/null
     swapon "$disk"
     check "swap is on" grep -q "^$disk" /proc/swaps
-    refused "swap" "$disk is swap space in use, and no flag"
+    refused "swap" "$disk is swap space in use. No option"
     swapoff "$disk"
     blank
 }
@@ -346,7 +346,7 @@ partitions()
     mkswap "${disk}1" >/dev/null
     swapon "${disk}1"
     check "swap is on, on the partition" grep -q "^${disk}1" /proc/swaps
-    refused "swap on a partition" "${disk}1 is swap space in use, and no flag"
+    refused "swap on a partition" "${disk}1 is swap space in use. No option"
     refused "the partition" "${disk}1 is a partition of $disk" "${disk}1"
     swapoff "${disk}1"
     sleep 300 <>"${disk}1" &
@@ -459,7 +459,7 @@ root()
         mount -o bind "/$folder" "$root/$folder"
     done
     within="chroot $root"
-    refused "the disk behind /" "this machine runs from: $disk is mounted on /,"
+    refused "the disk behind /" "This machine runs from $disk: $disk is mounted on /\."
     within=''
     for folder in "${build#/}" tmp dev sys proc usr; do
         umount "$root/$folder"

@@ -167,8 +167,8 @@ int flush_choose(int fd, const char *path, enum flush_method wanted,
         *chosen = wanted;
         if (error)
             return fault_set(why, FAULT_OPEN, error,
-                             "%s does not take the flush asked for by "
-                             "--flush=%s (%s): use --flush=auto.",
+                             "%s does not accept the flush of --flush=%s (%s): "
+                             "use --flush=auto.",
                              path, flush_method_name(wanted), strerror(-error));
         return 0;
     }

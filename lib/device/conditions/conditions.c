@@ -92,8 +92,8 @@ static void read_scheduler(const struct disk *disk,
     const bool none = strcmp(all, "none") == 0;
     conditions_add(conditions, "scheduler",
                    none ? CONDITION_GREEN : CONDITION_YELLOW,
-                   "it may hold requests back and reorder them; --tune=safe "
-                   "sets it to none for the run",
+                   "it may delay and reorder requests; --tune=safe sets it to "
+                   "none for the run",
                    "%s", all);
 }
 
@@ -123,8 +123,8 @@ static void read_governor(struct conditions *conditions)
     const bool good = strcmp(governor, "performance") == 0;
     conditions_add(conditions, "processor frequency",
                    good ? CONDITION_GREEN : CONDITION_YELLOW,
-                   "the cost of a request on the host depends on a frequency "
-                   "that changes; --tune=max sets the governor to performance",
+                   "the host's share of each request depends on the frequency, "
+                   "which changes; --tune=max sets the governor to performance",
                    "%s", governor);
 }
 
@@ -146,8 +146,8 @@ static void read_idle_states(struct conditions *conditions)
     conditions_add(conditions, "processor idle",
                    deepest_us > WAKE_UP_LIMIT_US ? CONDITION_YELLOW
                                                  : CONDITION_GREEN,
-                   "waking up adds to requests that are waited for; "
-                   "--tune=safe keeps the processor awake",
+                   "waking up adds to the time of requests; --tune=safe keeps "
+                   "the processor awake",
                    "up to %" PRIu64 " us to wake up", deepest_us);
 }
 
@@ -164,8 +164,8 @@ static void read_clock(struct conditions *conditions)
         if (strcmp(source, slow[i]) == 0)
             grade = CONDITION_RED;
     conditions_add(conditions, "clock source", grade,
-                   "each look at this clock takes about a microsecond, and it "
-                   "is coarse",
+                   "reading this clock takes about a microsecond, and its "
+                   "resolution is coarse",
                    "%s", source);
 }
 
@@ -188,18 +188,17 @@ static void read_machine(struct conditions *conditions)
     const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
     double load[1] = {0};
 
-    conditions_add(conditions, "virtual machine",
-                   virtual_machine ? CONDITION_YELLOW : CONDITION_GREEN,
-                   "the host's other guests and its own caches are part of "
-                   "what is measured",
-                   "%s", virtual_machine ? "yes" : "no");
+    conditions_add(
+        conditions, "virtual machine",
+        virtual_machine ? CONDITION_YELLOW : CONDITION_GREEN,
+        "other guests and the host's caches are part of the measurement", "%s",
+        virtual_machine ? "yes" : "no");
     if (getloadavg(load, 1) == 1)
-        conditions_add(conditions, "load",
-                       load[0] > processors ? CONDITION_YELLOW
-                                            : CONDITION_GREEN,
-                       "more work waits for the processors than there are "
-                       "processors, which adds outliers",
-                       "%.1f on %.0f processors", load[0], processors);
+        conditions_add(
+            conditions, "load",
+            load[0] > processors ? CONDITION_YELLOW : CONDITION_GREEN,
+            "more work waits than there are processors, which adds outliers",
+            "%.1f on %.0f processors", load[0], processors);
 }
 
 /* Looks for an attribute in the disk's device and in what that hangs on. */
@@ -247,8 +246,8 @@ static void read_usb_link(const struct disk *disk,
     const bool slow = strlen(speed) < 4; /* "480", "5000" */
     conditions_add(conditions, "USB link",
                    slow ? CONDITION_YELLOW : CONDITION_GREEN,
-                   "the link, not the drive, limits large requests; use a "
-                   "USB 3 port where there is one",
+                   "the link, not the drive, limits large requests; use a USB "
+                   "3 port if possible",
                    "%s Mbit/s", speed);
     if (sysfs_text(folder, "power/control", control, sizeof(control)) == 0)
         conditions_add(
@@ -291,19 +290,19 @@ static void read_in_flight(const struct disk *disk,
         return;
     conditions_add(conditions, "requests of others",
                    reads + writes ? CONDITION_YELLOW : CONDITION_GREEN,
-                   "others use the disk at the beginning of the run",
-                   "%u under way", reads + writes);
+                   "other processes use the disk at the beginning of the run",
+                   "queue depth %u", reads + writes);
 }
 
 static void read_engine(const struct device_info *device,
                         struct conditions *conditions)
 {
     if (strcmp(device->engine, "io_uring") != 0)
-        conditions_add(conditions, "io_uring", CONDITION_YELLOW,
-                       "the kernel does not offer it to this process, so that "
-                       "requests go by pread and pwrite, one at a time; each "
-                       "costs a little more on the host",
-                       "missing");
+        conditions_add(
+            conditions, "io_uring", CONDITION_YELLOW,
+            "the kernel does not allow it to this process, so requests use "
+            "pread and pwrite at QD 1; each costs a little more on the host",
+            "missing");
 }
 
 void conditions_read(const struct device_info *device,
@@ -318,7 +317,7 @@ void conditions_read(const struct device_info *device,
     read_scheduler(&disk, conditions);
     read_recorded(&disk, conditions);
     conditions_add(conditions, "request limit", CONDITION_GREEN, NULL,
-                   "%" PRIu32 " bytes, proved by the disk's counters",
+                   "%" PRIu32 " bytes, confirmed by the disk's counters",
                    device->request_limit_bytes);
     read_cache_type(&disk, conditions);
     read_governor(conditions);
@@ -331,7 +330,7 @@ void conditions_read(const struct device_info *device,
     read_in_flight(&disk, conditions);
     if (device->in_use[0])
         conditions_add(conditions, "used by others", CONDITION_YELLOW,
-                       "what they read and write meanwhile lengthens times; "
-                       "unmount it for better ones",
+                       "reads and writes of others lengthen times; unmount the "
+                       "disk for better results",
                        "%s", device->in_use);
 }

@@ -221,15 +221,13 @@ static bool look_at_others(const struct conditions_watch *before,
     char bytes[24];
 
     if (written_bytes) {
-        snprintf(cause, size,
-                 "another process wrote %s to the disk in the meantime",
+        snprintf(cause, size, "another process wrote %s to the disk meanwhile",
                  format_bytes(written_bytes, bytes, sizeof(bytes)));
         return add_cause(conditions, "writes of others", bytes, cause);
     }
     if (read_bytes) {
         snprintf(cause, size,
-                 "another process read more than %s from the disk in the "
-                 "meantime",
+                 "another process read more than %s from the disk meanwhile",
                  format_bytes(read_bytes, bytes, sizeof(bytes)));
         return add_cause(conditions, "reads of others", bytes, cause);
     }
@@ -258,8 +256,8 @@ static bool look_at_limit(const struct conditions_watch *before,
         !control_group_limits(now->number, limit, sizeof(limit)))
         return false;
     snprintf(cause, size,
-             "the limit of this process's control group (io.max, %s) held "
-             "requests back for %s; run it outside of that group",
+             "the control group of this process (io.max, %s) delayed requests "
+             "by %s; run it outside of that group",
              limit, format_ns(held_ns, held, sizeof(held)));
     return add_cause(conditions, "control group", limit, cause);
 }
@@ -278,13 +276,13 @@ static bool look_at_silence(const struct conditions_watch *before,
     device_counters(device, &counters);
     if (counters.unanswered_ns) {
         snprintf(cause, size,
-                 "the drive did not answer for %s, and was given up",
+                 "the drive did not answer for %s, so the run gave up",
                  format_ns(counters.unanswered_ns, longest, sizeof(longest)));
         return add_cause(conditions, "silence", longest, cause);
     }
     if (now->silence_count == before->silence_count)
         return false;
-    snprintf(cause, size, "the drive stopped for up to %s before it answered",
+    snprintf(cause, size, "the drive stalled for up to %s before it answered",
              format_ns(counters.longest_ns, longest, sizeof(longest)));
     return add_cause(conditions, "silence", longest, cause);
 }
@@ -302,7 +300,7 @@ bool conditions_watch_look(struct conditions_watch *watch,
     read_own(&now, device);
     /* All of them have their items; the most telling is the cause: the last. */
     if (read_log(watch, line, sizeof(line))) {
-        snprintf(cause, size, "the kernel reports on the disk: %s", line);
+        snprintf(cause, size, "the kernel reports about the disk: %s", line);
         disturbed = add_cause(conditions, "kernel log", line, cause);
     }
     if (seen && look_at_limit(watch, &now, conditions, cause, size))
@@ -326,16 +324,16 @@ void conditions_watch_sum(const struct conditions_watch *begin,
     const uint64_t merges = now.merges_count - begin->merges_count;
     conditions_add(conditions, "requests merged",
                    merges ? CONDITION_YELLOW : CONDITION_GREEN,
-                   "the kernel put requests together, so the drive saw larger "
-                   "ones; --tune=safe forbids that",
+                   "the kernel merged requests, so the drive saw larger ones; "
+                   "--tune=safe prevents that",
                    "%" PRIu64, merges);
     const uint64_t all = now.all_ticks - begin->all_ticks;
     const double share =
         all ? (double)(now.steal_ticks - begin->steal_ticks) / (double)all : 0;
-    conditions_add(conditions, "processor stolen",
-                   all > TICKS_LEAST && share > STEAL_LIMIT ? CONDITION_YELLOW
-                                                            : CONDITION_GREEN,
-                   "the hypervisor took the processors away, which adds "
-                   "outliers",
-                   "%.1f %%", 100 * share);
+    conditions_add(
+        conditions, "processor stolen",
+        all > TICKS_LEAST && share > STEAL_LIMIT ? CONDITION_YELLOW
+                                                 : CONDITION_GREEN,
+        "the hypervisor took processor time away, which adds outliers",
+        "%.1f %%", 100 * share);
 }

@@ -50,10 +50,10 @@ int disk_find(const char *path, struct disk *disk, struct fault *why)
         const int error = -errno;
         if (error == -ENOENT || error == -ENOTDIR)
             return fault_set(why, FAULT_OPEN, error,
-                             "There is no %s: give the path of a disk "
-                             "(`lsblk -d` lists them) or sim:DRIVE.",
+                             "There is no %s: give the path of a disk (`lsblk "
+                             "-d` lists them) or sim:DRIVE.",
                              path);
-        return fault_set(why, FAULT_OPEN, error, "Cannot look at %s: %s.%s",
+        return fault_set(why, FAULT_OPEN, error, "Cannot access %s: %s.%s",
                          path, strerror(-error),
                          error == -EACCES ? " Run ssdprobe as root (sudo)."
                                           : "");

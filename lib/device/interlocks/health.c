@@ -27,7 +27,7 @@ static const struct {
     const char *words;
 } warnings[] = {
     {0x01, true, "its spare blocks are used up"},
-    {0x02, false, "its temperature is out of its limits"},
+    {0x02, false, "its temperature is out of range"},
     {0x04, true, "its reliability is degraded"},
     {0x08, true, "it has become read-only"},
     {0x10, true, "the backup of its volatile memory has failed"},
@@ -66,16 +66,16 @@ void health_read_log(const uint8_t log[HEALTH_LOG_BYTES],
             said = warnings[i].words;
         health->failing |= warnings[i].failing;
     }
-    snprintf(health->text, sizeof(health->text),
-             "its health log says %s (%u %% spare, %u %% of its life used, "
-             "%d C)",
-             said ? said : "that nothing is wrong", spare, used, celsius);
+    snprintf(
+        health->text, sizeof(health->text),
+        "its health log says %s (%u %% spare, %u %% of its life used, %d C)",
+        said ? said : "that it is healthy", spare, used, celsius);
 }
 
 static void no_answer(struct device_health *health, const char *what, int error)
 {
     snprintf(health->text, sizeof(health->text),
-             "%s does not answer (%s), so nothing is known of it", what,
+             "%s does not answer (%s), so its health is not known", what,
              strerror(error));
 }
 
@@ -174,5 +174,5 @@ void health_ask(const struct disk *disk, int fd, struct device_health *health)
         ask_smart(disk, fd, health);
     else
         snprintf(health->text, sizeof(health->text),
-                 "a disk of its kind has no SMART, so nothing is known of it");
+                 "a disk of its kind has no SMART, so its health is not known");
 }

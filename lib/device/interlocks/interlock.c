@@ -144,8 +144,8 @@ int interlocks_pass_again(const struct disk *disk,
     subject.look = open(held, O_RDONLY | O_CLOEXEC);
     if (subject.look < 0)
         return fault_set(why, FAULT_REFUSED, -errno,
-                         "Cannot look at %s again (%s), so nothing is written "
-                         "to it: is /proc mounted?",
+                         "Cannot check %s again (%s), so nothing is written to "
+                         "it: is /proc mounted?",
                          disk->path, strerror(errno));
     const int error = ask_all(&subject, why);
     end_look(subject.look);

@@ -14,7 +14,7 @@
 static int not_seen(struct interlock_outcome *outcome)
 {
     return interlock_say(outcome, INTERLOCK_NOTE,
-                         "Not looked at, as the disk cannot be opened.");
+                         "Not checked, because the disk cannot be opened.");
 }
 
 int interlock_signatures(struct subject *subject,
@@ -36,25 +36,25 @@ int interlock_signatures(struct subject *subject,
                  strerror(-result));
     }
     if (subject->again && strcmp(found, subject->hold.contents) != 0)
-        return fault_set(why, FAULT_REFUSED, -ESTALE,
-                         "Since the question was asked, %s has changed: there "
-                         "is %s on it now, so nothing was written; look at it, "
-                         "then start again.",
-                         path, found[0] ? found : "no signature");
+        return fault_set(
+            why, FAULT_REFUSED, -ESTALE,
+            "%s has changed since the question was asked: it now holds %s, so "
+            "nothing was written; check it, then start again.",
+            path, found[0] ? found : "no signature");
     memcpy(subject->hold.contents, found, sizeof(found));
     if (result == 0)
         return interlock_say(outcome, INTERLOCK_PASS,
                              "No file system, no partition table, no other "
                              "signature.");
     if (!subject->writes)
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "There is %s, which stays, as nothing is written.",
-                             found);
+        return interlock_say(
+            outcome, INTERLOCK_NOTE,
+            "There is %s, which stays, because nothing is written.", found);
     if (subject->options->force_signature)
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "There is %s, to be overwritten by "
-                             "--force-signature.",
-                             found);
+        return interlock_say(
+            outcome, INTERLOCK_NOTE,
+            "There is %s, which --force-signature allows the run to overwrite.",
+            found);
     return fault_set(why, FAULT_REFUSED, -EEXIST,
                      "There is %s on %s, which a run would destroy: copy "
                      "what you need, then add --force-signature.",
@@ -74,15 +74,15 @@ int interlock_data(struct subject *subject, struct interlock_outcome *outcome,
         return not_seen(outcome);
     if (sample.failed_count > 0)
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Of %u random blocks %u cannot be read.",
+                             "%u of %u random blocks cannot be read.",
                              sample.looked_count, sample.failed_count);
     if (sample.data_count == 0)
         return interlock_say(outcome, INTERLOCK_PASS,
-                             "Of %u random blocks none holds data.",
+                             "None of %u random blocks holds data.",
                              sample.looked_count);
     return interlock_say(
-        outcome, INTERLOCK_NOTE, "Of %u random blocks %.1f %% hold data%s.",
-        sample.looked_count, 100.0 * sample.data_count / sample.looked_count,
+        outcome, INTERLOCK_NOTE, "%.1f %% of %u random blocks hold data%s.",
+        100.0 * sample.data_count / sample.looked_count, sample.looked_count,
         subject->writes ? ", which a run overwrites" : "");
 }
 
@@ -101,20 +101,20 @@ int interlock_writable(struct subject *subject,
     const bool is_zoned = zoned[0] && strcmp(zoned, "none") != 0;
     if (subject->writes && read_only)
         return fault_set(why, FAULT_REFUSED, -EROFS,
-                         "%s is read-only and this run would write: take off "
-                         "its write protection (`blockdev --setrw`, or the "
-                         "switch on the card), or add --read-only.",
+                         "%s is read-only and this run would write: remove its "
+                         "write protection (`blockdev --setrw`, or the switch "
+                         "on the card), or add --read-only.",
                          disk->path);
     if (subject->writes && is_zoned)
         return fault_set(why, FAULT_REFUSED, -EOPNOTSUPP,
-                         "%s is a zoned disk (%s), which does not take writes "
-                         "where a probe puts them: add --read-only.",
+                         "%s is a zoned disk (%s), which does not accept "
+                         "writes where a probe puts them: add --read-only.",
                          disk->path, zoned);
     if (read_only || is_zoned)
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "It is %s, and nothing would be written.",
+                             "It is %s, but nothing would be written.",
                              read_only ? "read-only" : "zoned");
-    return interlock_say(outcome, INTERLOCK_PASS, "It takes writes.");
+    return interlock_say(outcome, INTERLOCK_PASS, "It accepts writes.");
 }
 
 int interlock_judge_health(const struct subject *subject,
@@ -124,15 +124,14 @@ int interlock_judge_health(const struct subject *subject,
     if (!health->failing)
         return interlock_say(outcome,
                              health->answered ? INTERLOCK_PASS : INTERLOCK_NOTE,
-                             "Of its health: %s.", health->text);
+                             "Health: %s.", health->text);
     if (subject->options->force_unhealthy)
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Of its health: %s; accepted by "
-                             "--force-unhealthy.",
+                             "Health: %s; accepted by --force-unhealthy.",
                              health->text);
     return fault_set(why, FAULT_REFUSED, -EIO,
-                     "%s is failing: %s, and a run could end it, so save what "
-                     "is on it, then add --force-unhealthy.",
+                     "%s is failing: %s. A run could destroy it, so save its "
+                     "data, then add --force-unhealthy.",
                      subject->disk->path, health->text);
 }
 
@@ -142,7 +141,7 @@ int interlock_health(struct subject *subject, struct interlock_outcome *outcome,
     struct device_health health;
     if (subject->hold.fd < 0)
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Not asked, as the disk cannot be held.");
+                             "Not asked, because the disk cannot be held.");
     health_ask(subject->disk, subject->hold.fd, &health);
     return interlock_judge_health(subject, &health, outcome, why);
 }

@@ -33,11 +33,11 @@ int interlock_block_device(struct subject *subject,
                          "device (`lsblk -d` lists them) or sim:DRIVE.",
                          disk->path, kind_of_file(disk->mode));
     if (disk->folder[0] == '\0')
-        return fault_set(why, FAULT_OPEN, -ENODEV,
-                         "%s is a block device but the kernel knows no disk "
-                         "of that number: is it plugged in, and is /sys "
-                         "mounted?",
-                         disk->path);
+        return fault_set(
+            why, FAULT_OPEN, -ENODEV,
+            "%s is a block device but the kernel knows no disk with that "
+            "number: is it plugged in, and is /sys mounted?",
+            disk->path);
     return interlock_say(outcome, INTERLOCK_PASS, "It is a block device.");
 }
 
@@ -48,21 +48,21 @@ int interlock_whole_disk(struct subject *subject,
     char disks[160];
     if (disk->parent[0] != '\0')
         return fault_set(why, FAULT_REFUSED, -EINVAL,
-                         "%s is a partition of /dev/%s, and what is inside a "
-                         "drive shows only on the whole disk: use /dev/%s.",
+                         "%s is a partition of /dev/%s, and only the whole "
+                         "disk shows what is inside a drive: use /dev/%s.",
                          disk->path, disk->parent, disk->parent);
     const int composed = users_made_of(disk, disks, sizeof(disks));
     if (composed < 0)
         return fault_set(why, FAULT_REFUSED, composed,
-                         "Cannot find out what %s is made of (%s), so it is "
+                         "Cannot find out what %s consists of (%s), so it is "
                          "left alone: is /sys mounted?",
                          disk->path, strerror(-composed));
     if (composed > 0)
-        return fault_set(why, FAULT_REFUSED, -EINVAL,
-                         "%s is made of other devices, and what is inside a "
-                         "drive shows only on the drive: take it apart and "
-                         "use %s.",
-                         disk->path, disks);
+        return fault_set(
+            why, FAULT_REFUSED, -EINVAL,
+            "%s consists of other devices, and only a drive itself shows what "
+            "is inside: take it apart and use %s.",
+            disk->path, disks);
     return interlock_say(outcome, INTERLOCK_PASS,
                          "It is a whole disk, not a part of one.");
 }
@@ -72,16 +72,17 @@ int interlock_real_disk(struct subject *subject,
 {
     const struct disk_virtual *row = disk_virtual(subject->disk);
     if (!row && strstr(subject->disk->folder, "/virtio"))
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "It is a disk of a virtual machine (virtio): the "
-                             "host's caches and queues are measured with it.");
+        return interlock_say(
+            outcome, INTERLOCK_NOTE,
+            "It is a disk of a virtual machine (virtio): the measurement "
+            "includes the host's caches and queues.");
     if (!row)
-        return interlock_say(outcome, INTERLOCK_PASS, "It is no virtual disk.");
+        return interlock_say(outcome, INTERLOCK_PASS,
+                             "It is not a virtual disk.");
     if (!subject->options->allow_virtual)
         return fault_set(why, FAULT_REFUSED, -EPERM,
                          "%s is %s, not a drive, so its timing says nothing "
-                         "about flash: add --allow-virtual to probe it all "
-                         "the same.",
+                         "about flash: add --allow-virtual to probe it anyway.",
                          subject->disk->path, row->words);
     return interlock_say(outcome, INTERLOCK_NOTE,
                          "It is %s, accepted by --allow-virtual.", row->words);
@@ -95,13 +96,13 @@ int interlock_identity(struct subject *subject,
     const int error = pin_take(subject->disk, -1, pin);
     if (error)
         return fault_set(why, FAULT_REFUSED, error,
-                         "%s has just gone away (%s): plug it in again, and "
-                         "look under which name it comes back.",
+                         "%s has just disappeared (%s): plug it in again, and "
+                         "check under which name it returns.",
                          subject->disk->path, strerror(-error));
     return interlock_say(
         outcome,
         pin->serial[0] || pin->wwid[0] ? INTERLOCK_PASS : INTERLOCK_NOTE,
-        "Known again by its number %u:%u%s%s%s%s, before the first write.",
+        "Recognised again by its number %u:%u%s%s%s%s before the first write.",
         major(pin->number), minor(pin->number),
         pin->sequence[0] ? ", disk sequence " : "", pin->sequence,
         pin->serial[0] ? ", serial number" : "",

@@ -43,8 +43,7 @@ static int refuse_system(const struct disk *disk, const char *user,
                          struct fault *why)
 {
     return fault_set(why, FAULT_REFUSED, -EBUSY,
-                     "%s is what this machine runs from: %s, and no flag "
-                     "answers that.",
+                     "This machine runs from %s: %s. No option overrides that.",
                      disk->path, user);
 }
 
@@ -52,11 +51,11 @@ static int refuse_user(const struct subject *subject, const char *user,
                        struct fault *why)
 {
     return fault_set(why, FAULT_REFUSED, -EBUSY,
-                     "%s is in use: %s; no flag answers that%s.",
+                     "%s is in use: %s. No option overrides that%s.",
                      subject->disk->path, user,
                      subject->options->share
                          ? ""
-                         : ", but --read-only measures beside its user and "
+                         : ", but --read-only measures beside other users and "
                            "writes nothing");
 }
 
@@ -67,14 +66,14 @@ static void guess_user(struct subject *subject, char *user, size_t size)
     const int look = interlock_look(subject);
     if (look >= 0 && signature_find(look, found, sizeof(found)) > 0)
         snprintf(user, size,
-                 "the kernel says busy and shows no user, and there is %s "
-                 "that something may have open (a ZFS pool, a container): "
+                 "the kernel reports it busy but shows no user, and it holds "
+                 "%s that something may have open (a ZFS pool, a container): "
                  "close that first",
                  found);
     else
         snprintf(user, size,
-                 "the kernel says busy and shows no user: look for volumes "
-                 "on it with `lsblk`");
+                 "the kernel reports it busy but shows no user: look for "
+                 "volumes on it with `lsblk`");
 }
 
 static int explain_open(struct subject *subject, int error, struct fault *why)
@@ -169,7 +168,7 @@ static int hold(struct subject *subject, const char *user, struct fault *why)
         close(fd);
         return fault_set(why, FAULT_REFUSED, -ESTALE,
                          "%s became another device while it was being opened "
-                         "(its %s changed): look again which disk is meant.",
+                         "(its %s changed): check again which disk is meant.",
                          disk->path, other);
     }
     subject->hold = (struct interlock_hold){.fd = fd, .pin = pin};
@@ -190,8 +189,8 @@ static int hold_shared(struct subject *subject, const char *user,
     if (advice) /* what to do about it, which need not be done */
         *advice = '\0';
     return interlock_say(outcome, INTERLOCK_NOTE,
-                         "It is in use: %s. This run only reads, beside it; "
-                         "what others do disturbs the times.",
+                         "It is in use: %s. This run only reads, but other "
+                         "requests affect its times.",
                          subject->hold.user);
 }
 
@@ -225,18 +224,18 @@ static int say_free(struct interlock_outcome *outcome, const char *reader,
 {
     if (reader)
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Nobody claims it, yet %s, lest it disturbs the "
-                             "measurement.",
+                             "Nobody claims it, but %s, so that it does not "
+                             "disturb the measurement.",
                              reader);
     if (hidden->count > 0)
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Nobody is seen to use it, but which files %s%s "
-                             "open is hidden: see to it that nothing "
-                             "writes to the disk, or run ssdprobe as root.",
-                             hidden->first,
-                             hidden->count > 1 ? " and others have" : " has");
-    return interlock_say(outcome, INTERLOCK_PASS,
-                         "Nobody uses it, and while it is held nobody can.");
+        return interlock_say(
+            outcome, INTERLOCK_NOTE,
+            "No user of it is visible, but the open files of %s%s hidden: make "
+            "sure that nothing writes to the disk, or run ssdprobe as root.",
+            hidden->first, hidden->count > 1 ? " and others are" : " are");
+    return interlock_say(
+        outcome, INTERLOCK_PASS,
+        "Nobody uses it, and nobody can while ssdprobe holds it.");
 }
 
 int interlock_not_in_use(struct subject *subject,
@@ -282,9 +281,9 @@ int interlock_system_disk(struct subject *subject,
     if (found < 0)
         return refuse_unknown(subject->disk, found, why);
     if (found > 0 && may_share(subject))
-        return interlock_say(outcome, INTERLOCK_NOTE,
-                             "This machine runs from it, and nothing is "
-                             "written to it.");
+        return interlock_say(
+            outcome, INTERLOCK_NOTE,
+            "This machine runs from it, but nothing is written to it.");
     if (found > 0)
         return refuse_system(subject->disk, user, why);
     return interlock_say(outcome, INTERLOCK_PASS,
@@ -297,25 +296,25 @@ int interlock_lock(struct subject *subject, struct interlock_outcome *outcome,
     char holder[80];
     if (!is_held(subject))
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Not asked for, as the disk cannot be held.");
+                             "Not requested, because the disk cannot be held.");
     const int error = lock_take(subject->hold.fd, LOCK_WAIT_NS);
     if (error == 0)
         return interlock_say(outcome, INTERLOCK_PASS,
                              "Its BSD lock keeps udev away.");
     if (may_share(subject))
         return interlock_say(outcome, INTERLOCK_NOTE,
-                             "Its BSD lock is another's, which does not "
-                             "matter as nothing is written.");
+                             "Another process has its BSD lock, which does not "
+                             "matter because nothing is written.");
     if (error != -EBUSY)
         return fault_set(why, FAULT_REFUSED, error,
-                         "The BSD lock of %s cannot be had (%s), so udev "
-                         "could look into the disk during the run.",
+                         "The BSD lock of %s is not available (%s), so udev "
+                         "could open the disk during the run.",
                          subject->disk->path, strerror(-error));
     if (lock_holder(subject->hold.fd, holder, sizeof(holder)) <= 0)
-        snprintf(holder, sizeof(holder), "a process out of sight");
-    return fault_set(why, FAULT_REFUSED, error,
-                     "%s is locked: %s has had its BSD lock for more than 5 "
-                     "s, so wait until that is done with it or end it; no "
-                     "flag answers that.",
-                     subject->disk->path, holder);
+        snprintf(holder, sizeof(holder), "a hidden process");
+    return fault_set(
+        why, FAULT_REFUSED, error,
+        "%s is locked: %s has held its BSD lock for more than 5 s. Wait until "
+        "it finishes, or end it. No option overrides that.",
+        subject->disk->path, holder);
 }

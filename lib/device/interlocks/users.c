@@ -206,8 +206,8 @@ static void describe(const struct users_tree *tree, const struct claim *claim,
                                : ": unmount it first");
     else if (node->in_btrfs)
         snprintf(user, size,
-                 "%s%s is part of a btrfs file system that is mounted out of "
-                 "sight: unmount it first",
+                 "%s%s is part of a btrfs file system mounted elsewhere, out "
+                 "of sight: unmount it first",
                  way, which);
     else
         snprintf(user, size, "%s: %s", way, advice_for(node));

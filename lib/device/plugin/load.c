@@ -36,8 +36,8 @@ static int take_apart(const char *spec, struct request_to_load *wanted,
 
     if (!*spec || *spec == ',')
         return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "A plugin is named as plugin:FILE.so[,KEY=VALUE...], "
-                         "and no file is named here.");
+                         "A plugin is given as plugin:FILE.so[,KEY=VALUE...], "
+                         "and no file is given here.");
     if (strlen(spec) >= sizeof(wanted->text))
         return fault_set(why, FAULT_USAGE, -ENAMETOOLONG,
                          "The plugin's name is longer than %zu bytes: give a "
@@ -53,14 +53,14 @@ static int take_apart(const char *spec, struct request_to_load *wanted,
         const char *key = strsep(&value, "=");
         if (!*key || !value)
             return fault_set(why, FAULT_USAGE, -EINVAL,
-                             "'%.100s' behind the plugin %.200s is not "
+                             "'%.100s' after the plugin %.200s is not "
                              "KEY=VALUE: write plugin:FILE.so[,KEY=VALUE...].",
                              key, file);
         if (wanted->settings_count == SETTINGS_MAX)
-            return fault_set(why, FAULT_USAGE, -E2BIG,
-                             "More than %d settings are behind the plugin "
-                             "%.200s: give fewer.",
-                             SETTINGS_MAX, file);
+            return fault_set(
+                why, FAULT_USAGE, -E2BIG,
+                "More than %d settings for the plugin %.200s: give fewer.",
+                SETTINGS_MAX, file);
         wanted->settings[wanted->settings_count++] =
             (struct ssdprobe_plugin_setting){.key = key, .value = value};
     }
@@ -74,9 +74,9 @@ static int check_file(const char *path, struct fault *why)
     /* Whoever may start a setuid program must not choose its code. */
     if (getauxval(AT_SECURE))
         return fault_set(why, FAULT_REFUSED, -EPERM,
-                         "The plugin %.200s is not loaded, for this program "
-                         "has rights that its user has not (setuid): start it "
-                         "as the user whose rights it needs.",
+                         "The plugin %.200s is not loaded, because this "
+                         "program has rights that its user lacks (setuid): "
+                         "start it as the user whose rights it needs.",
                          path);
     if (stat(path, &status) != 0) {
         const int error = -errno;
@@ -113,21 +113,20 @@ static int load_object(const char *path, struct loaded *loaded,
     loaded->plugin = dlsym(loaded->object, SYMBOL);
     if (!loaded->plugin)
         return fault_set(why, FAULT_OPEN, -ENOEXEC,
-                         "%.200s is no plugin of ssdprobe, for it does not "
-                         "define '%s': build it on ssdprobe_plugin.h.",
+                         "%.200s is not a plugin of ssdprobe, because it does "
+                         "not define '%s': build it with ssdprobe_plugin.h.",
                          path, SYMBOL);
     if (loaded->plugin->version != SSDPROBE_PLUGIN_VERSION)
-        return fault_set(why, FAULT_OPEN, -ENOEXEC,
-                         "The plugin %.200s is of version %" PRIu32
-                         " of the interface, and this ssdprobe knows version "
-                         "%d: build it again on this ssdprobe's "
-                         "ssdprobe_plugin.h.",
-                         path, loaded->plugin->version,
-                         SSDPROBE_PLUGIN_VERSION);
+        return fault_set(
+            why, FAULT_OPEN, -ENOEXEC,
+            "The plugin %.200s uses version %" PRIu32
+            " of the interface, and this ssdprobe supports version %d: rebuild "
+            "it with the ssdprobe_plugin.h of this ssdprobe.",
+            path, loaded->plugin->version, SSDPROBE_PLUGIN_VERSION);
     if (!loaded->plugin->open || !loaded->plugin->io || !loaded->plugin->close)
         return fault_set(why, FAULT_OPEN, -ENOEXEC,
                          "The plugin %.200s lacks one of the functions open, "
-                         "io and close: only idle may be left out.",
+                         "io and close: only idle is optional.",
                          path);
     return 0;
 }
@@ -142,25 +141,24 @@ static int check_geometry(const char *path,
 
     if (block_bytes < BLOCK_LEAST_BYTES || block_bytes > BLOCK_MOST_BYTES ||
         (block_bytes & (block_bytes - 1)) != 0)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "The plugin %.200s states a block of %" PRIu32
-                         " bytes, and a disk's is 512, 1024, 2048 or 4096: "
-                         "mend its open().",
-                         path, block_bytes);
+        return fault_set(
+            why, FAULT_OPEN, -EINVAL,
+            "The plugin %.200s states a block of %" PRIu32
+            " bytes, and a disk's is 512, 1024, 2048 or 4096: fix its open().",
+            path, block_bytes);
     if (capacity_bytes == 0 || capacity_bytes % block_bytes != 0 ||
         capacity_bytes > INT64_MAX)
         return fault_set(
             why, FAULT_OPEN, -EINVAL,
             "The plugin %.200s states a capacity of %" PRIu64
             " bytes, and a disk's is a multiple of its block (%" PRIu32
-            " bytes) below 2^63, and not 0: mend its "
-            "open().",
+            " bytes) below 2^63, and not 0: fix its open().",
             path, capacity_bytes, block_bytes);
     if (limit_bytes != 0 && limit_bytes < block_bytes)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "The plugin %.200s takes requests of at most %" PRIu32
                          " bytes, which is less than its block of %" PRIu32
-                         " bytes: mend its open().",
+                         " bytes: fix its open().",
                          path, limit_bytes, block_bytes);
     return 0;
 }

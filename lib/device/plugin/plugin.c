@@ -250,8 +250,8 @@ int device_plugin_open(const char *spec, const struct device_options *options,
     if (strlen(spec) > longest) {
         error = fault_set(why, FAULT_USAGE, -ENAMETOOLONG,
                           "A plugin's file and settings may have %zu "
-                          "characters, and '%.100s...' has %zu: go to the "
-                          "folder of the file, and name it from there.",
+                          "characters, and '%.100s...' has %zu: change to the "
+                          "folder of the file, and use its name alone.",
                           longest, spec, strlen(spec));
         goto free_plugin;
     }
