@@ -157,12 +157,17 @@ static void put_rates(struct rows *rows)
     put_extra(rows, "fua_time", "p99");
     end_row(rows);
     begin_row(rows, "write, sequential");
-    if (said_of(rows, "fast_write_rate"))
+    if (said_of(rows, "fast_write_rate")) {
         put_value(rows, "", "fast_write_rate", "");
-    else
-        put_value(rows, "", "sequential_write_rate", "");
-    put_value(rows, "SLC cache ", "fast_cache", "");
-    put_value(rows, "then ", "sustained_write_rate", "");
+        put_value(rows, "SLC cache ", "fast_cache", "");
+        put_value(rows, "then ", "sustained_write_rate", "");
+    } else {
+        put_value(rows, "",
+                  said_of(rows, "sustained_write_rate")
+                      ? "sustained_write_rate"
+                      : "sequential_write_rate",
+                  "");
+    }
     end_row(rows);
     begin_row(rows, "read, sequential");
     put_value(rows, "", "sequential_read_rate", "");
@@ -245,9 +250,12 @@ static void put_open(const struct contents *contents, struct document *document)
                              used ? "; " : "", skipped_count);
     if (!used)
         return;
-    if (!contents->page)
-        snprintf(text + used, sizeof(text) - used, " (why: report -v)");
+    document->place = PLACE_FULL | PLACE_PAGE;
     document_named(document, PART_ITEM, "Open", text);
+    document->place = PLACE_BRIEF;
+    snprintf(text + used, sizeof(text) - used, " (why: report -v)");
+    document_named(document, PART_ITEM, "Open", text);
+    document->place = PLACE_ALL;
 }
 
 /* ---- what makes it doubtful ---------------------------------------------- */

@@ -368,6 +368,7 @@ static void print_text(FILE *out, const struct document *document,
     const enum part_place place = style->verbose ? PLACE_FULL : PLACE_BRIEF;
     struct paper paper = {
         .out = out, .style = *style, .report = report, .spaced = true};
+    bool sections = false; /* behind what comes first */
 
     if (paper.style.columns_count == 0)
         paper.style.columns_count = COLUMNS_NORMAL;
@@ -376,7 +377,8 @@ static void print_text(FILE *out, const struct document *document,
     for (size_t i = 0; i < document->parts_count; i++)
         if (document->parts[i].place & place) {
             const struct part *part = &document->parts[i];
-            put_part(&paper, part, (part->place & PLACE_BRIEF) != 0);
+            sections |= part->kind == PART_SECTION;
+            put_part(&paper, part, !sections);
             paper.in_list = part->kind == PART_ITEM || part->kind == PART_CODE;
         }
 }
