@@ -39,12 +39,12 @@ while IFS='|' read -r serial model firmware bus cache usb health; do
     disk=$(disk_of "$serial")
     check "$serial: it may be probed" sh -c \
         "COLUMNS=400 ssdprobe check '$disk' >/tmp/report"
-    check "$serial: model" fact device "$model, $disk"
-    check "$serial: serial number" fact serial "$serial"
-    check "$serial: firmware" fact firmware "$firmware"
-    check "$serial: bus" fact bus "$bus"
-    check "$serial: write cache" fact cache "$cache"
-    check "$serial: USB" fact usb "$usb"
+    check "$serial: model" fact Model "$model"
+    check "$serial: serial number" fact "Serial number" "$serial"
+    check "$serial: firmware" fact Firmware "$firmware"
+    check "$serial: bus" fact Bus "$bus"
+    check "$serial: write cache" fact "Write cache" "$cache"
+    check "$serial: USB" fact USB "$usb"
     check "$serial: SMART in one sentence" sentence "$health"
 done <<<"$table"
 
@@ -87,7 +87,7 @@ run_on() # DISK SERIAL OPTION...
 {
     local disk=$1 serial=$2
     shift 2
-    ssdprobe run basic "$disk" --confirm="$serial" \
+    ssdprobe run basic "$disk" --confirm="$serial" -v \
         --region=0,32MiB --time-limit=2s --output-dir="/tmp/run-$((++runs))" \
         --json=/tmp/json "$@" >/tmp/report 2>/tmp/messages
     local status=$?
@@ -99,7 +99,7 @@ cache_of()
     local disk
     disk=$(disk_of "$1")
     case $disk in
-        *nvme*) ssdprobe check "$disk" | sed -n 's/^  cache  *//p' ;;
+        *nvme*) ssdprobe check "$disk" | sed -n 's/^  Write cache  *//p' ;;
         *) cat "/sys/block/${disk#/dev/}"/device/scsi_disk/*/cache_type ;;
     esac
 }
@@ -107,19 +107,19 @@ cache_of()
 for serial in sata uas nvme; do
     check "$serial: a run with its write cache off" run "$serial" \
         --write-cache=off
-    check "$serial: it was off during the run" fact cache 'write through'
+    check "$serial: it was off during the run" fact 'Write cache' 'write through'
     check "$serial: nothing was refused" sh -c '! grep -q switched /tmp/messages'
     check "$serial: and is on again" test "$(cache_of "$serial")" = 'write back'
 done
 for serial in sata-through nvme-through; do
     check "$serial: a run with its write cache on" run "$serial" \
         --write-cache=on
-    check "$serial: it was on during the run" fact cache 'write back'
+    check "$serial: it was on during the run" fact 'Write cache' 'write back'
     check "$serial: and is off again" \
         test "$(cache_of "$serial")" = 'write through'
 done
 check "the run says what its health was afterwards" \
-    grep -q 'C after the run' /tmp/report
+    grep -q '^  Health after .* C' /tmp/report
 check "so does its document" grep -q '"when": "after"' /tmp/json
 check "with the hours it was on" grep -q '"power_on_hours": [0-9]' /tmp/json
 
