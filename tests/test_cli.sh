@@ -182,7 +182,7 @@ expect "a budget for some" 0 "[p['fits'] for p in d['plan']['probes']] == [True,
     -- --json --write-budget=400M run clustered-page,write-buffer $device
 check "the plan says who is left out" \
     bash -c "'$ssdprobe' --dry-run --write-budget=400M $device 2>&1 |
-        grep -q 'left out *write-buffer, which is to write'"
+        grep -q 'left out *write-buffer, which needs to write'"
 expect "out of time" 0 "d['ssdprobe']['messages'][0]['severity'] == 'warning'" \
     -- --json --time-limit=1ms run "$writing" $device
 expect "a bare number is seconds" 0 -- --json --time-limit=100000 \

@@ -153,7 +153,7 @@ parts() {
             parts/log)" = "2 2"
     on_device parts.json --resume=parts --preserve
     check "in parts: what was chosen is not chosen anew" \
-        grep -q -- '--preserve cannot be chosen anew' err
+        grep -q -- '--preserve cannot be changed' err
     touch parts/journal
     on_device parts.json --resume=parts
     check "in parts: what is not put back comes first" \
@@ -271,7 +271,7 @@ ends() {
         bash -c "cat run*/log | grep -q 'nomerges: 0 -> 2' &&
             cat run*/log | grep -q 'contents restored'"
     check "after SIGKILL something had to be written" \
-        grep -qE 'as they were; [1-9][^;]* had to be written' restored
+        grep -qE 'are restored; [1-9][^;]* had to be written' restored
     kill -INT "$server"
     check "the server of the ends ends" soon 10 is_dead "$server"
 }

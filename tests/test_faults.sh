@@ -163,16 +163,16 @@ pilot_fails() {
         sim:ssd-a,write_error_share=1 >out 2>err
     check "a pilot that fails: the run ends as its first probe does" test $? -eq 4
     check "a pilot that fails: what failed, and what it was for" grep -q \
-        '^ssdprobe: warning: sim:ssd-a.*: a write of .* failed: .*; that request was only to tell what the run will cost' \
+        '^ssdprobe: warning: sim:ssd-a.*: a write of .* failed: .*; that request belonged to the estimate' \
         err
     check "a pilot that fails: in the document as well" jq -e '[.ssdprobe.messages[] |
-        select(.severity == "warning").text | select(test("only to tell"))] |
+        select(.severity == "warning").text | select(test("belonged to"))] |
         length == 1' pilot.json
     check "a pilot that fails: it foresees nothing" \
-        eval "! grep -q 'After a pilot' err"
+        eval "! grep -q 'After the pilot' err"
     "$ssdprobe" --method=paper run read-buffer sim:ssd-a >out 2>err
     check "without a pilot, nothing is said of one" \
-        eval "! grep -q 'After a pilot' err"
+        eval "! grep -q 'After the pilot' err"
 }
 
 faulty() {
@@ -276,7 +276,7 @@ resume() {
     cp cut20s/state.json edited/
     "$ssdprobe" -q --resume=edited "$resume_drive" >out 2>err
     check "samples that were changed are refused: $(cat err)" \
-        grep -q 'samples.csv is not as the run left it' err
+        grep -q 'samples.csv has changed since the run' err
     cp -r killed1 older
     jq '.format_version = 1' cut20s/state.json >older/state.json
     "$ssdprobe" -q --resume=older "$resume_drive" >out 2>err
@@ -286,7 +286,7 @@ resume() {
     timeout -k 1 60 "$ssdprobe" -q --resume=piped "$resume_drive" >out 2>err
     status=$?
     check "a FIFO as state.json is refused in 2, not $status: $(cat err)" \
-        test "$status" -eq 2 -a -n "$(grep 'no regular file' err)"
+        test "$status" -eq 2 -a -n "$(grep 'not a regular file' err)"
     "$ssdprobe" -q --resume=cut20s "$resume_drive" >out 2>err
     check "a run that has ended is not begun again: $(cat err)" \
         grep -q 'nothing to continue' err

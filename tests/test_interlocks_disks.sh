@@ -572,7 +572,7 @@ refused()
     status=$?
     check "$what ends in 3, not in $status" test "$status" = 3
     check "$what says why and what to do: $(cat "$work/err")" grep -q \
-        "$disk may be another disk.*if it is the right one, add --confirm=$name" \
+        "$disk may not be the disk.*if it is, add --confirm=$name" \
         "$work/err"
     sync "$disk"
     check "$what leaves every byte" test "$(cksum <"$image")" = "$before"

@@ -132,7 +132,7 @@ near_findings()
 check "and concludes the same, too" near_findings
 check "another disk is not taken for it" says 3 'is not the device of the run' \
     --resume=other plugin:disk.so,rpm=3600
-check "there is nothing to restore" says 0 'no contents to put back' \
+check "there is nothing to restore" says 0 'no contents to restore' \
     restore whole
 
 ## Bad plugins: one clear sentence, and no harm. (More of them: test_plugin.c.)

@@ -103,7 +103,7 @@ static int refuse_option(const struct program_table *program, int code,
     if (code == ':')
         return refuse(program, why, "an argument is missing after", word);
     if (row)
-        return refuse(program, why, "no argument is expected after", word);
+        return refuse(program, why, "no argument is allowed after", word);
     return unknown_option(program, why, word);
 }
 

@@ -82,8 +82,7 @@ int flashemu_fail(const struct options_given *given, const struct fault *fault)
 static void say_interrupted(const struct options_given *given,
                             int signal_number)
 {
-    static const char text[] = "interrupted: what was computed until then is "
-                               "not kept";
+    static const char text[] = "interrupted: the results so far are discarded";
     fprintf(stderr, "%s: %s\n", PROGRAM, text);
     put_failure(given, EXIT_SIGNAL + signal_number, text);
 }
@@ -234,7 +233,7 @@ static const struct command_row commands[] = {
      .run = show},
     {.name = "serve",
      .arguments = "DRIVE",
-     .help = "Make a block device that answers when the drive would, until "
+     .help = "Provide a block device that answers as the drive would, until "
              "interrupted; its path is printed when it is ready",
      .bit = SERVE,
      .operands_min = 1,
@@ -242,16 +241,16 @@ static const struct command_row commands[] = {
      .run = flashemu_serve},
     {.name = "replay",
      .arguments = "DRIVE TRACE",
-     .help = "Send a recorded trace of requests to a drive, and say how long "
-             "each took",
+     .help = "Send a recorded trace of requests to a drive, and report how "
+             "long each took",
      .bit = REPLAY,
      .operands_min = 2,
      .operands_max = 2,
      .run = flashemu_replay},
     {.name = "study",
      .arguments = "[STUDY]",
-     .help = "Do a published experiment again, and print the paper's figures "
-             "beside ours; without a name: which there are",
+     .help = "Repeat a published experiment, and print the paper's figures "
+             "beside the emulated ones; without a name: the list",
      .bit = STUDY,
      .operands_max = 1,
      .run = flashemu_study},
@@ -272,30 +271,28 @@ static const struct command_row commands[] = {
 static const struct option_row options[] = {
     {OPTION_VIA, "via", 0, "auto|ublk|loop",
      "How the kernel reaches the drive: ublk, or a loop device on a FUSE file; "
-     "auto, the default, takes ublk where the kernel has it",
+     "auto, the default, uses ublk where the kernel has it",
      SERVE, "Serving"},
     {OPTION_SIZE, "size", 0, "SIZE",
      "Capacity instead of the drive's own, such as 512M or 8GiB", SERVE,
      "Serving"},
     {OPTION_CONTENTS, "contents", 0, "FILE",
-     "Keep the contents in FILE, for the next server; the ublk device of a "
-     "killed server it takes up, with the requests under way",
+     "Keep the contents in FILE, for the next server, which also takes over "
+     "the ublk device of a killed server with its unanswered requests",
      SERVE, "Serving"},
     {OPTION_QUEUES, "queues", 0, "N",
      "Hardware queues of the ublk device, at most one for each processor; the "
      "default is 1",
      SERVE, "Serving"},
     {OPTION_QUEUE_DEPTH, "queue-depth", 0, "N",
-     "Requests that a queue of the ublk device holds at once; the default is "
-     "128",
-     SERVE, "Serving"},
+     "Queue depth of each queue of the ublk device; the default is 128", SERVE,
+     "Serving"},
     {OPTION_WITHOUT, "without", 0, "FEATURE[,...]",
-     "Do without what an older kernel lacks: encoding (of ublk's commands), "
-     "user-copy, recovery",
+     "Do without features that older kernels lack: encoding (of ublk's "
+     "commands), user-copy, recovery",
      SERVE, "Serving"},
     {OPTION_FORMAT, "format", 0, "auto|disksim|spc|msr|blkparse",
-     "How the trace is written; auto looks at its first lines", REPLAY,
-     "Replaying"},
+     "Format of the trace; auto looks at its first lines", REPLAY, "Replaying"},
     {OPTION_SPEED, "speed", 0, "X",
      "Requests arrive X times as fast as recorded; the default is 1", REPLAY,
      "Replaying"},
@@ -314,8 +311,8 @@ static const struct option_row options[] = {
      "Count malformed lines and go on; otherwise the first one ends the replay",
      REPLAY, "Replaying"},
     {OPTION_SEED, "seed", 0, "N",
-     "Which drive or workload: the same number, the same one", RANDOM | STUDY,
-     "Drawing"},
+     "Which drive or workload: the same number gives the same one",
+     RANDOM | STUDY, "Drawing"},
     {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc|nvme|sata|card|stick",
      "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
     {OPTION_KEYS, "keys", 0, "KEY=VALUE[,...]",
@@ -326,11 +323,11 @@ static const struct option_row options[] = {
      "A workload X times as long, above 0 and at most 1, the default", STUDY,
      "Drawing"},
     {OPTION_FULL, "full", 0, NULL,
-     "Also what takes minutes: drives of full size, and each workload by "
-     "itself",
+     "Also the parts that take minutes: drives of full size, and each workload "
+     "on its own",
      STUDY, "Drawing"},
     {OPTION_TRACE, "trace", 0, "FILE",
-     "Of hot-cold-traces and overhead: a recorded trace in place of the "
+     "For hot-cold-traces and overhead: a recorded trace instead of the "
      "workload that stands in for FINANCIAL, in any format of replay",
      STUDY, "Drawing"},
     {OPTION_CSV, "csv", 0, "[FILE|-]",
@@ -342,7 +339,7 @@ static const struct option_row options[] = {
      "study-NAME.png",
      STUDY, "Output"},
     {OPTION_WHY, "why", 0, "[FILE|-]",
-     "What every request spent its time on as a row, in FILE or on standard "
+     "Where each request spent its time as a row, in FILE or on standard "
      "output: queue, buffer, merge, clean, erase, sense, bus, program and so "
      "on add up to the response time",
      REPLAY, "Output"},
@@ -354,7 +351,7 @@ static const struct option_row options[] = {
      "Print a completion script for a shell, or a part of a manual page", ALL,
      "Output"},
     {OPTION_JSON, "json", 0, "[FILE|-]",
-     "One JSON document in FILE or on standard output in place of the text, "
+     "One JSON document in FILE or on standard output instead of the text, "
      "also on failure",
      ALL, "Output"},
     {OPTION_HELP, "help", 'h', NULL, "Print this help", ALL, "Output"},

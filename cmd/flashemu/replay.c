@@ -134,8 +134,8 @@ static int read_options(const struct options_given *given,
     const struct option_given *json = options_find(given, OPTION_JSON);
     if (job->csv.to_stdout + job->why.to_stdout + (json && !json->value) > 1)
         return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "--csv, --why and --json want standard output: give "
-                         "all but one of them a file, such as --csv=FILE");
+                         "--csv, --why and --json all want standard output: "
+                         "give all but one of them a file, such as --csv=FILE");
     int error = read_progress(given, &job->progress, why);
     return error ? error : read_numbers(given, &job->settings, why);
 }

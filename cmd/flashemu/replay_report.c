@@ -51,7 +51,7 @@ static void print_trace(const struct replay_job *job)
     print_count(counts->empty_count, "requests of no bytes were left out");
     print_count(
         counts->backward_count,
-        "came out of order and were sent at the time of the one before");
+        "came out of order and were sent together with the previous one");
     print_count(counts->rounded_count,
                 "did not begin or end at a sector and were rounded outwards");
     print_count(result->split_count,

@@ -50,9 +50,9 @@ static int draw(const char *rows, const struct study_job *job,
     posix_spawnattr_t attributes;
     sigset_t none;
     if (data_file(DATA_PLOTS, "study.gp", script, sizeof(script)))
-        return fault_set(why, FAULT_OPEN, -ENOENT,
-                         "no figure: the script study.gp is missing, so "
-                         "install flashemu again as a whole");
+        return fault_set(
+            why, FAULT_OPEN, -ENOENT,
+            "no figure: the script study.gp is missing, so reinstall flashemu");
     sigemptyset(&none); /* signals that a thread of ours waits for end it too */
     int error = posix_spawnattr_init(&attributes);
     if (!error) {

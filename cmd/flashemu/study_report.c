@@ -167,7 +167,7 @@ static void print_bound(const struct experiment_trend *trend)
         printf("      %s .. %s", number(trend->low, low),
                number(trend->high, high));
     printf(" %s%s", trend->unit,
-           trend->bound_is_ours ? ", a bound of ours" : "");
+           trend->bound_is_ours ? ", a bound set by this project" : "");
     if (trend->by_seed)
         printf(", with %u of %u seeds", trend->held_count, trend->seeds_count);
     putchar('\n');

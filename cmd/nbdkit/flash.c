@@ -76,7 +76,7 @@ static int config_complete(void)
     struct fault why;
     if (plugin.name[0] == '\0') {
         nbdkit_error("which drive? Give drive=NAME or drive=FILE; `flashemu "
-                     "list` names those there are.");
+                     "list` lists the names.");
         return -1;
     }
     snprintf(spec, sizeof(spec), "%s%s", plugin.name, plugin.overrides);
@@ -240,8 +240,9 @@ static int list_exports(int readonly, int is_tls,
     (void)is_tls;
     if (nbdkit_add_export(exports, "", plugin.drive.description) != 0)
         return -1;
-    return nbdkit_add_export(exports, STATISTICS_EXPORT,
-                             "what the drive was asked for so far, as JSON");
+    return nbdkit_add_export(
+        exports, STATISTICS_EXPORT,
+        "requests that the drive has received so far, as JSON");
 }
 
 static void *open_export(int readonly)
@@ -250,8 +251,8 @@ static void *open_export(int readonly)
     struct connection *connection;
     (void)readonly;
     if (!name || (name[0] && strcmp(name, STATISTICS_EXPORT) != 0)) {
-        nbdkit_error("there is no export '%s': the drive has no name, what it "
-                     "was asked for is '%s'",
+        nbdkit_error("there is no export '%s': the drive has no name, its "
+                     "counters are '%s'",
                      name ? name : "", STATISTICS_EXPORT);
         nbdkit_set_error(ENOENT);
         return NULL;

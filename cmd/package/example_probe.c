@@ -73,8 +73,8 @@ static void think(struct study *study, struct findings *findings)
         findings_add(findings, "example", "random_read_rate");
     finding_measured(finding, stats_median(rates, ROUNDS), &interval,
                      1 - 2 * error_rate);
-    finding_why(finding, "the median of %d rounds of %d reads, %d under way",
-                ROUNDS, READS, DEPTH);
+    finding_why(finding, "median of %d rounds of %d reads at QD %d", ROUNDS,
+                READS, DEPTH);
 }
 
 /* What it costs at most: the session holds it to that. */
@@ -89,7 +89,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 
 static const struct probe probe_example = {
     .name = "example",
-    .question = "How many random reads a second with 16 under way?",
+    .question = "How many random read IOPS at QD 16?",
     .idea = "The time of rounds of 512 reads, and the median of their rates.",
     .region_min_bytes = 1 << 20,
     .answers = {"random_read_rate"},

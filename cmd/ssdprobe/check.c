@@ -92,12 +92,13 @@ static int judge_confirmation(struct run *run, int earlier)
         set_text(add_row(run, "confirmation", INTERLOCK_PASS),
                  "--confirm names this device.");
     } else if (!run->choice.writes || info->virtual_clock) {
-        set_text(add_row(run, "confirmation", INTERLOCK_PASS),
-                 "Nothing of yours is overwritten, so nothing is asked.");
+        set_text(
+            add_row(run, "confirmation", INTERLOCK_PASS),
+            "No data of yours is overwritten, so no confirmation is needed.");
     } else {
-        set_text(add_row(run, "confirmation", INTERLOCK_NOTE),
-                 "A run asks before it writes; in scripts --confirm=SERIAL "
-                 "answers.");
+        set_text(
+            add_row(run, "confirmation", INTERLOCK_NOTE),
+            "A run asks before it writes; in scripts, use --confirm=SERIAL.");
     }
     return earlier;
 }
@@ -142,7 +143,7 @@ static void note_unasked(struct run *run)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         set_text(add_row(run, names[i], INTERLOCK_NOTE),
-                 "Not asked, as the device is refused.");
+                 "Not asked, because the device is refused.");
 }
 
 static int check_device(struct run *run, const char *spec)

@@ -102,9 +102,9 @@ void infer_say_cut(struct output *output, const char *path,
     if (rows->complete)
         return;
     snprintf(text, sizeof(text),
-             "%.160s is cut off in line %zu%s%.31s, as its run was killed or "
-             "its end is lost: the findings are those that its %zu whole rows "
-             "carry, with 75 %% confidence at most",
+             "%.160s is cut off in line %zu%s%.31s: its run was killed or its "
+             "end is lost. The findings rely on its %zu whole rows, with at "
+             "most 75 %% confidence",
              path, rows->cut_line, last ? ", in the probe " : "",
              last ? last : "", rows->count);
     output_message(output, "warning", text);

@@ -71,7 +71,7 @@ static int open_folder(struct plot *plot, struct run_dir *folder)
     if (!error && folder->folder < 0)
         error = -errno;
     return error ? fault_set(&plot->why, FAULT_OPEN, error,
-                             "%.*s cannot be made, for figures: %s; name "
+                             "%.*s cannot be created for figures: %s; name "
                              "another folder with --output-dir",
                              PATH_SHOWN, plot->folder, strerror(-error))
                  : 0;

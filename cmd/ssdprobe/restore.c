@@ -81,8 +81,8 @@ static int find_disk(struct restore *restore,
     struct disk_list list = {.count = 0};
     struct fault why = {FAULT_NONE, ""};
     int error = fault_set(&restore->why, FAULT_RESTORE, -ENODEV,
-                          "the disk that was %.100s (%.60s) is not there; plug "
-                          "it in and try again",
+                          "the disk that was %.100s (%.60s) is not connected; "
+                          "plug it in and try again",
                           header->path,
                           header->model[0] ? header->model : "no model name");
     bool found = false;
@@ -112,7 +112,7 @@ static int open_disk(struct restore *restore,
     if (device_is_emulated(header->path))
         return fault_set(&restore->why, FAULT_RESTORE, -ENODEV,
                          "%.100s was an emulated drive, which ended with its "
-                         "run: there is nothing to put the contents back to",
+                         "run: there is no drive to restore the contents to",
                          header->path);
     return find_disk(restore, header);
 }
@@ -148,7 +148,7 @@ static int put_back_contents(struct restore *restore)
     if (error)
         return error;
     snprintf(text, sizeof(text),
-             "the contents of %.100s are as they were; %s had to be written",
+             "the contents of %.100s are restored; %s had to be written",
              device_info(restore->device)->path,
              format_bytes(changed_bytes, size, sizeof(size)));
     output_message(&restore->invocation.output, "note", text);
@@ -168,7 +168,7 @@ static int restore_all(struct restore *restore, const char *path)
         error = put_back_contents(restore);
     else
         output_message(&restore->invocation.output, "note",
-                       "there are no contents to put back");
+                       "there are no contents to restore");
     /* A copy that was not finished: nothing had been written yet. */
     if (!error)
         (void)run_dir_remove(&restore->dir, RUN_DIR_UNFINISHED);

@@ -22,15 +22,15 @@ static int command_version(const struct options_given *given);
 static const struct command_row commands[] = {
     {.name = "list",
      .arguments = "",
-     .help = "The probes: what each asks, answers and needs, and whether it "
-             "writes",
+     .help =
+         "The probes: what each asks, answers and needs, and whether it writes",
      .bit = COMMAND_LIST,
      .run = command_list},
     {.name = "check",
      .arguments = "[DEVICE]",
-     .help = "Who the device is, whether it may be touched and why, and what a "
-             "full run would cost; without DEVICE, which disks there are; "
-             "writes nothing",
+     .help =
+         "What the device is, whether it may be probed and why, and what a "
+         "full run would cost; without DEVICE, a list of disks; writes nothing",
      .bit = COMMAND_CHECK,
      .operands_min = 0,
      .operands_max = 1,
@@ -45,17 +45,17 @@ static const struct command_row commands[] = {
      .run = command_run},
     {.name = "restore",
      .arguments = "RUNDIR",
-     .help = "After a crash: put back the settings and the contents that a run "
-             "with --tune or --preserve has kept in its run directory",
+     .help = "After a crash: restore the settings and the contents that a run "
+             "with --tune or --preserve has stored in its run directory",
      .bit = COMMAND_RESTORE,
      .operands_min = 1,
      .operands_max = 1,
      .run = command_restore},
     {.name = "infer",
      .arguments = "[FILE...]",
-     .help = "Conclude again from recorded samples: files of --csv, or what "
-             "flashbench printed (-a, --open-au, -f); '-', or nothing in a "
-             "pipe, is the standard input; needs no drive",
+     .help = "Infer findings again from recorded samples: files of --csv, or "
+             "output of flashbench (-a, --open-au, -f); '-', or a pipe, is the "
+             "standard input; needs no drive",
      .bit = COMMAND_INFER,
      .operands_min = 0,
      .operands_max = INT_MAX,
@@ -70,33 +70,32 @@ static const struct command_row commands[] = {
      .run = command_report},
     {.name = "diff",
      .arguments = "RUNDIR|JSON RUNDIR|JSON",
-     .help = "What two runs found, side by side: conditions, what differs "
-             "beyond the intervals, and whether the drives are of one model",
+     .help = "Compare two runs: conditions, differences beyond the intervals, "
+             "and whether the drives are of one model",
      .bit = COMMAND_DIFF,
      .operands_min = 2,
      .operands_max = 2,
      .run = command_diff},
     {.name = "summarise",
      .arguments = "RUNDIR|JSON...",
-     .help =
-         "Many runs grouped into models by what was found, as diff compares "
-         "two; runs that fit no model are named",
+     .help = "Group many runs into models by their findings, with the "
+             "comparison of diff; runs that fit no model are named",
      .bit = COMMAND_SUMMARISE,
      .operands_min = 1,
      .operands_max = INT_MAX,
      .run = command_summarise},
     {.name = "twin",
      .arguments = "RUNDIR",
-     .help = "An emulated drive that behaves as the probed one did, as a drive "
-             "file on stdout; with --check, what it explains",
+     .help = "Make an emulated drive that behaves as the probed one did, as a "
+             "drive file on stdout; with --check, what it explains",
      .bit = COMMAND_TWIN,
      .operands_min = 1,
      .operands_max = 1,
      .run = command_twin},
     {.name = "card",
      .arguments = "RUNDIR|JSON",
-     .help = "The drive in one picture: pages, blocks, buffers and rates, as "
-             "SVG, and as PNG where rsvg-convert is installed",
+     .help = "Draw the drive in one picture: pages, blocks, buffers and rates, "
+             "as SVG, and as PNG if rsvg-convert is installed",
      .bit = COMMAND_CARD,
      .operands_min = 1,
      .operands_max = 1,
@@ -110,14 +109,14 @@ static const struct command_row commands[] = {
      .run = command_plot},
     {.name = "help",
      .arguments = "[COMMAND]",
-     .help = "What --help says of all, or of one command",
+     .help = "Print the help of --help for all commands, or for one",
      .bit = COMMAND_HELP,
      .operands_min = 0,
      .operands_max = 1,
      .run = command_help},
     {.name = "version",
      .arguments = "",
-     .help = "What --version says",
+     .help = "Print the version, as --version does",
      .bit = COMMAND_VERSION,
      .run = command_version}};
 
@@ -277,10 +276,10 @@ int main(int argc, char **argv)
     const struct program_table program = {
         .name = "ssdprobe",
         .usage = "[OPTIONS] DEVICE\n       ssdprobe [OPTIONS] COMMAND ...",
-        .description = "Finds out what is inside a flash drive by timing it. "
-                       "DEVICE is a whole disk, or sim:DRIVE[,key=value...] "
-                       "for an emulated one, or plugin:FILE.so[,key=value...] "
-                       "for one of another simulator",
+        .description =
+            "Finds out what is inside a flash drive by timing it. DEVICE is a "
+            "whole disk, or sim:DRIVE[,key=value...] for an emulated one, or "
+            "plugin:FILE.so[,key=value...] for a drive of another simulator",
         .commands = commands,
         .commands_count = sizeof(commands) / sizeof(commands[0]),
         .options = ssdprobe_options,

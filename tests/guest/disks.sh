@@ -180,6 +180,6 @@ losetup "$loop" /tmp/file
 check "a disk that refuses is probed all the same" \
     run_on "$loop" "$loop" --write-cache=off --allow-virtual
 check "with a warning" grep -q \
-    'does not let its write cache be switched.*write back' /tmp/messages
+    'does not allow its write cache to be switched.*write back' /tmp/messages
 losetup -d "$loop"
 summary

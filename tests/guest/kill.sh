@@ -52,7 +52,7 @@ for turn in 1 2 3 4; do
     serve "${drive[@]}"
     check "turn $turn: it is the same device" test "$device" = "$first"
     check "turn $turn: and it says so" \
-        grep -q 'taken up from a killed server' /tmp/said
+        grep -q 'taken over from a killed server' /tmp/said
 done
 wait "$client"
 check "the client saw no error, and read back all that it wrote" test $? -eq 0

@@ -129,7 +129,7 @@ resets()
     # An abort that fails as well makes it a reset.
     meanwhile resets "echo '3 -1 0x28' >$errors; echo '0 -1 0x28' >$errors"
     run resets basic --preserve --tune=max
-    ended resets 0 'has not answered for 1[0-9]\.[0-9] s; it is waited for'
+    ended resets 0 'has not answered for 1[0-9]\.[0-9] s; waiting for up to five'
     graded resets 'kernel log' 'Power-on or device reset occurred'
     graded resets silence 'stalled for up to 3[0-9]\.'
     all_back resets
@@ -185,7 +185,7 @@ asked_to_end()
         meanwhile "$what" "kill -STOP $server; sleep 2; pkill -INT -x ssdprobe;
             sleep 2; [[ $what == patient ]] || pkill -INT -x ssdprobe"
         run "$what" basic
-        ended "$what" 130 'not answered for .*, and is not waited for'
+        ended "$what" 130 'not answered for .*, and the run stops waiting'
         nothing_found "$what"
         kill -CONT "$server"
     done
@@ -262,7 +262,7 @@ pulled()
     restore pulled
     check "pulled: without the disk nothing is put back" test "$status" = 7
     check "and what to do is said: $(cat /tmp/restored)" \
-        grep -q 'is not there; plug it in' /tmp/restored
+        grep -q 'is not connected; plug it in' /tmp/restored
     # The name goes to another disk.
     first_address=$address first_was=$was
     scsi_disk

@@ -117,7 +117,7 @@ static bool has_ublk(void)
     struct ublk_control control;
     struct fault why;
     if (ublk_control_open(&control, 0, &why)) {
-        fprintf(stderr, "flashemu: via loop, since %s\n", why.text);
+        fprintf(stderr, "flashemu: via loop, because %s\n", why.text);
         return false;
     }
     ublk_control_close(&control);

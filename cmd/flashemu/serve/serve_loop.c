@@ -72,7 +72,7 @@ static int attend_events(struct server *server, struct fault *why)
         return 0;
     return fault_set(why, FAULT_IO, -EIO,
                      event == EVENT_ENDED
-                         ? "somebody unmounted the drive's file"
+                         ? "the drive's file was unmounted"
                          : "the process that tends the loop device was killed");
 }
 

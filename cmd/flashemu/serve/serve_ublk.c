@@ -114,7 +114,7 @@ static int say_ready(struct service *service, const struct ublk *ublk,
              facts.queues_count == 1 ? "" : "s", facts.depth_count,
              facts.copies ? ", user copy" : "",
              facts.is_encoded ? "" : ", plain command numbers",
-             facts.was_taken_up ? ", taken up from a killed server" : "");
+             facts.was_taken_up ? ", taken over from a killed server" : "");
     return service_say_ready(service, &device, why);
 }
 
@@ -160,8 +160,7 @@ static int serve(struct service *service, const struct ublk_wish *wish,
     if (!error)
         error = say_ready(service, ublk, why);
     if (!error && wait_event(service, ublk) == EVENT_ENDED)
-        error =
-            fault_set(why, FAULT_IO, -EIO, "somebody removed the ublk device");
+        error = fault_set(why, FAULT_IO, -EIO, "the ublk device was removed");
     if (!error) {
         wait_unused(service, ublk);
         take_down(service, ublk);

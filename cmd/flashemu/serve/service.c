@@ -80,11 +80,11 @@ void service_wait_unused(const struct service *service, const char *path,
     if (!is_used(path, user, sizeof(user)))
         return;
     /* What a file system has not written yet only unmounting saves. */
-    fprintf(stderr,
-            "flashemu: asked to end while in use: %s; the server ends once "
-            "nobody uses %s, or at a second interrupt, which loses what is "
-            "not written yet\n",
-            user, path);
+    fprintf(
+        stderr,
+        "flashemu: asked to end while in use: %s; the server ends once nobody "
+        "uses %s, or at a second interrupt, which loses unwritten data\n",
+        user, path);
     do {
         if (poll(fds, sizeof(fds) / sizeof(fds[0]), UNUSED_POLL_MS) <= 0)
             continue;

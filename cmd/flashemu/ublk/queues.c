@@ -408,7 +408,7 @@ int ublk_queues_start(struct ublk_queues *queues, struct fault *why)
         ;
     if (queues->fetch_error)
         return fault_set(why, FAULT_OPEN, queues->fetch_error,
-                         "the kernel hands out no requests (%s)",
+                         "the kernel delivers no requests (%s)",
                          strerror(-queues->fetch_error));
     return 0;
 }

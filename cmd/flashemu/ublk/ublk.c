@@ -86,7 +86,7 @@ static int add(struct ublk *ublk, const struct ublk_wish *wish,
     error = ublk_add(&ublk->control, &ublk->info);
     if (error)
         return fault_set(why, FAULT_OPEN, error,
-                         "the kernel makes no ublk device (%s)",
+                         "the kernel creates no ublk device (%s)",
                          strerror(-error));
     ublk->is_added = true;
     error = ublk_set_params(&ublk->control, ublk->info.dev_id, &ublk->params);
@@ -125,7 +125,7 @@ static int take_up(struct ublk *ublk, const struct ublk_wish *wish,
     if (error)
         return fault_set(why, FAULT_OPEN, error,
                          "a killed server left /dev/ublkb%" PRIu32
-                         ", which can neither be taken up nor removed (%s)",
+                         ", which can neither be taken over nor removed (%s)",
                          ublk->info.dev_id, strerror(-error));
     return -ENOENT;
 }

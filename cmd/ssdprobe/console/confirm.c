@@ -94,8 +94,8 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
     if (settings->preserve)
         fprintf(
             out,
-            "  %-10s%s are copied first and put back at the end, beyond "
-            "the budget\n",
+            "  %-10s%s are copied first and restored at the end, beyond the "
+            "budget\n",
             "contents",
             confirm_size(settings, plan->region_length_bytes, a, sizeof(a)));
     confirm_seconds(plan->seconds, confirm_unmeasured_factor,
@@ -105,8 +105,8 @@ void confirm_print_plan(FILE *out, const struct settings *settings,
     for (size_t i = 0; i < plan->parts_count; i++)
         if (!plan->parts[i].fits)
             fprintf(out,
-                    "  %-10s%s, which is to write %s: more than is left of the "
-                    "budget of %s (--write-budget)\n",
+                    "  %-10s%s, which needs to write %s: more than is left of "
+                    "the budget of %s (--write-budget)\n",
                     "left out", plan->parts[i].name,
                     confirm_size(settings, plan->parts[i].plan.bytes_written, a,
                                  sizeof(a)),
@@ -177,7 +177,7 @@ static void print_stake(const struct device_info *device, const char *serial,
     char size[32];
 
     format_capacity(device->capacity_bytes, size, sizeof(size));
-    fputs("\nThis OVERWRITES what is on the device, within the region above:\n",
+    fputs("\nThis OVERWRITES data on the device, within the region above:\n",
           stderr);
     print_line("model", device->model[0] ? device->model : "(not known)");
     print_line("serial", serial);
@@ -227,10 +227,11 @@ int confirm_device(const struct settings *settings,
     if (!writes || device->virtual_clock || settings->yes)
         return 0;
     if (!isatty(STDIN_FILENO))
-        return fault_set(why, FAULT_REFUSED, -EPERM,
-                         "this would overwrite %.100s, and there is no "
-                         "terminal to ask: add --confirm=SERIAL or --yes",
-                         device->path);
+        return fault_set(
+            why, FAULT_REFUSED, -EPERM,
+            "this would overwrite %.100s, and there is no terminal for the "
+            "question: add --confirm=SERIAL or --yes",
+            device->path);
     return ask(settings, device, outcomes, why);
 }
 
@@ -252,8 +253,8 @@ int confirm_disk(const struct settings *settings, struct device *device,
         return 0;
     const char *name = identity(settings, info, false, &is_serial);
     return fault_set(why, FAULT_REFUSED, -EPERM,
-                     "%.100s may be another disk than that of the run in "
-                     "%.200s: %s; if it is the right one, add --confirm=%.64s",
+                     "%.100s may not be the disk of the run in %.200s: %s; if "
+                     "it is, add --confirm=%.64s",
                      info->path, run_path,
                      fingerprint_doubt(&match, doubt, sizeof(doubt)),
                      is_serial && settings->no_serial ? "SERIAL" : name);

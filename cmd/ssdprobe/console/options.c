@@ -21,8 +21,8 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_JSON,
      .name = "json",
      .argument = "[FILE]",
-     .help = "one JSON document on stdout in place of the report, or in FILE "
-             "besides it",
+     .help = "one JSON document on stdout instead of the report, or in FILE in "
+             "addition",
      .commands = ANY,
      .group = output_group},
     {.id = OPTION_CSV,
@@ -37,67 +37,68 @@ const struct option_row ssdprobe_options[] = {
      .argument = "DIR",
      .help = "keep samples, reports, figures and log of the run in this new "
              "directory; the default is ssdprobe-MODEL-TIME, and none for an "
-             "emulated drive; with plot, the figures",
+             "emulated drive; with plot, the directory for figures",
      .commands = MEASURING | COMMAND_PLOT,
      .group = output_group},
     {.id = OPTION_RESUME,
      .name = "resume",
      .argument = "RUNDIR",
-     .help = "continue the interrupted run of that run directory: a probe that "
-             "had finished is not run again, one that was cut short begins "
-             "anew, and all that was chosen then holds",
+     .help =
+         "continue the interrupted run of that run directory with its options: "
+         "finished probes are not repeated, an interrupted probe starts anew",
      .commands = COMMAND_ALL,
      .group = measuring_group},
     {.id = OPTION_TWIN,
      .name = "twin",
      .argument = "auto|yes|no",
-     .help = "at the end of a run that is kept, fit an emulated drive that "
-             "behaves so (twin.ini), which takes some ten seconds: auto where "
-             "the run was of a real drive and took a hundred seconds",
+     .help = "at the end of a run that is kept, fit an emulated drive to the "
+             "measured one (twin.ini), which takes some ten seconds: auto does "
+             "so for real drives after a run of at least a hundred seconds",
      .commands = MEASURING,
      .group = output_group},
     {.id = OPTION_TERMINAL,
      .name = "terminal",
-     .help = "pictures in ASCII on stdout, in place of files",
+     .help = "figures in ASCII on stdout, instead of files",
      .commands = COMMAND_PLOT,
      .group = output_group},
     {.id = OPTION_OUTPUT,
      .name = "output",
      .argument = "FILE",
-     .help = "put the drive file there, not on stdout; with card, the picture",
+     .help =
+         "write the drive file there, not to stdout; with card, the picture",
      .commands = COMMAND_TWIN | COMMAND_CARD,
      .group = output_group},
     {.id = OPTION_CHECK,
      .name = "check",
-     .help = "in place of the drive file: what it explains of what was "
-             "measured, which findings it contradicts, and what it decided",
+     .help = "instead of the drive file: what the twin explains of the "
+             "measurement, which findings it contradicts, and what it decided",
      .commands = COMMAND_TWIN,
      .group = output_group},
     {.id = OPTION_PROGRESS,
      .name = "progress",
      .argument = "auto|bar|plain|json|none",
      .help = "on stderr: a bar (auto on a terminal), plain lines every 5 s "
-             "(auto elsewhere), an object a line, or none",
+             "(auto elsewhere), one JSON object per line, or none",
      .commands = MEASURING | COMMAND_RESTORE,
      .group = output_group},
     {.id = OPTION_MARKDOWN,
      .name = "markdown",
-     .help = "the report as Markdown, for an issue or a wiki: without the "
-             "path and the serial number of the device",
+     .help = "the report as Markdown, for an issue or a wiki: without the path "
+             "and the serial number of the device",
      .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT | COMMAND_SUMMARISE,
      .group = output_group},
     {.id = OPTION_EXIT_CODE,
      .name = "exit-code",
-     .help = "end with status 8 where a finding differs beyond the intervals, "
-             "and with 5 where no finding can be compared",
+     .help = "end with status 8 if a finding differs beyond the intervals, and "
+             "with 5 if no finding can be compared",
      .commands = COMMAND_DIFF,
      .group = output_group},
     {.id = OPTION_KNOWN,
      .name = "known",
      .argument = "[PATH]",
-     .help = "compare the drive with the known models of this folder of "
-             "results, or this one result, not with those that are installed; "
-             "with list, which models those are",
+     .help = "compare the drive with the known models in this folder of "
+             "results, or in one result, instead of the installed ones; with "
+             "list, print which models those are",
      .commands = MEASURING | COMMAND_REPORT | COMMAND_LIST,
      .group = output_group},
     {.id = OPTION_BYTES,
@@ -107,7 +108,7 @@ const struct option_row ssdprobe_options[] = {
      .group = output_group},
     {.id = OPTION_NO_SERIAL,
      .name = "no-serial",
-     .help = "leave the serial number out of everything",
+     .help = "leave the serial number out of all output",
      .commands = PLANNING | COMMAND_RESTORE,
      .group = output_group},
     {.id = OPTION_QUIET,
@@ -125,20 +126,20 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_SEED,
      .name = "seed",
      .argument = "N",
-     .help = "of all random choices; the default is 1",
+     .help = "seed of all random choices; the default is 1",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_METHOD,
      .name = "method",
      .argument = "adaptive|paper",
-     .help = "a cheap search (the default), or the publications' literal "
+     .help = "an economical search (the default), or the publications' literal "
              "procedures",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_ASSUME,
      .name = "assume",
      .argument = "PARAMETER=VALUE",
-     .help = "take a parameter as known; may be given several times",
+     .help = "take a parameter as known; may be repeated",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_QUICK,
@@ -157,42 +158,42 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_PATIENCE,
      .name = "patience",
      .argument = "TIME",
-     .help = "let a probe write at random for so long until the drive has to "
-             "clean and its rate lasts (45s without it): 10min, 2h",
+     .help = "how long a probe may write at random until garbage collection "
+             "runs and the rate is steady (45s without it): 10min, 2h",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_FLUSH,
      .name = "flush",
      .argument = "auto|ata|scsi|nvme|sync|none",
-     .help = "how the drive's cache is emptied; auto takes the first that "
-             "works",
+     .help = "how the drive's cache is flushed; auto uses the first method "
+             "that works",
      .commands = PLANNING,
      .group = measuring_group},
     {.id = OPTION_WRITE_CACHE,
      .name = "write-cache",
      .argument = "keep|on|off",
-     .help = "switch the drive's volatile write cache for the run, and back "
-             "at its end; keep is the default",
+     .help = "switch the drive's volatile write cache for the run, and back at "
+             "its end; keep is the default",
      .commands = MEASURING,
      .group = measuring_group},
     {.id = OPTION_TUNE,
      .name = "tune",
      .argument = "HOW",
-     .help = "settings of the machine for the time of the run: none, safe "
-             "(scheduler, merges, power saving) or max (also processor "
-             "frequency, queue depth); they are put back however it ends",
+     .help = "machine settings for the run: none, safe (scheduler, merges, "
+             "power saving) or max (also processor frequency, queue depth); "
+             "they are restored however the run ends",
      .commands = MEASURING,
      .group = measuring_group},
     {.id = OPTION_STRICT,
      .name = "strict",
-     .help = "end with status 6 if a condition is red, and with 5 if something "
-             "that was asked stays open",
+     .help = "end with status 6 if a condition is red, and with 5 if a "
+             "requested answer stays open",
      .commands = MEASURING | COMMAND_INFER | COMMAND_REPORT | COMMAND_TWIN,
      .group = measuring_group},
     {.id = OPTION_REGION,
      .name = "region",
      .argument = "OFFSET,LENGTH",
-     .help = "touch only this part of the device; the default is all of it",
+     .help = "use only this part of the device; the default is all of it",
      .commands = PLANNING,
      .group = safety_group},
     {.id = OPTION_WRITE_BUDGET,
@@ -205,9 +206,9 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_FILL,
      .name = "fill",
      .argument = "auto|no",
-     .help = "write the region once before anything is measured: where the "
-             "drive is seen to be new or discarded and the write budget "
-             "allows it (the default), or never",
+     .help =
+         "write the region once before any measurement: if the drive seems new "
+         "or discarded and the write budget allows it (the default), or never",
      .commands = PLANNING,
      .group = safety_group},
     {.id = OPTION_READ_ONLY,
@@ -219,8 +220,8 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_PRESERVE,
      .name = "preserve",
      .help = "copy the region to the run directory before the first write and "
-             "put it back at the end, also when interrupted; after a crash "
-             "'ssdprobe restore' does",
+             "restore it at the end, also when interrupted; after a crash "
+             "'ssdprobe restore' does that",
      .commands = MEASURING,
      .group = safety_group},
     {.id = OPTION_DRY_RUN,
@@ -230,14 +231,14 @@ const struct option_row ssdprobe_options[] = {
      .group = safety_group},
     {.id = OPTION_YES,
      .name = "yes",
-     .help = "do not ask before writing; answers no other question",
+     .help = "do not ask before writing; does not override any refusal",
      .commands = MEASURING | COMMAND_RESTORE,
      .group = safety_group},
     {.id = OPTION_CONFIRM,
      .name = "confirm",
      .argument = "SERIAL",
      .help = "do not ask before writing, but refuse a device with any other "
-             "serial number (or name, where it has none)",
+             "serial number (or name, if it has none)",
      .commands = PLANNING | COMMAND_RESTORE,
      .group = safety_group},
     {.id = OPTION_ALLOW_VIRTUAL,
@@ -247,13 +248,13 @@ const struct option_row ssdprobe_options[] = {
      .group = safety_group},
     {.id = OPTION_FORCE_SIGNATURE,
      .name = "force-signature",
-     .help = "overwrite file systems, partition tables and other signatures; "
-             "what is mounted or otherwise in use is refused all the same",
+     .help = "overwrite file systems, partition tables and other signatures; a "
+             "disk that is mounted or otherwise in use is refused all the same",
      .commands = PLANNING,
      .group = safety_group},
     {.id = OPTION_FORCE_UNHEALTHY,
      .name = "force-unhealthy",
-     .help = "probe a drive that says that it is failing",
+     .help = "probe a drive that reports that it is failing",
      .commands = PLANNING,
      .group = safety_group},
     {.id = OPTION_DESCRIBE,
@@ -266,13 +267,13 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_HELP,
      .name = "help",
      .letter = 'h',
-     .help = "this text; after a sub-command, only what concerns it",
+     .help = "this text; after a sub-command, the help for it",
      .commands = ANY,
      .group = other_group},
     {.id = OPTION_VERSION,
      .name = "version",
      .letter = 'V',
-     .help = "the program's version, and how it was built",
+     .help = "the program's version and how it was built",
      .commands = ANY,
      .group = other_group},
 };

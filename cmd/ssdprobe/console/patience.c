@@ -39,18 +39,18 @@ bool patience_wait_on(void *context, uint64_t waited_ns)
     if (waited_ns >= TELL_NS && patience->told_ns == 0) {
         patience->told_ns = waited_ns;
         say(patience, "warning", "not answered for", waited_ns,
-            "; it is waited for up to five minutes, unless you end the run");
+            "; waiting for up to five minutes, unless you end the run");
     }
     if (asked_count == 0)
         return true;
     if (patience->asked_ns == 0) {
         patience->asked_ns = waited_ns;
         say(patience, "note", "up to", GRACE_NS,
-            " to answer what it was asked, unless you end the run once more");
+            " to answer the last request, unless you end the run once more");
     }
     if (asked_count == 1 && waited_ns - patience->asked_ns < GRACE_NS)
         return true;
     say(patience, "warning", "not answered for", waited_ns,
-        ", and is not waited for any longer");
+        ", and the run stops waiting for it");
     return false;
 }

@@ -286,8 +286,8 @@ static int check_resume(const struct options_given *given, struct fault *why)
         const struct option_given *option = options_find(given, settled[i]);
         if (option)
             return fault_set(why, FAULT_USAGE, -EINVAL,
-                             "--resume continues a run as it was begun, so "
-                             "--%s cannot be chosen anew: leave it out",
+                             "--resume continues a run with its own options, "
+                             "so --%s cannot be changed: leave it out",
                              option->row->name);
     }
     return 0;

@@ -32,8 +32,8 @@ static int sheet_end(struct sheet *sheet, const struct run_dir *dir,
     if (sheet->out && fclose(sheet->out) != 0 && !error)
         error = -ENOMEM;
     if (error)
-        fault_set(why, FAULT_OPEN, error, "%s/%s cannot be made: %s", dir->path,
-                  name, strerror(-error));
+        fault_set(why, FAULT_OPEN, error, "%s/%s cannot be created: %s",
+                  dir->path, name, strerror(-error));
     else
         error = run_dir_replace(dir, name, sheet->text, sheet->length, why);
     free(sheet->text);
@@ -105,9 +105,10 @@ int pages_write(const struct run_dir *dir, const struct report *report,
         figures_draw_twin(&figures, run_dir_path(dir, TWIN_KINDS, samples),
                           ".svg");
     if (!with_figures)
-        fault_set(&figures.missing, FAULT_OPEN, -EINTR,
-                  "figures were left out; 'ssdprobe report %.200s' draws them",
-                  dir->path);
+        fault_set(
+            &figures.missing, FAULT_OPEN, -EINTR,
+            "some figures were left out; 'ssdprobe report %.200s' draws them",
+            dir->path);
     *missing = figures.missing;
     error = write_text(dir, report, why);
     if (!error)

@@ -23,7 +23,7 @@ static int read_document(struct run_read *run, const char *path,
                          path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%.200s is not a file that --json wrote", path);
+                         "%.200s was not written by --json", path);
     run->document = json_object_from_file(path);
     return report_read(run->document, path, &run->store, why);
 }
@@ -48,10 +48,11 @@ int run_read_open(const char *path, struct run_read *run, struct fault *why)
 
     return error || run->document
                ? error
-               : fault_set(why, FAULT_OPEN, -ENOENT,
-                           "%.150s has no %s, as its run was killed: 'ssdprobe "
-                           "report %.150s' makes one of its samples",
-                           path, RUN_DIR_REPORT, path);
+               : fault_set(
+                     why, FAULT_OPEN, -ENOENT,
+                     "%.150s has no %s, because its run was killed: 'ssdprobe "
+                     "report %.150s' makes one from its samples",
+                     path, RUN_DIR_REPORT, path);
 }
 
 int run_read_any(const char *path, struct run_read *run, struct fault *why)

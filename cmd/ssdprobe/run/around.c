@@ -86,9 +86,9 @@ static void switch_cache(struct run *run)
         return;
     }
     snprintf(text, sizeof(text),
-             "the drive does not let its write cache be switched, so it is "
-             "measured as it is: %s",
-             state[0] ? state : "nobody knows in which state");
+             "the drive does not allow its write cache to be switched, so it "
+             "is measured as it is: %s",
+             state[0] ? state : "its state is not known");
     output_message(&run->invocation.output, "warning", text);
 }
 
@@ -98,8 +98,8 @@ static int switch_cache_back(struct run *run, struct fault *why)
 
     return error ? fault_set(why, FAULT_RESTORE, error,
                              "the write cache of %s is still as --write-cache "
-                             "made it, because the drive does not let it be "
-                             "switched back: unplug it, or try hdparm -W",
+                             "set it, because the drive does not allow it to "
+                             "be switched back: unplug it, or try hdparm -W",
                              device_info(run->device)->path)
                  : 0;
 }
@@ -143,7 +143,7 @@ static void end_written(struct run *run)
     if (rests_on_pages(run) &&
         written_misses(session_written(run->session), cause, sizeof(cause)))
         conditions_add(&run->conditions, "written", CONDITION_RED, cause,
-                       "not all over");
+                       "not everywhere");
 }
 
 static void end_flushes(struct run *run)
@@ -152,7 +152,7 @@ static void end_flushes(struct run *run)
 
     if (session_flushes_untrue(run->session, cause, sizeof(cause)))
         conditions_add(&run->conditions, "flush time", CONDITION_RED, cause,
-                       "not true");
+                       "not honest");
 }
 
 /* ---- conditions ---------------------------------------------------------- */

@@ -47,7 +47,7 @@ int run_check_budget(struct run *run)
         return 0;
     return fault_set(
         &run->why, FAULT_REFUSED, -EDQUOT,
-        "no probe fits in the write budget of %s: %s is to write %s; allow "
+        "no probe fits in the write budget of %s: %s needs to write %s; allow "
         "more with --write-budget",
         format_bytes(plan->budget_bytes, allowed, sizeof(allowed)), least->name,
         format_bytes(least->plan.bytes_written, needed, sizeof(needed)));
@@ -90,6 +90,6 @@ void run_say_foreseen(const struct run *run)
     format_low_high(run, sum, plan.budget_bytes, bytes, sizeof(bytes));
     confirm_seconds(seconds, (double)foreseen_factor,
                     run->invocation.settings.time_limit_ns, time, sizeof(time));
-    fprintf(stderr, "After a pilot: %s to write, in %s of the device's time.\n",
+    fprintf(stderr, "After the pilot: %s to write, in %s of device time.\n",
             bytes, time);
 }

@@ -116,8 +116,8 @@ int resume_note_end(struct run *run)
 static int changed(struct run *run, const char *name)
 {
     return fault_set(&run->why, FAULT_OPEN, -EINVAL,
-                     "%.200s/%s is not as the run left it, so the run cannot "
-                     "be continued: begin a new one",
+                     "%.200s/%s has changed since the run, so the run cannot "
+                     "be continued: start a new one",
                      run->keep.dir.path, name);
 }
 
@@ -211,20 +211,20 @@ static int read_note(struct run *run, uint64_t *counted_bytes)
     if (run_dir_has(&keep->dir, RUN_DIR_JOURNAL) ||
         run_dir_has(&keep->dir, RUN_DIR_SETTINGS))
         return fault_set(&run->why, FAULT_REFUSED, -EBUSY,
-                         "not all that the run of %.200s has changed is put "
-                         "back yet: 'ssdprobe restore %.200s' first",
+                         "the changes of the run of %.200s are not all "
+                         "restored yet: run 'ssdprobe restore %.200s' first",
                          path, path);
     const int file = run_dir_open_file(&keep->dir, RUN_DIR_STATE, O_RDONLY);
     if (file < 0 && file != -ENOENT)
         return fault_set(&run->why, FAULT_OPEN, file,
                          "%.200s/%s cannot be read (%s), so the run cannot be "
-                         "continued: begin a new one",
+                         "continued: start a new one",
                          path, RUN_DIR_STATE,
-                         file == -EINVAL ? "it is no regular file"
+                         file == -EINVAL ? "it is not a regular file"
                                          : strerror(-file));
     if (file < 0)
         return fault_set(&run->why, FAULT_OPEN, file,
-                         "%.200s holds no run that was begun: it has no %s",
+                         "%.200s holds no run that was started: it has no %s",
                          path, RUN_DIR_STATE);
     struct json_object *note = json_object_from_fd(file);
     close(file);
@@ -234,10 +234,10 @@ static int read_note(struct run *run, uint64_t *counted_bytes)
         error = changed(run, RUN_DIR_STATE);
     else if (version != NOTE_VERSION)
         error = fault_set(&run->why, FAULT_OPEN, -EINVAL,
-                          "the run of %.200s is one of another version of "
-                          "ssdprobe (%s has format %" PRIu64 ", not %d), so "
-                          "this one cannot continue it: use that version, or "
-                          "begin a new run",
+                          "the run of %.200s is from another version of "
+                          "ssdprobe (%s has format %" PRIu64
+                          ", not %d), so this one cannot continue it: use that "
+                          "version, or start a new run",
                           path, RUN_DIR_STATE, version, NOTE_VERSION);
     else if (!take_note(run, note, counted_bytes))
         error = changed(run, RUN_DIR_STATE);
@@ -375,11 +375,11 @@ int resume_read(struct run *run)
         if (!run->choice.asked[i])
             return changed(run, RUN_DIR_STATE);
     if (!run->choice.asked[run->resume.turns_count])
-        return fault_set(&run->why, FAULT_USAGE, -EALREADY,
-                         "every probe of the run in %.200s has had its turn: "
-                         "there is nothing to continue; 'ssdprobe report "
-                         "%.200s' shows it",
-                         settings->resume, settings->resume);
+        return fault_set(
+            &run->why, FAULT_USAGE, -EALREADY,
+            "every probe of the run in %.200s has finished: there is nothing "
+            "to continue; 'ssdprobe report %.200s' shows it",
+            settings->resume, settings->resume);
     return 0;
 }
 
@@ -397,8 +397,8 @@ int resume_check_device(struct run *run)
                          info->path, run->invocation.settings.resume);
     if (strcmp(info->flush, header->flush) != 0)
         return fault_set(&run->why, FAULT_REFUSED, -ENODEV,
-                         "the cache of %.100s is emptied in another way now "
-                         "(%s) than in that run (%s): begin a new one",
+                         "the cache of %.100s is flushed in another way now "
+                         "(%s) than in that run (%s): start a new one",
                          info->path, info->flush, header->flush);
     return confirm_disk(&run->invocation.settings, run->device,
                         &run->resume.fingerprint,
@@ -407,10 +407,10 @@ int resume_check_device(struct run *run)
 
 int resume_session(struct run *run)
 {
-    conditions_add(&run->conditions, "resumed", CONDITION_YELLOW,
-                   "those probes ran earlier, and under which conditions is "
-                   "not told here",
-                   "after %" PRIu64 " probes", run->resume.turns_count);
+    conditions_add(
+        &run->conditions, "resumed", CONDITION_YELLOW,
+        "those probes ran earlier, under conditions that are not listed here",
+        "after %" PRIu64 " probes", run->resume.turns_count);
     return session_resume(run->session, &run->resume.rows, run->choice.asked,
                           run->resume.turns_count, &run->why);
 }

@@ -136,11 +136,10 @@ static void warn_of_pilot(struct run *run, const struct fault *why)
 {
     char text[sizeof(why->text) + 120];
 
-    snprintf(
-        text, sizeof(text),
-        "%s; that request was only to tell what the run will cost, and the "
-        "run goes on with what was planned",
-        why->text);
+    snprintf(text, sizeof(text),
+             "%s; that request belonged to the estimate of the run's cost, and "
+             "the run continues with what was planned",
+             why->text);
     output_message(&run->invocation.output, "warning", text);
 }
 
@@ -164,8 +163,8 @@ static void learn_clock(struct run *run)
     if (!step_ns)
         return;
     snprintf(text, sizeof(text),
-             "the device's answers are only seen every %s, so what differs by "
-             "less takes longer to tell, or cannot be told",
+             "completions are only seen every %s, so smaller differences take "
+             "longer to detect, or cannot be detected",
              format_ns(step_ns, step, sizeof(step)));
     output_message(&run->invocation.output, "note", text);
 }
@@ -173,12 +172,12 @@ static void learn_clock(struct run *run)
 /* A drive that is new or discarded is filled, or that is offered. */
 static int consider_fill(struct run *run)
 {
-    static const char all[] = "%s; so all of the region is written first (%s)",
-                      part[] = "%s; so %s of it are written first, and only "
-                               "these are measured: for all of it allow %s",
-                      none[] = "%s; to write all of the region first (%s) is "
-                               "too much: allow it with %s, or choose a "
-                               "smaller --region";
+    static const char
+        all[] = "%s; the whole region is written first (%s)",
+        part[] = "%s; %s of it are written first, and only these are measured: "
+                 "for all of it allow %s",
+        none[] = "%s; writing the whole region first (%s) is too much: allow "
+                 "it with %s, or choose a smaller --region";
     const struct settings *settings = &run->invocation.settings;
     const uint64_t region_bytes = run->plan.region_length_bytes;
     char bytes[32], needed[32], allow[80], cause[200], text[500];
@@ -237,20 +236,19 @@ static void say_how_it_ended(struct run *run, int error)
 
     if (error == -EINTR)
         output_message(output, "warning",
-                       "interrupted: the findings are those that the samples "
-                       "so far carry");
+                       "interrupted: the findings rely on the samples so far");
     else if (invocation_is_limit(error))
-        output_message(output, "warning",
-                       error == -ETIME
-                           ? "the time limit was reached: the findings are "
-                             "those that the samples so far carry"
-                           : "not everything fitted in the write budget, and "
-                             "what did not is skipped or inconclusive; "
-                             "--write-budget allows more");
+        output_message(
+            output, "warning",
+            error == -ETIME
+                ? "the time limit was reached: the findings rely on the "
+                  "samples so far"
+                : "not everything fitted in the write budget, so some probes "
+                  "are skipped or inconclusive; --write-budget allows more");
     else if (!error && invocation_all_skipped(session_findings(run->session)))
         output_message(output, "warning",
                        "no parameter has an answer: every probe was skipped; "
-                       "the report says why, parameter by parameter");
+                       "the report gives the reason for each parameter");
     else if (error && run->why.kind == FAULT_NONE)
         fault_set(&run->why, FAULT_IO, error, "the run failed: %s",
                   strerror(-error));
@@ -405,11 +403,11 @@ static int run_probes(const struct options_given *given, const char *names,
     if (!spec)
         spec = run.resume.device;
     if (!error && !spec[0])
-        error = fault_set(
-            &run.why, FAULT_USAGE, -EINVAL,
-            "the run of %.200s has not noted its device: name it, "
-            "as in 'ssdprobe --resume=%.200s DEVICE'",
-            run.invocation.settings.resume, run.invocation.settings.resume);
+        error = fault_set(&run.why, FAULT_USAGE, -EINVAL,
+                          "the run of %.200s has not recorded its device: name "
+                          "it, as in 'ssdprobe --resume=%.200s DEVICE'",
+                          run.invocation.settings.resume,
+                          run.invocation.settings.resume);
     status = error ? invocation_fail(&run.invocation, error, &run.why)
                    : do_run(&run, spec);
     run_close(&run);
