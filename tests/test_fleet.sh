@@ -106,7 +106,7 @@ fi
 
 check "a drive beside others is compared" grep -q 'do not disturb' \
     <(./together beside.json results/EX3.json)
-check "and what differs is named" grep -q 'too many at once' \
+check "and what differs is named" grep -q 'too many in parallel' \
     <(./together results/EX1.json results/EX3.json)
 ./drift EX1 results/EX1.json results/EX3.json >ssdprobe.prom
 check "a drift is a status for Prometheus" \
