@@ -94,7 +94,7 @@ static int judge_confirmation(struct run *run, int earlier)
     } else if (!run->choice.writes || info->virtual_clock) {
         set_text(
             add_row(run, "confirmation", INTERLOCK_PASS),
-            "No data of yours is overwritten, so no confirmation is needed.");
+            "None of your data is overwritten, so no confirmation is needed.");
     } else {
         set_text(
             add_row(run, "confirmation", INTERLOCK_NOTE),

@@ -79,11 +79,12 @@ int walk_check_own(int folder, const char *path, struct fault *why)
                          strerror(errno));
     if (status.st_uid != geteuid())
         return say(path, &status,
-                   "belongs to another user, who could exchange what is in it",
+                   "belongs to another user, who could replace its contents",
                    why);
     if (others_write(&status))
         return say(path, &status,
-                   "lets others write, who could exchange what is in it", why);
+                   "allows others to write, who could replace its contents",
+                   why);
     return 0;
 }
 
@@ -106,11 +107,10 @@ static int check_passed(const struct way *way, int folder)
     if (length > 0)
         path[length] = '\0';
     return own ? say(path, &status,
-                     "lets others write, who could exchange what is in it",
+                     "allows others to write, who could replace its contents",
                      way->why)
                : say(path, &status,
-                     "belongs to another user, who could exchange what is in "
-                     "it",
+                     "belongs to another user, who could replace its contents",
                      way->why);
 }
 
@@ -198,7 +198,7 @@ static int check_link(const struct way *way, const char *name,
         link->st_uid == folder.st_uid)
         return 0;
     return say(name, link,
-               "is a link that another user has put into a folder of everybody",
+               "is a link that another user has put into a shared folder",
                way->why);
 }
 

@@ -109,7 +109,7 @@ static const struct {
     {"wake_time", PARAMETER_SPEED, "ns", "wake-up time",
      "the extra time of the first read after sleep"},
     {"open_units_linear", PARAMETER_LAYOUT, "count", "open units, sequential",
-     "how many units can be open at once, each written in order"},
+     "how many units can be open at once, each written sequentially"},
     {"open_units_random", PARAMETER_LAYOUT, "count", "open units, random",
      "how many units can be open at once, written in any order"},
 };

@@ -163,7 +163,7 @@ static void put_model(FILE *out, const struct comparison *comparison,
     fputc('\n', out);
     if (comparison->probes_count == 0)
         snprintf(line, sizeof(line),
-                 "One model? Cannot tell: nothing was answered in both runs.");
+                 "One model? Unknown: the runs share no answer.");
     else
         snprintf(line, sizeof(line),
                  "One model? %s: %.1f %%, by what %zu probe%s found in both "

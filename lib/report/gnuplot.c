@@ -319,15 +319,15 @@ int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
     *picture = (struct gnuplot_picture){NULL, 0};
     if (find_script(job->probe, script))
         return fault_set(why, FAULT_OPEN, -ENOENT,
-                         "no figure: the script that draws %s is missing, "
-                         "so install ssdprobe again as a whole",
+                         "no figure: the script that draws %s is missing, so "
+                         "reinstall ssdprobe",
                          job->probe);
     snprintf(folder, sizeof(folder), "%s/ssdprobe-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(folder))
         return fault_set(why, FAULT_OPEN, -errno,
-                         "%s cannot be made, to draw figures in: %s", folder,
-                         strerror(errno));
+                         "the folder %s for figures cannot be created: %s",
+                         folder, strerror(errno));
     error = draw_in(job, folder, script, picture, why);
     rmdir(folder);
     return error;

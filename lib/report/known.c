@@ -85,7 +85,7 @@ char *known_sentence(const struct report_known *known, char *text, size_t size)
         snprintf(text, size, "none of %zu known model%s", known->models_count,
                  plural);
     else if (known->asked)
-        snprintf(text, size, "cannot be told (of %zu known model%s)",
+        snprintf(text, size, "undecided (of %zu known model%s)",
                  known->models_count, plural);
     return text;
 }

@@ -64,7 +64,8 @@ static void single_text(const struct models_run *run, char line[NAMES_BYTES])
     else
         snprintf(line, NAMES_BYTES, "%s: the nearest is model %zu, %s %.1f %%",
                  outlier ? "outlier" : "undecided", run->model + 1,
-                 outlier ? "of which it is with only" : "of which it may be,",
+                 outlier ? "with a probability of only"
+                         : "with a probability of",
                  percent);
 }
 

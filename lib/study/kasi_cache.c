@@ -259,11 +259,9 @@ static const char not_published[] =
 
 static const char ninth_counts[] =
     "The ninth saves nothing, yet its writes are a tenth of all. In the others "
-    "a "
-    "write that goes on needs 700/4096 of a program at least and any other "
-    "one, "
-    "which is 68 % less at best. Over all ten that is 61 %, below the paper's "
-    "number with any cache.";
+    "a write that continues needs 700/4096 of a program at least and any other "
+    "one, which is 68 % less at best. Over all ten that is 61 %, below the "
+    "paper's number with any cache.";
 
 static const char one_time[] =
     "The paper's figures 9 and 10 cannot both be. Sent one after the other, "

@@ -235,7 +235,7 @@ static void judge_costs(struct experiment_table *table, const struct cost *cost,
                    .low = 1,
                    .high = INFINITY,
                    .reason = search_reason});
-    check_cost(table, name, "the dearest policy takes of the time",
+    check_cost(table, name, "the most expensive policy takes of the time",
                (struct experiment_trend){.unit = "%",
                                          .paper = paper[HOT_LRU].percent,
                                          .ours = NAN,

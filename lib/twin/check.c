@@ -179,8 +179,8 @@ static void judge(const struct twin *twin, struct twin_check *check)
 {
     if (!twin->flash)
         snprintf(check->reason, sizeof(check->reason),
-                 "no structure that the model has explains more than what "
-                 "kind of request it was and how long");
+                 "no structure known to the model explains more than the kind "
+                 "and length of each request");
     else if (check->fitting_share < fitting_least)
         snprintf(check->reason, sizeof(check->reason),
                  "only %.0f %% of the requests take about as long as "
@@ -188,8 +188,8 @@ static void judge(const struct twin *twin, struct twin_check *check)
                  100 * check->fitting_share, 100 * fitting_least);
     else if (check->explained_share < explained_least)
         snprintf(check->reason, sizeof(check->reason),
-                 "what is predicted accounts for only %.0f %% of how the "
-                 "requests' times differ, and for %.0f %% it would have to",
+                 "the predictions account for only %.0f %% of the variance of "
+                 "times, and for %.0f %% they would have to",
                  100 * check->explained_share, 100 * explained_least);
     check->explains = check->reason[0] == '\0';
 }

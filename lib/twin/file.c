@@ -32,7 +32,8 @@ static void say_decision(FILE *out, const struct twin_decision *decision)
         fprintf(out, "; measured (%s)\n", decision->parameter);
         break;
     case TWIN_AGREED:
-        fprintf(out, "; measured (%s), and %s would explain less (z %.1f)\n",
+        fprintf(out,
+                "; measured (%s), although %s would explain less (z %.1f)\n",
                 decision->parameter, decision->rival, against->z);
         break;
     case TWIN_CONTRADICTED:
@@ -44,7 +45,7 @@ static void say_decision(FILE *out, const struct twin_decision *decision)
                 decision->rival, against->z);
         break;
     case TWIN_TIED:
-        fprintf(out, "; not parted from %s (z %.1f)\n", decision->rival,
+        fprintf(out, "; not distinguished from %s (z %.1f)\n", decision->rival,
                 against->z);
         break;
     case TWIN_SILENT:
@@ -99,9 +100,9 @@ static void say_origin(FILE *out, const struct twin *twin,
     else if (!say_time(out, twin, key->name) &&
              (strcmp(key->section, "array") == 0 ||
               strcmp(key->name, "queue_depth_count") == 0))
-        fprintf(out, "; as the times fit best\n");
+        fprintf(out, "; the times that fit best");
     else if (strcmp(key->section, "noise") == 0)
-        fprintf(out, "; what the classes of requests leave over\n");
+        fprintf(out, "; noise left over by the classes of requests");
 }
 
 int twin_write(FILE *out, const struct twin *twin,

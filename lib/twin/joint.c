@@ -60,12 +60,11 @@ static void decide(const struct twin *twin,
     if (value.kind == VALUE_NONE || strcmp(decision->key, "mapping") == 0)
         return;
     finding_found(finding, value, twin_decided_most);
-    finding_why(finding,
-                "the probes left it open; an emulated drive explains the "
-                "requests of the run better with %s = %s than with %s (z "
-                "%.1f), the next best",
-                decision->key, decision->value, decision->rival,
-                decision->against.z);
+    finding_why(
+        finding,
+        "the probes left it open; an emulated drive explains the requests of "
+        "the run better with %s = %s than with the next best, %s (z %.1f)",
+        decision->key, decision->value, decision->rival, decision->against.z);
 }
 
 void twin_join(const struct twin *twin, const struct twin_check *check,

@@ -275,7 +275,7 @@ static void say_all_merge(double again_ns, struct findings *findings)
     char reason[300], cost[24];
 
     snprintf(reason, sizeof(reason),
-             "a page write takes %s anywhere on the drive, rewrites of the "
+             "a page write takes %s at every place, rewrites of the "
              "same place included, but programming a page takes at most 10 ms: "
              "each write seems to rewrite its block, so log blocks would not "
              "show; write whole blocks sequentially",

@@ -218,7 +218,7 @@ static char *read_line(char *text, int size, void *context)
     if (!sound && !parse->error) {
         parse->error_line = parse->line;
         parse->error = fault_set(&parse->fault, FAULT_OPEN, -EINVAL,
-                                 "the line is too long or no text");
+                                 "the line is too long or not text");
     }
     return text;
 }

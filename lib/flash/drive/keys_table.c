@@ -39,7 +39,7 @@ const struct key_row drive_keys[] = {
     CHOICE("drive", initial_state, "written", CHOICES("written", "fresh"),
            "written: every unit mapped by one sequential pass; fresh: none"),
     CHOICE("drive", initial_phase, "start", CHOICES("start", "seed"),
-           "page: where in the open block the first write falls"),
+           "page: the place in the open block where the first write falls"),
     CHOICE("drive", contents, "on", CHOICES("off", "on"),
            "keep what is written, or only its timing"),
     CHOICE("drive", timing, "on", CHOICES("off", "on"),
@@ -56,7 +56,7 @@ const struct key_row drive_keys[] = {
     COUNT("array", pages_per_block_count, 4, 8192, "64",
           "pages of one erase block"),
     COUNT("array", planes_count, 1, 16, "1",
-          "page: planes of a chip that work at once on pages of one number"),
+          "page: planes of a chip that work together on pages of one number"),
     COUNT("array", program_pages_count, 1, 16, "1",
           "page: pages of a plane that one program writes (one-shot), in "
           "program_ns"),
@@ -77,13 +77,12 @@ const struct key_row drive_keys[] = {
     NAMED(NS, "timing", "read_fourth_ns", read_ns[3], 0, SECOND, "25us",
           "of the fourth pages"),
     NS("timing", read_retry_ns, 0, SECOND, "200us",
-       "what reading takes more where it must be repeated with other levels: "
-       "in "
+       "extra read time if a page must be read again with other levels: in "
        "weak blocks, and of old data"),
     NS("timing", retention_ns, 0, 1e8 * SECOND, "0",
        "data of a block that was begun longer ago is old; 0: never"),
     NS("timing", initial_age_ns, 0, 1e8 * SECOND, "0",
-       "how long ago what is there at the start was written"),
+       "age of the data that is there at the start"),
     REAL("timing", weak_blocks_share, 0, 1, "0",
          "share of clustered blocks that are weak, by chance"),
     NS("timing", erase_ns, 0, SECOND, "1500us", "erase of one block (tBERS)"),
@@ -105,7 +104,7 @@ const struct key_row drive_keys[] = {
     CHOICE("timing", bus_policy, "released", CHOICES("released", "held"),
            "between the sense of a read and its transfer"),
     CHOICE("timing", die_queue, "none", CHOICES("none", "fifo", "read-first"),
-           "page: none: a request is timed in whole at its turn; fifo: each "
+           "page: none: a request is timed as a whole at its turn; fifo: each "
            "bank does its steps in order; read-first: reads of requests before "
            "programs and erases"),
     CHOICE("timing", suspend, "none", CHOICES("none", "erase", "program"),
@@ -136,7 +135,7 @@ const struct key_row drive_keys[] = {
 
     CHOICE("mapping", mapping, "page",
            CHOICES("direct", "page", "log-block", "block", "page-striped"),
-           "direct: no flash at all (a control); page: any page anywhere; "
+           "direct: no flash at all (a control); page: any page at any place; "
            "log-block: a few blocks take updates; block: any update rewrites "
            "its block; "
            "page-striped: each write request goes to the next bank, and "
@@ -145,9 +144,9 @@ const struct key_row drive_keys[] = {
           "unit of mapping and of programming"),
     COUNT("mapping", stripe_banks_count, 1, 4096, "1",
           "banks that one clustered block spans; all of them: a line of blocks "
-          "that are written, cleaned and erased as one (superblock)"),
+          "that are written, cleaned and erased together (superblock)"),
     TEXT("mapping", allocation_order, "cwdp",
-         "page: in what neighbours of a clustered block differ first: the "
+         "page: the order in which neighbours of a clustered block differ: the "
          "letters of channel, way, die and plane in any order; the pages of "
          "one program follow their plane"),
     CHOICE(
@@ -175,15 +174,16 @@ const struct key_row drive_keys[] = {
     NS("mapping", log_switch_ns, 0, SECOND, "0",
        "log-block: a write into another log than the last one"),
     CHOICE("mapping", switch_merge, "on", CHOICES("off", "on"),
-           "log-block: a log written in order becomes the data block"),
+           "log-block: a log written sequentially becomes the data block"),
     CHOICE("mapping", merge_copy, "bank", CHOICES("bank", "bus"),
            "valid pages move inside their bank, or out and in over the bus"),
     BYTES("mapping", mapping_cache_bytes, 0, 16 * GIB, "0",
           "how much of the mapping table, 4 bytes for each clustered page, the "
-          "controller holds; what it lacks is read from flash, 4 KiB at a "
-          "time; 0: it holds all"),
+          "controller holds; the rest is read from flash, 4 KiB at a time; 0: "
+          "it holds all"),
     BYTES("mapping", host_memory_bytes, 0, 16 * GIB, "0",
-          "more of the table, in the host's memory: what leaves the cache"),
+          "part of the table in the host's memory, for entries that leave the "
+          "cache"),
     NS("mapping", host_memory_ns, 0, SECOND, "2us",
        "to fetch 4 KiB of the table from there"),
     NS("mapping", direct_ns, 0, 10 * SECOND, "10us",
@@ -197,18 +197,19 @@ const struct key_row drive_keys[] = {
     CHOICE("cleaning", victim, "greedy", CHOICES("greedy", "cost-benefit"),
            "page: fewest valid units; or (1-u)/u x age"),
     CHOICE("cleaning", cleaning_yields, "off", CHOICES("off", "on"),
-           "read-first: programs of requests go before what cleaning does"),
+           "read-first: programs of requests go before those of garbage "
+           "collection"),
     CHOICE("cleaning", cleaning_blocks, "own", CHOICES("own", "shared"),
            "page: moved units go to blocks of their own, or to the host's"),
     COUNT("cleaning", cleaning_efficiency_percent, 0, 100, "0",
-          "page: share of a victim taken to be invalid; 0: what is; "
+          "page: share of a victim assumed to be invalid; 0: the real share; "
           "page-striped: a block is gained when that adds up to one"),
     COUNT("cleaning", idle_free_blocks_count, 0, 1e6, "0",
           "page, page-striped (in each bank): when idle, clean until so many "
           "are free"),
     NS("cleaning", idle_after_ns, 0, 1000 * SECOND, "10ms",
-       "page, page-striped: how long nothing came before that, or before the "
-       "SLC cache is folded"),
+       "page, page-striped: idle time before that, or before the SLC cache is "
+       "folded"),
     COUNT("cleaning", wear_gap_count, 0, 1e6, "0",
           "page: erases that a block may lag behind; 0: no wear levelling"),
 
@@ -240,7 +241,7 @@ const struct key_row drive_keys[] = {
     BYTES("write_buffer", write_buffer_bytes, 0, GIB, "0",
           "takes writes before they are programmed"),
     CHOICE("write_buffer", write_buffer_protected, "off", CHOICES("off", "on"),
-           "what is in it is safe, so that a flush is free"),
+           "its contents are safe, so a flush is free"),
     CHOICE("write_buffer", write_buffer_drain, "lazy",
            CHOICES("lazy", "eager", "steady"),
            "lazy: emptied by a flush or when full; eager: as soon as possible; "
@@ -252,18 +253,19 @@ const struct key_row drive_keys[] = {
         "its room is free when a page is programmed, or when the chip has it"),
     BYTES("write_buffer", write_buffer_bypass_bytes, 0, GIB, "0",
           "requests up to this length pass it by"),
-    CHOICE("write_buffer", write_buffer_overflow, "make-room",
-           CHOICES("make-room", "empty", "through"),
-           "when a write does not fit: drain just enough, or everything; "
-           "through: everything, and writes pass by until the next flush"),
+    CHOICE(
+        "write_buffer", write_buffer_overflow, "make-room",
+        CHOICES("make-room", "empty", "through"),
+        "when a write does not fit: drain just enough, or everything; through: "
+        "everything, and writes bypass the buffer until the next flush"),
 
     COUNT("slc_cache", slc_blocks_count, 0, 1e6, "0",
           "clustered blocks that take writes with one bit a cell; 0: none"),
     CHOICE("slc_cache", slc_full, "fold", CHOICES("fold", "bypass"),
            "when all are full: the oldest is folded first, or writes go past"),
     COUNT("slc_cache", slc_least_blocks_count, 0, 1e6, "0",
-          "of them when every clustered page of the drive is in use: the cache "
-          "shrinks in step with that; 0: it does not"),
+          "how many of them remain when every clustered page of the drive is "
+          "in use: the cache shrinks in step with that; 0: it does not"),
     NS("slc_cache", slc_read_ns, 0, SECOND, "20us", "tR of such a page"),
     NS("slc_cache", slc_program_ns, 0, SECOND, "200us", "tPROG of such a page"),
 
@@ -276,13 +278,14 @@ const struct key_row drive_keys[] = {
     NS("write_cache", second_level_hit_ns, 0, SECOND, "1us",
        "two-level cache: access to a unit in the second level, or in neither"),
     NS("write_cache", cache_idle_ns, 0, 1000 * SECOND, "100ms",
-       "two-level cache: it is emptied when nothing came for so long"),
+       "two-level cache: it is emptied after this idle time"),
 
     BYTES("host", interface_bytes_per_second, 1000, 1e12, "250MB",
           "rate of the host's link"),
     NS("host", command_ns, 0, 10 * SECOND, "20us",
        "serial overhead of every command"),
-    NS("host", write_command_ns, 0, 10 * SECOND, "0", "more of it for a write"),
+    NS("host", write_command_ns, 0, 10 * SECOND, "0",
+       "extra overhead of a write"),
     NS("host", flush_ns, 0, 10 * SECOND, "20us",
        "of a flush with nothing to write"),
     BYTES("host", request_limit_bytes, 4096, 1024.0 * 1024 * KIB, "1280KiB",
@@ -291,12 +294,12 @@ const struct key_row drive_keys[] = {
           "requests the drive works on at once"),
     CHOICE("host", scheduler, "fcfs",
            CHOICES("fcfs", "read-first", "srf", "srf-read", "weighted-srf"),
-           "who is next: in order; reads; the shortest, ties by arrival or "
-           "reads; a write weighing 8"),
+           "the next request: in order; reads; the shortest, ties by arrival "
+           "or reads; a write weighing 8"),
 
     CHOICE("host", fua, "off", CHOICES("off", "on"),
-           "a write with FUA: off: all that is buffered is flushed behind it; "
-           "on: it goes past the buffer, and only it is waited for"),
+           "a write with FUA: off: everything buffered is flushed after it; "
+           "on: it bypasses the buffer, and only it is waited for"),
     CHOICE("host", write_zeroes, "write", CHOICES("write", "unmap"),
            "zeros are programmed; or whole clustered pages are forgotten"),
     CHOICE("host", discard, "zeros",
@@ -307,7 +310,7 @@ const struct key_row drive_keys[] = {
     NS("host", discard_ns, 0, 10 * SECOND, "0",
        "serial cost of a discard in the controller"),
     NS("host", discard_page_ns, 0, SECOND, "0",
-       "more of it for each clustered page that is forgotten"),
+       "extra cost for each clustered page that is forgotten"),
 
     COUNT("quirks", segment_groups_count, 1, 1024, "1",
           "parts of the drive between which reads switch"),
@@ -318,7 +321,7 @@ const struct key_row drive_keys[] = {
     BYTES("quirks", content_unit_bytes, 0, 64 * KIB, "0",
           "what is judged as all zeros; 0: contents do not matter"),
     NS("quirks", zero_copy_ns, 0, SECOND, "0",
-       "to put down a page of zeros in a copy, in place of bus and program"),
+       "to put down a page of zeros in a copy, instead of bus and program"),
 
     REAL("noise", jitter_sigma, 0, 2, "0",
          "log-normal spread of every duration"),
@@ -345,7 +348,7 @@ const struct key_row drive_keys[] = {
        "work without rest after which it is throttled; 0: never"),
     REAL("noise", throttle_factor, 1, 100, "1.4", "how much slower it is then"),
     NAMED(NS, "noise", "sleep_after_ns", sleep_after_ns[0], 0, 3600 * SECOND,
-          "0", "falls asleep when nothing came for so long; 0: never"),
+          "0", "falls asleep after this idle time; 0: never"),
     NAMED(NS, "noise", "wake_ns", wake_ns[0], 0, 60 * SECOND, "50ms",
           "to wake up"),
     NAMED(NS, "noise", "sleep_second_after_ns", sleep_after_ns[1], 0,

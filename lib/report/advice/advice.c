@@ -146,12 +146,12 @@ static void advise_open_units(const struct findings *findings,
         used +=
             snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
                      " at most %" PRIu64 " files at once when each is "
-                     "written in order%s",
+                     "written sequentially%s",
                      linear, random ? ", and" : "");
     if (random)
         used +=
             snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
-                     " at most %" PRIu64 " when not in order", random);
+                     " at most %" PRIu64 " when not", random);
     snprintf(advice->text + used, sizeof(advice->text) - (size_t)used,
              "; beyond that the card collects garbage at each write.");
 }

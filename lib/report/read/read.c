@@ -450,8 +450,8 @@ int report_read(struct json_object *document, const char *path,
     memset(store, 0, sizeof(*store));
     if (!is_known(document))
         return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%.200s is not a document of ssdprobe's, or of a "
-                         "version that this one cannot read",
+                         "%.200s is not a document of ssdprobe, or its version "
+                         "is not supported",
                          path);
     const int error = report_check_numbers(document, path, why);
     if (error)

@@ -7,10 +7,9 @@
 #include "lib/study/dirik/dirik.h"
 
 static const char reads_apart[] =
-    "Our reads seldom wait for each other on a narrow bus: 1.2 ms, of which "
-    "1.0 are the transfer. The paper has 1.75 ms there, more than twice its "
-    "time at 50 MHz, so that its reads must come in denser groups than it "
-    "says.";
+    "Reads of the model seldom wait for each other on a narrow bus: 1.2 ms, of "
+    "which 1.0 are the transfer. The paper has 1.75 ms there, more than twice "
+    "its time at 50 MHz, so its reads must come in denser groups than it says.";
 
 /* Rows are MB/s in all, columns buses x bits x MHz. */
 static const struct dirik_row rows[] = {

@@ -223,8 +223,8 @@ static void judge_trade(struct experiment_table *table)
 /* ---- more buses ---------------------------------------------------------- */
 
 static const char own_bus[] =
-    "Requests of ours wait longer for a bus of eight banks: 15 % of the writes "
-    "are of 128 KB, come in runs, and are under way together.";
+    "Requests of the model wait longer for a bus of eight banks: 15 % of the "
+    "writes are of 128 KB, come in runs, and overlap.";
 
 static const char table_has_a_third[] =
     "The paper contradicts itself: table 6.2 has 33.1 % there.";

@@ -47,8 +47,7 @@ static const char little_waiting[] =
 
 static const char one_bank[] =
     "Eight chips in lock step are busy as a whole: a read waits for any "
-    "program "
-    "that is under way. Of eight banks only one is in its way.";
+    "running program. With eight banks only one is in its way.";
 
 static const char bus_bound[] =
     "From two chips on the bus limits our reads: two pages take 41 us of it "

@@ -178,8 +178,8 @@ static const char eight_pages[] = "16 KB are eight pages of 2 KB: an eighth of "
                                   "of 4 KB, the unit of its requests.";
 
 static const char well_aligned[] =
-    "All of ours begin and end at a multiple of 4 KB, as the paper says that "
-    "requests do; of its own, a few did not.";
+    "All requests of the model begin and end at a multiple of 4 KB, as the "
+    "paper says that requests do; a few of its own did not.";
 
 static const char significant[] =
     "The paper says \"without any significant\". Of 5 % it says in 6.1 that it "

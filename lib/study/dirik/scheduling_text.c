@@ -131,8 +131,8 @@ static const char bursts[] =
     "never published. Ours are set by the average times of one bank alone.";
 
 static const char seldom_a_second[] =
-    "Hardly any request of ours waits for a second. The bursts of the paper's "
-    "traces are longer, and they were never published.";
+    "Hardly any request of the model waits for a second. The bursts of the "
+    "paper's traces are longer, and they were never published.";
 
 /* Numbers that the text names. */
 static void judge_numbers(struct experiment_table *table)
