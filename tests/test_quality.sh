@@ -25,6 +25,8 @@ trap 'rm -rf -- "$scratch"' EXIT
 . "$source_dir/tests/quality/tools.sh"
 # shellcheck source=tests/quality/readme.sh
 . "$source_dir/tests/quality/readme.sh"
+# shellcheck source=tests/quality/prose.sh
+. "$source_dir/tests/quality/prose.sh"
 
 # Each row: a check, what breaks it, and what it must then say.
 self_tests='
@@ -61,6 +63,9 @@ readme    break_readme_compile   no_such_file.c
 readme    break_readme_path      no/such/path
 age       break_age_old          is of 2020-01-01
 age       break_age_lost         no date
+prose     break_prose_message    the same
+prose     break_prose_page       say who says it
+prose     break_prose_comment    comments have
 questions break_questions_lost     lacks the probe read-buffer
 questions break_questions_made_up  no probe mind-reading
 '
