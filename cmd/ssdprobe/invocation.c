@@ -6,7 +6,7 @@
 #include "cmd/ssdprobe/console/commands.h"
 #include "cmd/ssdprobe/console/settings.h"
 #include "cmd/ssdprobe/console/signals.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "probes/probes.h"
 
 enum {
@@ -112,7 +112,7 @@ int invocation_status(int error, const struct fault *why,
                       enum invocation_demand demand)
 {
     const bool failed = error && !invocation_is_limit(error);
-    const enum drive_state state = drive_verdict(findings).state;
+    const enum drive_state state = whole_verdict(findings).state;
 
     /* What could not be put back outranks the signal that came on top of it. */
     if (failed && why->kind == FAULT_RESTORE)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 
 /* Two drives of one model: a batch may differ, and a finding be wrong. */
@@ -370,7 +370,7 @@ static void compare_conditions(const struct conditions *a,
 
 static bool is_bad(const struct report *report)
 {
-    const enum drive_state state = drive_verdict(report->findings).state;
+    const enum drive_state state = whole_verdict(report->findings).state;
 
     return state == DRIVE_FAKE || state == DRIVE_BROKEN;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/report/compare.h"
 
 /* What `diff` calls likely. */
@@ -38,7 +38,7 @@ int known_compare(const struct report *report, const struct known_model *models,
     if (!pair)
         return -ENOMEM;
     const bool emulated = report->device && report->device->virtual_clock;
-    const enum drive_state state = drive_verdict(report->findings).state;
+    const enum drive_state state = whole_verdict(report->findings).state;
     const bool bad = state == DRIVE_FAKE || state == DRIVE_BROKEN;
     size_t count = 0;
     /* A real drive is none of those that were emulated, nor the reverse; and a

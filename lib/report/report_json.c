@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/known.h"
@@ -428,7 +428,7 @@ void report_json_conclusions(struct json_object *document,
     char summary[REPORT_SUMMARY_BYTES];
 
     const char *verdict =
-        drive_state_name(drive_verdict(report->findings).state);
+        drive_state_name(whole_verdict(report->findings).state);
 
     json_object_object_add(document, "verdict",
                            verdict ? json_text(verdict) : NULL);

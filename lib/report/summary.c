@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 
 const double report_sure = 0.99;
@@ -115,7 +115,7 @@ static const char *size_text(const struct sentence *sentence, uint64_t bytes,
 char *report_banner(const struct report *report, bool plain_bytes,
                     char text[REPORT_BANNER_BYTES])
 {
-    const struct drive_verdict verdict = drive_verdict(report->findings);
+    const struct whole_verdict verdict = whole_verdict(report->findings);
     const uint64_t says = report->device ? report->device->capacity_bytes : 0;
     const struct sentence sentence = {report->findings, text, plain_bytes};
     const bool binary = says % GIB == 0;
@@ -165,7 +165,7 @@ static const char *kind_of(const struct device_info *device)
 static void add_drive(struct sentence *sentence,
                       const struct device_info *device)
 {
-    const struct drive_verdict verdict = drive_verdict(sentence->findings);
+    const struct whole_verdict verdict = whole_verdict(sentence->findings);
     const bool bad =
         verdict.state == DRIVE_FAKE || verdict.state == DRIVE_BROKEN;
     const uint64_t bytes = device && !bad ? device->capacity_bytes : 0;
@@ -393,7 +393,7 @@ size_t report_sentences(const struct report *report, bool plain_bytes,
             memmove(texts[count], texts[count] + 1, strlen(texts[count]));
         count += texts[count][0] != '\0';
     }
-    const enum drive_state state = drive_verdict(report->findings).state;
+    const enum drive_state state = whole_verdict(report->findings).state;
     if (state != DRIVE_FAKE && state != DRIVE_BROKEN && report->conditions &&
         conditions_grade(report->conditions) == CONDITION_RED)
         snprintf(texts[count++], REPORT_SUMMARY_BYTES,

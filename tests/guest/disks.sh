@@ -22,7 +22,7 @@ nvme-through|QEMU NVMe Ctrl|?|nvme, driver nvme|write through||its health log sa
 fact()
 {
     local found
-    found=$(sed -n "s/^  $1  *//p" /tmp/report)
+    found=$(sed -n "s/^  $1   *//p" /tmp/report)
     if [[ $2 == '?' ]]; then
         [[ -n $found ]]
     else
@@ -99,7 +99,7 @@ cache_of()
     local disk
     disk=$(disk_of "$1")
     case $disk in
-        *nvme*) ssdprobe check "$disk" | sed -n 's/^  Write cache  *//p' ;;
+        *nvme*) ssdprobe check "$disk" | sed -n 's/^  Write cache   *//p' ;;
         *) cat "/sys/block/${disk#/dev/}"/device/scsi_disk/*/cache_type ;;
     esac
 }
@@ -119,7 +119,7 @@ for serial in sata-through nvme-through; do
         test "$(cache_of "$serial")" = 'write through'
 done
 check "the run says what its health was afterwards" \
-    grep -q '^  Health after .* C' /tmp/report
+    eval "tr -s ' \n' ' ' </tmp/report | grep -q 'Health after .* C'"
 check "so does its document" grep -q '"when": "after"' /tmp/json
 check "with the hours it was on" grep -q '"power_on_hours": [0-9]' /tmp/json
 

@@ -8,7 +8,7 @@
 #include "cmd/ssdprobe/run/run.h"
 #include "cmd/ssdprobe/console/signals.h"
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/session/state/baseline.h"
 #include "lib/session/keep/preserve.h"
 
@@ -126,7 +126,7 @@ static void end_baseline(struct run *run)
 static bool rests_on_pages(const struct run *run)
 {
     const enum drive_state state =
-        drive_verdict(session_findings(run->session)).state;
+        whole_verdict(session_findings(run->session)).state;
 
     if (state == DRIVE_FAKE || state == DRIVE_BROKEN)
         return false;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/units.h"
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "lib/infer/parameter.h"
 #include "lib/report/advice/advice.h"
 #include "lib/report/document/contents.h"
@@ -319,7 +319,7 @@ static void put_kept(const struct contents *contents, struct document *document)
 void contents_brief(const struct contents *contents, struct document *document)
 {
     const struct report *report = contents->report;
-    const enum drive_state state = drive_verdict(report->findings).state;
+    const enum drive_state state = whole_verdict(report->findings).state;
     const bool bad = state == DRIVE_FAKE || state == DRIVE_BROKEN;
     const struct device_info *device = report->device;
     char texts[REPORT_SENTENCES][REPORT_SUMMARY_BYTES];

@@ -2,7 +2,7 @@
 /* Does the drive keep what is written to it, in one word? */
 #include <check.h>
 
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 #include "tests/suite_run.h"
 
 static const struct {
@@ -33,7 +33,7 @@ START_TEST(a_drive_has_one_verdict)
     struct finding *kind = findings_add(&findings, "capacity", "capacity_kind");
     if (cases[_i].kind)
         finding_found(kind, value_text(cases[_i].kind), 0.999);
-    const struct drive_verdict verdict = drive_verdict(&findings);
+    const struct whole_verdict verdict = whole_verdict(&findings);
     ck_assert_int_eq(verdict.state, cases[_i].state);
     ck_assert_uint_eq(verdict.holds_bytes, cases[_i].holds_bytes);
     ck_assert_int_eq(verdict.overwrites, cases[_i].overwrites);
@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(a_report_without_findings_has_none)
 {
-    ck_assert_int_eq(drive_verdict(NULL).state, DRIVE_UNASKED);
+    ck_assert_int_eq(whole_verdict(NULL).state, DRIVE_UNASKED);
     ck_assert_ptr_null(drive_state_name(DRIVE_UNASKED));
     ck_assert_str_eq(drive_state_name(DRIVE_FAKE), "fake");
 }
@@ -57,7 +57,7 @@ int main(void)
 
     tcase_add_loop_test(tcase, a_drive_has_one_verdict, 0, CASES);
     tcase_add_test(tcase, a_report_without_findings_has_none);
-    Suite *suite = suite_create("drive_verdict");
+    Suite *suite = suite_create("whole_verdict");
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/infer/drive_verdict.h"
+#include "lib/infer/whole_verdict.h"
 
 #include <stddef.h>
 #include <string.h>
 
-struct drive_verdict drive_verdict(const struct findings *findings)
+struct whole_verdict whole_verdict(const struct findings *findings)
 {
     const struct finding *kind =
         findings ? findings_found(findings, "capacity_kind") : NULL;
     const struct finding *real =
         findings ? findings_found(findings, "real_capacity") : NULL;
-    struct drive_verdict verdict = {.state = DRIVE_UNASKED};
+    struct whole_verdict verdict = {.state = DRIVE_UNASKED};
 
     if (!kind || kind->value.kind != VALUE_TEXT)
         return verdict;

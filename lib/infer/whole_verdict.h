@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_INFER_DRIVE_VERDICT_H
-#define SSDPROBE_INFER_DRIVE_VERDICT_H
+#ifndef SSDPROBE_INFER_WHOLE_VERDICT_H
+#define SSDPROBE_INFER_WHOLE_VERDICT_H
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ enum drive_state {
     DRIVE_BROKEN /* it loses what is written wherever that is */
 };
 
-struct drive_verdict {
+struct whole_verdict {
     enum drive_state state;
     double confidence;    /* 0 where unasked */
     uint64_t holds_bytes; /* 0: not known, or nothing */
@@ -22,7 +22,7 @@ struct drive_verdict {
 };
 
 /* From `capacity_kind` and `real_capacity`. `findings` may be NULL. */
-struct drive_verdict drive_verdict(const struct findings *findings);
+struct whole_verdict whole_verdict(const struct findings *findings);
 
 /* "ok", "fake", "broken"; NULL where it was not asked. */
 const char *drive_state_name(enum drive_state state);
