@@ -1072,7 +1072,7 @@ START_TEST(basic_ends_early_where_requests_are_slow)
     run("usb-unknown-1g,command_ns=70ms", "realistic", 1, basic_alone,
         &findings);
     const char *why = findings_get(&findings, "random_write")->why;
-    ck_assert_msg(sscanf(why, "median of %u 4 KiB requests", &requests) == 1,
+    ck_assert_msg(sscanf(why, "median of %u requests of 4 KiB", &requests) == 1,
                   "%s", why);
     ck_assert_uint_eq(requests, 40);
 }

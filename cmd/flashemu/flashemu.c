@@ -363,7 +363,7 @@ static const struct program_table flashemu = {
     .usage = "COMMAND [OPTIONS] [DRIVE]",
     .description =
         "Emulated flash drives with known parameters. A DRIVE is a name from "
-        "'flashemu list' or the path of a drive file, with changes if wanted: "
+        "'flashemu list' or the path of a drive file, optionally with changes: "
         "ssd-a,noise=realistic,seed=7",
     .commands = commands,
     .commands_count = sizeof(commands) / sizeof(commands[0]),

@@ -130,7 +130,7 @@ static void print_outcomes(struct run *run, int error)
             report_hide(run->outcomes.items[i].text, &output->secrets);
         report_interlocks(output->text, &run->outcomes, &output->style);
         fputs(error ? "\nA run would be refused.\n"
-                    : "\nNothing objects: the device may be probed.\n",
+                    : "\nNo interlock objects: the device may be probed.\n",
               output->text);
     }
     output->text_done = true;

@@ -109,14 +109,14 @@ static const struct command_row commands[] = {
      .run = command_plot},
     {.name = "help",
      .arguments = "[COMMAND]",
-     .help = "Print the help of --help for all commands, or for one",
+     .help = "Print the help for all commands, or for one",
      .bit = COMMAND_HELP,
      .operands_min = 0,
      .operands_max = 1,
      .run = command_help},
     {.name = "version",
      .arguments = "",
-     .help = "Print the version, as --version does",
+     .help = "Print the version",
      .bit = COMMAND_VERSION,
      .run = command_version}};
 

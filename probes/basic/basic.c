@@ -323,11 +323,12 @@ static void say_writes(struct finding *finding, size_t count, const char *modes,
 
     format_ns((uint64_t)llround(sustained->ns), ns, sizeof(ns));
     format_bytes(sustained->written_bytes, bytes, sizeof(bytes));
-    finding_why(finding,
-                "median of %zu 4 KiB requests%s%s; after %s of random writes "
-                "without a pause, a write takes %s on average",
-                count, sustained->risen ? " into an empty buffer" : "", modes,
-                bytes, ns);
+    finding_why(
+        finding,
+        "median of %zu requests of 4 KiB%s%s; after %s of random writes "
+        "without a pause, a write takes %s on average",
+        count, sustained->risen ? " into an empty buffer" : "", modes, bytes,
+        ns);
     finding_extra(finding, "sustained",
                   value_integer((uint64_t)llround(sustained->ns)));
 }
@@ -367,7 +368,7 @@ static void say_times(struct findings *findings, enum kind kind,
     if (kind == RANDOM_WRITE && sustained->known)
         say_writes(finding, times->count, modes, sustained);
     else
-        finding_why(finding, "median of %zu 4 KiB requests%s", times->count,
+        finding_why(finding, "median of %zu requests of 4 KiB%s", times->count,
                     modes);
 }
 

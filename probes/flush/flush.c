@@ -212,7 +212,7 @@ static void say_times(struct study *study, const struct known *known,
                 : "a flush returns before the data is in flash, so the time of "
                   "a synced write depends on how much was written before it");
     else
-        say_time(study, fua, "4 KiB writes with FUA", fua_ns, count);
+        say_time(study, fua, "writes of 4 KiB with FUA", fua_ns, count);
     /* What was said so far stands, if the rows end here. */
     if (fua->verdict == VERDICT_FOUND && fua->value.integer <= commit_most_ns)
         flush_say_commits(study, fua);

@@ -102,7 +102,7 @@ static void think_basic(struct study *study, struct findings *findings)
         double middle = stats_median(ns, REQUESTS);
         finding_found(finding, value_integer((uint64_t)llround(middle)),
                       paper_confidence);
-        finding_why(finding, "median of %d 4 KiB requests", REQUESTS);
+        finding_why(finding, "median of %d requests of 4 KiB", REQUESTS);
     }
 }
 
