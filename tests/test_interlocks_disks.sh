@@ -358,7 +358,7 @@ in_use()
     judged "no longer mounted" 0 '^not in use pass: ' --force-signature
     mount -o ro "$disk" /boot
     judged "the disk behind /boot" 3 \
-        'machine runs from: .* is mounted on /boot. No option'
+        'machine runs from .*: .* is mounted on /boot. No option'
     check "there is no advice to unmount it" \
         bash -c "! grep -q 'unmount' '$work/err'"
     no_flag_helps "the disk behind /boot"
@@ -395,7 +395,7 @@ in_use()
         "lies under $upper, which is mounted on $work/mount"
     no_flag_helps "under a mounted loop device"
     path=$upper
-    judged "a loop device over a disk" 3 "made of other devices.*use $lower"
+    judged "a loop device over a disk" 3 "consists of other devices.*use $lower"
     no_flag_helps "a loop device over a disk"
     path=
     umount "$work/mount"
@@ -819,7 +819,7 @@ built()
         no_flag_helps "under a device mapper"
         path=/dev/$(basename "$(grep -lx "$map" /sys/block/dm-*/dm/name |
             sed 's|/dm/name||')")
-        judged "a device mapper" 3 "made of other devices.*use $disk"
+        judged "a device mapper" 3 "consists of other devices.*use $disk"
         path=
         dmsetup remove "$map"
     fi
