@@ -94,7 +94,7 @@ unwritten() {
     "$ssdprobe" -q --json=part.json --write-budget=4GiB run \
         capacity,read-buffer "sim:ssd-a,initial_state=fresh" >out 2>err
     check "unwritten: a part is filled, and all of it is offered: $(cat err)" \
-        grep -q -e 'so 1344 MiB of it .* --write-budget=[0-9]*MiB$' err
+        grep -q -e '; 1344 MiB of it .* --write-budget=[0-9]*MiB$' err
     says part.json >part.says
     check "unwritten: what is filled is measured: $(cat part.says)" test \
         "$(grep -cE '^(real_capacity found 64000000000|read_buffer found 262144) ' \
