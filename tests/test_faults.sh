@@ -254,7 +254,7 @@ resume() {
         "$ssdprobe" -q --time-limit="$i" --output-dir="cut$i" "$resume_drive" \
             >out 2>err
         check "a run that is cut at $i says how it can go on" \
-            grep -q "with --resume=cut$i" err
+            grep -q -e "--resume=cut$i" err
         resumed "cut$i"
     done
     RANDOM=7
