@@ -142,7 +142,7 @@ check "a file that is not there" says 2 \
     'Cannot open the plugin ./no.so: No such file' check plugin:no.so
 check "a setting that is wrong" says 1 \
     "'rpm=0' is not rpm=TURNS" check plugin:disk.so,rpm=0
-check "a plugin of a later version" says 2 'is of version 77' \
+check "a plugin of a later version" says 2 'uses version 77' \
     check "$bad/newer.so"
 check "a shared object that is none" says 2 "is not a plugin of ssdprobe" \
     check "$bad/nameless.so"
