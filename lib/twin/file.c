@@ -100,9 +100,9 @@ static void say_origin(FILE *out, const struct twin *twin,
     else if (!say_time(out, twin, key->name) &&
              (strcmp(key->section, "array") == 0 ||
               strcmp(key->name, "queue_depth_count") == 0))
-        fprintf(out, "; the times that fit best");
+        fprintf(out, "; the times that fit best\n");
     else if (strcmp(key->section, "noise") == 0)
-        fprintf(out, "; noise left over by the classes of requests");
+        fprintf(out, "; noise left over by the classes of requests\n");
 }
 
 int twin_write(FILE *out, const struct twin *twin,
