@@ -80,13 +80,13 @@ static const struct open_case {
 } open_cases[] = {
     /* What it writes at once is not known, so half a million writes may all be
      * in spare flash. */
-    {"sim:bench-64g,noise=none", "too few", 0},
+    {"sim:bench-64g,noise=none", "too small", 0},
     {"sim:ssd-c,capacity_bytes=1GiB,noise=none", "budget", 256 * MIB},
     /* As slow as it is fast: nothing is cleaned. */
     {"sim:ram-disk,capacity_bytes=4GiB,noise=none", "may not be used up",
      6 * GIB},
-    {"sim:plain-disk,noise=none", "would take", 0},
-    {"sim:ssd-c,capacity_bytes=1GiB,noise=realistic", "held up", 8 * GIB},
+    {"sim:plain-disk,noise=none", "would need", 0},
+    {"sim:ssd-c,capacity_bytes=1GiB,noise=realistic", "hold up", 8 * GIB},
     /* It is slower because it is hot. */
     {"sim:ssd-c,capacity_bytes=1GiB,throttle_heat_ns=2s,throttle_factor=2,"
      "noise=none",
