@@ -173,7 +173,9 @@ if(NOT SSDPROBE_SANITIZE)
   # test_valgrind runs test_units; packages hold all that is installed.
   add_dependencies(suites_all test_units guest_flushes guest_nbd libssdprobe
                    libssdprobe_shared)
-  if(TARGET nbdkit-flash-plugin)
-    add_dependencies(suites_all nbdkit-flash-plugin)
-  endif()
+  foreach(program nbdkit-flash-plugin model_cost)
+    if(TARGET ${program})
+      add_dependencies(suites_all ${program})
+    endif()
+  endforeach()
 endif()
