@@ -141,9 +141,9 @@ while IFS='|' read -r figure what paper ours unit reason; do
     [[ $figure != kim_06 || $what == *adaptive ]] || reason=${reason% }$shortened
     # The paper reads a figure once. Our reader wants both halves of the
     # measurement to agree, and says so of a reading that is as the paper's.
-    if [[ $verdict == no && $reason == *" $paper, but "* ]]; then
+    if [[ $verdict == no && $reason == *" $paper; "* ]]; then
         ours=$paper
-        verdict="yes, read once: ${reason#* "$paper", but }"
+        verdict="yes, read once: ${reason#* "$paper"; }"
     fi
     case $verdict in
         no) verdict="no: $reason" ;;
