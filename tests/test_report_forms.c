@@ -101,7 +101,7 @@ START_TEST(markdown_is_a_table_without_the_serial_number)
 }
 END_TEST
 
-/* "open units, SLC cache and 3 more": what a reader is told is open. */
+/* "open units, SLC cache and 3 more": what a report calls open. */
 static char *names_of(const struct findings *findings, enum verdict verdict,
                       char *text, size_t size)
 {

@@ -258,6 +258,9 @@ static int dispatch(const struct program_table *program, int argc, char **argv,
     if (given.command == &all_command && given.operands_count > 0 &&
         !is_device(given.operands[0])) {
         options_no_command(program, given.operands[0], &why);
+        const size_t used = strlen(why.text);
+        snprintf(why.text + used, sizeof(why.text) - used,
+                 "; a device is named by its path, as in /dev/sdX");
         return usage_error(argc, argv, &why);
     }
     if (given.command == &all_command && given.operands_count == 0 &&

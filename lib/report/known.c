@@ -56,7 +56,6 @@ int known_compare(const struct report *report, const struct known_model *models,
         if (!pair->probes_count || weight <= most)
             continue;
         most = weight;
-        known->probes_count = pair->probes_count;
         known->emulated = emulated;
         report_utf8(models[i].name, known->name, sizeof(known->name));
     }

@@ -27,10 +27,9 @@ struct report_known {
     enum known_kind kind;
     bool asked; /* for: then what cannot be told is said as well */
     size_t models_count;
-    char name[64];       /* the nearest; empty where nothing was compared */
-    bool emulated;       /* the nearest is an emulated drive */
-    double probability;  /* of the nearest */
-    size_t probes_count; /* that answered in both */
+    char name[64];      /* the nearest; empty where nothing was compared */
+    bool emulated;      /* the nearest is an emulated drive */
+    double probability; /* of the nearest */
 };
 
 /* Compares with all `models`. 0 or -ENOMEM. */

@@ -90,7 +90,7 @@ static void put_advice(const struct contents *contents,
     advice_make(contents->report->findings, contents->report->device, &list);
     if (list.count == 0)
         return;
-    document_section(document, "advice", "What to do")->folds = true;
+    document_section(document, "advice", "What to do");
     document_add(document, PART_TEXT, LOOK_SOFT,
                  "Replace DEVICE by the whole disk and PARTITION by its "
                  "partition. The commands erase what is there.");
@@ -181,7 +181,7 @@ static void put_glance(const struct contents *contents,
     const size_t count = report_groups(findings, groups);
     char skipped[1024];
 
-    document_section(document, "glance", "At a glance")->folds = true;
+    document_section(document, "glance", "At a glance");
     put_counts(document, findings);
     struct part *part = document_add(
         document, PART_TABLE, LOOK_PLAIN,
@@ -372,7 +372,7 @@ static void put_findings(const struct contents *contents,
     const size_t count = report_order(findings, ordered);
     bool headed = probes == NULL;
 
-    document_section(document, "findings", "Why")->folds = true;
+    document_section(document, "findings", "Why");
     document->place = PLACE_PAGE;
     if (contents->page && contents->page->figures_count)
         document_add(
@@ -461,7 +461,7 @@ static void put_twin(const struct contents *contents, struct document *document)
 
     if (!twin)
         return;
-    document_section(document, "twin", "Twin")->folds = true;
+    document_section(document, "twin", "Twin");
     document_add(document, PART_TEXT, LOOK_PLAIN,
                  report_twin_sentence(twin, text, sizeof(text)));
     document_add(document, PART_TEXT, LOOK_SOFT,
@@ -505,7 +505,7 @@ static void put_conditions(const struct contents *contents,
     const struct device_info *device = report->device;
     char line[400], name[sizeof(conditions->items[0].name)];
 
-    document_section(document, "conditions", "Conditions")->folds = true;
+    document_section(document, "conditions", "Conditions");
     put_run(contents, document);
     if (device) {
         put_fact(document, "Requests sent by", device->engine);
@@ -582,7 +582,7 @@ static void put_cost(const struct contents *contents, struct document *document)
 
     if (!cost)
         return;
-    document_section(document, "cost", "Cost")->folds = true;
+    document_section(document, "cost", "Cost");
     put_amount(contents, document, "Written", cost->bytes_written);
     put_amount(contents, document, "Read", cost->bytes_read);
     put_fact(document, "Device time",
@@ -615,7 +615,7 @@ static void put_how(struct document *document)
         "row. 'ssdprobe report' makes this page from them again."};
 
     document->place = PLACE_PAGE;
-    document_section(document, "how", "How it was decided")->folds = true;
+    document_section(document, "how", "How it was decided");
     for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
         document_add(document, PART_ITEM, LOOK_PLAIN, points[i]);
 }

@@ -11,7 +11,7 @@
 struct contents {
     const struct report *report;
     const struct report_page *page; /* of HTML; else NULL */
-    bool plain_bytes, verbose;
+    bool plain_bytes;
     bool shared; /* for others: neither path nor serial number */
 };
 

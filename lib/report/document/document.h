@@ -66,7 +66,6 @@ struct part {
     const char *id, *name, *text;
     const struct finding *finding;
     struct table table;
-    bool folds; /* a section that a page shows closed */
 };
 
 struct document {
