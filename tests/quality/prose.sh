@@ -4,7 +4,7 @@
 # words? Each phrase below is a habit of another language. What users read has
 # none: string literals, README, docs and manual pages. Comments have at most the
 # stated number. Lower it when there are fewer.
-prose_comments_most=600
+prose_comments_most=599
 
 # Each row: what to write instead, and the phrase as a Python expression.
 prose_phrases='
@@ -106,7 +106,11 @@ break_prose_page()
     printf '\nIt is said how long it takes.\n' >>docs/method.md
 }
 
+# Twenty, so that the number above may lag a little behind what was deleted.
 break_prose_comment()
 {
-    printf '/* Of all walks the longest. */\n' >>lib/base/units.h
+    local line
+    for line in {1..20}; do
+        printf '/* Of all walks the longest, %s. */\n' "$line"
+    done >>lib/base/units.h
 }
