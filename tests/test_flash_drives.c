@@ -207,7 +207,11 @@ static const struct geometry {
     const char *overrides, *words;
 } geometries[] = {
     {"stripe_banks_count=3", "does not divide"},
-    {"clustered_page_bytes=8KiB", "is no multiple of a bank's page"},
+    {"clustered_page_bytes=8KiB", "go with mapping = page"},
+    {"mapping=page,clustered_page_bytes=6KiB",
+     "neither a multiple nor a whole"},
+    {"mapping=page,clustered_page_bytes=512,planes_count=2",
+     "more than 32 clustered pages"},
     {"clustered_page_bytes=48KiB", "does not hold whole clustered pages"},
     {"capacity_bytes=16MiB", "fewer than 8"},
     {"capacity_bytes=64000000512", "multiple of 4096"},

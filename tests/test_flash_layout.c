@@ -185,6 +185,31 @@ static uint64_t collisions(const struct drive *drive, uint64_t distance)
     return count;
 }
 
+/* Pages of four clustered pages: they are sensed together, moved apart, and
+ * programmed with all others of their program. None is read because another
+ * one is written. */
+START_TEST(units_smaller_than_a_page_share_its_sense_and_its_program)
+{
+    enum { SECTIONS = 4, PROGRAM_UNITS = SECTIONS * BANK_PAGES };
+    struct drive drive = layout_drive("pcwd");
+
+    drive.page_bytes = SECTIONS * PAGE;
+    struct bench bench = bench_of(&drive);
+    bench_write(&bench, 0, (PROGRAM_UNITS - 1) * PAGE);
+    ck_assert_uint_eq(bench_write(&bench, (PROGRAM_UNITS - 1) * PAGE, PAGE),
+                      LINK + PROGRAM_UNITS * BUS + PROGRAM);
+    for (uint64_t units = 1; units <= SECTIONS * PLANES; units++)
+        ck_assert_uint_eq(bench_read(&bench, 0, units * PAGE),
+                          SENSE + units * BUS + LINK);
+    struct flash_statistics before = bench_count(&bench);
+    bench_write(&bench, PAGE, PAGE);
+    ck_assert_uint_eq(bench_flush(&bench), BUS + PROGRAM);
+    ck_assert_uint_eq(bench_count(&bench).pages_read_count,
+                      before.pages_read_count);
+    bench_close(&bench);
+}
+END_TEST
+
 /* Where the order of banks is random, or follows from addresses, no distance
  * shows a stripe: each collides as often as chance, one in as many as there are
  * banks. */
@@ -316,6 +341,8 @@ int main(void)
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, a_full_stripe_costs_one_program, 0, 2);
     tcase_add_test(rows, what_no_flush_asked_for_waits_in_the_controller);
+    tcase_add_test(rows,
+                   units_smaller_than_a_page_share_its_sense_and_its_program);
     tcase_add_test(rows, reads_collide_where_the_order_says);
     tcase_add_loop_test(rows, a_page_is_sensed_as_its_place_in_the_cells_asks,
                         0, 2);

@@ -11,6 +11,9 @@
 /* Clustered blocks that a drive has at least. */
 enum { BLOCKS_LEAST = 8 };
 
+/* Sections of the planes of a bank, a bit each (array_sense). */
+enum { SECTIONS_MOST = 32 };
+
 uint64_t drive_inside_bytes(const struct drive *drive)
 {
     uint64_t least = drive->mapping == MAPPING_DIRECT
@@ -168,6 +171,11 @@ static int check_noise(const struct drive *drive, struct fault *why)
     return 0;
 }
 
+static bool is_whole_part(uint64_t a, uint64_t b)
+{
+    return a % b == 0 || b % a == 0;
+}
+
 static int check_geometry(const struct drive *drive, struct fault *why)
 {
     uint64_t banks = drive_banks_count(drive);
@@ -179,11 +187,18 @@ static int check_geometry(const struct drive *drive, struct fault *why)
                          "%s: stripe_banks_count (%" PRIu64
                          ") does not divide the %" PRIu64 " banks",
                          drive->name, drive->stripe_banks_count, banks);
-    if (drive->clustered_page_bytes % bank_page)
+    if (!is_whole_part(drive->clustered_page_bytes, bank_page) ||
+        drive->clustered_page_bytes % 512)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: clustered_page_bytes (%" PRIu64
-                         ") is no multiple of a bank's page (%" PRIu64 ")",
+                         ") is neither a multiple nor a whole part of a bank's "
+                         "page (%" PRIu64 ")",
                          drive->name, drive->clustered_page_bytes, bank_page);
+    if (drive->planes_count * drive_sections_count(drive) > SECTIONS_MOST)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: the pages of a bank's planes hold more than %d "
+                         "clustered pages",
+                         drive->name, SECTIONS_MOST);
     if (block % drive->clustered_page_bytes)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: a clustered block (%" PRIu64
@@ -210,11 +225,6 @@ static int check_geometry(const struct drive *drive, struct fault *why)
                          "blocks of %" PRIu64 " bytes",
                          drive->name, BLOCKS_LEAST, block);
     return 0;
-}
-
-static bool is_whole_part(uint64_t a, uint64_t b)
-{
-    return a % b == 0 || b % a == 0;
 }
 
 /* Planes, programs of several pages, and in what neighbours differ first. */
@@ -244,8 +254,9 @@ static int check_layout(const struct drive *drive, struct fault *why)
     if (drive->mapping != MAPPING_PAGE || drive->content_unit_bytes)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: planes_count, program_pages_count, "
-                         "allocation_order and striping = permuted go with "
-                         "mapping = page, and not with content_unit_bytes",
+                         "allocation_order, striping = permuted and clustered "
+                         "pages smaller than a page go with mapping = page, "
+                         "and not with content_unit_bytes",
                          drive->name);
     if (banks % columns || banks / columns % drive->dies_per_way_count)
         return fault_set(why, FAULT_OPEN, -EINVAL,
@@ -273,6 +284,7 @@ static int check_layout(const struct drive *drive, struct fault *why)
 static int check_caches(const struct drive *drive, struct fault *why)
 {
     uint64_t bank_page = drive_page_bytes(drive);
+    uint64_t section = drive_section_bytes(drive);
 
     if ((drive->first_level_bytes || drive->second_level_bytes) &&
         (drive->first_level_bytes < drive->clustered_page_bytes ||
@@ -281,10 +293,10 @@ static int check_caches(const struct drive *drive, struct fault *why)
                          "%s: each level of the write cache must hold a "
                          "clustered page (%" PRIu64 " bytes)",
                          drive->name, drive->clustered_page_bytes);
-    if (drive->slc_blocks_count && drive->pages_per_block_count /
-                                           drive->program_levels_count *
-                                           drive->stripe_banks_count <
-                                       drive->clustered_page_bytes / bank_page)
+    if (drive->slc_blocks_count &&
+        drive->pages_per_block_count / drive->program_levels_count *
+                drive->stripe_banks_count * drive_sections_count(drive) <
+            drive->clustered_page_bytes / section)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: a block with one bit a cell does not hold a "
                          "clustered page",

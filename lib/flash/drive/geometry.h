@@ -16,6 +16,23 @@ static inline uint64_t drive_page_bytes(const struct drive *drive)
     return drive->page_bytes * drive->superblock_chips_count;
 }
 
+/* Parts of such a page that are mapped apart: 4 where pages of 16 KiB hold
+ * clustered pages of 4 KiB, and 1 where these are no smaller than the page. */
+static inline uint64_t drive_sections_count(const struct drive *drive)
+{
+    const uint64_t page_bytes = drive_page_bytes(drive);
+
+    return drive->clustered_page_bytes < page_bytes
+               ? page_bytes / drive->clustered_page_bytes
+               : 1;
+}
+
+/* The smallest part of the array that the model numbers. */
+static inline uint64_t drive_section_bytes(const struct drive *drive)
+{
+    return drive_page_bytes(drive) / drive_sections_count(drive);
+}
+
 /* A clustered block: the same block of all planes of the banks that it
  * stripes over. */
 static inline uint64_t drive_block_bytes(const struct drive *drive)
@@ -28,7 +45,9 @@ static inline uint64_t drive_block_bytes(const struct drive *drive)
  * it? Until then it is held as in a write buffer. */
 static inline bool drive_holds_pages(const struct drive *drive)
 {
-    return drive->planes_count * drive->program_pages_count > 1 &&
+    return drive->planes_count * drive->program_pages_count *
+                   drive_sections_count(drive) >
+               1 &&
            drive->clustered_page_bytes %
                    (drive_page_bytes(drive) * drive->planes_count *
                     drive->program_pages_count * drive->stripe_banks_count) !=
@@ -45,6 +64,7 @@ static inline uint64_t drive_banks_count(const struct drive *drive)
 static inline bool drive_has_layout(const struct drive *drive)
 {
     return drive->planes_count > 1 || drive->program_pages_count > 1 ||
+           drive_sections_count(drive) > 1 ||
            drive->striping == STRIPING_PERMUTED ||
            strcmp(drive->allocation_order, "cwdp") != 0;
 }

@@ -141,7 +141,8 @@ const struct key_row drive_keys[] = {
            "page-striped: each write request goes to the next bank, and "
            "requests share buses page by page"),
     BYTES("mapping", clustered_page_bytes, 512, 16384 * KIB, "2KiB",
-          "unit of mapping and of programming"),
+          "unit of mapping: one or several pages of a bank, or a whole part of "
+          "one, with mapping = page"),
     COUNT("mapping", stripe_banks_count, 1, 4096, "1",
           "banks that one clustered block spans; all of them: a line of blocks "
           "that are written, cleaned and erased together (superblock)"),

@@ -302,11 +302,13 @@ static const struct mapping_ops mapping_slc_ops = {
 
 uint32_t mapping_slc_units(const struct drive *drive)
 {
-    uint64_t unit_pages = drive->clustered_page_bytes / drive_page_bytes(drive);
+    uint64_t unit_pages =
+        drive->clustered_page_bytes / drive_section_bytes(drive);
 
     return (uint32_t)(drive->pages_per_block_count /
                       drive->program_levels_count * drive->stripe_banks_count *
-                      drive->planes_count / unit_pages);
+                      drive->planes_count * drive_sections_count(drive) /
+                      unit_pages);
 }
 
 int mapping_put_slc(const struct drive *drive, struct mapping **mapping)

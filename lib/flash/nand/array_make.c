@@ -19,10 +19,10 @@ static void set_geometry(struct array *array, const struct drive *drive)
     array->groups = divisor_of(array->groups_count);
     array->stripe = divisor_of(array->stripe_banks_count);
     array->pages_per_block_count = (uint32_t)drive->pages_per_block_count;
-    array->stripe_pages_count = array->pages_per_block_count *
-                                array->stripe_banks_count *
-                                (uint32_t)drive->planes_count;
-    array->page_bytes = drive->page_bytes * drive->superblock_chips_count;
+    array->stripe_pages_count =
+        array->pages_per_block_count * array->stripe_banks_count *
+        (uint32_t)(drive->planes_count * drive_sections_count(drive));
+    array->page_bytes = drive_section_bytes(drive);
     array->block_bytes = array->page_bytes * array->stripe_pages_count;
     array->page_parts_count =
         drive->content_unit_bytes
@@ -90,7 +90,7 @@ static int allocate_layout(struct array *array, const struct drive *drive)
     if (layout_create(drive, program_pages, &array->layout) ||
         layout_create(drive, 1, &array->slc_layout))
         return -ENOMEM;
-    if (drive->planes_count == 1)
+    if (drive->planes_count * drive_sections_count(drive) == 1)
         return 0;
     struct array_sense *senses = calloc(array->banks_count, sizeof(*senses));
     if (!senses)

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In what neighbours can differ; `STAGE` is the page of a program. */
-enum digit { CHANNEL, WAY, DIE, PLANE, STAGE, DIGITS };
+#include "lib/flash/drive/geometry.h"
+
+/* In what neighbours can differ; `STAGE` is the page of a program, and
+ * `SECTION` the part of a page. */
+enum digit { CHANNEL, WAY, DIE, PLANE, STAGE, SECTION, DIGITS };
 
 #define NONE UINT32_MAX
 
@@ -26,13 +29,16 @@ static void radices_of(const struct drive *drive, uint32_t program_pages,
     radices[WAY] = banks / radices[CHANNEL] / dies;
     radices[PLANE] = (uint32_t)drive->planes_count;
     radices[STAGE] = program_pages;
+    radices[SECTION] = (uint32_t)drive_sections_count(drive);
 }
 
-/* The digits, fastest first; the pages of a program follow their plane. */
+/* The digits, fastest first: a page is filled before the next one, and the
+ * pages of a program follow their plane. */
 static void order_of(const struct drive *drive, enum digit order[DIGITS])
 {
     uint32_t used = 0;
 
+    order[used++] = SECTION;
     for (const char *at = drive->allocation_order; *at; at++) {
         order[used++] = (enum digit)(strchr(letters, *at) - letters);
         if (order[used - 1] == PLANE)
@@ -53,7 +59,7 @@ static struct layout_place place_of(const enum digit order[DIGITS],
     uint32_t way = values[DIE] * radices[WAY] + values[WAY];
     return (struct layout_place){
         .bank = (uint16_t)(way * radices[CHANNEL] + values[CHANNEL]),
-        .plane = (uint8_t)values[PLANE],
+        .plane = (uint8_t)(values[PLANE] * radices[SECTION] + values[SECTION]),
         .stage = (uint8_t)values[STAGE]};
 }
 
@@ -105,7 +111,9 @@ int layout_create(const struct drive *drive, uint32_t program_pages,
                   struct layout **layout)
 {
     uint32_t banks = (uint32_t)drive->stripe_banks_count;
-    uint32_t bank_pages = (uint32_t)drive->planes_count * program_pages;
+    uint32_t bank_pages =
+        (uint32_t)(drive->planes_count * drive_sections_count(drive)) *
+        program_pages;
     uint32_t radices[DIGITS], *newest = malloc(banks * sizeof(*newest));
     struct layout *made = calloc(1, sizeof(*made));
     enum digit order[DIGITS] = {CHANNEL};

@@ -16,12 +16,14 @@
  * Pages are numbered in the order in which they are written; the order of
  * allocation says which of channel, way, die and plane changes fastest (MQSim
  * calls these orders plane allocation schemes). The pages of one program follow
- * their plane, as in the write pointer of NVMeVirt.
+ * their plane, as in the write pointer of NVMeVirt. Where clustered pages are
+ * smaller than a page, what is numbered here as a page is a section of one: a
+ * page is sensed and programmed in whole, and its sections are moved apart.
  */
 
 struct layout_place {
     uint16_t bank;         /* of the banks that the block stripes over */
-    uint8_t plane;         /* of that bank */
+    uint8_t plane;         /* of that bank, and the section of its page */
     uint8_t stage;         /* which page of the program on this plane */
     uint32_t before_count; /* pages of the row before it in the same bank */
     uint32_t last;         /* of the row in its bank: its program can begin */
@@ -34,7 +36,7 @@ enum { LAYOUT_ORDERS = 256 };
 struct layout {
     struct divisor row;     /* pages of a row */
     uint32_t program_pages; /* of one plane, that one program writes */
-    uint32_t bank_pages;    /* of all planes */
+    uint32_t bank_pages;    /* of all planes, with their sections */
     uint32_t banks_count;   /* that a block stripes over */
     uint16_t *orders; /* of them, one behind the other; NULL: all rows alike */
     struct layout_place *places; /* of each page of a row */

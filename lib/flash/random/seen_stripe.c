@@ -51,7 +51,7 @@ static int lie_of_layout(const struct drive *drive, struct lie *lie)
     while (run < layout->row.by &&
            layout_bank(layout, 0, run) == layout_bank(layout, 0, 0))
         run++;
-    lie->unit_bytes = run * drive_page_bytes(drive);
+    lie->unit_bytes = run * drive_section_bytes(drive);
     if (!is_round(layout, run, banks))
         lie->units = 0;
     layout_destroy(layout);
