@@ -261,6 +261,59 @@ START_TEST(
 }
 END_TEST
 
+/* A flush programs the pages of the mapping after those of data, and only where
+ * something changed; `extra`: how the drive keeps what it takes in. */
+START_TEST(a_flush_with_something_to_do_takes_its_own_time)
+{
+    static const char *const extra[] = {
+        "", "write_buffer_bytes=1MiB",
+        "write_buffer_bytes=1MiB,write_buffer_drain=steady",
+        "write_buffer_bytes=1MiB,write_buffer_drain=steady,"
+        "die_queue=read-first"};
+    const uint64_t work_ns = 700000;
+    char keys[256];
+    uint64_t flush_ns[2];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(keys, sizeof(keys), "%s%sflush_work_ns=%lu", extra[_i],
+                 *extra[_i] ? "," : "", i ? (unsigned long)work_ns : 0UL);
+        struct bench bench = bench_with(keys);
+        struct flash_why why;
+        bench_write(&bench, 0, PAGE);
+        flash_explain(bench.flash, bench_keep_why, &why);
+        flush_ns[i] = bench_flush(&bench);
+        if (i)
+            ck_assert_uint_ge(why.program_ns, work_ns);
+        ck_assert_uint_eq(bench_flush(&bench), COMMAND_NS + 30000);
+        bench_close(&bench);
+    }
+    ck_assert_uint_eq(flush_ns[1], flush_ns[0] + work_ns);
+}
+END_TEST
+
+#define BUFFERED                                                               \
+    "write_buffer_protected=on,planes_count=2,write_buffer_bytes=1MiB,"        \
+    "write_buffer_drain=steady"
+
+/* Whoever has a protected buffer has no reason to pass it by. */
+START_TEST(fua_costs_what_a_write_costs_where_the_buffer_is_protected)
+{
+    for (int fua = 0; fua < 2; fua++) {
+        struct bench bench =
+            bench_with(fua ? "fua=on," BUFFERED : "fua=off," BUFFERED);
+        const struct flash_request request = {
+            .operation = FLASH_WRITE, .length_bytes = PAGE, .fua = fua != 0};
+        struct flash_done done;
+        size_t count;
+        bench_expect(flash_submit(bench.flash, 0, &request) == 0);
+        flash_advance(bench.flash, 1000000000, &done, 1, &count);
+        ck_assert_uint_eq(count, 1);
+        ck_assert_uint_eq(done.complete_ns, COMMAND_NS + LINK_NS);
+        bench_close(&bench);
+    }
+}
+END_TEST
+
 /* ---- a flash cache that shrinks as the drive fills
  * -------------------------- */
 
@@ -325,6 +378,10 @@ int main(void)
         cases,
         the_flush_of_a_protected_buffer_is_free_and_a_power_cut_takes_nothing,
         0, 2);
+    tcase_add_loop_test(cases, a_flush_with_something_to_do_takes_its_own_time,
+                        0, 4);
+    tcase_add_test(cases,
+                   fua_costs_what_a_write_costs_where_the_buffer_is_protected);
     tcase_add_loop_test(
         cases, the_flash_cache_shrinks_in_step_with_what_is_used, 0, 9);
     suite_add_tcase(suite, cases);

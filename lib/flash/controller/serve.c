@@ -180,7 +180,9 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
 {
     uint64_t done = begin_ns + serve_lasting(flash, flash->drive.flush_ns);
 
-    flash->passes_buffer = false;
+    const bool has_work = flash->wrote;
+
+    flash->passes_buffer = flash->wrote = false;
     if (flash->faults.flush_lies || flash->drive.write_buffer_protected)
         return done;
     if (flash->write_buffer)
@@ -193,7 +195,15 @@ static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
         done = later(done, flash->mapping->ops->settle(flash->mapping, done));
     uint64_t safe = later(done, flash->array.programmed_ns);
     flash->why.wait_ns += safe - done;
-    return safe;
+    if (!has_work || flash->drive.flush_work_ns == 0)
+        return safe;
+    const uint64_t work_ns = serve_lasting(flash, flash->drive.flush_work_ns);
+    if (flash->array.interleave) {
+        interleave_linger(flash->array.interleave, work_ns);
+        return safe;
+    }
+    flash->why.program_ns += work_ns;
+    return safe + work_ns;
 }
 
 /* A medium without flash: a fixed cost and a rate (the control drives). */
@@ -218,6 +228,8 @@ static uint64_t serve_operation(struct flash *flash,
                                 const struct flash_request *request,
                                 uint64_t begin_ns)
 {
+    flash->wrote |=
+        request->operation != FLASH_READ && request->operation != FLASH_FLUSH;
     switch (request->operation) {
     case FLASH_READ:
         return serve_read(flash, request, begin_ns);
@@ -286,7 +298,7 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
     if (request->fua && !flash->drive.fua)
         done = serve_flush(flash, done);
     else if (request->fua && flash->mapping->ops->settle &&
-             !flash->faults.flush_lies)
+             !flash->faults.flush_lies && !flash->drive.write_buffer_protected)
         done = later(done, flash->mapping->ops->settle(flash->mapping, done));
     if (flash->tell && (request->operation == FLASH_DISCARD ||
                         request->operation == FLASH_WRITE_ZEROES))

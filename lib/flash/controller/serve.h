@@ -61,6 +61,7 @@ struct flash {
     uint64_t run_end_bytes, run_length_bytes;
     uint64_t group;         /* of the last request (quirks) */
     bool passes_buffer;     /* until a flush (OVERFLOW_THROUGH) */
+    bool wrote;             /* the mapping changed since the last flush */
     uint64_t drain_free_ns; /* when an eager drain may take the next run */
 
     const struct scheduler *scheduler;

@@ -289,6 +289,10 @@ const struct key_row drive_keys[] = {
        "extra overhead of a write"),
     NS("host", flush_ns, 0, 10 * SECOND, "20us",
        "of a flush with nothing to write"),
+    NS("host", flush_work_ns, 0, 10 * SECOND, "0",
+       "what a flush takes besides where something changed since the last: it "
+       "programs pages of the mapping and its log; not with a protected "
+       "buffer"),
     BYTES("host", request_limit_bytes, 4096, 1024.0 * 1024 * KIB, "1280KiB",
           "larger requests reach the drive in parts"),
     COUNT("host", queue_depth_count, 1, 1024, "32",

@@ -459,6 +459,11 @@ uint64_t interleave_end_chore(struct interleave *il)
     return work_ns;
 }
 
+void interleave_linger(struct interleave *il, uint64_t ns)
+{
+    il->jobs[il->open].linger_ns = ns;
+}
+
 int interleave_close(struct interleave *il, uint64_t least_ns)
 {
     struct job *job = &il->jobs[il->open];

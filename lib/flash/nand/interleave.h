@@ -106,6 +106,9 @@ void interleave_ask_erase(struct interleave *interleave,
 void interleave_replace(struct interleave *interleave, uint32_t block,
                         uint32_t other);
 
+/* The open job takes so much longer, once all that it waits for is done. */
+void interleave_linger(struct interleave *interleave, uint64_t ns);
+
 bool interleave_is_gated(const struct interleave *interleave);
 
 /* What is asked for from now on waits for the reads since the last call. */

@@ -69,6 +69,11 @@ void interleave_settle(struct interleave *il, uint32_t at)
         finish_chore(il, at);
         return;
     }
+    if (job->linger_ns > 0) {
+        job->least_ns = later(job->least_ns, il->now_ns) + job->linger_ns;
+        job->why.program_ns += job->linger_ns;
+        job->linger_ns = 0;
+    }
     if (job->least_ns > il->now_ns) {
         if (!job->timed)
             expect(il, job->least_ns, EVENT_LEAST, at);

@@ -53,7 +53,8 @@ struct block_gates {
 struct job {
     uint64_t begin_ns, end_ns; /* of its first step; of its last so far */
     uint64_t least_ns;
-    uint64_t seen_ns; /* until when `why` is known */
+    uint64_t linger_ns; /* still to be spent when its steps are done */
+    uint64_t seen_ns;   /* until when `why` is known */
     uint64_t offset_bytes, end_bytes;
     uint64_t order;
     uint32_t steps_left_count, reads_left_count, erases_left_count;
