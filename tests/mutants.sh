@@ -267,6 +267,10 @@ lib/flash/nand/interleave_banks.c|s/        job->linger_ns = 0;/        job->lin
 lib/flash/disturbance/faults.c|s/faults->is_protected)/false)/|test_flash_today|
 lib/flash/nand/layout.c|s/radices\[SECTION\] = .*/radices[SECTION] = 1;/|test_flash_layout|
 lib/flash/nand/layout.c|s/values\[PLANE\] \* radices\[SECTION\] + values\[SECTION\]/values[PLANE]/|test_flash_layout|
+lib/flash/ftl/mapping_slc.c|s/map->filled > blocks_now(map))/false)/|test_flash_slc|
+lib/flash/ftl/mapping_slc.c|s/i < map->turn_blocks_count/i < 1/|test_flash_slc|
+lib/flash/ftl/mapping_slc.c|s/drive->slc_shrink_from_permille/0 * &/|test_flash_slc|
+lib/flash/ftl/mapping_slc.c|s/slc_slow\[open\] = .*/slc_slow[open] = false;/|test_flash_slc|
 lib/flash/ftl/mapping_slc.c|s/        map->used_count--;/        (void)map;/|test_flash_today|
 lib/flash/ftl/mapping_slc.c|s/        map->used_count++;/        (void)map;/|test_flash_today|
 lib/flash/random/truths.c|s/= INITIAL_WRITTEN;/= drive->initial_state;/|test_random|

@@ -143,6 +143,75 @@ START_TEST(when_full_writes_can_go_past_it)
 }
 END_TEST
 
+/* Half of the drive in use: from there on the cache gives back three of its
+ * four blocks, in step, and a write past it waits for each. */
+START_TEST(a_filling_drive_takes_blocks_back_while_writes_go_past)
+{
+    struct bench bench =
+        bench_with("slc_full = bypass-fold\nslc_least_blocks_count = 1\n"
+                   "slc_shrink_from_permille = 500\n[mapping]\nmapping = page\n"
+                   "[drive]\ninitial_state = fresh\n");
+    const uint64_t pages = 3 * BENCH_MIB / PAGE, range = pages / 2;
+    uint64_t folded = 0, fast = 0;
+
+    for (uint64_t used = 1; used <= pages; used++) {
+        uint64_t ns = bench_write(&bench, (used - 1) * PAGE, PAGE);
+        uint64_t left = pages - used < range ? pages - used : range;
+        uint64_t now = bench_count(&bench).blocks_folded_count;
+        ck_assert_uint_eq(now, SLC_BLOCKS - (1 + 3 * left / range));
+        if (now > folded)
+            ck_assert_uint_gt(ns, OTHER_NS + (now - folded) * SLC_PAGES *
+                                                 (500000 + SLC_READ_NS));
+        fast += ns == OTHER_NS + SLC_PROGRAM_NS;
+        folded = now;
+    }
+    ck_assert_uint_eq(fast, SLC_BLOCKS * SLC_PAGES);
+    bench_close(&bench);
+}
+END_TEST
+
+/* Full, it is folded so many blocks at a time, and then as many are fast. */
+START_TEST(it_is_filled_and_folded_in_turns)
+{
+    char more[96];
+    const uint64_t turn = 1 + (uint64_t)_i;
+    snprintf(more, sizeof(more),
+             "slc_turn_blocks_count = %lu\n[mapping]\nmapping = page\n",
+             (unsigned long)turn);
+    struct bench bench = bench_with(more);
+
+    fill_cache(&bench);
+    for (uint64_t i = 0; i < 10 * turn * SLC_PAGES; i++) {
+        uint64_t ns = bench_write(&bench, (1 + i * 7) % 1536 * PAGE, PAGE);
+        if (i % (turn * SLC_PAGES) == 0)
+            ck_assert_uint_gt(ns, OTHER_NS + turn * SLC_PAGES * 500000);
+        ck_assert_uint_eq(bench_count(&bench).blocks_folded_count,
+                          turn * (1 + i / (turn * SLC_PAGES)));
+    }
+    bench_close(&bench);
+}
+END_TEST
+
+/* The first blocks of an empty cache are faster than the others. */
+START_TEST(it_has_two_rates)
+{
+    struct bench bench =
+        bench_with("slc_fast_blocks_count = 1\nslc_slow_program_ns = 350us\n"
+                   "[mapping]\nmapping = page\n");
+
+    for (int turn = 0; turn < 3; turn++) {
+        for (uint64_t i = 0; i < SLC_BLOCKS * SLC_PAGES; i++)
+            ck_assert_uint_eq(bench_write(&bench, i * 7 * PAGE, PAGE),
+                              OTHER_NS +
+                                  (i < SLC_PAGES ? SLC_PROGRAM_NS : 350000));
+        bench_idle(&bench, UINT64_C(3000000000));
+        bench_read(&bench, 0, PAGE);
+        bench_idle(&bench, 50000000);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
 START_TEST(a_discard_reaches_it)
 {
     struct bench bench = bench_with("[mapping]\nmapping = page\n");
@@ -186,6 +255,10 @@ int main(void)
                         MAPPINGS_COUNT);
     tcase_add_test(cases, what_was_written_again_is_not_folded);
     tcase_add_test(cases, when_full_writes_can_go_past_it);
+    tcase_add_test(cases,
+                   a_filling_drive_takes_blocks_back_while_writes_go_past);
+    tcase_add_loop_test(cases, it_is_filled_and_folded_in_turns, 0, SLC_BLOCKS);
+    tcase_add_test(cases, it_has_two_rates);
     tcase_add_test(cases, a_discard_reaches_it);
     tcase_add_test(cases, what_it_cannot_be_is_refused);
     return suite_run(suite);

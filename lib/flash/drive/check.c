@@ -301,9 +301,11 @@ static int check_caches(const struct drive *drive, struct fault *why)
                          "%s: a block with one bit a cell does not hold a "
                          "clustered page",
                          drive->name);
-    if (drive->slc_least_blocks_count > drive->slc_blocks_count)
+    if (drive->slc_least_blocks_count > drive->slc_blocks_count ||
+        drive->slc_fast_blocks_count > drive->slc_blocks_count)
         return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: slc_least_blocks_count is above slc_blocks_count",
+                         "%s: slc_least_blocks_count or slc_fast_blocks_count "
+                         "is above slc_blocks_count",
                          drive->name);
     if (drive->content_unit_bytes && (drive->content_unit_bytes % 512 ||
                                       bank_page % drive->content_unit_bytes))

@@ -50,7 +50,7 @@ enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
 enum initial_phase_kind { PHASE_START, PHASE_SEED };
-enum slc_full_kind { SLC_FOLD, SLC_BYPASS };
+enum slc_full_kind { SLC_FOLD, SLC_BYPASS, SLC_BYPASS_FOLD };
 enum discard_kind {
     DISCARD_ZEROS,
     DISCARD_OLD,
@@ -140,7 +140,10 @@ struct drive {
     /* [slc_cache] blocks whose cells hold one bit */
     uint64_t slc_blocks_count, slc_full; /* 0: none */
     uint64_t slc_least_blocks_count;     /* of a full drive; 0: all */
-    uint64_t slc_read_ns, slc_program_ns;
+    uint64_t slc_shrink_from_permille;   /* of the units, in use */
+    uint64_t slc_turn_blocks_count;      /* folded before it is filled again */
+    uint64_t slc_fast_blocks_count;      /* of an empty cache; 0: all */
+    uint64_t slc_read_ns, slc_program_ns, slc_slow_program_ns;
 
     /* [write_cache] (Kasi V) */
     uint64_t first_level_bytes, second_level_bytes;

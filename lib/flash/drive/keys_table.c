@@ -262,13 +262,26 @@ const struct key_row drive_keys[] = {
 
     COUNT("slc_cache", slc_blocks_count, 0, 1e6, "0",
           "clustered blocks that take writes with one bit a cell; 0: none"),
-    CHOICE("slc_cache", slc_full, "fold", CHOICES("fold", "bypass"),
-           "when all are full: the oldest is folded first, or writes go past"),
+    CHOICE("slc_cache", slc_full, "fold",
+           CHOICES("fold", "bypass", "bypass-fold"),
+           "when all are full: the oldest is folded first; or writes go past; "
+           "or they do, and blocks that a filling drive takes back are folded "
+           "first (slc_least_blocks_count)"),
     COUNT("slc_cache", slc_least_blocks_count, 0, 1e6, "0",
           "how many of them remain when every clustered page of the drive is "
           "in use: the cache shrinks in step with that; 0: it does not"),
+    COUNT("slc_cache", slc_shrink_from_permille, 0, 999, "0",
+          "share of the clustered pages in use from which on it shrinks"),
+    COUNT("slc_cache", slc_turn_blocks_count, 1, 1e6, "1",
+          "fold: blocks that are folded one behind the other before a full "
+          "cache takes writes again"),
+    COUNT("slc_cache", slc_fast_blocks_count, 0, 1e6, "0",
+          "how many blocks of an empty cache are programmed in slc_program_ns; "
+          "the others take slc_slow_program_ns; 0: all"),
     NS("slc_cache", slc_read_ns, 0, SECOND, "20us", "tR of such a page"),
     NS("slc_cache", slc_program_ns, 0, SECOND, "200us", "tPROG of such a page"),
+    NS("slc_cache", slc_slow_program_ns, 0, SECOND, "300us",
+       "tPROG behind the fast blocks"),
 
     BYTES("write_cache", first_level_bytes, 0, GIB, "0",
           "two-level cache: the first level; 0: none"),

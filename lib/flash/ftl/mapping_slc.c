@@ -5,7 +5,8 @@
  * faster. They take what the host writes, in order; when nobody asks for
  * anything, or when all are full, the oldest is folded: what is still valid
  * there goes to the mapping behind, through the controller, at the pace of
- * cells with all their bits.
+ * cells with all their bits. Writes may also go past a full cache; and a drive
+ * that fills up takes blocks back, which are folded while it is written to.
  */
 #include "lib/flash/ftl/mapping.h"
 
@@ -27,11 +28,13 @@ struct slc_mapping {
     struct divisor units;    /* of a block used so */
     uint32_t oldest, filled; /* a ring of blocks; the one behind them is open */
     uint32_t open_slot;
-    bool bypass;
+    uint32_t turn_blocks_count, fast_blocks_count;
+    bool bypass, gives_back;
+    uint32_t past_block; /* that the last write past it went to; NOWHERE */
     /* Blocks that a full drive leaves; units that are in use, where that is
      * less than all. */
     uint32_t least_blocks_count;
-    uint64_t used_count;
+    uint64_t used_count, shrink_from_count;
     uint64_t folded_ns; /* one after the other */
 };
 
@@ -64,10 +67,11 @@ static uint32_t blocks_now(const struct slc_mapping *map)
     uint32_t all = map->base.array->slc_blocks_count;
     uint32_t least = map->least_blocks_count;
     uint64_t empty = map->base.units_count - map->used_count;
+    uint64_t range = map->base.units_count - map->shrink_from_count;
 
-    if (!shrinks(map))
+    if (!shrinks(map) || empty > range)
         return all;
-    return least + (uint32_t)((all - least) * empty / map->base.units_count);
+    return least + (uint32_t)((all - least) * empty / range);
 }
 
 static bool is_full(const struct slc_mapping *map)
@@ -163,8 +167,12 @@ static uint64_t fold_for_room(struct slc_mapping *map, uint64_t begin_ns)
     uint32_t first = map->base.array->blocks_count, folded = map->oldest;
     uint64_t done = fold(map, begin_ns);
 
-    /* A cache that shrank has other blocks, but no room for more. */
-    array_replace(map->base.array, first + ring_block(map, map->filled),
+    /* What comes next waits for the erase: in the cache, which may have other
+     * blocks after it shrank but no room for more, or behind it. */
+    array_replace(map->base.array,
+                  map->past_block == NOWHERE
+                      ? first + ring_block(map, map->filled)
+                      : map->past_block,
                   first + folded);
 
     if (why) {
@@ -189,6 +197,23 @@ static void use_until(struct slc_mapping *map, uint32_t slot)
     map->filled += ends;
 }
 
+/* Past the cache. */
+static uint64_t write_past(struct slc_mapping *map, uint64_t unit,
+                           uint64_t begin_ns)
+{
+    struct mapping *behind = map->behind;
+    uint32_t page;
+
+    while (map->gives_back && map->filled > blocks_now(map))
+        begin_ns = fold_for_room(map, begin_ns);
+    table_put(&map->slot_of_unit, unit, NOWHERE);
+    /* What it did not cover was read. */
+    const uint64_t done =
+        behind->ops->write(behind, unit, 0, behind->unit_bytes, begin_ns);
+    behind->ops->locate(behind, unit, 0, &map->past_block, &page);
+    return done;
+}
+
 static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
                            uint32_t first_byte, uint32_t length_bytes,
                            uint64_t begin_ns)
@@ -200,15 +225,16 @@ static uint64_t write_unit(struct mapping *mapping, uint64_t unit,
         mapping_read_rest(mapping, unit, first_byte, length_bytes, begin_ns);
     if (shrinks(map) && !is_used(map, unit))
         map->used_count++;
-    if (is_full(map) && map->bypass) {
-        forget(map, unit); /* what it did not cover was read */
-        return behind->ops->write(behind, unit, 0, behind->unit_bytes,
-                                  begin_ns);
-    }
+    if (is_full(map) && map->bypass)
+        return write_past(map, unit, begin_ns);
+    map->past_block = NOWHERE;
     while (is_full(map))
-        begin_ns = fold_for_room(map, begin_ns);
+        for (uint32_t i = 0; i < map->turn_blocks_count && map->filled > 0; i++)
+            begin_ns = fold_for_room(map, begin_ns);
     uint32_t open = ring_block(map, map->filled);
     uint32_t slot = open * map->units.by + map->open_slot;
+    if (map->open_slot == 0)
+        mapping->array->slc_slow[open] = map->filled >= map->fast_blocks_count;
     behind->ops->discard(behind, unit);
     table_put(&map->slot_of_unit, unit, slot);
     table_put(&map->unit_of_slot, slot, (uint32_t)unit);
@@ -320,7 +346,15 @@ int mapping_put_slc(const struct drive *drive, struct mapping **mapping)
     map->behind = *mapping;
     map->base = **mapping;
     map->base.ops = &mapping_slc_ops;
-    map->bypass = drive->slc_full == SLC_BYPASS;
+    map->bypass = drive->slc_full != SLC_FOLD;
+    map->gives_back = drive->slc_full == SLC_BYPASS_FOLD;
+    map->past_block = NOWHERE;
+    map->turn_blocks_count = (uint32_t)drive->slc_turn_blocks_count;
+    map->fast_blocks_count =
+        (uint32_t)(drive->slc_fast_blocks_count ? drive->slc_fast_blocks_count
+                                                : drive->slc_blocks_count);
+    map->shrink_from_count =
+        map->base.units_count * drive->slc_shrink_from_permille / 1000;
     map->least_blocks_count =
         (uint32_t)(drive->slc_least_blocks_count ? drive->slc_least_blocks_count
                                                  : drive->slc_blocks_count);

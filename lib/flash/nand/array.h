@@ -81,7 +81,8 @@ struct array {
     uint32_t page_parts_count; /* judged apart by content; 1: not at all */
     uint64_t *program_ns;      /* by position in the block */
     uint64_t *programs_ns;     /* of all before that position together */
-    uint64_t slc_read_ns, slc_program_ns;
+    uint64_t slc_read_ns, slc_program_ns, slc_slow_program_ns;
+    bool *slc_slow; /* of each such block: it takes the second of these */
     /* Every duration is multiplied by this: the noise of the moment. 1 when
      * there is none, and then durations are exact. */
     double slowness;

@@ -74,8 +74,11 @@ static inline uint64_t sense_ns(const struct array *array,
 static inline uint64_t program_ns(const struct array *array,
                                   const struct spot *spot)
 {
-    return spot->block < array->blocks_count ? array->program_ns[spot->position]
-                                             : array->slc_program_ns;
+    if (spot->block < array->blocks_count)
+        return array->program_ns[spot->position];
+    return array->slc_slow[spot->block - array->blocks_count]
+               ? array->slc_slow_program_ns
+               : array->slc_program_ns;
 }
 
 /* How long a step takes that leaves out the parts that are zeros. */

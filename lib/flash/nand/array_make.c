@@ -41,6 +41,7 @@ static void set_timing(struct array *array, const struct drive *drive)
     array->erase_ns = drive->erase_ns;
     array->slc_read_ns = drive->slc_read_ns;
     array->slc_program_ns = drive->slc_program_ns;
+    array->slc_slow_program_ns = drive->slc_slow_program_ns;
     array->cache_copy_ns = drive->cache_copy_ns;
     array->controller_read_ns = drive->controller_read_page_ns;
     array->controller_write_ns = drive->controller_write_page_ns;
@@ -73,6 +74,11 @@ static int allocate(struct array *array, bool contents_matter)
         !array->channel_free_ns || !array->blocks || !array->register_free_ns ||
         !array->sensing)
         return -ENOMEM;
+    if (array->slc_blocks_count > 0) {
+        array->slc_slow = calloc(array->slc_blocks_count, sizeof(bool));
+        if (!array->slc_slow)
+            return -ENOMEM;
+    }
     if (!contents_matter)
         return 0;
     array->other_parts = calloc(pages, 1);
@@ -161,6 +167,7 @@ void array_destroy(struct array *array)
     free(array->blocks);
     free(array->register_free_ns);
     free(array->sensing);
+    free(array->slc_slow);
     free(array->other_parts);
     memset(array, 0, sizeof(*array));
 }
