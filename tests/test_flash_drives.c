@@ -545,6 +545,13 @@ static const struct effect {
     {"discard_ns", "50us", ""},
     {"discard_page_ns", "2us", ""},
     {"mapping_cache_bytes", "4KiB", ",clustered_page_bytes=512,page_bytes=512"},
+    {"mapping_entry_bytes", "8",
+     ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB"},
+    {"mapping_fetch_bytes", "64",
+     ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB"},
+    {"host_memory_until_ns", "100ms",
+     ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB,"
+     "host_memory_bytes=4KiB"},
     {"host_memory_bytes", "4KiB",
      ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB"},
     {"host_memory_ns", "7us",

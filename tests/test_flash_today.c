@@ -57,6 +57,50 @@ static void expect_share(uint64_t count, double share)
                   share);
 }
 
+/* The same where 64 bytes are fetched, with entries of 8: over 32 KiB each. A
+ * host's memory that is taken away leaves the controller's own. */
+static uint64_t misses(const char *keys, uint64_t span_bytes)
+{
+    struct bench bench = bench_with(keys);
+    struct random random;
+
+    random_seed(&random, span_bytes);
+    for (uint64_t at = 0; at < span_bytes; at += 8UL * PAGE)
+        bench_read(&bench, at, PAGE);
+    struct flash_statistics before = bench_count(&bench);
+    for (int i = 0; i < READS; i++)
+        bench_read(&bench, random_below(&random, span_bytes / PAGE) * PAGE,
+                   PAGE);
+    struct flash_statistics after = bench_count(&bench);
+    bench_close(&bench);
+    return after.map_flash_count - before.map_flash_count;
+}
+
+START_TEST(a_fetch_knows_as_many_pages_as_it_has_entries)
+{
+    const char *keys = "mapping_cache_bytes=1KiB,mapping_fetch_bytes=64,"
+                       "mapping_entry_bytes=8";
+    const uint64_t reach = 1024 / 8 * PAGE;
+
+    expect_share(misses(keys, reach), 0);
+    expect_share(misses(keys, 4 * reach), 0.75);
+}
+END_TEST
+
+START_TEST(memory_that_the_host_takes_away_is_missed)
+{
+    const uint64_t reach = 8UL * MAP_SPAN;
+
+    expect_share(
+        misses("mapping_cache_bytes=32KiB,host_memory_bytes=96KiB", 4 * reach),
+        0);
+    expect_share(misses("mapping_cache_bytes=32KiB,host_memory_bytes=96KiB,"
+                        "host_memory_until_ns=1us",
+                        4 * reach),
+                 0.75);
+}
+END_TEST
+
 /* Random reads over `spans` times 4 MiB, once the caches hold what they can.
  * Each takes what a page takes, and what finding it takes. */
 static struct flash_statistics read_over(const char *keys, uint64_t spans)
@@ -368,6 +412,8 @@ int main(void)
         cases, a_span_of_k_times_the_mapping_cache_misses_at_one_minus_one_in_k,
         0, 6);
     tcase_add_test(cases, the_hosts_memory_is_a_second_slower_level);
+    tcase_add_test(cases, a_fetch_knows_as_many_pages_as_it_has_entries);
+    tcase_add_test(cases, memory_that_the_host_takes_away_is_missed);
     tcase_add_test(cases, why_names_the_mapping_table);
     tcase_add_test(cases, the_first_request_after_a_pause_wakes_the_drive);
     tcase_add_loop_test(cases, a_steady_buffer_has_its_knee_where_rates_say, 0,

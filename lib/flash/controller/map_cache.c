@@ -5,25 +5,24 @@
 #include <stdlib.h>
 
 #include "lib/flash/controller/read_buffer.h"
-
-/* A mapping page, and what it says of one unit: a physical address of 32 bits
- * numbers 16 TiB of 4 KiB pages. */
-enum { MAP_PAGE_BYTES = 4096, MAP_ENTRY_BYTES = 4 };
-enum { MAP_PAGE_UNITS = MAP_PAGE_BYTES / MAP_ENTRY_BYTES };
+#include "lib/flash/drive/geometry.h"
 
 struct map_cache {
     struct read_buffer *own, *host; /* lists of mapping pages by use */
+    uint64_t page_units;            /* that a mapping page knows */
 };
 
 int map_cache_create(const struct drive *drive, struct map_cache **result)
 {
     struct map_cache *cache = calloc(1, sizeof(*cache));
-    uint32_t own = (uint32_t)(drive->mapping_cache_bytes / MAP_PAGE_BYTES);
-    uint32_t host = (uint32_t)(drive->host_memory_bytes / MAP_PAGE_BYTES);
+    uint64_t fetch_bytes = drive->mapping_fetch_bytes;
+    uint32_t own = (uint32_t)(drive->mapping_cache_bytes / fetch_bytes);
+    uint32_t host = (uint32_t)(drive->host_memory_bytes / fetch_bytes);
     int error;
 
     if (!cache)
         return -ENOMEM;
+    cache->page_units = drive_fetch_units(drive);
     error = read_buffer_create(own, &cache->own);
     if (!error && host > 0)
         error = read_buffer_create(host, &cache->host);
@@ -44,14 +43,20 @@ void map_cache_destroy(struct map_cache *cache)
     free(cache);
 }
 
-uint64_t map_cache_page(uint64_t unit)
+uint64_t map_cache_page(const struct map_cache *cache, uint64_t unit)
 {
-    return unit / MAP_PAGE_UNITS;
+    return unit / cache->page_units;
 }
 
-uint64_t map_cache_reach(uint64_t unit)
+uint64_t map_cache_reach(const struct map_cache *cache, uint64_t unit)
 {
-    return MAP_PAGE_UNITS - unit % MAP_PAGE_UNITS;
+    return cache->page_units - unit % cache->page_units;
+}
+
+void map_cache_lose_host(struct map_cache *cache)
+{
+    read_buffer_destroy(cache->host);
+    cache->host = NULL;
 }
 
 enum map_cache_place map_cache_fetch(struct map_cache *cache, uint64_t page)

@@ -25,8 +25,11 @@ uint64_t serve_find(struct flash *flash, uint64_t unit, uint64_t begin_ns)
 {
     if (!flash->map_cache)
         return begin_ns;
-    uint64_t map_page = map_cache_page(unit), known_ns = begin_ns;
+    uint64_t map_page = map_cache_page(flash->map_cache, unit);
+    uint64_t known_ns = begin_ns, until_ns = flash->drive.host_memory_until_ns;
 
+    if (until_ns && begin_ns >= until_ns)
+        map_cache_lose_host(flash->map_cache);
     switch (map_cache_fetch(flash->map_cache, map_page)) {
     case MAP_CACHE_OWN:
         return begin_ns;

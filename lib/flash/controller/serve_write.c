@@ -323,8 +323,8 @@ static uint64_t write_whole(struct flash *flash, uint64_t unit, uint64_t count,
     struct mapping *mapping = flash->mapping;
     if (!mapping->ops->write_run || count < 2)
         return 0;
-    if (flash->map_cache && count > map_cache_reach(unit))
-        count = map_cache_reach(unit);
+    if (flash->map_cache && count > map_cache_reach(flash->map_cache, unit))
+        count = map_cache_reach(flash->map_cache, unit);
     struct array_arrival arrival = {
         .free_ns = flash->link_free_ns,
         .begin_ns = serve_find(flash, unit, begin_ns),

@@ -106,12 +106,13 @@ static int check_striped(const struct drive *drive, struct fault *why)
 static int check_map_cache(const struct drive *drive, struct fault *why)
 {
     uint64_t own = drive->mapping_cache_bytes, host = drive->host_memory_bytes;
+    uint64_t fetch = drive->mapping_fetch_bytes;
 
-    if (own % 4096 || host % 4096 || (host && !own))
+    if (own % fetch || host % fetch || (host && !own))
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: mapping_cache_bytes and host_memory_bytes must "
-                         "be multiples of 4096, and there is none of the "
-                         "second without the first",
+                         "be multiples of mapping_fetch_bytes, and there is "
+                         "none of the second without the first",
                          drive->name);
     return 0;
 }

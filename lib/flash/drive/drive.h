@@ -112,7 +112,8 @@ struct drive {
     uint64_t log_set_logs_count;   /* that these may have; 0: all */
     uint64_t switch_merge, merge_copy;
     uint64_t mapping_cache_bytes; /* of the mapping table; 0: all of it */
-    uint64_t host_memory_bytes, host_memory_ns;
+    uint64_t mapping_entry_bytes, mapping_fetch_bytes;
+    uint64_t host_memory_bytes, host_memory_ns, host_memory_until_ns;
     uint64_t direct_ns, direct_bytes_per_second;
 
     /* [cleaning] */

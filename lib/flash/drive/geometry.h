@@ -54,6 +54,22 @@ static inline bool drive_holds_pages(const struct drive *drive)
                0;
 }
 
+/* How many units one fetch of the mapping table knows. */
+static inline uint64_t drive_fetch_units(const struct drive *drive)
+{
+    const uint64_t units =
+        drive->mapping_fetch_bytes / drive->mapping_entry_bytes;
+
+    return units > 0 ? units : 1;
+}
+
+/* How much of the drive the controller's part of the mapping table knows. */
+static inline uint64_t drive_mapping_reach_bytes(const struct drive *drive)
+{
+    return drive->mapping_cache_bytes / drive->mapping_fetch_bytes *
+           drive_fetch_units(drive) * drive->clustered_page_bytes;
+}
+
 /* Banks of all channels. */
 static inline uint64_t drive_banks_count(const struct drive *drive)
 {

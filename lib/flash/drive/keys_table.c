@@ -179,14 +179,19 @@ const struct key_row drive_keys[] = {
     CHOICE("mapping", merge_copy, "bank", CHOICES("bank", "bus"),
            "valid pages move inside their bank, or out and in over the bus"),
     BYTES("mapping", mapping_cache_bytes, 0, 16 * GIB, "0",
-          "how much of the mapping table, 4 bytes for each clustered page, the "
-          "controller holds; the rest is read from flash, 4 KiB at a time; 0: "
-          "it holds all"),
+          "how much of the mapping table the controller holds; the rest is "
+          "read from flash; 0: it holds all"),
+    COUNT("mapping", mapping_entry_bytes, 1, 64, "4",
+          "what the table says of one clustered page"),
+    BYTES("mapping", mapping_fetch_bytes, 64, MIB, "4KiB",
+          "how much of the table is fetched at a time"),
     BYTES("mapping", host_memory_bytes, 0, 16 * GIB, "0",
           "part of the table in the host's memory, for entries that leave the "
           "cache"),
     NS("mapping", host_memory_ns, 0, SECOND, "2us",
-       "to fetch 4 KiB of the table from there"),
+       "to fetch mapping_fetch_bytes of the table from there"),
+    NS("mapping", host_memory_until_ns, 0, 1e6 * SECOND, "0",
+       "the host takes its memory away at that time; 0: never"),
     NS("mapping", direct_ns, 0, 10 * SECOND, "10us",
        "direct: cost of a request"),
     BYTES("mapping", direct_bytes_per_second, 1000, 1e12, "1GB",

@@ -211,8 +211,7 @@ static int state_reads(struct drive *drive, struct fault *why)
  * 4 bytes each; what the host's memory adds is nearly as quick. */
 static int state_mapping(struct drive *drive, struct fault *why)
 {
-    const uint64_t reach =
-        drive->mapping_cache_bytes / 4 * drive->clustered_page_bytes;
+    const uint64_t reach = drive_mapping_reach_bytes(drive);
     uint64_t miss_ns = 0;
     int error = 0;
 
