@@ -500,6 +500,7 @@ static const struct effect {
     {"program_second_ns", "210us", ",program_levels_count=2"},
     {"program_third_ns", "210us", ",program_levels_count=3"},
     {"program_fourth_ns", "210us", ",program_levels_count=4"},
+    {"program_pass_ns", "500us", ""},
     {"bus_width_bits", "16", ""},
     {"bus_mhz", "41", ""},
     {"controller_read_page_ns", "1us", ""},

@@ -210,6 +210,24 @@ START_TEST(units_smaller_than_a_page_share_its_sense_and_its_program)
 }
 END_TEST
 
+/* The first program of a block has no row before it to finish. */
+START_TEST(a_second_pass_follows_the_next_row)
+{
+    struct drive drive = layout_drive("pcwd");
+
+    drive.program_pass_ns = 5 * PROGRAM;
+    struct bench bench = bench_of(&drive);
+    for (uint64_t row = 0; row < 12 / STAGES; row++) {
+        uint64_t ns = bench_write(&bench, 0, BANK_PAGES * PAGE);
+        ck_assert_uint_eq(ns, (BANK_PAGES * LINK) + BANK_PAGES * BUS +
+                                  PROGRAM * (row ? 6UL : 1UL));
+        bench_write(&bench, 0, (uint64_t)(BANKS - 1) * BANK_PAGES * PAGE);
+        bench_idle(&bench, 100000000);
+    }
+    bench_close(&bench);
+}
+END_TEST
+
 /* Where the order of banks is random, or follows from addresses, no distance
  * shows a stripe: each collides as often as chance, one in as many as there are
  * banks. */
@@ -341,6 +359,7 @@ int main(void)
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, a_full_stripe_costs_one_program, 0, 2);
     tcase_add_test(rows, what_no_flush_asked_for_waits_in_the_controller);
+    tcase_add_test(rows, a_second_pass_follows_the_next_row);
     tcase_add_test(rows,
                    units_smaller_than_a_page_share_its_sense_and_its_program);
     tcase_add_test(rows, reads_collide_where_the_order_says);

@@ -90,7 +90,7 @@ struct drive {
     uint64_t read_retry_ns, retention_ns, initial_age_ns;
     double weak_blocks_share;
     uint64_t program_levels_count;
-    uint64_t program_ns[DRIVE_LEVELS_MAX];
+    uint64_t program_ns[DRIVE_LEVELS_MAX], program_pass_ns;
     uint64_t bus_width_bits, bus_mhz, bus_policy;
     uint64_t die_queue; /* 0: a request is timed in whole at its turn */
     uint64_t suspend, erase_suspend_ns, program_suspend_ns, resume_ns;

@@ -98,6 +98,10 @@ const struct key_row drive_keys[] = {
           "of the third pages (TLC and above)"),
     NAMED(NS, "timing", "program_fourth_ns", program_ns[3], 0, SECOND, "200us",
           "of the fourth pages (QLC)"),
+    NS("timing", program_pass_ns, 0, SECOND, "0",
+       "second pass of a program, with its transfer: the chip programs a row "
+       "finely once the first pass of the next one is done (QLC); 0: there is "
+       "one pass"),
     COUNT("timing", bus_width_bits, 8, 1024, "8", "of one channel"),
     COUNT("timing", bus_mhz, 1, 2000, "40",
           "transfers a microsecond on the bus"),

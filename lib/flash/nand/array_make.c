@@ -147,6 +147,8 @@ int array_create(struct array *array, const struct drive *drive,
             drive->program_pages_count > 1
                 ? drive->program_ns[0]
                 : drive->program_ns[i % drive->program_levels_count];
+        if (i >= drive->program_pages_count)
+            array->program_ns[i] += drive->program_pass_ns;
         array->programs_ns[i + 1] =
             array->programs_ns[i] + array->program_ns[i];
     }
