@@ -67,7 +67,7 @@ DONE = (0, 9)  # exit status: it ended; the drive is fake
 TYPES = ("SLC", "MLC", "TLC", "QLC")
 UNSAID = "unsaid"  # no finding of what the drive file states
 NOISE = "none,realistic,heavy,hostile"
-KINDS = ("ssd", "usb", "sd", "emmc", "nvme", "sata", "card", "stick")
+KINDS = ("nvme", "sata", "card", "stick")  # as they are sold
 TIMEOUT_SECONDS = 300  # of processor time: the machine may be busy
 FIELDS = ("noise", "drive", "kind", "parameter", "verdict", "value",
           "confidence", "truth", "mechanism", "column", "why")

@@ -466,7 +466,7 @@ static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
     static char text[DRAWN_TEXT_MAX];
     struct fault why = {.kind = FAULT_NONE};
 
-    ck_assert_int_eq(draw_drive(seed, NULL, keys, drive, &why), 0);
+    ck_assert_int_eq(draw_drive(seed, "old", keys, drive, &why), 0);
     int length = draw_text(drive, text, sizeof(text));
     ck_assert_int_gt(length, 0);
     const int descriptor = scratch_file(path, "kim");

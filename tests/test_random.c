@@ -14,7 +14,7 @@
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
 
-enum { SEEDS_COUNT = 300, WORKED_COUNT = 100, AGAIN_COUNT = 12 };
+enum { SEEDS_COUNT = 300, WORKED_COUNT = 100, AGAIN_COUNT = 6 };
 enum { REQUESTS_COUNT = 1500, REQUEST_MAX_BYTES = 262144, STRIDE_SEEDS = 19 };
 
 #define WINDOW_BYTES (UINT64_C(8) << 20)
@@ -54,7 +54,7 @@ START_TEST(every_drawn_file_loads_and_works)
     for (uint64_t seed = 0; seed < seeds_count; seed++) {
         struct fault why = {.kind = FAULT_NONE};
         struct flash *flash = NULL;
-        draw(seed, NULL);
+        draw(seed, "old");
         load(path, seed);
         ck_assert_int_eq(drive_check(&loaded, &why), 0);
         ck_assert_msg(flash_create(&loaded, &flash, &why) == 0, "seed %llu: %s",
@@ -72,12 +72,12 @@ START_TEST(one_seed_gives_one_file)
 {
     for (uint64_t seed = 1; seed <= (uint64_t)suite_seeds(AGAIN_COUNT);
          seed++) {
-        draw(seed, NULL);
+        draw(seed, "old");
         draw_text(&drawn, text, sizeof(text));
-        draw(seed + 1, NULL);
+        draw(seed + 1, "old");
         draw_text(&drawn, again, sizeof(again));
         ck_assert_str_ne(text, again);
-        draw(seed, NULL);
+        draw(seed, "old");
         draw_text(&drawn, again, sizeof(again));
         ck_assert_str_eq(text, again);
     }
@@ -108,10 +108,9 @@ START_TEST(every_kind_can_be_drawn)
 
     for (size_t i = 0; (kind = draw_kind_name(i)) != NULL; i++) {
         draw(7, kind);
-        ck_assert_int_eq(strncmp(drawn.name, kind, strlen(kind)), 0);
+        if (strcmp(kind, "old") != 0)
+            ck_assert_int_eq(strncmp(drawn.name, kind, strlen(kind)), 0);
     }
-    /* Its mapping is fetched, and its pages are longer than what is near. */
-    draw(26121245, "sata");
     ck_assert_int_ne(draw_drive(7, "tape", NULL, &drawn, &why), 0);
     ck_assert_ptr_nonnull(strstr(why.text, "tape"));
 }
@@ -124,7 +123,7 @@ START_TEST(rarities_are_drawn_but_seldom)
     size_t drawn_count[COUNT] = {0}, seeds = 100;
 
     for (uint64_t seed = 0; seed < seeds; seed++) {
-        draw(seed, NULL);
+        draw(seed, "old");
         drawn_count[AHEAD] += drawn.read_ahead_bytes > 0;
         drawn_count[PARTIAL] += drawn.partial_read;
         drawn_count[TRANSFERRED] +=
@@ -144,7 +143,7 @@ START_TEST(truths_follow_from_keys)
 {
     struct fault why = {.kind = FAULT_NONE};
 
-    ck_assert_int_eq(draw_drive(7, NULL,
+    ck_assert_int_eq(draw_drive(7, "old",
                                 "mapping=page,read_buffer_bytes=0,"
                                 "segment_groups_count=3,group_switch_ns=2ms,"
                                 "jitter_sigma=1.5,clock_step_ns=100ms",
@@ -156,7 +155,7 @@ START_TEST(truths_follow_from_keys)
     ck_assert_str_eq(drive_truth(&drawn, "segment_groups"), "3");
     ck_assert_str_eq(drive_truth(&drawn, "group_switch"), "2000000");
     ck_assert(drawn.clock_step_ns == 100000000);
-    ck_assert_int_ne(draw_drive(7, NULL, "page_bytes=13", &drawn, &why), 0);
+    ck_assert_int_ne(draw_drive(7, "old", "page_bytes=13", &drawn, &why), 0);
     ck_assert_ptr_nonnull(strstr(why.text, "page_bytes"));
 }
 END_TEST
@@ -168,8 +167,8 @@ START_TEST(truths_are_those_of_a_written_drive)
     static struct drive fresh;
     struct fault why = {.kind = FAULT_NONE};
 
-    draw(7, NULL);
-    ck_assert_int_eq(draw_drive(7, NULL, "initial_state=fresh", &fresh, &why),
+    draw(7, "old");
+    ck_assert_int_eq(draw_drive(7, "old", "initial_state=fresh", &fresh, &why),
                      0);
     ck_assert_uint_eq(fresh.truths_count, drawn.truths_count);
     for (size_t i = 0; i < drawn.truths_count; i++)
@@ -181,8 +180,16 @@ END_TEST
 /* Blocks are looked for on a small drive of the same make, which is no fake. */
 START_TEST(fakes_are_drawn)
 {
-    draw(22, "card");
-    ck_assert_str_ne(drive_truth(&drawn, "capacity_kind"), "genuine");
+    size_t fakes = 0;
+
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        draw(seed, "card");
+        const bool fake = drawn.real_capacity_bytes > 0;
+        ck_assert_int_eq(
+            strcmp(drive_truth(&drawn, "capacity_kind"), "genuine") != 0, fake);
+        fakes += fake;
+    }
+    ck_assert(fakes > 0 && fakes < 20);
 }
 END_TEST
 
@@ -288,7 +295,7 @@ START_TEST(levels_do_not_decide_what_is_read)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fault why = {.kind = FAULT_NONE};
-        ck_assert_int_eq(draw_drive(cases[i].seed, NULL, NULL, &drawn, &why),
+        ck_assert_int_eq(draw_drive(cases[i].seed, "old", NULL, &drawn, &why),
                          0);
         ck_assert_str_eq(drive_truth(&drawn, "read_modify_write"),
                          cases[i].truth);
@@ -312,7 +319,7 @@ START_TEST(truths_differ)
     size_t open = COUNT;
 
     for (uint64_t seed = 0; seed < 400 && open > 0; seed++) {
-        draw(seed, NULL);
+        draw(seed, "old");
         open = 0;
         for (size_t i = 0; i < COUNT; i++) {
             const char *truth = drive_truth(&drawn, parameters[i]);
@@ -393,7 +400,7 @@ START_TEST(drawn_drives_keep_what_is_written)
 
     for (uint64_t i = 0; i < (uint64_t)suite_seeds(WORKED_COUNT); i++) {
         struct fault why = {.kind = FAULT_NONE};
-        draw(i * STRIDE_SEEDS, NULL);
+        draw(i * STRIDE_SEEDS, "old");
         ck_assert_int_eq(flash_create(&drawn, &work.flash, &why), 0);
         random_seed(&work.random, i);
         work.now_ns = 0;

@@ -324,7 +324,7 @@ check 'ten times the trace is ten times the work' awk \
 "$flashemu" random --seed=17 >"$work/17b.ini"
 check 'one seed, one file' cmp "$work/17.ini" "$work/17b.ini"
 check 'it loads' "$flashemu" show "$work/17.ini"
-for kind in ssd usb sd emmc; do
+for kind in ssd usb sd emmc card stick; do
     "$flashemu" random --seed=3 --kind=$kind >"$work/$kind.ini"
     check "$kind says so" grep -q "^name = $kind-3$" "$work/$kind.ini"
     check "$kind replays" replay "$work/$kind.ini" "$work/small.spc" --wrap

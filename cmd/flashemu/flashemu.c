@@ -313,8 +313,11 @@ static const struct option_row options[] = {
     {OPTION_SEED, "seed", 0, "N",
      "Which drive or workload: the same number gives the same one",
      RANDOM | STUDY, "Drawing"},
-    {OPTION_KIND, "kind", 0, "ssd|usb|sd|emmc|nvme|sata|card|stick",
-     "Only drives of this kind; otherwise the seed chooses", RANDOM, "Drawing"},
+    {OPTION_KIND, "kind", 0, "nvme|sata|card|stick|old|ssd|usb|sd|emmc",
+     "Only drives of this kind: as they are sold, or as they were in 2010 "
+     "(old: "
+     "any of ssd, usb, sd, emmc); otherwise the seed chooses one that is sold",
+     RANDOM, "Drawing"},
     {OPTION_KEYS, "keys", 0, "KEY=VALUE[,...]",
      "Set these keys of the drive that was drawn; what a probe should find "
      "follows from them",

@@ -8,11 +8,11 @@
 
 /*
  * Which part of the mapping table the controller has in memory (DFTL: Gupta,
- * Kim, Urgaonkar 2009). The table is kept in flash, and fetched in mapping pages
- * of `mapping_fetch_bytes`; the cache holds those used last, and behind it may
+ * Kim, Urgaonkar 2009). The table is kept in flash, and fetched in mapping
+ * pages of `mapping_fetch_bytes`. The cache holds those used last. Behind it may
  * be a larger one in the host's memory (NVMe's host memory buffer), which takes
- * what leaves the first. Each mapping page is in one of the two. A drive whose table is larger than both
- * reads flash before it knows where to read.
+ * what leaves the first: each mapping page is in one of the two. A drive whose
+ * table is larger than both reads flash before it knows where to read.
  */
 struct map_cache;
 
@@ -27,7 +27,7 @@ uint64_t map_cache_page(const struct map_cache *cache, uint64_t unit);
 /* How many units from this one on the same mapping page knows. */
 uint64_t map_cache_reach(const struct map_cache *cache, uint64_t unit);
 
-/* The host takes its memory back: what was there is in flash only. */
+/* The host takes its memory away: its mapping pages are in flash only. */
 void map_cache_lose_host(struct map_cache *cache);
 
 /* Where a mapping page is; from now on it is the controller's own that was used

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/base/random.h"
-#include "lib/flash/random/draw_today.h"
+#include "lib/flash/random/draw_sold.h"
 #include "lib/flash/random/seen.h"
 
 #define GB UINT64_C(1000000000)
@@ -27,7 +27,6 @@ struct range {
 /* What sets the kinds apart. Everything else has one range for all. */
 static const struct kind {
     const char *name;
-    bool is_today; /* has the mechanisms of draw_today.h; drawn by name only */
     struct range capacity_bytes, page_bytes, block_bytes;
     struct range stripe_banks, groups;
     double log_block_share; /* the others map pages */
@@ -110,82 +109,6 @@ static const struct kind {
      .command_ns = {30 * US, 200 * US},
      .queue_depth_count = 1,
      .request_limit_bytes = {128 * KIB, 512 * KIB, 512 * KIB}},
-    {.name = "nvme",
-     .is_today = true,
-     .capacity_bytes = {8 * GB, 256 * GB},
-     .page_bytes = {4 * KIB, 1536 * KIB},
-     .block_bytes = {512 * KIB, 64 * MIB},
-     .stripe_banks = {1, 32},
-     .groups = {1, 8},
-     .log_block_share = 0,
-     .read_buffer_share = 0.7,
-     .write_buffer_share = 0.8,
-     .buffer_bytes = {32 * KIB, 32 * MIB},
-     .groups_share = 0,
-     .content_share = 0,
-     .sector_update_share = 0.15,
-     .bypass_share = 0.1,
-     .interface_bytes_per_second = {1500 * MIB, 7000 * MIB},
-     .command_ns = {2 * US, 15 * US},
-     .queue_depth_count = 256,
-     .request_limit_bytes = {128 * KIB, 512 * KIB, 1280 * KIB}},
-    {.name = "sata",
-     .is_today = true,
-     .capacity_bytes = {8 * GB, 256 * GB},
-     .page_bytes = {4 * KIB, 1536 * KIB},
-     .block_bytes = {512 * KIB, 64 * MIB},
-     .stripe_banks = {1, 32},
-     .groups = {1, 8},
-     .log_block_share = 0.1,
-     .read_buffer_share = 0.7,
-     .write_buffer_share = 0.8,
-     .buffer_bytes = {32 * KIB, 32 * MIB},
-     .groups_share = 0,
-     .content_share = 0,
-     .sector_update_share = 0.15,
-     .bypass_share = 0.1,
-     .interface_bytes_per_second = {250 * MIB, 560 * MIB},
-     .command_ns = {8 * US, 60 * US},
-     .queue_depth_count = 32,
-     .request_limit_bytes = {128 * KIB, 512 * KIB, 1280 * KIB}},
-    {.name = "card",
-     .is_today = true,
-     .capacity_bytes = {1 * GB, 128 * GB},
-     .page_bytes = {2 * KIB, 256 * KIB},
-     .block_bytes = {128 * KIB, 64 * MIB},
-     .stripe_banks = {1, 4},
-     .groups = {1, 2},
-     .log_block_share = 0.4,
-     .read_buffer_share = 0.3,
-     .write_buffer_share = 0.3,
-     .buffer_bytes = {8 * KIB, 512 * KIB},
-     .groups_share = 0.3,
-     .content_share = 0.2,
-     .sector_update_share = 0.1,
-     .bypass_share = 0,
-     .interface_bytes_per_second = {20 * MIB, 300 * MIB},
-     .command_ns = {50 * US, 500 * US},
-     .queue_depth_count = 1,
-     .request_limit_bytes = {64 * KIB, 256 * KIB, 512 * KIB}},
-    {.name = "stick",
-     .is_today = true,
-     .capacity_bytes = {1 * GB, 64 * GB},
-     .page_bytes = {2 * KIB, 256 * KIB},
-     .block_bytes = {128 * KIB, 32 * MIB},
-     .stripe_banks = {1, 4},
-     .groups = {1, 4},
-     .log_block_share = 0.4,
-     .read_buffer_share = 0.3,
-     .write_buffer_share = 0.4,
-     .buffer_bytes = {8 * KIB, 1 * MIB},
-     .groups_share = 0.5,
-     .content_share = 0.4,
-     .sector_update_share = 0.1,
-     .bypass_share = 0,
-     .interface_bytes_per_second = {20 * MIB, 400 * MIB},
-     .command_ns = {100 * US, 600 * US},
-     .queue_depth_count = 1,
-     .request_limit_bytes = {64 * KIB, 120 * KIB, 1024 * KIB}},
 };
 
 /* Bits per cell: how often, and the times of data sheets. */
@@ -234,9 +157,21 @@ static const double lazy_share = 0.7, empty_share = 0.5, bank_copy_share = 0.6,
                     random_victim_share = 0.06, newest_victim_share = 0.03,
                     shared_logs_share = 0.08, all_share_share = 0.5;
 
+static const char *const sold_kinds[] = {"nvme", "sata", "card", "stick"};
+static const char old_kind[] = "old"; /* any of `kinds` */
+enum {
+    SOLD_COUNT = sizeof(sold_kinds) / sizeof(sold_kinds[0]),
+    KINDS_COUNT = sizeof(kinds) / sizeof(kinds[0])
+};
+
 const char *draw_kind_name(size_t index)
 {
-    return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index].name : NULL;
+    if (index < SOLD_COUNT)
+        return sold_kinds[index];
+    if (index == SOLD_COUNT)
+        return old_kind;
+    index -= SOLD_COUNT + 1;
+    return index < KINDS_COUNT ? kinds[index].name : NULL;
 }
 
 /* ---- chance ------------------------------------------------------------ */
@@ -556,39 +491,35 @@ static void draw_sharing(uint64_t seed, struct drive *drive)
 }
 
 /* The kind is a chance of its own: naming it gives the same drive. */
-static const struct kind *find_kind(uint64_t seed, const char *name)
+static const char *kind_of(uint64_t seed, const char *name)
 {
-    size_t count = sizeof(kinds) / sizeof(kinds[0]), older = 0;
+    const uint64_t chosen = random_mix(~seed);
 
-    while (!kinds[older].is_today)
-        older++;
-    assert(older > 0);
     if (!name)
-        return &kinds[random_mix(~seed) % older];
-    for (size_t i = 0; i < count; i++)
+        return sold_kinds[chosen % SOLD_COUNT];
+    if (strcmp(name, old_kind) == 0)
+        return kinds[chosen % KINDS_COUNT].name;
+    for (size_t i = 0; draw_kind_name(i); i++)
+        if (strcmp(draw_kind_name(i), name) == 0)
+            return name;
+    return NULL;
+}
+
+static const struct kind *old_kind_of(const char *name)
+{
+    for (size_t i = 0; i < KINDS_COUNT; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;
 }
 
-int draw_drive(uint64_t seed, const char *name, const char *keys,
-               struct drive *drive, struct fault *why)
+/* A drive of 2010. */
+static void draw_old(uint64_t seed, const struct kind *kind,
+                     struct drive *drive)
 {
     struct random random;
 
     random_seed(&random, seed);
-    const struct kind *kind = find_kind(seed, name);
-    if (!kind)
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "there is no kind of drive '%.40s'", name);
-    /* Any drive without flash has the default of every key that this file does
-     * not know. */
-    int error = drive_load("ram-disk,mapping=page", drive, why);
-    if (error)
-        return error;
-    drive->truths_count = 0;
-    drive->seed = seed;
-    snprintf(drive->name, sizeof(drive->name), "%s-%" PRIu64, kind->name, seed);
     snprintf(drive->description, sizeof(drive->description),
              "drawn by flashemu random --seed=%" PRIu64 " --kind=%s", seed,
              kind->name);
@@ -601,9 +532,30 @@ int draw_drive(uint64_t seed, const char *name, const char *keys,
     draw_rarities(seed, drive);
     draw_oddities(seed, drive);
     draw_sharing(seed, drive);
-    if (kind->is_today)
-        draw_today(seed, drive);
-    error = keys ? drive_set(drive, keys, why) : 0;
+}
+
+int draw_drive(uint64_t seed, const char *name, const char *keys,
+               struct drive *drive, struct fault *why)
+{
+    const char *kind = kind_of(seed, name);
+
+    if (!kind)
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "there is no kind of drive '%.40s'", name);
+    /* Any drive without flash has the default of every key that this file does
+     * not know. */
+    int error = drive_load("ram-disk,mapping=page", drive, why);
+    if (error)
+        return error;
+    drive->truths_count = 0;
+    drive->seed = seed;
+    snprintf(drive->name, sizeof(drive->name), "%s-%" PRIu64, kind, seed);
+    if (old_kind_of(kind))
+        draw_old(seed, old_kind_of(kind), drive);
+    else
+        error = draw_sold(seed, kind, drive, why);
+    if (!error && keys)
+        error = drive_set(drive, keys, why);
     if (!error)
         error = drive_check(drive, why);
     return error ? error : draw_truths(drive, why);

@@ -9,19 +9,20 @@
 #include "lib/flash/drive/drive.h"
 
 /*
- * Random drives: a seed gives a drive drawn from wide distributions of real
- * ones, with the truth about every parameter. The distributions are tables and
- * constants of draw.c; they are wider than any shop's shelf on purpose, so that
- * a probe that is tuned to a few drives is found out.
+ * Random drives: a seed gives a drive, with the truth about every parameter.
+ * "nvme", "sata", "card" and "stick" are drawn as they are sold (draw_sold.h).
+ * "ssd", "usb", "sd" and "emmc", or "old" for any of these, have the ranges of
+ * 2010, in draw.c; they are wider than any shop's shelf on purpose, so that a
+ * probe that is tuned to a few drives is found out.
  */
 
 enum { DRAW_TEXT_MAX = 16384 };
 
-/* Names of the kinds: "ssd", "usb", ... ; NULL past the last. */
+/* Names of the kinds, "old" among them; NULL past the last. */
 const char *draw_kind_name(size_t index);
 
 /*
- * Draws a drive of `kind` (NULL: the seed chooses one), sets `keys`
+ * Draws a drive of `kind` (NULL: the seed chooses a sold one), sets `keys`
  * ("KEY=VALUE, ...", NULL: none) and states its truth. The same seed, kind and
  * keys give the same drive. -EINVAL for an unknown kind, what drive_set() and
  * drive_check() say of the keys, -ENOMEM, or what flash_create() says: that
@@ -93,7 +94,11 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      more or less; no count of units where a block lies on
  *                      some of them only; absent where one of two reads is
  *                      always served after the other
- *   fast_cache         writes in order, as long as the cache and beyond it
+ *   fast_cache         sequential writes, as long as the cache of a drive that
+ *                      is full, and beyond it; a cache below 80 MiB is
+ *                      unidentifiable
+ *   fast_write_rate, sustained_write_rate
+ *                      the same, where halves take equally long
  *   read_slowdown, read_priority
  *                      reads beside writes, as lib/base/beside.h has it; no
  *                      slowdown that differs from third to third of the rounds,

@@ -74,9 +74,15 @@ int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
 int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
                       uint64_t *miss_ns, struct fault *why);
 
-/* How many bytes of writes in order a cache of flash takes in, 0: there is
- * none; and does its end show? */
-int draw_fast_cache(const struct drive *drive, uint64_t *bytes, bool *seen,
+/* How many bytes of sequential writes a cache of flash takes in, 0: there is
+ * none; does its end show; and the rates in it and behind it, in bytes a
+ * second, 0: it changes. */
+struct cache_seen {
+    uint64_t bytes;
+    bool seen;
+    double fast_rate, slow_rate;
+};
+int draw_fast_cache(const struct drive *drive, struct cache_seen *cache,
                     struct fault *why);
 
 /* What requests take of which many are under way, as lib/base/pace.h has it, in

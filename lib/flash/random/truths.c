@@ -244,22 +244,22 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
  * cache. */
 static int state_cache(struct drive *drive, struct fault *why)
 {
-    uint64_t bytes = 0;
-    bool seen = false;
-    const int error = draw_fast_cache(drive, &bytes, &seen, why);
+    struct cache_seen cache;
+    const int error = draw_fast_cache(drive, &cache, why);
 
-    if (bytes == 0 && drive->mapping != MAPPING_PAGE &&
+    if (cache.bytes == 0 && drive->mapping != MAPPING_PAGE &&
         drive->mapping != MAPPING_STRIPED)
         state(drive, "fast_cache", "absent");
     else
-        state_number(drive, "fast_cache", seen, bytes);
+        state_number(drive, "fast_cache", cache.seen, cache.bytes);
+    if (cache.bytes == 0)
+        return error;
+    state_number(drive, "fast_write_rate", cache.seen && cache.fast_rate > 0,
+                 (uint64_t)llround(cache.fast_rate));
+    state_number(drive, "sustained_write_rate",
+                 cache.seen && cache.slow_rate > 0,
+                 (uint64_t)llround(cache.slow_rate));
     return error;
-}
-
-/* A cache of flash has two: which one shows depends on its fill. */
-static bool has_one_speed(const struct drive *drive)
-{
-    return drive->slc_blocks_count == 0;
 }
 
 /* Rates of reads, and how many pay, are what the drive delivers with the
@@ -300,7 +300,8 @@ static int state_together(struct drive *drive, struct fault *why)
     if (error)
         return error;
     const uint64_t bytes = pace_order_bytes(drive->request_limit_bytes, 512);
-    const bool one_rate = together.write_ns > 0 && has_one_speed(drive);
+    /* After a rest, in a cache of flash that is larger than the burst. */
+    const bool one_rate = together.write_ns > 0;
     state_number(
         drive, "sequential_write_rate", one_rate,
         one_rate ? (uint64_t)llround(1e9 / together.write_ns * (double)bytes)
@@ -405,9 +406,9 @@ static int state_flush(struct drive *drive, struct fault *why)
         return error;
     state(drive, "flush_honesty",
           flush.honesty_seen ? flush.honesty : "unidentifiable");
-    state_number(drive, "flush_time", flush.flush_seen && has_one_speed(drive),
+    state_number(drive, "flush_time", flush.flush_seen,
                  (uint64_t)llround(flush.flush_ns));
-    state_number(drive, "fua_time", flush.fua_seen && has_one_speed(drive),
+    state_number(drive, "fua_time", flush.fua_seen,
                  (uint64_t)llround(flush.fua_ns));
     return 0;
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Are drawn drives like those that are sold? Medians of what the model
+ * delivers, within the tenth and the ninetieth percentile of the reference. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "lib/flash/drive/geometry.h"
+#include "lib/flash/ftl/mapping.h"
+#include "lib/flash/random/bench.h"
+#include "lib/flash/random/draw.h"
+#include "lib/flash/random/draw_sold.h"
+#include "tests/suite_run.h"
+
+enum { DRIVES = 60, REQUESTS = 1024, FLUSHES = 9 };
+
+static const char *const kinds[] = {"nvme", "sata", "card", "stick"};
+
+enum measure {
+    SEQUENTIAL_READ,  /* bytes a second, many at a time */
+    SEQUENTIAL_WRITE, /* the same, in the cache where there is one */
+    BEHIND_CACHE,     /* the same, as a share of that; with a cache only */
+    READ_ALONE,       /* ns of a random read of 4 KiB */
+    READS_DEEP,       /* a second, as many at a time as the drive takes */
+    FLUSH,            /* ns, behind a write of 4 KiB */
+    SUPERBLOCKS,      /* of the drive */
+    CACHE_SHARE,      /* of its capacity, when it is empty; with one only */
+    MEASURES
+};
+
+static const char *const measure_names[] = {
+    "sequential read", "sequential write", "behind the cache",
+    "read alone",      "reads deep",       "flush",
+    "superblocks",     "cache share"};
+
+/* Sections 1, 3, 4, 5 and 6 of the reference. */
+static const struct sold {
+    const char *kind;
+    enum measure measure;
+    double low, high;
+} sold[] = {
+    {"nvme", SEQUENTIAL_READ, 1.14e9, 4.58e9},
+    {"nvme", SEQUENTIAL_WRITE, 0.9e9, 6.9e9},
+    {"nvme", BEHIND_CACHE, 0.03, 0.7},
+    {"nvme", READ_ALONE, 45e3, 90e3},
+    {"nvme", READS_DEEP, 81e3, 332e3},
+    {"nvme", FLUSH, 0.3e6, 5e6},
+    {"nvme", SUPERBLOCKS, 400, 2500},
+    {"nvme", CACHE_SHARE, 0.025, 0.33},
+    {"sata", SEQUENTIAL_READ, 0.48e9, 0.57e9},
+    {"sata", SEQUENTIAL_WRITE, 0.3e9, 0.54e9},
+    {"sata", BEHIND_CACHE, 0.1, 1.0},
+    {"sata", READ_ALONE, 41e3, 140e3},
+    {"sata", READS_DEEP, 60e3, 98e3},
+    {"sata", FLUSH, 0.5e6, 5e6},
+    {"sata", SUPERBLOCKS, 400, 2500},
+    {"sata", CACHE_SHARE, 0.008, 0.15},
+    {"card", SEQUENTIAL_READ, 22e6, 104e6},
+    {"card", SEQUENTIAL_WRITE, 8e6, 62e6},
+    {"card", READ_ALONE, 200e3, 600e3},
+    {"card", FLUSH, 1e6, 30e6},
+    {"card", CACHE_SHARE, 0.005, 0.05},
+    {"stick", SEQUENTIAL_READ, 20e6, 420e6},
+    {"stick", SEQUENTIAL_WRITE, 4e6, 100e6},
+    {"stick", READ_ALONE, 120e3, 1200e3},
+    {"stick", FLUSH, 1e6, 30e6},
+    {"stick", CACHE_SHARE, 0.005, 0.1},
+};
+
+static struct bench_request requests[REQUESTS];
+
+/* Bytes a second of requests one behind the other, from `begin_bytes` on. */
+static double rate_of(struct bench *bench, enum flash_operation operation,
+                      uint64_t begin_bytes, uint64_t length_bytes)
+{
+    const struct drive *drive = bench->drive;
+    const uint64_t size = drive->request_limit_bytes;
+    const uint64_t end = drive->capacity_bytes / size * size;
+    const uint64_t begin_ns = bench->now_ns;
+    uint64_t sent = 0;
+
+    while (sent < length_bytes) {
+        size_t count = 0;
+        for (; count < REQUESTS && sent < length_bytes; count++, sent += size)
+            requests[count] = (struct bench_request){
+                .operation = operation,
+                .depth = (uint32_t)smaller_of(drive->queue_depth_count, 32),
+                .offset_bytes = (begin_bytes + sent) / size * size % end,
+                .length_bytes = size};
+        bench_together(bench, requests, count);
+    }
+    return (double)sent * 1e9 / (double)(bench->now_ns - begin_ns);
+}
+
+/* At random over a thirty-second of the drive: reviews read a file of some 16
+ * GB. */
+static double reads_ns(struct bench *bench, uint64_t depth)
+{
+    const uint64_t begin_ns = bench->now_ns;
+    const uint64_t places = bench->drive->capacity_bytes / 32 / 4096;
+
+    for (size_t i = 0; i < REQUESTS; i++)
+        requests[i] = (struct bench_request){
+            .operation = FLASH_READ,
+            .depth = (uint32_t)depth,
+            .offset_bytes = random_below(&bench->random, places) * 4096,
+            .length_bytes = 4096};
+    bench_together(bench, requests, REQUESTS);
+    return (double)(bench->now_ns - begin_ns) / REQUESTS;
+}
+
+static uint64_t cache_bytes(const struct drive *drive, uint64_t blocks)
+{
+    return blocks * mapping_slc_units(drive) * drive->clustered_page_bytes;
+}
+
+/* NAN: the drive has no such thing. */
+static void measure(const struct drive *drive, double values[MEASURES])
+{
+    struct fault why = {.kind = FAULT_NONE};
+    struct bench bench;
+    uint64_t flushes[FLUSHES];
+    const uint64_t all = drive->slc_blocks_count;
+    const uint64_t left =
+        drive->slc_least_blocks_count ? drive->slc_least_blocks_count : all;
+    const uint64_t burst = larger_of(cache_bytes(drive, left) / 2, 16 * MIB);
+
+    ck_assert_msg(bench_open(&bench, drive, &why) == 0, "%s", why.text);
+    values[READ_ALONE] = reads_ns(&bench, 1);
+    values[READS_DEEP] = 1e9 / reads_ns(&bench, drive->queue_depth_count);
+    values[SEQUENTIAL_READ] = rate_of(&bench, FLASH_READ, 0, 64 * MIB);
+    for (int i = 0; i < FLUSHES; i++) {
+        bench_idle(&bench, 100000000);
+        bench_act(&bench, FLASH_WRITE, 4096 * (uint64_t)(i * 1001), 4096);
+        flushes[i] = bench_flush(&bench);
+    }
+    values[FLUSH] = bench_median(flushes, FLUSHES);
+    bench_idle(&bench, drive->idle_after_ns + 60000000000);
+    values[SEQUENTIAL_WRITE] = rate_of(&bench, FLASH_WRITE, 0, burst);
+    values[BEHIND_CACHE] = NAN;
+    if (all > 0) {
+        rate_of(&bench, FLASH_WRITE, burst, burst + burst / 4);
+        values[BEHIND_CACHE] = rate_of(&bench, FLASH_WRITE, 3 * burst, burst) /
+                               values[SEQUENTIAL_WRITE];
+    }
+    values[SUPERBLOCKS] = mapping_logical_blocks(drive);
+    values[CACHE_SHARE] = all > 0 ? (double)cache_bytes(drive, all) /
+                                        (double)drive->capacity_bytes
+                                  : NAN;
+    ck_assert_int_eq(bench.error, 0);
+    bench_close(&bench);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void draw(const char *kind, uint64_t seed, struct drive *drive)
+{
+    struct fault why = {.kind = FAULT_NONE};
+
+    ck_assert_int_eq(drive_load("ram-disk,mapping=page", drive, &why), 0);
+    drive->truths_count = 0;
+    drive->seed = seed;
+    ck_assert_msg(draw_sold(seed, kind, drive, &why) == 0 &&
+                      drive_check(drive, &why) == 0,
+                  "%s %lu: %s", kind, (unsigned long)seed, why.text);
+    drive->contents = 0;
+}
+
+START_TEST(medians_are_those_of_drives_that_are_sold)
+{
+    static double values[MEASURES][DRIVES];
+    static struct drive drive;
+    const char *kind = kinds[_i];
+    const uint64_t drives = SUITE_SANITIZED ? 4 : DRIVES;
+    size_t counts[MEASURES] = {0};
+
+    for (uint64_t seed = 1; seed <= drives; seed++) {
+        double of_drive[MEASURES];
+        draw(kind, seed, &drive);
+        drive.burst_share = drive.bridge_share = 0;
+        drive.throttle_heat_ns = drive.real_capacity_bytes = 0;
+        memset(drive.sleep_after_ns, 0, sizeof(drive.sleep_after_ns));
+        measure(&drive, of_drive);
+        for (int i = 0; i < MEASURES; i++)
+            if (!isnan(of_drive[i]))
+                values[i][counts[i]++] = of_drive[i];
+    }
+    if (drives < DRIVES)
+        return;
+    for (int i = 0; i < MEASURES; i++) {
+        const size_t count = counts[i];
+        qsort(values[i], count, sizeof(double), compare);
+        printf("%s, %s: %.4g / %.4g / %.4g of %zu\n", kind, measure_names[i],
+               values[i][count / 10], values[i][count / 2],
+               values[i][count - 1 - count / 10], count);
+    }
+    for (size_t i = 0; i < sizeof(sold) / sizeof(sold[0]); i++) {
+        const enum measure at = sold[i].measure;
+        const double median = values[at][counts[at] / 2];
+        if (strcmp(sold[i].kind, kind) != 0)
+            continue;
+        ck_assert_msg(median >= sold[i].low && median <= sold[i].high,
+                      "%s, %s: the median is %g, sold ones have %g to %g", kind,
+                      measure_names[at], median, sold[i].low, sold[i].high);
+    }
+    /* Nine of ten that are sold have an SLC cache, but those with capacitors
+     * and those of MLC. */
+    if (strcmp(kind, "nvme") == 0)
+        ck_assert_uint_ge(counts[CACHE_SHARE], DRIVES * 6 / 10);
+}
+END_TEST
+
+/* Each row of the table can be made a drive. */
+START_TEST(every_drawn_drive_can_be)
+{
+    static struct drive drive;
+
+    const uint64_t end = 1000 + (uint64_t)suite_seeds(500);
+
+    for (uint64_t seed = 1000; seed < end; seed++) {
+        struct fault why = {.kind = FAULT_NONE};
+        struct flash *flash = NULL;
+        draw(kinds[_i], seed, &drive);
+        ck_assert_msg(flash_create(&drive, &flash, &why) == 0, "%s %lu: %s",
+                      kinds[_i], (unsigned long)seed, why.text);
+        flash_destroy(flash);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("random_sold");
+    TCase *cases = tcase_create("random_sold");
+
+    tcase_set_timeout(cases, 600);
+    tcase_add_loop_test(cases, medians_are_those_of_drives_that_are_sold, 0, 4);
+    tcase_add_loop_test(cases, every_drawn_drive_can_be, 0, 4);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
