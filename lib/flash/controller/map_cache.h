@@ -9,8 +9,8 @@
 /*
  * Which part of the mapping table the controller has in memory (DFTL: Gupta,
  * Kim, Urgaonkar 2009). The table is kept in flash, and fetched in mapping
- * pages of `mapping_fetch_bytes`. The cache holds those used last. Behind it may
- * be a larger one in the host's memory (NVMe's host memory buffer), which takes
+ * pages of `mapping_fetch_bytes`. The cache holds those used last. A larger one
+ * in the host's memory (NVMe's host memory buffer) may be behind it, and takes
  * what leaves the first: each mapping page is in one of the two. A drive whose
  * table is larger than both reads flash before it knows where to read.
  */
