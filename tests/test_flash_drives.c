@@ -523,6 +523,8 @@ static const struct effect {
     {"write_buffer_overflow", "empty", ",write_buffer_bytes=16KiB"},
     {"interface_bytes_per_second", "251MB", ""},
     {"command_ns", "21us", ""},
+    {"latency_ns", "5us", ""},
+    {"write_latency_ns", "5us", ""},
     {"flush_work_ns", "1ms", ""},
     {"flush_ns", "500us", ""},
     {"queue_depth_count", "4", ""},

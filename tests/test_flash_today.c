@@ -305,6 +305,35 @@ START_TEST(
 }
 END_TEST
 
+/* Commands wait for each other's overhead, but not for each other's latency:
+ * one takes both, and many the first. */
+START_TEST(latency_is_no_overhead)
+{
+    enum { COUNT = 32 };
+    struct bench bench =
+        bench_with("latency_ns=1ms,write_latency_ns=2ms,"
+                   "write_buffer_bytes=1MiB,queue_depth_count=32");
+    const uint64_t read_ns = HIT_NS + 1000000,
+                   write_ns = COMMAND_NS + LINK_NS + 3000000;
+    struct flash_done done[COUNT];
+    size_t count;
+
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), read_ns);
+    ck_assert_uint_eq(bench_write(&bench, 0, PAGE), write_ns);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const struct flash_request request = {.operation = FLASH_WRITE,
+                                              .offset_bytes = i * PAGE,
+                                              .length_bytes = PAGE};
+        bench_expect(flash_submit(bench.flash, bench.now_ns, &request) == 0);
+    }
+    flash_advance(bench.flash, bench.now_ns + 1000000000, done, COUNT, &count);
+    ck_assert_uint_eq(count, COUNT);
+    ck_assert_uint_eq(done[COUNT - 1].complete_ns - bench.now_ns,
+                      write_ns + (COUNT - 1) * COMMAND_NS);
+    bench_close(&bench);
+}
+END_TEST
+
 /* A flush programs the pages of the mapping after those of data, and only where
  * something changed; `extra`: how the drive keeps what it takes in. */
 START_TEST(a_flush_with_something_to_do_takes_its_own_time)
@@ -430,6 +459,7 @@ int main(void)
                    fua_costs_what_a_write_costs_where_the_buffer_is_protected);
     tcase_add_loop_test(
         cases, the_flash_cache_shrinks_in_step_with_what_is_used, 0, 9);
+    tcase_add_test(cases, latency_is_no_overhead);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

@@ -55,9 +55,13 @@ static uint64_t accept_command(struct flash *flash,
                                const struct flash_request *request,
                                uint64_t begin_ns)
 {
+    uint64_t latency_ns = flash->drive.latency_ns;
+
+    if (request->operation == FLASH_WRITE)
+        latency_ns += flash->drive.write_latency_ns;
     flash->command_free_ns = later(begin_ns, flash->command_free_ns) +
                              serve_lasting(flash, overhead_ns(flash, request));
-    return flash->command_free_ns;
+    return flash->command_free_ns + serve_lasting(flash, latency_ns);
 }
 
 /* ---- reads ------------------------------------------------------------- */

@@ -153,6 +153,7 @@ struct drive {
     /* [host] */
     uint64_t interface_bytes_per_second;
     uint64_t command_ns, write_command_ns, flush_ns, flush_work_ns;
+    uint64_t latency_ns, write_latency_ns;
     uint64_t request_limit_bytes, queue_depth_count, scheduler;
     uint64_t fua, write_zeroes;
     uint64_t discard, discard_ns, discard_page_ns;

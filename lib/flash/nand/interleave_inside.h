@@ -152,7 +152,8 @@ struct room {
     uint64_t gathered_bytes;       /* that wait for the rest of their program */
     struct ticket *tickets;        /* a ring, in the order of asking */
     uint32_t size, head, count;
-    uint32_t arriving; /* the gate of the last that is not there; NONE */
+    uint32_t coming_count; /* tickets that had room, and are not there */
+    uint32_t arriving;     /* the gate of the last that is not there; NONE */
     uint16_t draining[1 << DRAINING_BITS]; /* units, by hash */
 };
 

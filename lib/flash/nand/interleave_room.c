@@ -16,7 +16,8 @@ static struct ticket *ticket_at(const struct room *room, uint32_t index)
     return &room->tickets[at < room->size ? at : at - room->size];
 }
 
-/* Each ticket may have an event: what it brings is there. */
+/* Each ticket may have an event, also when it has its room already: what it
+ * brings is there. */
 static int more_tickets(struct interleave *il)
 {
     struct room *room = &il->room;
@@ -71,6 +72,7 @@ static void let_in(struct interleave *il)
         uint64_t there_ns =
             transfer(il, ticket.bytes, ticket.transfer_ns, begin_ns);
         expect(il, there_ns, EVENT_ARRIVED, ticket.gate);
+        room->coming_count++;
         job->least_ns = later(job->least_ns, there_ns);
         job->tickets_left_count--;
         interleave_settle(il, ticket.job);
@@ -81,6 +83,7 @@ void interleave_arrived(struct interleave *il, uint32_t gate)
 {
     if (il->room.arriving == gate)
         il->room.arriving = NONE;
+    il->room.coming_count--;
     il->gates[gate].left_count--;
     interleave_wake(il, gate);
     interleave_leave_gate(il, &gate);
@@ -93,7 +96,7 @@ uint64_t interleave_admit(struct interleave *il,
 
     if (room->count == 0 && has_room(room, piece->bytes))
         return transfer(il, piece->bytes, piece->transfer_ns, piece->begin_ns);
-    if (room->count == room->size && more_tickets(il)) {
+    if (room->count + room->coming_count >= room->size && more_tickets(il)) {
         il->error = -ENOMEM;
         return piece->begin_ns;
     }

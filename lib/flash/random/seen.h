@@ -63,8 +63,12 @@ void draw_costs(struct bench *bench, enum flash_operation operation,
 /* Surely seen, surely not, or neither. */
 enum shown { SHOWN_NOT, SHOWN_PERHAPS, SHOWN };
 /* Do boundaries of pages and of blocks show in short reads across them? */
-int draw_boundaries(const struct drive *drive, enum shown *page,
-                    enum shown *block, struct fault *why);
+struct boundaries_seen {
+    enum shown page, block;
+    uint64_t page_bytes; /* that one sense brings */
+};
+int draw_boundaries(const struct drive *drive, struct boundaries_seen *seen,
+                    struct fault *why);
 /* How many bytes behind a stream are read ahead, 0: none; and does it show? */
 int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
                          struct fault *why);

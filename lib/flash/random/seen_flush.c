@@ -110,7 +110,9 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     measure(&bench, long_bytes, &more);
     const bool lies =
         keeps && (drive->flush_lies || drive->write_buffer_protected);
-    const bool waits_for_more = keeps || drive_holds_pages(drive);
+    /* Pages wait for others of their program; the map waits for a flush. */
+    const bool waits_for_more =
+        keeps || drive_holds_pages(drive) || drive->flush_work_ns > 0;
     if (lies) {
         seen->honesty = "free";
         seen->honesty_seen = is_too_quick(&bench, page_bytes, &one) ||

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "lib/flash/drive/geometry.h"
+#include "lib/flash/nand/layout.h"
+
 enum { ALIGN_PLACES = 65, STREAM_READS = 8 };
 
 static const uint64_t short_bytes = 1024, small_bytes = 4 * KIB,
@@ -50,16 +53,40 @@ static enum shown step_at(struct bench *bench, uint64_t bytes)
     return above - below < effect_none ? SHOWN_NOT : SHOWN_PERHAPS;
 }
 
-int draw_boundaries(const struct drive *drive, enum shown *page,
-                    enum shown *block, struct fault *why)
+/* Neighbours that one sense of a bank brings: a page of each plane. */
+static int find_sensed_bytes(const struct drive *drive, uint64_t *bytes)
 {
-    struct bench bench;
-    const int error = bench_open(&bench, drive, why);
+    struct layout *layout;
+    uint32_t run = 1;
 
+    *bytes = drive_page_bytes(drive);
+    if (!drive_has_layout(drive))
+        return 0;
+    const int error =
+        layout_create(drive, (uint32_t)drive->program_pages_count, &layout);
     if (error)
         return error;
-    *page = step_at(&bench, drive->page_bytes * drive->superblock_chips_count);
-    *block = step_at(&bench, draw_block_bytes(drive));
+    while (run < layout->row.by &&
+           layout->places[run].bank == layout->places[0].bank &&
+           layout->places[run].stage == layout->places[0].stage)
+        run++;
+    *bytes = run * drive_section_bytes(drive);
+    layout_destroy(layout);
+    return 0;
+}
+
+int draw_boundaries(const struct drive *drive, struct boundaries_seen *seen,
+                    struct fault *why)
+{
+    struct bench bench;
+    int error = find_sensed_bytes(drive, &seen->page_bytes);
+
+    if (!error)
+        error = bench_open(&bench, drive, why);
+    if (error)
+        return error;
+    seen->page = step_at(&bench, seen->page_bytes);
+    seen->block = step_at(&bench, draw_block_bytes(drive));
     bench_close(&bench);
     return bench.error;
 }

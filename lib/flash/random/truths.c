@@ -186,19 +186,18 @@ static const uint64_t read_page_most_bytes = 64 * KIB;
 
 static int state_reads(struct drive *drive, struct fault *why)
 {
-    enum shown page = SHOWN_PERHAPS, block = SHOWN_PERHAPS;
+    struct boundaries_seen boundaries = {SHOWN_PERHAPS, SHOWN_PERHAPS, 0};
     uint64_t bytes = 0;
     bool seen = false;
-    int error = draw_boundaries(drive, &page, &block, why);
+    int error = draw_boundaries(drive, &boundaries, why);
 
     if (!error)
         error = draw_read_ahead_seen(drive, &bytes, &seen, why);
-    const uint64_t page_bytes =
-        drive->page_bytes * drive->superblock_chips_count;
     state_number(drive, "read_page",
-                 page == SHOWN && page_bytes <= read_page_most_bytes,
-                 page_bytes);
-    state_number(drive, "read_boundary", block == SHOWN,
+                 boundaries.page == SHOWN &&
+                     boundaries.page_bytes <= read_page_most_bytes,
+                 boundaries.page_bytes);
+    state_number(drive, "read_boundary", boundaries.block == SHOWN,
                  draw_block_bytes(drive));
     if (bytes == 0)
         state(drive, "read_ahead", "absent");
