@@ -251,7 +251,10 @@ lib/flash/controller/serve_write.c|s/flash->write_buffer \&\& !safe \&\&/flash->
 lib/flash/controller/serve_write.c|s/link_bytes = way.no_data ? 0 :/link_bytes =/|test_flash_commands|
 lib/flash/controller/write_buffer.c|s/^    hash_all(buffer);/    (void)hash_all;/|test_flash_commands|
 lib/flash/disturbance/faults.c|s/if (from < to)/if (false)/|test_flash_commands|
-lib/flash/disturbance/faults.c|s/        at %= real;/        at %= real \/ 2;/|test_flash_commands|
+lib/flash/disturbance/faults.c|s/at %= faults->wrap_bytes;/at %= faults->wrap_bytes \/ 2;/|test_flash_commands|
+lib/flash/disturbance/faults.c|s/? faults->wrap_bytes : real;/? UINT64_MAX : real;/|test_flash_commands|
+lib/flash/disturbance/faults.c|s/request->length_bytes > faults->real_bytes)/request->length_bytes > 2 * faults->real_bytes)/|test_flash_commands|
+lib/flash/drive/check.c|s/while (wrap <= drive->real/while (wrap < drive->real/|test_flash_commands|
 lib/flash/drive/check.c|s/return drive->real_capacity_bytes \&\& real/return false \&\& real/|test_flash_commands|
 lib/flash/controller/serve.c|s/if (!piece.is_lost)$/if (true)/|test_flash_commands|
 lib/flash/controller/map_cache.c|s/    if (cache->host \&\& read_buffer_oldest/    if (false \&\& read_buffer_oldest/|test_flash_today|

@@ -340,6 +340,115 @@ START_TEST(a_fake_that_drops_works_no_flash_for_it)
 }
 END_TEST
 
+/* What is in the first bytes of a page. */
+static unsigned char first_byte(struct bench *bench, uint64_t page)
+{
+    unsigned char data[512];
+
+    bench_do(bench, FLASH_READ, page * PAGE, sizeof(data), data);
+    return data[0];
+}
+
+/* Page i holds i % 251 + 1. */
+static void fill_pages(struct bench *bench, uint64_t first, uint64_t end)
+{
+    unsigned char data[PAGE];
+
+    for (uint64_t page = first; page < end; page++) {
+        memset(data, (int)(page % 251) + 1, sizeof(data));
+        bench_do(bench, FLASH_WRITE, page * PAGE, PAGE, data);
+    }
+}
+
+/* Where real <= a % wrap nothing is kept; elsewhere the last page written at
+ * one place a % wrap is. The second row has no power of two. */
+START_TEST(a_chain_wraps_beyond_a_part_that_is_lost)
+{
+    static const struct {
+        const char *keys;
+        uint64_t real, wrap;
+    } rows[] = {
+        {"real_capacity_bytes=1MiB,fake_capacity=chain", 256, 512},
+        {"real_capacity_bytes=1200KiB,fake_capacity=chain,"
+         "fake_wrap_bytes=1400KiB",
+         300, 350},
+    };
+    struct bench bench = bench_with(rows[_i].keys);
+    const uint64_t wrap = rows[_i].wrap;
+
+    fill_pages(&bench, 0, PAGES);
+    for (uint64_t page = 0; page < PAGES; page++) {
+        const uint64_t last =
+            page % wrap + (PAGES - 1 - page % wrap) / wrap * wrap;
+        const bool kept = page % wrap < rows[_i].real;
+        ck_assert_uint_eq(first_byte(&bench, page), kept ? last % 251 + 1 : 0);
+    }
+    /* Over the end of what is lost. */
+    unsigned char data[2 * PAGE];
+    memset(data, 255, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, (wrap - 1) * PAGE, sizeof(data), data);
+    ck_assert_uint_eq(first_byte(&bench, 0), 255);
+    bench_close(&bench);
+}
+END_TEST
+
+/* 1,000,000 bytes are 244 pages and 576 bytes. */
+START_TEST(a_fake_has_any_number_of_sectors)
+{
+    enum { REAL_SECTORS = 1953, SECTOR = 512 };
+    struct bench bench =
+        bench_with("real_capacity_bytes=999936,fake_capacity=drops");
+    unsigned char data[SECTOR];
+
+    for (uint64_t i = REAL_SECTORS - 9; i < REAL_SECTORS + 9; i++) {
+        memset(data, 7, sizeof(data));
+        bench_do(&bench, FLASH_WRITE, i * SECTOR, SECTOR, data);
+        bench_do(&bench, FLASH_READ, i * SECTOR, SECTOR, data);
+        ck_assert_uint_eq(data[SECTOR - 1], i < REAL_SECTORS ? 7 : 0);
+    }
+    bench_close(&bench);
+    bench = bench_with("real_capacity_bytes=999936");
+    fill_pages(&bench, 0, PAGES);
+    /* The sector at the start is that of page 976 and a half: 8 * 976.5 is
+     * 4 * 1953. */
+    ck_assert_uint_eq(first_byte(&bench, 0), 976 % 251 + 1);
+    bench_close(&bench);
+}
+END_TEST
+
+/* The error of one request. */
+static int error_of(struct bench *bench, enum flash_operation operation,
+                    uint64_t offset_bytes, uint64_t length_bytes)
+{
+    const struct flash_request request = {.operation = operation,
+                                          .offset_bytes = offset_bytes,
+                                          .length_bytes = length_bytes};
+    struct flash_done done = {.error = 0};
+    size_t count = 0;
+
+    ck_assert_int_eq(flash_submit(bench->flash, bench->now_ns, &request), 0);
+    while (count == 0) {
+        bench->now_ns = flash_next_event_ns(bench->flash);
+        flash_advance(bench->flash, bench->now_ns, &done, 1, &count);
+    }
+    return done.error;
+}
+
+START_TEST(a_fake_can_fail_beyond_what_there_is)
+{
+    struct bench bench = bench_with(FAKE "errors");
+
+    for (int write = 0; write < 2; write++) {
+        const enum flash_operation does = write ? FLASH_WRITE : FLASH_READ;
+        ck_assert_int_eq(error_of(&bench, does, REAL_BYTES - PAGE, PAGE), 0);
+        ck_assert_int_eq(error_of(&bench, does, REAL_BYTES - 512, PAGE), -EIO);
+        ck_assert_int_eq(error_of(&bench, does, REAL_BYTES, PAGE), -EIO);
+    }
+    ck_assert_int_eq(error_of(&bench, FLASH_FLUSH, 0, 0), 0);
+    bench_close(&bench);
+}
+END_TEST
+
 /* What the buffer gives out is what was put in, whatever the order. */
 START_TEST(runs_of_one_unit_leave_the_buffer_alone)
 {
@@ -395,6 +504,9 @@ int main(void)
     tcase_add_test(cases, a_power_cut_keeps_what_was_written_with_fua);
     tcase_add_test(cases, a_fake_that_wraps_keeps_it_where_it_overwrites);
     tcase_add_test(cases, a_fake_that_drops_works_no_flash_for_it);
+    tcase_add_loop_test(cases, a_chain_wraps_beyond_a_part_that_is_lost, 0, 2);
+    tcase_add_test(cases, a_fake_has_any_number_of_sectors);
+    tcase_add_test(cases, a_fake_can_fail_beyond_what_there_is);
     tcase_add_test(cases, runs_of_one_unit_leave_the_buffer_alone);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

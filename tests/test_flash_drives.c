@@ -671,6 +671,8 @@ static const struct effect {
     {"read_only_at_ns", "200ms", ""},
     {"real_capacity_bytes", "256KiB", ""},
     {"fake_capacity", "drops", ",real_capacity_bytes=256KiB"},
+    {"fake_wrap_bytes", "384KiB",
+     ",real_capacity_bytes=256KiB,fake_capacity=chain"},
 };
 
 static const struct effect *effect_of(const char *key)

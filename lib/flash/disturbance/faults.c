@@ -17,8 +17,10 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->read_error_share = drive->read_error_share;
     faults->write_error_share = drive->write_error_share;
     faults->flush_lies = drive->flush_lies != 0;
-    faults->drops = drive->fake_capacity == FAKE_DROPS;
     faults->real_bytes = drive->real_capacity_bytes;
+    faults->wrap_bytes = drive_wrap_bytes(drive);
+    faults->fails_beyond =
+        faults->real_bytes && drive->fake_capacity == FAKE_ERRORS;
     faults->is_protected = drive->write_buffer_protected != 0;
     faults->vanish_at_ns = drive->vanish_at_ns;
     faults->power_cut_at_ns = drive->power_cut_at_ns;
@@ -67,6 +69,9 @@ int faults_error(struct faults *faults, const struct flash_request *request,
     if (faults->read_only_at_ns && begin_ns >= faults->read_only_at_ns &&
         request->operation != FLASH_READ && request->operation != FLASH_FLUSH)
         return -EROFS;
+    if (faults->fails_beyond &&
+        request->offset_bytes + request->length_bytes > faults->real_bytes)
+        return -EIO;
     if (request->operation == FLASH_READ)
         share = faults->read_error_share;
     if (request->operation == FLASH_WRITE)
@@ -77,20 +82,22 @@ int faults_error(struct faults *faults, const struct flash_request *request,
 bool faults_next(const struct faults *faults, const struct flash_request *whole,
                  struct faults_piece *piece)
 {
-    uint64_t real = faults->real_bytes;
-    uint64_t at = whole->offset_bytes + piece->done_bytes;
-    uint64_t left = whole->length_bytes - piece->done_bytes;
+    const uint64_t real = faults->real_bytes;
+    const uint64_t from = whole->offset_bytes + piece->done_bytes;
+    uint64_t at = from, left = whole->length_bytes - piece->done_bytes;
 
     if (left == 0 && piece->is_begun)
         return false;
     piece->is_begun = true;
-    piece->is_lost = real && at >= real && faults->drops;
-    if (real && !piece->is_lost) {
-        at %= real;
-        left = left < real - at ? left : real - at;
+    piece->is_lost = false;
+    if (real) {
+        at %= faults->wrap_bytes;
+        piece->is_lost = at >= real;
+        const uint64_t end = piece->is_lost ? faults->wrap_bytes : real;
+        left = left < end - at ? left : end - at;
     }
     piece->request = *whole;
-    piece->request.offset_bytes = at;
+    piece->request.offset_bytes = piece->is_lost ? from : at;
     piece->request.length_bytes = left;
     if (whole->data)
         piece->request.data = (unsigned char *)whole->data + piece->done_bytes;

@@ -23,8 +23,11 @@ struct faults_undo;
 struct faults {
     bool on;
     double read_error_share, write_error_share;
-    bool flush_lies, drops; /* beyond the real capacity; else it wraps */
-    uint64_t real_bytes;    /* 0: what it says */
+    bool flush_lies;
+    /* 0: what it says. After how many bytes it begins again; does what is
+     * beyond fail? */
+    uint64_t real_bytes, wrap_bytes;
+    bool fails_beyond;
     uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     bool is_protected; /* what was taken in outlives a power cut */
@@ -46,7 +49,8 @@ int faults_error(struct faults *faults, const struct flash_request *request,
 /* A part of a request where the drive really keeps it. At first zeroed. */
 struct faults_piece {
     struct flash_request request;
-    bool is_lost; /* it lies beyond what there is: nowhere */
+    bool is_lost; /* it lies beyond what there is: nowhere, and keeps the
+                     offset that it was asked for */
     bool is_begun;
     uint64_t done_bytes; /* of the whole */
 };

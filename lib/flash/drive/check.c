@@ -27,6 +27,37 @@ uint64_t drive_inside_bytes(const struct drive *drive)
                : drive->capacity_bytes;
 }
 
+uint64_t drive_wrap_bytes(const struct drive *drive)
+{
+    uint64_t wrap = 1;
+
+    if (drive->fake_capacity == FAKE_WRAPS)
+        return drive->real_capacity_bytes;
+    if (drive->fake_capacity != FAKE_CHAIN)
+        return UINT64_MAX;
+    while (wrap <= drive->real_capacity_bytes)
+        wrap *= 2;
+    return drive->fake_wrap_bytes ? drive->fake_wrap_bytes : wrap;
+}
+
+static int check_fake(const struct drive *drive, struct fault *why)
+{
+    const uint64_t real = drive->real_capacity_bytes;
+
+    if (real % 512 || real > drive->capacity_bytes)
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: real_capacity_bytes must be a multiple of 512 "
+                         "and at most capacity_bytes",
+                         drive->name);
+    if (drive->fake_wrap_bytes &&
+        (drive->fake_wrap_bytes % 512 || drive->fake_wrap_bytes < real))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: fake_wrap_bytes must be a multiple of 512 and at "
+                         "least real_capacity_bytes",
+                         drive->name);
+    return 0;
+}
+
 /* Sizes that hold for every drive. */
 static int check_sizes(const struct drive *drive, struct fault *why)
 {
@@ -38,12 +69,6 @@ static int check_sizes(const struct drive *drive, struct fault *why)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: request_limit_bytes and page_bytes must be "
                          "multiples of 512",
-                         drive->name);
-    if (drive->real_capacity_bytes % 4096 ||
-        drive->real_capacity_bytes > drive->capacity_bytes)
-        return fault_set(why, FAULT_OPEN, -EINVAL,
-                         "%s: real_capacity_bytes must be a multiple of 4096 "
-                         "and at most capacity_bytes",
                          drive->name);
     if (drive->outlier_factor_low > drive->outlier_factor_high)
         return fault_set(why, FAULT_OPEN, -EINVAL,
@@ -325,6 +350,8 @@ int drive_check(const struct drive *drive, struct fault *why)
 {
     int error = check_sizes(drive, why);
 
+    if (!error)
+        error = check_fake(drive, why);
     if (!error)
         error = check_noise(drive, why);
     if (error || drive->mapping == MAPPING_DIRECT)

@@ -45,7 +45,7 @@ enum die_queue_kind { DIE_QUEUE_NONE, DIE_QUEUE_FIFO, DIE_QUEUE_READ_FIRST };
 enum suspend_kind { SUSPEND_NOTHING, SUSPEND_ERASES, SUSPEND_PROGRAMS };
 enum striping_kind { STRIPING_FIXED, STRIPING_PERMUTED, STRIPING_HASHED };
 enum bus_policy_kind { BUS_RELEASED, BUS_HELD };
-enum fake_capacity_kind { FAKE_WRAPS, FAKE_DROPS };
+enum fake_capacity_kind { FAKE_WRAPS, FAKE_DROPS, FAKE_CHAIN, FAKE_ERRORS };
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -188,6 +188,7 @@ struct drive {
     uint64_t power_cut_at_ns, power_back_ns, vanish_at_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
+    uint64_t fake_wrap_bytes;
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];
     size_t truths_count;
@@ -213,6 +214,10 @@ int drive_check(const struct drive *drive, struct fault *why);
 /* What the flash inside holds: less than is shown where the capacity is a fake,
  * but at least as many clustered blocks as a drive must have. */
 uint64_t drive_inside_bytes(const struct drive *drive);
+
+/* After how many bytes a fake capacity begins again at its first byte;
+ * UINT64_MAX: it does not. */
+uint64_t drive_wrap_bytes(const struct drive *drive);
 
 /* The truth about a parameter, or NULL when the file does not state it. */
 const char *drive_truth(const struct drive *drive, const char *parameter);

@@ -432,8 +432,13 @@ const struct key_row drive_keys[] = {
        "takes no writes from that time on; 0: never"),
     BYTES("faults", real_capacity_bytes, 0, 16384 * GIB, "0",
           "what there really is; 0: what it says"),
-    CHOICE("faults", fake_capacity, "wraps", CHOICES("wraps", "drops"),
-           "beyond what there is: begins again; or is lost"),
+    CHOICE("faults", fake_capacity, "wraps",
+           CHOICES("wraps", "drops", "chain", "errors"),
+           "beyond what there is: begins again; is lost; chain: is lost, and "
+           "begins again after fake_wrap_bytes; reads and writes fail"),
+    BYTES("faults", fake_wrap_bytes, 0, 16384 * GIB, "0",
+          "chain: from one beginning to the next; 0: the power of two above "
+          "real_capacity_bytes"),
 };
 
 const size_t drive_keys_count = sizeof(drive_keys) / sizeof(drive_keys[0]);

@@ -351,19 +351,21 @@ static int state_beside(struct drive *drive, struct fault *why)
     return 0;
 }
 
-/* A drive that wraps is told by its upper bits. */
+/* A drive that wraps is told by its upper bits. What fails beyond its capacity
+ * keeps as little there as what drops it. */
 static void state_capacity(struct drive *drive)
 {
     const uint64_t real = drive->real_capacity_bytes;
     const bool fake = real > 0 && real < drive->capacity_bytes;
-    const bool drops = drive->fake_capacity == FAKE_DROPS;
+    const bool drops = drive_wrap_bytes(drive) >= drive->capacity_bytes;
+    const bool chain = drive->fake_capacity == FAKE_CHAIN;
 
     state(drive, "capacity_kind",
           !fake   ? "genuine"
           : drops ? "drops"
                   : "wraps");
     state_number(drive, "real_capacity",
-                 !fake || drops || (real & (real - 1)) == 0,
+                 !fake || drops || (!chain && (real & (real - 1)) == 0),
                  fake ? real : drive->capacity_bytes);
 }
 
