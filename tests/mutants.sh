@@ -256,7 +256,11 @@ lib/flash/disturbance/faults.c|s/? faults->wrap_bytes : real;/? UINT64_MAX : rea
 lib/flash/disturbance/faults.c|s/request->length_bytes > faults->real_bytes)/request->length_bytes > 2 * faults->real_bytes)/|test_flash_commands|
 lib/flash/drive/check.c|s/while (wrap <= drive->real/while (wrap < drive->real/|test_flash_commands|
 lib/flash/drive/check.c|s/return drive->real_capacity_bytes \&\& real/return false \&\& real/|test_flash_commands|
-lib/flash/controller/serve.c|s/if (!piece.is_lost)$/if (true)/|test_flash_commands|
+lib/flash/controller/serve.c|s/if (piece.place == PLACE_FLASH)$/if (true)/|test_flash_commands|
+lib/flash/controller/serve.c|s/piece->done_bytes -= all_bytes - piece/piece->done_bytes += 0 * piece/|test_flash_commands|
+lib/flash/controller/late.c|s/page + count) ==$/page + count) >=/|test_flash_commands|
+lib/flash/controller/late.c|s/        if (read_buffer_find(late->pages, page))/        if (read_buffer_slot(late->pages, page) != READ_BUFFER_NONE)/|test_flash_commands|
+lib/flash/controller/late.c|s/        if (store)$/        if (false)/|test_flash_commands|
 lib/flash/controller/map_cache.c|s/    if (cache->host \&\& read_buffer_oldest/    if (false \&\& read_buffer_oldest/|test_flash_today|
 lib/flash/controller/map_cache.c|s/drive_fetch_units(drive);/1024;/|test_flash_today|
 lib/flash/controller/serve_map.c|s/        map_cache_lose_host(.*/        (void)until_ns;/|test_flash_today|

@@ -449,6 +449,118 @@ START_TEST(a_fake_can_fail_beyond_what_there_is)
 }
 END_TEST
 
+/* Of what is lost, the `cache` pages that were written last are there: as fast
+ * as the link is. */
+START_TEST(a_fake_with_a_cache_keeps_what_was_written_last)
+{
+    static const struct {
+        const char *keys;
+        uint64_t real, wrap;
+    } rows[] = {
+        {FAKE "drops,fake_cache_bytes=64KiB", 256, PAGES},
+        {FAKE "chain,fake_wrap_bytes=3MiB,fake_cache_bytes=64KiB", 256, 768},
+    };
+    enum { CACHE = 16 };
+    struct bench bench = bench_with(rows[_i].keys);
+    const uint64_t real = rows[_i].real;
+    unsigned char data[(CACHE + 4) * PAGE];
+
+    fill_pages(&bench, real, rows[_i].wrap);
+    for (uint64_t page = real; page < rows[_i].wrap; page++)
+        ck_assert_uint_eq(first_byte(&bench, page),
+                          page + CACHE >= rows[_i].wrap ? page % 251 + 1 : 0);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, 0);
+    ck_assert_uint_eq(
+        bench_do(&bench, FLASH_READ, (rows[_i].wrap - 3) * PAGE, PAGE, data),
+        COMMAND_NS + LINK_NS);
+    /* Part of a page that is there makes it the last; others push it out. */
+    memset(data, 255, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, (rows[_i].wrap - CACHE) * PAGE, 512, data);
+    fill_pages(&bench, real, real + CACHE - 1);
+    ck_assert_uint_eq(first_byte(&bench, rows[_i].wrap - CACHE), 255);
+    bench_do(&bench, FLASH_READ, (rows[_i].wrap - CACHE) * PAGE, PAGE, data);
+    ck_assert_uint_eq(data[512], (rows[_i].wrap - CACHE) % 251 + 1);
+    fill_pages(&bench, real + CACHE, real + CACHE + 1);
+    ck_assert_uint_eq(first_byte(&bench, rows[_i].wrap - CACHE), 0);
+    /* Part of a page that is not there: the rest is zeros. */
+    bench_do(&bench, FLASH_WRITE, (real + 40) * PAGE + 512, 512, data);
+    bench_do(&bench, FLASH_READ, (real + 40) * PAGE, PAGE, data);
+    ck_assert_uint_eq(data[511] + data[1024], 0);
+    ck_assert_uint_eq(data[512], 255);
+    /* One write that is longer than the cache: its end is there. */
+    memset(data, 254, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, real * PAGE, sizeof(data), data);
+    ck_assert_uint_eq(first_byte(&bench, real + 3), 0);
+    ck_assert_uint_eq(first_byte(&bench, real + 4), 254);
+    /* One read of what is there and what is not. */
+    bench_do(&bench, FLASH_READ, real * PAGE, sizeof(data), data);
+    ck_assert_uint_eq(data[4 * PAGE - 1], 0);
+    ck_assert_uint_eq(data[4 * PAGE], 254);
+    ck_assert_uint_eq(data[sizeof(data) - 1], 254);
+    bench_do(&bench, FLASH_READ, (real + CACHE + 3) * PAGE, 2 * PAGE, data);
+    ck_assert_uint_eq(data[PAGE - 1], 254);
+    ck_assert_uint_eq(data[PAGE], 0);
+    bench_close(&bench);
+}
+END_TEST
+
+/* A quarter of all pages is kept, wherever that is: the last that were written.
+ * They are in flash; nothing is where the others were. */
+START_TEST(a_fake_that_forgets_keeps_as_much_as_there_is)
+{
+    enum { REAL = PAGES / 4 };
+    struct bench bench = bench_with(FAKE "forgets");
+    unsigned char data[2 * PAGE];
+
+    fill_pages(&bench, 0, REAL);
+    for (uint64_t page = 0; page < REAL; page++)
+        ck_assert_uint_eq(first_byte(&bench, page), page % 251 + 1);
+    fill_pages(&bench, REAL, PAGES);
+    for (uint64_t page = 0; page < PAGES; page++)
+        ck_assert_uint_eq(first_byte(&bench, page),
+                          page < PAGES - REAL ? 0 : page % 251 + 1);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count, PAGES);
+    ck_assert_uint_eq(bench_read(&bench, 0, PAGE), COMMAND_NS + LINK_NS);
+    ck_assert_uint_gt(bench_read(&bench, (PAGES - 1) * PAGE, PAGE),
+                      COMMAND_NS + LINK_NS + 50000);
+    /* Once more: the one after it is now the oldest. */
+    memset(data, 255, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, (PAGES - REAL) * PAGE, PAGE, data);
+    bench_do(&bench, FLASH_WRITE, 5 * PAGE + 512, PAGE, data);
+    ck_assert_uint_eq(first_byte(&bench, PAGES - REAL), 255);
+    ck_assert_uint_eq(first_byte(&bench, PAGES - REAL + 1), 0);
+    ck_assert_uint_eq(first_byte(&bench, PAGES - REAL + 2), 0);
+    ck_assert_uint_eq(first_byte(&bench, PAGES - REAL + 3),
+                      (PAGES - REAL + 3) % 251 + 1);
+    bench_do(&bench, FLASH_READ, 5 * PAGE, sizeof(data), data);
+    ck_assert_uint_eq(data[511] + data[512 + PAGE], 0);
+    ck_assert_uint_eq(data[512] & data[512 + PAGE - 1], 255);
+    bench_close(&bench);
+}
+END_TEST
+
+/* It is nowhere else, so nothing may ask for it there. */
+START_TEST(what_does_not_go_with_a_fake_is_refused)
+{
+    static const char *const refused[] = {
+        FAKE "wraps,fake_cache_bytes=64KiB",
+        FAKE "drops,fake_cache_bytes=3MiB",
+        FAKE "drops,fake_cache_bytes=6000",
+        FAKE "drops,fake_cache_bytes=64KiB,power_cut_at_ns=1s",
+        FAKE "forgets,content_unit_bytes=4KiB",
+        "fake_cache_bytes=64KiB,fake_capacity=drops",
+        "real_capacity_bytes=1000",
+        "real_capacity_bytes=1MiB,fake_capacity=chain,fake_wrap_bytes=512KiB",
+    };
+    struct drive drive = drive_with("");
+    struct fault why = {FAULT_NONE, ""};
+
+    ck_assert_int_eq(drive_set(&drive, refused[_i], &why), 0);
+    ck_assert_int_eq(drive_check(&drive, &why), -EINVAL);
+    ck_assert(strstr(why.text, "must be") || strstr(why.text, "go"));
+}
+END_TEST
+
 /* What the buffer gives out is what was put in, whatever the order. */
 START_TEST(runs_of_one_unit_leave_the_buffer_alone)
 {
@@ -507,6 +619,10 @@ int main(void)
     tcase_add_loop_test(cases, a_chain_wraps_beyond_a_part_that_is_lost, 0, 2);
     tcase_add_test(cases, a_fake_has_any_number_of_sectors);
     tcase_add_test(cases, a_fake_can_fail_beyond_what_there_is);
+    tcase_add_loop_test(cases, a_fake_with_a_cache_keeps_what_was_written_last,
+                        0, 2);
+    tcase_add_test(cases, a_fake_that_forgets_keeps_as_much_as_there_is);
+    tcase_add_loop_test(cases, what_does_not_go_with_a_fake_is_refused, 0, 8);
     tcase_add_test(cases, runs_of_one_unit_leave_the_buffer_alone);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

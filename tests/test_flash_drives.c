@@ -673,6 +673,8 @@ static const struct effect {
     {"fake_capacity", "drops", ",real_capacity_bytes=256KiB"},
     {"fake_wrap_bytes", "384KiB",
      ",real_capacity_bytes=256KiB,fake_capacity=chain"},
+    {"fake_cache_bytes", "64KiB",
+     ",real_capacity_bytes=256KiB,fake_capacity=drops"},
 };
 
 static const struct effect *effect_of(const char *key)

@@ -493,6 +493,23 @@ static int create_memory(struct flash *flash)
     return error;
 }
 
+/* What a fake keeps of what is beyond it. A cache lies behind the flash. */
+static int create_late(struct flash *flash)
+{
+    const struct drive *drive = &flash->drive;
+    const uint64_t page = LATE_PAGE_BYTES;
+    const bool forgets =
+        drive->fake_capacity == FAKE_FORGETS && drive->real_capacity_bytes;
+    const uint64_t bytes =
+        forgets ? drive->real_capacity_bytes : drive->fake_cache_bytes;
+
+    if (bytes == 0)
+        return 0;
+    return late_create(
+        forgets ? 0 : (drive->capacity_bytes + page - 1) / page * page,
+        (uint32_t)(bytes / page), &flash->late);
+}
+
 static int create_flash(struct flash *flash, struct fault *why)
 {
     const struct drive *drive = &flash->drive;
@@ -554,6 +571,8 @@ int flash_create(const struct drive *drive, struct flash **result,
     error = working_create(&flash->working, (uint32_t)drive->queue_depth_count);
     if (!error)
         error = create_flash(flash, why);
+    if (!error)
+        error = create_late(flash);
     if (!error && drive->contents)
         error = store_create(drive->capacity_bytes,
                              drive->initial_state == INITIAL_WRITTEN,
@@ -582,6 +601,7 @@ void flash_destroy(struct flash *flash)
     faults_destroy(&flash->faults);
     store_destroy(flash->store);
     content_destroy(flash->content);
+    late_destroy(flash->late);
     write_buffer_destroy(flash->write_buffer);
     write_cache_destroy(flash->write_cache);
     map_cache_destroy(flash->map_cache);

@@ -6,7 +6,7 @@
 
 #include "lib/base/random.h"
 
-#define NONE UINT32_MAX
+#define NONE READ_BUFFER_NONE
 #define NO_PAGE UINT64_MAX
 
 /* Slots in a ring of use (slot `capacity` is its anchor), found through chains
@@ -23,7 +23,7 @@ struct read_buffer {
     uint32_t *heads;
 };
 
-static uint32_t *head_of(struct read_buffer *buffer, uint64_t page)
+static uint32_t *head_of(const struct read_buffer *buffer, uint64_t page)
 {
     return &buffer->heads[random_mix(page) & buffer->mask];
 }
@@ -69,7 +69,7 @@ static void unchain(struct read_buffer *buffer, uint32_t at)
     buffer->slots[at].page = NO_PAGE;
 }
 
-static uint32_t lookup(struct read_buffer *buffer, uint64_t page)
+static uint32_t lookup(const struct read_buffer *buffer, uint64_t page)
 {
     uint32_t at = *head_of(buffer, page);
 
@@ -114,6 +114,11 @@ void read_buffer_destroy(struct read_buffer *buffer)
     free(buffer->slots);
     free(buffer->heads);
     free(buffer);
+}
+
+uint32_t read_buffer_slot(const struct read_buffer *buffer, uint64_t page)
+{
+    return lookup(buffer, page);
 }
 
 bool read_buffer_find(struct read_buffer *buffer, uint64_t page)

@@ -249,6 +249,24 @@ static uint64_t serve_operation(struct flash *flash,
     return begin_ns;
 }
 
+/* The next piece of a request, with what a fake keeps of what is beyond it. */
+static bool next_piece(struct flash *flash, const struct flash_request *whole,
+                       struct faults_piece *piece)
+{
+    if (!faults_next(&flash->faults, whole, piece))
+        return false;
+    if (!flash->late || piece->place != PLACE_NOWHERE)
+        return true;
+    const uint64_t all_bytes = piece->request.length_bytes;
+    if (late_find(flash->late, &piece->request.offset_bytes,
+                  &piece->request.length_bytes))
+        piece->place = flash->drive.fake_capacity == FAKE_FORGETS
+                           ? PLACE_FLASH
+                           : PLACE_MEMORY;
+    piece->done_bytes -= all_bytes - piece->request.length_bytes;
+    return true;
+}
+
 /* The same where the drive really keeps it. What is beyond a capacity that is a
  * fake takes no more than the link's time. */
 static uint64_t serve_pieces(struct flash *flash,
@@ -258,11 +276,11 @@ static uint64_t serve_pieces(struct flash *flash,
     struct faults_piece piece = {.done_bytes = 0};
     uint64_t done = begin_ns;
 
-    if (!flash->faults.real_bytes)
+    if (!flash->faults.is_fake)
         return serve_operation(flash, request, begin_ns);
-    while (faults_next(&flash->faults, request, &piece)) {
+    while (next_piece(flash, request, &piece)) {
         uint64_t ready = begin_ns;
-        if (!piece.is_lost)
+        if (piece.place == PLACE_FLASH)
             ready = serve_operation(flash, &piece.request, begin_ns);
         else if (request->operation != FLASH_DISCARD)
             ready = serve_transfer(flash, begin_ns,
@@ -321,7 +339,7 @@ static int move_data(struct flash *flash, const struct flash_request *request)
                    ? store_read(flash->store, offset, length, request->data)
                    : 0;
     case FLASH_WRITE:
-        if (flash->content)
+        if (flash->content && offset < flash->drive.capacity_bytes)
             content_write(flash->content, offset, length, request->data);
         if (flash->store && request->data && !request->unkept)
             return faults_write(&flash->faults, flash->store, offset, length,
@@ -338,15 +356,32 @@ static int move_data(struct flash *flash, const struct flash_request *request)
     return 0;
 }
 
+/* What is written beyond a fake has a place from now on. */
+static int take_late(struct flash *flash, const struct flash_request *request)
+{
+    struct faults_piece piece = {.done_bytes = 0};
+    int error = 0;
+
+    while (!error && faults_next(&flash->faults, request, &piece))
+        if (piece.place == PLACE_NOWHERE)
+            error =
+                late_take(flash->late, flash->store, piece.request.offset_bytes,
+                          piece.request.length_bytes);
+    return error;
+}
+
 int serve_data(struct flash *flash, const struct flash_request *request)
 {
     struct faults_piece piece = {.done_bytes = 0};
     int error = 0;
 
-    if (!flash->faults.real_bytes)
+    if (!flash->faults.is_fake)
         return move_data(flash, request);
-    while (!error && faults_next(&flash->faults, request, &piece))
-        if (!piece.is_lost)
+    if (flash->late && (request->operation == FLASH_WRITE ||
+                        request->operation == FLASH_WRITE_ZEROES))
+        error = take_late(flash, request);
+    while (!error && next_piece(flash, request, &piece))
+        if (piece.place != PLACE_NOWHERE)
             error = move_data(flash, &piece.request);
         else if (request->operation == FLASH_READ && piece.request.data)
             memset(piece.request.data, 0, piece.request.length_bytes);

@@ -17,6 +17,7 @@
 #include "lib/flash/disturbance/neighbour.h"
 #include "lib/flash/disturbance/noise.h"
 #include "lib/flash/controller/in_flight.h"
+#include "lib/flash/controller/late.h"
 #include "lib/flash/controller/map_cache.h"
 #include "lib/flash/controller/read_buffer.h"
 #include "lib/flash/controller/scheduler.h"
@@ -46,6 +47,7 @@ struct flash {
     struct map_cache *map_cache;       /* NULL: all of the table is there */
     struct store *store;               /* NULL: contents off */
     struct content *content;           /* NULL: contents do not matter */
+    struct late *late;                 /* NULL: no fake that keeps some */
     struct noise noise;
     struct neighbour neighbour;
     struct faults faults;

@@ -124,7 +124,7 @@ uint64_t serve_write_zeroes(struct flash *flash,
 static int put_zeros(struct flash *flash, uint64_t offset_bytes,
                      uint64_t length_bytes)
 {
-    if (flash->content)
+    if (flash->content && offset_bytes < flash->drive.capacity_bytes)
         content_discard(flash->content, offset_bytes, length_bytes);
     if (!flash->store)
         return 0;

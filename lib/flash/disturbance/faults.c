@@ -17,10 +17,12 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->read_error_share = drive->read_error_share;
     faults->write_error_share = drive->write_error_share;
     faults->flush_lies = drive->flush_lies != 0;
-    faults->real_bytes = drive->real_capacity_bytes;
+    faults->is_fake = drive->real_capacity_bytes > 0;
+    if (drive->fake_capacity != FAKE_FORGETS)
+        faults->real_bytes = drive->real_capacity_bytes;
     faults->wrap_bytes = drive_wrap_bytes(drive);
     faults->fails_beyond =
-        faults->real_bytes && drive->fake_capacity == FAKE_ERRORS;
+        faults->is_fake && drive->fake_capacity == FAKE_ERRORS;
     faults->is_protected = drive->write_buffer_protected != 0;
     faults->vanish_at_ns = drive->vanish_at_ns;
     faults->power_cut_at_ns = drive->power_cut_at_ns;
@@ -89,15 +91,19 @@ bool faults_next(const struct faults *faults, const struct flash_request *whole,
     if (left == 0 && piece->is_begun)
         return false;
     piece->is_begun = true;
-    piece->is_lost = false;
-    if (real) {
+    piece->place = PLACE_FLASH;
+    if (faults->is_fake) {
         at %= faults->wrap_bytes;
-        piece->is_lost = at >= real;
-        const uint64_t end = piece->is_lost ? faults->wrap_bytes : real;
+        const bool is_lost = at >= real;
+        const uint64_t end = is_lost ? faults->wrap_bytes : real;
         left = left < end - at ? left : end - at;
+        if (is_lost) {
+            piece->place = PLACE_NOWHERE;
+            at = from;
+        }
     }
     piece->request = *whole;
-    piece->request.offset_bytes = piece->is_lost ? from : at;
+    piece->request.offset_bytes = at;
     piece->request.length_bytes = left;
     if (whole->data)
         piece->request.data = (unsigned char *)whole->data + piece->done_bytes;
@@ -168,7 +174,7 @@ int faults_made_safe(struct faults *faults, const struct store *store,
     if (!faults->undo || faults->flush_lies)
         return 0;
     while (!error && faults_next(faults, request, &piece))
-        if (!piece.is_lost)
+        if (piece.place == PLACE_FLASH)
             error = keep_safe(faults, store, piece.request.offset_bytes,
                               piece.request.length_bytes);
     return error;

@@ -24,10 +24,10 @@ struct faults {
     bool on;
     double read_error_share, write_error_share;
     bool flush_lies;
-    /* 0: what it says. After how many bytes it begins again; does what is
-     * beyond fail? */
+    /* Has it less than it says? How much of what it says is in its place, and
+     * after how many bytes it begins again; does what is beyond fail? */
+    bool is_fake, fails_beyond;
     uint64_t real_bytes, wrap_bytes;
-    bool fails_beyond;
     uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     bool is_protected; /* what was taken in outlives a power cut */
@@ -46,11 +46,16 @@ uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns);
 int faults_error(struct faults *faults, const struct flash_request *request,
                  uint64_t begin_ns);
 
+enum faults_place {
+    PLACE_FLASH,
+    PLACE_MEMORY, /* kept, and no flash is behind it */
+    PLACE_NOWHERE /* the request's own offset: nothing is there */
+};
+
 /* A part of a request where the drive really keeps it. At first zeroed. */
 struct faults_piece {
     struct flash_request request;
-    bool is_lost; /* it lies beyond what there is: nowhere, and keeps the
-                     offset that it was asked for */
+    enum faults_place place;
     bool is_begun;
     uint64_t done_bytes; /* of the whole */
 };

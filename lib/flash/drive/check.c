@@ -5,11 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/flash/drive/drive.h"
 #include "lib/flash/drive/geometry.h"
 
 /* Clustered blocks that a drive has at least. */
 enum { BLOCKS_LEAST = 8 };
+/* For each page of these the model has 30 bytes. */
+static const uint64_t FORGETS_MOST_BYTES = 64 * GIB;
 
 /* Sections of the planes of a bank, a bit each (array_sense). */
 enum { SECTIONS_MOST = 32 };
@@ -40,6 +43,58 @@ uint64_t drive_wrap_bytes(const struct drive *drive)
     return drive->fake_wrap_bytes ? drive->fake_wrap_bytes : wrap;
 }
 
+/* What something does not go with, where it is used. */
+struct other {
+    const char *name;
+    bool used;
+};
+
+static int refuse_others(const struct drive *drive, const char *what,
+                         const struct other others[], size_t count,
+                         struct fault *why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (others[i].used)
+            return fault_set(why, FAULT_OPEN, -EINVAL,
+                             "%s: %s does not go with %s", drive->name, what,
+                             others[i].name);
+    return 0;
+}
+
+/* What a fake keeps of what was written last: in whole pages, beside the part
+ * that is in its place, and not on record anywhere else. */
+static int check_late(const struct drive *drive, struct fault *why)
+{
+    const bool forgets =
+        drive->fake_capacity == FAKE_FORGETS && drive->real_capacity_bytes;
+    const bool loses = drive->fake_capacity == FAKE_DROPS ||
+                       drive->fake_capacity == FAKE_CHAIN;
+    const uint64_t cache = drive->fake_cache_bytes;
+    const struct other others[] = {
+        {"power_cut_at_ns", drive->power_cut_at_ns > 0},
+        {"content_unit_bytes", forgets && drive->content_unit_bytes > 0},
+    };
+
+    if (forgets && (drive->real_capacity_bytes < 4096 ||
+                    drive->real_capacity_bytes > FORGETS_MOST_BYTES))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: real_capacity_bytes must be 4 KiB to 64 GiB with "
+                         "fake_capacity = forgets",
+                         drive->name);
+    if (cache &&
+        (!loses || drive->real_capacity_bytes == 0 || cache % 4096 ||
+         cache + 4096 > drive->capacity_bytes - drive_inside_bytes(drive)))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: fake_cache_bytes goes with fake_capacity = drops "
+                         "or chain, is a multiple of 4096, and less than what "
+                         "is lost",
+                         drive->name);
+    return forgets || cache
+               ? refuse_others(drive, "a fake that keeps what was written last",
+                               others, sizeof(others) / sizeof(others[0]), why)
+               : 0;
+}
+
 static int check_fake(const struct drive *drive, struct fault *why)
 {
     const uint64_t real = drive->real_capacity_bytes;
@@ -55,7 +110,7 @@ static int check_fake(const struct drive *drive, struct fault *why)
                          "%s: fake_wrap_bytes must be a multiple of 512 and at "
                          "least real_capacity_bytes",
                          drive->name);
-    return 0;
+    return check_late(drive, why);
 }
 
 /* Sizes that hold for every drive. */
@@ -74,24 +129,6 @@ static int check_sizes(const struct drive *drive, struct fault *why)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: outlier_factor_low is above outlier_factor_high",
                          drive->name);
-    return 0;
-}
-
-/* What something does not go with, where it is used. */
-struct other {
-    const char *name;
-    bool used;
-};
-
-static int refuse_others(const struct drive *drive, const char *what,
-                         const struct other others[], size_t count,
-                         struct fault *why)
-{
-    for (size_t i = 0; i < count; i++)
-        if (others[i].used)
-            return fault_set(why, FAULT_OPEN, -EINVAL,
-                             "%s: %s does not go with %s", drive->name, what,
-                             others[i].name);
     return 0;
 }
 

@@ -45,7 +45,13 @@ enum die_queue_kind { DIE_QUEUE_NONE, DIE_QUEUE_FIFO, DIE_QUEUE_READ_FIRST };
 enum suspend_kind { SUSPEND_NOTHING, SUSPEND_ERASES, SUSPEND_PROGRAMS };
 enum striping_kind { STRIPING_FIXED, STRIPING_PERMUTED, STRIPING_HASHED };
 enum bus_policy_kind { BUS_RELEASED, BUS_HELD };
-enum fake_capacity_kind { FAKE_WRAPS, FAKE_DROPS, FAKE_CHAIN, FAKE_ERRORS };
+enum fake_capacity_kind {
+    FAKE_WRAPS,
+    FAKE_DROPS,
+    FAKE_CHAIN,
+    FAKE_ERRORS,
+    FAKE_FORGETS
+};
 enum release_kind { RELEASE_PROGRAMMED, RELEASE_TRANSFERRED };
 enum merge_copy_kind { MERGE_COPY_BANK, MERGE_COPY_BUS };
 enum initial_state_kind { INITIAL_WRITTEN, INITIAL_FRESH };
@@ -188,7 +194,7 @@ struct drive {
     uint64_t power_cut_at_ns, power_back_ns, vanish_at_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
-    uint64_t fake_wrap_bytes;
+    uint64_t fake_wrap_bytes, fake_cache_bytes;
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];
     size_t truths_count;

@@ -433,12 +433,17 @@ const struct key_row drive_keys[] = {
     BYTES("faults", real_capacity_bytes, 0, 16384 * GIB, "0",
           "what there really is; 0: what it says"),
     CHOICE("faults", fake_capacity, "wraps",
-           CHOICES("wraps", "drops", "chain", "errors"),
+           CHOICES("wraps", "drops", "chain", "errors", "forgets"),
            "beyond what there is: begins again; is lost; chain: is lost, and "
-           "begins again after fake_wrap_bytes; reads and writes fail"),
+           "begins again after fake_wrap_bytes; reads and writes fail; "
+           "forgets: as much as there is is kept, wherever it was written "
+           "last"),
     BYTES("faults", fake_wrap_bytes, 0, 16384 * GIB, "0",
           "chain: from one beginning to the next; 0: the power of two above "
           "real_capacity_bytes"),
+    BYTES("faults", fake_cache_bytes, 0, 512 * MIB, "0",
+          "drops, chain: of what is lost, so much that was written last can "
+          "still be read; 0: nothing"),
 };
 
 const size_t drive_keys_count = sizeof(drive_keys) / sizeof(drive_keys[0]);
