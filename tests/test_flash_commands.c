@@ -539,6 +539,41 @@ START_TEST(a_fake_that_forgets_keeps_as_much_as_there_is)
 }
 END_TEST
 
+/* What was written first is kept; then a write takes the time of its command
+ * and its link, and changes nothing. */
+START_TEST(a_worn_drive_answers_and_keeps_nothing)
+{
+    static const struct {
+        const char *keys;
+        uint64_t kept;
+    } rows[] = {
+        {"silent_after_bytes=1", 0},
+        {"silent_after_bytes=32KiB", 8},
+        {"silent_after_bytes=40000", 9},
+        {"silent_after_bytes=32KiB,real_capacity_bytes=1MiB", 8},
+    };
+    struct bench bench = bench_with(rows[_i].keys);
+    unsigned char before[PAGE], data[PAGE], seen[PAGE];
+
+    bench_do(&bench, FLASH_READ, 20 * PAGE, PAGE, before);
+    fill_pages(&bench, 0, rows[_i].kept);
+    memset(data, 255, sizeof(data));
+    for (uint64_t page = rows[_i].kept; page < 30; page++)
+        ck_assert_uint_eq(
+            bench_do(&bench, FLASH_WRITE, page * PAGE, PAGE, data),
+            COMMAND_NS + LINK_NS);
+    bench_do(&bench, FLASH_DISCARD, 0, 8 * PAGE, NULL);
+    bench_do(&bench, FLASH_WRITE_ZEROES, 0, 8 * PAGE, NULL);
+    for (uint64_t page = 0; page < rows[_i].kept; page++)
+        ck_assert_uint_eq(first_byte(&bench, page), page % 251 + 1);
+    bench_do(&bench, FLASH_READ, 20 * PAGE, PAGE, seen);
+    ck_assert_mem_eq(seen, before, PAGE);
+    ck_assert_uint_eq(bench_count(&bench).pages_programmed_count,
+                      rows[_i].kept);
+    bench_close(&bench);
+}
+END_TEST
+
 /* It is nowhere else, so nothing may ask for it there. */
 START_TEST(what_does_not_go_with_a_fake_is_refused)
 {
@@ -622,6 +657,7 @@ int main(void)
     tcase_add_loop_test(cases, a_fake_with_a_cache_keeps_what_was_written_last,
                         0, 2);
     tcase_add_test(cases, a_fake_that_forgets_keeps_as_much_as_there_is);
+    tcase_add_loop_test(cases, a_worn_drive_answers_and_keeps_nothing, 0, 4);
     tcase_add_loop_test(cases, what_does_not_go_with_a_fake_is_refused, 0, 8);
     tcase_add_test(cases, runs_of_one_unit_leave_the_buffer_alone);
     suite_add_tcase(suite, cases);

@@ -673,6 +673,7 @@ static const struct effect {
     {"fake_capacity", "drops", ",real_capacity_bytes=256KiB"},
     {"fake_wrap_bytes", "384KiB",
      ",real_capacity_bytes=256KiB,fake_capacity=chain"},
+    {"silent_after_bytes", "20KiB", ""},
     {"fake_cache_bytes", "64KiB",
      ",real_capacity_bytes=256KiB,fake_capacity=drops"},
 };

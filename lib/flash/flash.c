@@ -165,8 +165,10 @@ static uint64_t carry_out(struct flash *flash,
     *error = faults_error(faults, request, begin_ns);
     if (*error == -ENODEV)
         return begin_ns;
-    if (*error == 0)
+    if (*error == 0) {
+        faults_take(faults, request);
         *error = serve_data(flash, request);
+    }
     uint64_t complete = serve(flash, request, begin_ns);
     if (faults_cut(faults, flash->store, complete))
         return later(begin_ns, cut_power(flash, error));

@@ -267,8 +267,17 @@ static bool next_piece(struct flash *flash, const struct flash_request *whole,
     return true;
 }
 
-/* The same where the drive really keeps it. What is beyond a capacity that is a
- * fake takes no more than the link's time. */
+/* No more than the link's time. */
+static uint64_t serve_answer(struct flash *flash,
+                             const struct flash_request *request,
+                             uint64_t begin_ns)
+{
+    return request->operation == FLASH_DISCARD
+               ? begin_ns
+               : serve_transfer(flash, begin_ns, serve_link_bytes(request));
+}
+
+/* The same where the drive really keeps it: what it does not is answered. */
 static uint64_t serve_pieces(struct flash *flash,
                              const struct flash_request *request,
                              uint64_t begin_ns)
@@ -276,15 +285,16 @@ static uint64_t serve_pieces(struct flash *flash,
     struct faults_piece piece = {.done_bytes = 0};
     uint64_t done = begin_ns;
 
+    if (faults_ignores(&flash->faults, request))
+        return serve_answer(flash, request, begin_ns);
     if (!flash->faults.is_fake)
         return serve_operation(flash, request, begin_ns);
     while (next_piece(flash, request, &piece)) {
         uint64_t ready = begin_ns;
         if (piece.place == PLACE_FLASH)
             ready = serve_operation(flash, &piece.request, begin_ns);
-        else if (request->operation != FLASH_DISCARD)
-            ready = serve_transfer(flash, begin_ns,
-                                   serve_link_bytes(&piece.request));
+        else
+            ready = serve_answer(flash, &piece.request, begin_ns);
         done = later(done, ready);
     }
     return done;
@@ -375,6 +385,8 @@ int serve_data(struct flash *flash, const struct flash_request *request)
     struct faults_piece piece = {.done_bytes = 0};
     int error = 0;
 
+    if (faults_ignores(&flash->faults, request))
+        return 0;
     if (!flash->faults.is_fake)
         return move_data(flash, request);
     if (flash->late && (request->operation == FLASH_WRITE ||

@@ -17,6 +17,7 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->read_error_share = drive->read_error_share;
     faults->write_error_share = drive->write_error_share;
     faults->flush_lies = drive->flush_lies != 0;
+    faults->silent_after_bytes = drive->silent_after_bytes;
     faults->is_fake = drive->real_capacity_bytes > 0;
     if (drive->fake_capacity != FAKE_FORGETS)
         faults->real_bytes = drive->real_capacity_bytes;
@@ -32,8 +33,9 @@ void faults_init(struct faults *faults, const struct drive *drive)
     faults->read_only_at_ns = drive->read_only_at_ns;
     faults->on = drive->read_error_share > 0 || drive->write_error_share > 0 ||
                  drive->flush_lies || drive->real_capacity_bytes ||
-                 drive->vanish_at_ns || drive->power_cut_at_ns ||
-                 drive->stop_at_ns || drive->read_only_at_ns;
+                 drive->silent_after_bytes || drive->vanish_at_ns ||
+                 drive->power_cut_at_ns || drive->stop_at_ns ||
+                 drive->read_only_at_ns;
     /* Not the numbers that the noise draws. */
     random_seed(&faults->random, random_mix(drive->seed + 1));
 }
@@ -61,6 +63,13 @@ uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns)
     return stopped ? end_ns : begin_ns;
 }
 
+/* Would it change what is there? */
+static bool changes(const struct flash_request *request)
+{
+    return request->operation != FLASH_READ &&
+           request->operation != FLASH_FLUSH;
+}
+
 int faults_error(struct faults *faults, const struct flash_request *request,
                  uint64_t begin_ns)
 {
@@ -69,7 +78,7 @@ int faults_error(struct faults *faults, const struct flash_request *request,
     if (faults->vanish_at_ns && begin_ns >= faults->vanish_at_ns)
         return -ENODEV;
     if (faults->read_only_at_ns && begin_ns >= faults->read_only_at_ns &&
-        request->operation != FLASH_READ && request->operation != FLASH_FLUSH)
+        changes(request))
         return -EROFS;
     if (faults->fails_beyond &&
         request->offset_bytes + request->length_bytes > faults->real_bytes)
@@ -79,6 +88,22 @@ int faults_error(struct faults *faults, const struct flash_request *request,
     if (request->operation == FLASH_WRITE)
         share = faults->write_error_share;
     return share > 0 && random_unit(&faults->random) < share ? -EIO : 0;
+}
+
+void faults_take(struct faults *faults, const struct flash_request *request)
+{
+    if (faults->silent_after_bytes == 0 || !changes(request))
+        return;
+    if (request->operation != FLASH_DISCARD)
+        faults->written_bytes += request->length_bytes;
+    if (faults->written_bytes > faults->silent_after_bytes)
+        faults->is_silent = true;
+}
+
+bool faults_ignores(const struct faults *faults,
+                    const struct flash_request *request)
+{
+    return faults->is_silent && changes(request);
 }
 
 bool faults_next(const struct faults *faults, const struct flash_request *whole,

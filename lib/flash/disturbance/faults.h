@@ -28,6 +28,9 @@ struct faults {
      * after how many bytes it begins again; does what is beyond fail? */
     bool is_fake, fails_beyond;
     uint64_t real_bytes, wrap_bytes;
+    /* 0: never. Once it is, no write changes what is there. */
+    uint64_t silent_after_bytes, written_bytes;
+    bool is_silent;
     uint64_t vanish_at_ns, power_cut_at_ns, power_back_ns; /* 0: never */
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     bool is_protected; /* what was taken in outlives a power cut */
@@ -41,6 +44,13 @@ void faults_destroy(struct faults *faults);
 
 /* When a request begins that would at `begin_ns`: later, while it stops. */
 uint64_t faults_begin_ns(const struct faults *faults, uint64_t begin_ns);
+
+/* A request that does not fail is carried out next: counts what it writes. */
+void faults_take(struct faults *faults, const struct flash_request *request);
+
+/* Is it answered, and nothing else? Asked after it was taken. */
+bool faults_ignores(const struct faults *faults,
+                    const struct flash_request *request);
 
 /* Of a request that begins at `begin_ns`: 0, -EIO, -EROFS, -ENODEV. */
 int faults_error(struct faults *faults, const struct flash_request *request,

@@ -195,6 +195,7 @@ struct drive {
     uint64_t stop_at_ns, stop_ns, read_only_at_ns;         /* 0: never */
     uint64_t real_capacity_bytes, fake_capacity;           /* 0: it is true */
     uint64_t fake_wrap_bytes, fake_cache_bytes;
+    uint64_t silent_after_bytes; /* 0: never */
 
     struct drive_truth truths[DRIVE_TRUTHS_MAX];
     size_t truths_count;

@@ -444,6 +444,9 @@ const struct key_row drive_keys[] = {
     BYTES("faults", fake_cache_bytes, 0, 512 * MIB, "0",
           "drops, chain: of what is lost, so much that was written last can "
           "still be read; 0: nothing"),
+    BYTES("faults", silent_after_bytes, 0, 16384 * GIB, "0",
+          "once so much was written, writes are answered and not kept; 1: none "
+          "is; 0: never"),
 };
 
 const size_t drive_keys_count = sizeof(drive_keys) / sizeof(drive_keys[0]);

@@ -352,21 +352,29 @@ static int state_beside(struct drive *drive, struct fault *why)
 }
 
 /* A drive that wraps is told by its upper bits. What fails beyond its capacity
- * keeps as little there as what drops it. */
+ * keeps as little there as what drops it. What loses data by when it was
+ * written has no size that a probe could find, unless it keeps none. */
 static void state_capacity(struct drive *drive)
 {
     const uint64_t real = drive->real_capacity_bytes;
+    const uint64_t silent_after = drive->silent_after_bytes;
     const bool fake = real > 0 && real < drive->capacity_bytes;
-    const bool drops = drive_wrap_bytes(drive) >= drive->capacity_bytes;
-    const bool chain = drive->fake_capacity == FAKE_CHAIN;
+    const bool wraps = fake && drive_wrap_bytes(drive) < drive->capacity_bytes;
+    bool seen = !wraps || (drive->fake_capacity == FAKE_WRAPS &&
+                           (real & (real - 1)) == 0);
 
+    if (fake && drive->fake_capacity == FAKE_FORGETS)
+        seen = false;
+    if (silent_after)
+        seen = silent_after < 512;
     state(drive, "capacity_kind",
-          !fake   ? "genuine"
-          : drops ? "drops"
-                  : "wraps");
-    state_number(drive, "real_capacity",
-                 !fake || drops || (!chain && (real & (real - 1)) == 0),
-                 fake ? real : drive->capacity_bytes);
+          wraps                  ? "wraps"
+          : fake || silent_after ? "drops"
+                                 : "genuine");
+    state_number(drive, "real_capacity", seen,
+                 silent_after ? 0
+                 : fake       ? real
+                              : drive->capacity_bytes);
 }
 
 static int state_trim(struct drive *drive, struct fault *why)
