@@ -20,6 +20,7 @@ static size_t items_size;
 static uint64_t part_bytes; /* of the drive, from its beginning; 0: all */
 static uint64_t budget_bytes = UINT64_C(1) << 40;
 static bool pilots; /* as a run of the program does */
+static bool fails;  /* the run must end with an error */
 
 static int on_row(void *context, const char *probe, const struct sample *sample)
 {
@@ -81,7 +82,8 @@ static void run_all(const struct probe *const asked[], const char *drive,
                                sizeof(recorded.header.probes) - at, "%s%s",
                                i ? " " : "", asked[i]->name);
     recorded.header.setting = *session_setting(session);
-    ck_assert_msg(session_run(session, asked, &why) == 0, "%s", why.text);
+    ck_assert_msg((session_run(session, asked, &why) != 0) == fails, "%s",
+                  why.text);
     *findings = *session_findings(session);
     session_close(session);
     device_close(device);
@@ -257,6 +259,29 @@ static const struct {
      "7969177600"},
     {"usb-pny-2g,real_capacity_bytes=64MiB,fake_capacity=drops,noise=hostile",
      "drops", "67108864"},
+    /* A chain, of which the fill falls on what is kept, or not, or on all. */
+    {"ssd-a,real_capacity_bytes=7430001152,fake_capacity=chain", "wraps",
+     "7430000640"},
+    {"ssd-a,real_capacity_bytes=8GiB,fake_capacity=chain,noise=realistic",
+     "wraps", "8589934592"},
+    {"usb-unknown-1g,real_capacity_bytes=99999744,fake_capacity=chain", "wraps",
+     "99999744"},
+    /* Its period is no power of two. */
+    {"ssd-a,real_capacity_bytes=8GiB,fake_capacity=chain,fake_wrap_bytes=12GB",
+     "inconclusive", "inconclusive"},
+    /* A cache gives out what is lost later. */
+    {"ssd-a,capacity_bytes=250GiB,real_capacity_bytes=99840MiB,"
+     "fake_capacity=drops,fake_cache_bytes=128MiB",
+     "drops", "inconclusive"},
+    {"usb-unknown-1g,real_capacity_bytes=238MiB,fake_capacity=drops,"
+     "fake_cache_bytes=3MiB",
+     "drops", "inconclusive"},
+    /* It keeps what was written last. */
+    {"ssd-a,real_capacity_bytes=512MiB,fake_capacity=forgets", "drops",
+     "inconclusive"},
+    /* It takes no writes, or no more. */
+    {"ssd-a,silent_after_bytes=1", "drops", "0"},
+    {"ssd-a,silent_after_bytes=100MiB", "drops", "inconclusive"},
     /* Smaller than the distance of any two marks. */
     {"fake-drop,real_capacity_bytes=2MiB", "drops", "2097152"},
     {"fake-drop,real_capacity_bytes=1MiB,noise=realistic", "drops", "1048576"},
@@ -265,6 +290,7 @@ static const struct {
     {"plugin:" PLUGIN_FOLDER "/fake.so,kind=dead", "drops", "0"},
     /* Some places wrap, some do not: no size is right. */
     {"plugin:" PLUGIN_FOLDER "/fake.so,kind=chain", "wraps", "inconclusive"},
+    {"plugin:" PLUGIN_FOLDER "/fake.so,kind=hole", "wraps", "inconclusive"},
     /* Only contents tell: without them nothing is said. */
     {"ssd-a,contents=off", "skipped", "skipped"},
 };
@@ -286,6 +312,21 @@ START_TEST(capacity_is_told)
         if (items[i].sample.operation == OPERATION_WRITE)
             written_bytes += items[i].sample.length_bytes;
     ck_assert_uint_le(written_bytes, GIB);
+}
+END_TEST
+
+/* Beyond what there is every request fails: the run ends there, and says so. */
+START_TEST(capacity_of_a_drive_that_fails_is_not_genuine)
+{
+    struct findings findings;
+    char text[64];
+
+    fails = true;
+    run(&probe_capacity, "ssd-a,real_capacity_bytes=32GB,fake_capacity=errors",
+        1, &findings);
+    ck_assert_str_eq(stated(&findings, "capacity_kind", text), "inconclusive");
+    ck_assert_str_eq(stated(&findings, "real_capacity", text), "inconclusive");
+    fails = false;
 }
 END_TEST
 
@@ -547,6 +588,7 @@ int main(void)
     tcase_add_loop_test(cases, capacity_is_told, 0,
                         suite_rows(sizeof(capacities) / sizeof(capacities[0])));
     tcase_add_test(cases, capacity_beyond_what_was_written_is_not_certain);
+    tcase_add_test(cases, capacity_of_a_drive_that_fails_is_not_genuine);
     tcase_add_test(cases, capacity_of_a_region_is_not_that_of_the_drive);
     tcase_add_test(cases, nothing_is_stated_of_what_drops_writes);
     cases = tcase_create("absences");

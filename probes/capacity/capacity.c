@@ -16,7 +16,9 @@
  * them on a drive that wraps at any other size; what is read there tells which
  * part of that write it was, and the distance is a multiple of the size. A size
  * is stated where it explains the fate of every mark. Where a drive drops what
- * is written beyond its capacity, the border is bisected.
+ * is written beyond its capacity, or beyond a part of the size at which it
+ * wraps (a chain), the border is bisected. A drive that keeps all marks must
+ * also keep what is written after them.
  *
  * It writes 1 GiB at the most. Assumes: no cache holds more than the 960 MiB of
  * that which empty it; less on a small drive, or with a small budget, and then
@@ -237,17 +239,41 @@ static bool is_overwritten(const struct capacity_layout *layout, uint32_t index,
     return false;
 }
 
-static bool explains(const struct state *state, const struct seen *seen,
-                     uint64_t size_bytes)
+/* The same where the end of each such size may be lost (a chain): that begins
+ * between the last place that is kept and the first that is lost though nothing
+ * was written over it; the size itself if none is. */
+static bool explains_chain(const struct state *state, const struct seen *seen,
+                           uint64_t size_bytes, uint64_t *kept_end_bytes,
+                           uint64_t *first_lost_bytes)
 {
     const struct capacity_layout *layout = &state->layout;
 
-    for (uint32_t i = 0; i < layout->marks_count; i++)
-        if (seen->kept[i] ==
-            (is_filled(layout, layout->marks[i].offset_bytes, size_bytes) ||
-             is_overwritten(layout, i, size_bytes)))
+    *kept_end_bytes = 0;
+    *first_lost_bytes = size_bytes;
+    for (uint32_t i = 0; i < layout->marks_count; i++) {
+        const uint64_t place = layout->marks[i].offset_bytes % size_bytes;
+        const bool over =
+            is_filled(layout, layout->marks[i].offset_bytes, size_bytes) ||
+            is_overwritten(layout, i, size_bytes);
+        if (seen->kept[i] && over)
             return false;
-    return true;
+        if (seen->kept[i])
+            *kept_end_bytes =
+                larger_of(*kept_end_bytes, place + layout->unit_bytes);
+        else if (!over)
+            *first_lost_bytes = smaller_of(*first_lost_bytes, place);
+    }
+    return *kept_end_bytes <= *first_lost_bytes;
+}
+
+static bool explains(const struct state *state, const struct seen *seen,
+                     uint64_t size_bytes)
+{
+    uint64_t kept_end_bytes, first_lost_bytes;
+
+    return explains_chain(state, seen, size_bytes, &kept_end_bytes,
+                          &first_lost_bytes) &&
+           first_lost_bytes == size_bytes;
 }
 
 /* The same of the pairs alone, which were read at once. They must have been
@@ -283,6 +309,26 @@ static uint64_t power_of(const struct state *state, const struct seen *seen,
             (pairs ? explains_pairs(state, size_bytes) : !seen->kept[i]) &&
             explains(state, seen, size_bytes))
             return size_bytes;
+    }
+    return 0;
+}
+
+/* The least power of two of which a chain explains all marks; 0: none. Then
+ * `seen` says between which places of it the end of what it keeps is. */
+static uint64_t chain_of(const struct state *state, struct seen *seen)
+{
+    const struct capacity_mark *marks = state->layout.marks;
+
+    for (uint32_t i = 0; i < state->layout.marks_count; i++) {
+        const uint64_t size_bytes = UINT64_C(1) << marks[i].power;
+        uint64_t kept_end_bytes, first_lost_bytes;
+        if (marks[i].what != CAPACITY_NEAR || seen->kept[i] ||
+            !explains_chain(state, seen, size_bytes, &kept_end_bytes,
+                            &first_lost_bytes))
+            continue;
+        seen->kept_end_bytes = kept_end_bytes;
+        seen->first_lost_bytes = first_lost_bytes;
+        return size_bytes;
     }
     return 0;
 }
@@ -468,6 +514,21 @@ static void say_wraps(uint64_t bytes, struct findings *findings)
     say_capacity(findings, bytes, fake_confidence, why);
 }
 
+/* Is what is written there now kept? Leaves until it is known. */
+static bool keeps_now(struct state *state, const char *cell,
+                      uint64_t offset_bytes)
+{
+    enum returned returned;
+
+    if (!look(state, "now", cell, &returned)) {
+        ask(state, "now", "", OPERATION_WRITE, offset_bytes, MARK_AGAIN);
+        ask_flush(state, "now");
+        ask(state, "now", cell, OPERATION_READ, offset_bytes, MARK_AGAIN);
+        study_leave(&state->study);
+    }
+    return returned == RETURNED_SAME || returned == RETURNED_UNSEEN;
+}
+
 /* Some of it wraps, and no single size explains all marks. */
 static void say_chain(struct findings *findings)
 {
@@ -527,12 +588,64 @@ static void say_keeps_nothing(struct findings *findings)
     say_capacity(findings, 0, fake_confidence, why);
 }
 
+static void say_between(uint64_t low_bytes, uint64_t high_bytes,
+                        struct findings *findings)
+{
+    char low[24], high[24];
+
+    finding_why(add(findings, "real_capacity"),
+                "it is between %s and %s; a cache returns data that the drive "
+                "loses later, so the end was not located more closely",
+                format_bytes(low_bytes, low, sizeof(low)),
+                format_bytes(high_bytes, high, sizeof(high)));
+}
+
+/* It wraps, and the end of each such size is lost. Where that begins is looked
+ * for in the first of them, if all of that may be written. */
+static void conclude_chain(struct state *state, const struct seen *seen,
+                           uint64_t size_bytes, struct findings *findings)
+{
+    uint64_t low_bytes = seen->kept_end_bytes;
+    uint64_t high_bytes = seen->first_lost_bytes;
+    const bool exact = state->study.setting.region_offset_bytes == 0 &&
+                       bisect(state, seen, &low_bytes, &high_bytes);
+    char size[24], why[200];
+
+    snprintf(why, sizeof(why),
+             "addresses begin again every %s, and data written to the end of "
+             "each such part is lost; this explains which marks remain",
+             format_bytes(size_bytes, size, sizeof(size)));
+    say_kind(findings, "wraps", fake_confidence, why);
+    if (exact)
+        say_capacity(findings, high_bytes, fake_confidence, why);
+    else
+        say_between(low_bytes, high_bytes, findings);
+}
+
+/* It wraps, as the fate of the marks says; but the fill may have hidden that the
+ * end of each such size is lost, as in a chain. */
+static void conclude_wraps(struct state *state, struct seen *seen,
+                           uint64_t size_bytes, struct findings *findings)
+{
+    const uint64_t unit_bytes = state->layout.unit_bytes;
+    const uint64_t end_bytes = (size_bytes / unit_bytes - 1) * unit_bytes;
+
+    if (state->study.setting.region_offset_bytes > 0 ||
+        size_bytes > state->study.setting.region_length_bytes ||
+        keeps_now(state, "end", end_bytes)) {
+        say_wraps(size_bytes, findings);
+        return;
+    }
+    seen->kept_end_bytes = 0;
+    seen->first_lost_bytes = end_bytes;
+    conclude_chain(state, seen, size_bytes, findings);
+}
+
 static void conclude_drops(struct state *state, const struct seen *seen,
                            struct findings *findings)
 {
     uint64_t low_bytes, high_bytes;
     const bool exact = bisect(state, seen, &low_bytes, &high_bytes);
-    char low[24], high[24];
 
     if (exact && high_bytes == state->study.setting.region_offset_bytes) {
         if (high_bytes == 0)
@@ -551,11 +664,13 @@ static void conclude_drops(struct state *state, const struct seen *seen,
                      "data written from there on cannot");
         return;
     }
-    finding_why(add(findings, "real_capacity"),
-                "it is between %s and %s; a cache returns data that the drive "
-                "loses later, so the end was not located more closely",
-                format_bytes(low_bytes, low, sizeof(low)),
-                format_bytes(high_bytes, high, sizeof(high)));
+    if (low_bytes > state->study.setting.region_offset_bytes)
+        say_between(low_bytes, high_bytes, findings);
+    else
+        finding_why(add(findings, "real_capacity"),
+                    "every mark was lost, but what is read back at once is "
+                    "there: a cache holds it, or the drive keeps only what was "
+                    "written last");
 }
 
 /* What is read where a mark was lost decides: another write (it wraps), or
@@ -572,6 +687,12 @@ static void conclude_lost(struct state *state, struct seen *seen,
         conclude_drops(state, seen, findings);
         return;
     }
+    const uint64_t chain_bytes =
+        size_bytes || all_lost ? 0 : chain_of(state, seen);
+    if (chain_bytes) {
+        conclude_chain(state, seen, chain_bytes, findings);
+        return;
+    }
     const uint64_t divisor = size_bytes ? 0 : trace_marks(state, seen);
     if (divisor && !seen->kept[0]) {
         if (!is_kept(state, phase_near, 0, &kept)) {
@@ -583,7 +704,7 @@ static void conclude_lost(struct state *state, struct seen *seen,
     if (divisor && !size_bytes)
         size_bytes = size_of(state, seen, divisor);
     if (size_bytes)
-        say_wraps(size_bytes, findings);
+        conclude_wraps(state, seen, size_bytes, findings);
     else if (divisor)
         say_chain(findings);
     else if (all_lost)
@@ -593,6 +714,17 @@ static void conclude_lost(struct state *state, struct seen *seen,
             &probe_capacity, findings,
             "some marks are lost, but not as on a drive that is smaller than "
             "declared: it may be broken, or something else has written to it");
+}
+
+/* It kept the marks, and no longer keeps what is written. */
+static void say_stopped(struct findings *findings)
+{
+    say_kind(findings, "drops", fake_confidence,
+             "the marks that were written first are still there, but what is "
+             "written now cannot be read back: the drive no longer stores "
+             "writes, as worn-out drives do");
+    finding_why(add(findings, "real_capacity"),
+                "the drive no longer stores writes, wherever they are");
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -607,6 +739,8 @@ static void think(struct study *study, struct findings *findings)
     order_marks(state, &seen);
     if (seen.lost_count)
         conclude_lost(state, &seen, findings);
+    else if (!keeps_now(state, "last", state->layout.marks[0].offset_bytes))
+        say_stopped(findings);
     else
         say_all_kept(state, findings);
 }
@@ -617,8 +751,8 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint64_t fill_bytes = capacity_fill_bytes(setting);
     const uint64_t unit_bytes = placing_small_bytes(setting);
-    const uint64_t marks =
-        CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX;
+    const uint64_t marks = /* one of all, or at the end of a size, again */
+        CAPACITY_MARKS_MAX + 2 * CAPACITY_PAIRS_MAX + BISECT_MAX + 1;
 
     plan->bytes_written = fill_bytes + CAPACITY_PAIRS_MAX * unit_bytes;
     plan->bytes_written_max = fill_bytes + marks * unit_bytes;

@@ -2,11 +2,12 @@
 /*
  * Drives that do not keep what is written, and one that keeps single entries of
  * its mapping at hand, as no emulated drive does. Setting:
- * kind=dead|forgets|chain|whole|entries|merges.
+ * kind=dead|forgets|chain|hole|whole|entries|merges.
  *
  * dead: takes no writes and answers zeros. forgets: keeps what is written until
  * REAL_BYTES were written in all, and then nothing more. chain: its first half
- * is there, its second half wraps at REAL_BYTES. whole: keeps everything.
+ * is there, its second half wraps at REAL_BYTES. hole: its second half is its
+ * first, in which HOLE_BYTES at HOLE_AT_BYTES are lost. whole: keeps everything.
  * entries: the same, but fetches the entry of each 4 KiB that was not needed
  * lately. merges: the same, with a log that all blocks share, which is merged
  * whenever LOG_PAGES were written to it.
@@ -20,6 +21,8 @@
 #define MIB (UINT64_C(1) << 20)
 #define CAPACITY_BYTES (1024 * MIB)
 #define REAL_BYTES (320 * MIB)
+#define HOLE_AT_BYTES (128 * MIB)
+#define HOLE_BYTES (4 * MIB)
 
 static const uint64_t COMMAND_NS = 50000, NS_A_KIB = 4000, FETCH_NS = 39000;
 static const uint64_t PROGRAM_NS = 600000, MERGE_NS = 60000000;
@@ -63,9 +66,20 @@ static int fake_open(const struct ssdprobe_plugin_setting settings[],
 /* Where a byte of this address really is. */
 static uint64_t place_of(const struct fake *fake, uint64_t offset_bytes)
 {
+    if (fake->kind == 'h')
+        return offset_bytes % (CAPACITY_BYTES / 2);
     return fake->kind == 'c' && offset_bytes >= CAPACITY_BYTES / 2
                ? offset_bytes % REAL_BYTES
                : offset_bytes;
+}
+
+static int keeps(const struct fake *fake, uint64_t place_bytes)
+{
+    if (fake->kind == 'h')
+        return place_bytes < HOLE_AT_BYTES ||
+               place_bytes >= HOLE_AT_BYTES + HOLE_BYTES;
+    return fake->kind != 'd' &&
+           (fake->kind != 'f' || fake->written_bytes < REAL_BYTES);
 }
 
 static void move(struct fake *fake,
@@ -75,12 +89,11 @@ static void move(struct fake *fake,
     enum { BLOCK = 512 };
 
     for (uint32_t at = 0; at < request->length_bytes; at += BLOCK) {
-        unsigned char *here =
-            fake->data + place_of(fake, request->offset_bytes + at);
+        const uint64_t place = place_of(fake, request->offset_bytes + at);
+        unsigned char *here = fake->data + place;
         if (request->kind == SSDPROBE_PLUGIN_READ)
             memcpy(data + at, here, BLOCK);
-        else if (fake->kind != 'd' &&
-                 (fake->kind != 'f' || fake->written_bytes < REAL_BYTES))
+        else if (keeps(fake, place))
             memcpy(here, data + at, BLOCK);
     }
     if (request->kind == SSDPROBE_PLUGIN_WRITE)
