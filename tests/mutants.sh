@@ -262,6 +262,11 @@ probes/capacity/capacity.c|s/    else if (!keeps_now(state, "last"/    else if (
 probes/capacity/capacity.c|s/        keeps_now(state, "end", end_bytes)) {/        true) {/|test_probes_trust|
 probes/capacity/capacity.c|s/return \*kept_end_bytes <= \*first_lost_bytes;/return true;/|test_probes_trust|
 probes/capacity/capacity.c|s/           first_lost_bytes == size_bytes;/           true;/|test_probes_trust|
+lib/flash/random/retell.c|s/truth->value) == 0 ? now : NULL;/truth->value) == 0 ? now : now;/|test_random|
+lib/flash/random/retell.c|s/^        return truth->value;/        return now;/|test_random|
+lib/flash/random/retell.c|s/change == CHANGE_NOISE ? truth->value : NULL;/truth->value;/|test_random|
+lib/flash/random/truths.c|s/noisy->silent_after_bytes = 0;/0;/|test_random|
+lib/flash/random/truths.c|s/        seen = (period \& (period - 1)) == 0;/        seen = true;/|test_random|
 lib/flash/disturbance/faults.c|s/return faults->is_silent \&\& changes/return false \&\& changes/|test_flash_commands|
 lib/flash/disturbance/faults.c|s/written_bytes > faults->silent_after_bytes/written_bytes >= faults->silent_after_bytes/|test_flash_commands|
 lib/flash/controller/late.c|s/page + count) ==$/page + count) >=/|test_flash_commands|

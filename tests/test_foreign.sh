@@ -210,6 +210,22 @@ check "which shows the rest" grep -q '^description = a?\]0;x? ?31m? drive$' out
 check "show as a document" says 0 "$flashemu" show --json ./drive.ini
 check "the plan of a run on it" says 0 "$ssdprobe" --dry-run sim:./drive.ini
 check "a run on it" says 0 "$ssdprobe" run read-buffer sim:./drive.ini
+for file in "$source_dir"/lib/flash/drives/*.ini; do
+    "$flashemu" show "$file" >shown.ini 2>>shows
+    "$flashemu" show ./shown.ini 2>>shows | cmp - shown.ini >>shows 2>&1
+done
+check "what is shown of each drive can be read back" test ! -s shows
+check "comments are folded" test "$(grep '^; ' shown.ini | wc -L)" -le 78
+check "as many keys as there are" says 0 "$flashemu" random --seed=1 \
+    --keys="$(printf 'jitter_sigma=0,%.0s' {1..100})drift_share=0.25"
+check "which are all used" grep -qx 'drift_share = 0.25' out
+check "truths follow the keys" says 0 "$flashemu" show \
+    ssd-a,read_buffer_bytes=0,mapping_cache_bytes=4KiB
+check "what is another one" grep -qx 'read_buffer = absent' out
+check "what is not" grep -qx 'write_buffer = 261120' out
+check "and what is not known is left out" bash -c '! grep spare_share out'
+check "noise is no other drive" says 0 "$flashemu" show ssd-a,noise=heavy
+check "which has all of its truths" grep -q spare_share out
 printf '[drive]\nname = x\n\e[2J = 1\n' >wrong.ini
 check "a key that there is not" says 2 "$flashemu" show ./wrong.ini
 

@@ -193,6 +193,75 @@ START_TEST(fakes_are_drawn)
 }
 END_TEST
 
+/* What is left of a file's truths when `keys` are changed; NULL: nothing. */
+static const char *retold(const char *keys, const char *parameter)
+{
+    static struct drive file, changed;
+    struct fault why = {.kind = FAULT_NONE};
+
+    /* No model tells this of it, as of what was measured or is known from a data
+     * sheet; nor could it tell the last. */
+    ck_assert_int_eq(drive_load("ssd-a", &file, &why), 0);
+    for (size_t i = 0; i < file.truths_count; i++)
+        if (strcmp(file.truths[i].parameter, "nand_type") == 0)
+            snprintf(file.truths[i].value, sizeof(file.truths[i].value), "QLC");
+    changed = file;
+    ck_assert_msg(drive_set(&changed, keys, &why) == 0, "%s", why.text);
+    ck_assert_msg(draw_retell(&file, &changed, &why) == 0, "%s", why.text);
+    return drive_truth(&changed, parameter);
+}
+
+/* The model tells a read buffer of 256 KiB of this file, as it says; it would
+ * tell another nand_type, and nothing of the spare. */
+START_TEST(truths_of_a_file_follow_changed_keys)
+{
+    static const struct {
+        const char *keys, *parameter, *truth;
+    } rows[] = {
+        {"read_buffer_bytes=128KiB", "read_buffer", "131072"},
+        {"read_buffer_bytes=0", "read_buffer", "absent"},
+        {"read_buffer_bytes=0", "trim_reads", "zeros"},
+        {"read_buffer_bytes=0", "nand_type", "QLC"},
+        {"read_buffer_bytes=0", "spare_share", NULL},
+        {"clustered_page_bytes=64KiB,write_buffer_bytes=0", "nand_type", NULL},
+        {"discard=old", "trim_reads", "old"},
+        {"flush_lies=on", "flush_honesty", "free"},
+        /* It is no other drive for failing once, or for its noise. */
+        {"power_cut_at_ns=1ms,read_error_share=1", "read_buffer", "262144"},
+        {"vanish_at_ns=1ms,read_only_at_ns=1ms,stop_at_ns=1ms", "read_buffer",
+         "262144"},
+        {"write_error_share=1", "write_buffer", "261120"},
+        {"noise=heavy", "spare_share", "unidentifiable"},
+        {"seed=9,name=other", "spare_share", "unidentifiable"},
+        /* What there is. */
+        {"real_capacity_bytes=7GiB", "real_capacity", "7516192768"},
+        {"real_capacity_bytes=7GiB", "capacity_kind", "wraps"},
+        {"real_capacity_bytes=7GiB,fake_capacity=chain", "real_capacity",
+         "7516192768"},
+        {"real_capacity_bytes=7GiB,fake_capacity=chain,fake_wrap_bytes=9GiB",
+         "real_capacity", "unidentifiable"},
+        {"real_capacity_bytes=7GiB,fake_capacity=errors", "capacity_kind",
+         "drops"},
+        {"real_capacity_bytes=7GiB,fake_capacity=errors", "read_buffer",
+         "262144"},
+        {"real_capacity_bytes=7GiB,fake_capacity=forgets", "real_capacity",
+         "unidentifiable"},
+        {"silent_after_bytes=1", "real_capacity", "0"},
+        {"silent_after_bytes=1GiB", "real_capacity", "unidentifiable"},
+        {"silent_after_bytes=1", "write_buffer", "261120"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *truth = retold(rows[i].keys, rows[i].parameter);
+        ck_assert_msg(
+            truth == rows[i].truth ||
+                (truth && rows[i].truth && strcmp(truth, rows[i].truth) == 0),
+            "%s: %s is %s", rows[i].keys, rows[i].parameter,
+            truth ? truth : "left out");
+    }
+}
+END_TEST
+
 /* What is said of the drive now in `loaded`. */
 static void expect_truth(const char *spec, const char *parameter,
                          const char *truth)
@@ -435,6 +504,7 @@ int main(void)
     tcase_add_test(tests, truths_follow_from_keys);
     tcase_add_test(tests, truths_are_those_of_a_written_drive);
     tcase_add_test(tests, fakes_are_drawn);
+    tcase_add_test(tests, truths_of_a_file_follow_changed_keys);
     tcase_add_test(tests, pages_that_wait_for_others_are_held);
     tcase_add_test(tests, buffers_are_known_where_drives_read_ahead);
     tcase_add_test(tests, drained_buffers_are_known_where_they_stand);

@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/flash/drive/keys.h"
+#include "lib/flash/random/draw.h"
 #include "cmd/common/describe.h"
 #include "cmd/common/json.h"
 #include "lib/base/replace.h"
@@ -185,18 +186,35 @@ static int show_json(const struct options_given *given,
     return flashemu_print(given, document);
 }
 
+/* Lines of a drive file hold less than 200 bytes. */
+static void print_comment(const char *text)
+{
+    enum { LINE_MOST = 76 };
+
+    while (*text) {
+        size_t length = strlen(text);
+        if (length > LINE_MOST)
+            for (length = LINE_MOST; length > 1 && text[length] != ' ';)
+                length--;
+        printf("; %.*s\n", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
 /* A drive file with comments: it can be saved, edited and loaded again. */
 static int show_text(const struct drive *drive)
 {
     struct drive_key key;
-    char section[64] = "";
+    char section[64] = "", text[640];
     for (size_t i = 0; drive_key_at(drive, i, &key); i++) {
         if (strcmp(section, key.section) != 0) {
             snprintf(section, sizeof(section), "%s", key.section);
             printf("%s[%s]\n", i ? "\n" : "", section);
         }
-        printf("; %s (%s)\n%s = %s\n", key.help, key.range, key.name,
-               key.value);
+        snprintf(text, sizeof(text), "%s (%s)", key.help, key.range);
+        print_comment(text);
+        printf("%s = %s\n", key.name, key.value);
     }
     printf("\n[truth]\n");
     for (size_t i = 0; i < drive->truths_count; i++)
@@ -204,11 +222,28 @@ static int show_text(const struct drive *drive)
     return flashemu_finish_text();
 }
 
+/* Loads a drive; if keys follow its name, with the truths that are left. */
+static int load_retold(const char *spec, struct drive *drive, struct fault *why)
+{
+    static struct drive file;
+    char name[512];
+    int error = drive_load(spec, drive, why);
+
+    if (error || !strchr(spec, ','))
+        return error;
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ","), spec);
+    error = drive_load(name, &file, why);
+    /* What the model cannot tell of a drive is not known of it. */
+    if (!error && draw_retell(&file, drive, why) == -ENOMEM)
+        error = -ENOMEM;
+    return error;
+}
+
 static int show(const struct options_given *given)
 {
     static struct drive drive;
     struct fault why = {.kind = FAULT_NONE};
-    if (drive_load(given->operands[0], &drive, &why))
+    if (load_retold(given->operands[0], &drive, &why))
         return flashemu_fail(given, &why);
     if (options_find(given, OPTION_JSON))
         return show_json(given, &drive);

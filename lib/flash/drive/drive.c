@@ -287,28 +287,33 @@ static int find_file(const char *name, const char *from, char *path,
     return data_file(DATA_DRIVES, file, path, size);
 }
 
+/* One KEY=VALUE, which is cut in two. */
+static int set_item(struct drive *drive, char *item, struct fault *why)
+{
+    struct fault fault;
+    char *value = strchr(item, '=');
+
+    if (!value || value == item)
+        return fault_set(why, FAULT_USAGE, -EINVAL,
+                         "'%.200s' after the drive is not KEY=VALUE", item);
+    *value++ = '\0';
+    int error = set_named(drive, NULL, item, value, &fault);
+    return error ? fault_set(why, FAULT_USAGE, error, "drive override: %.400s",
+                             fault.text)
+                 : 0;
+}
+
 int drive_set(struct drive *drive, const char *keys, struct fault *why)
 {
-    char text[512], *rest = text, *item;
+    char *text = strdup(keys), *rest = text, *item;
+    int error = 0;
 
-    if (strlen(keys) >= sizeof(text))
-        return fault_set(why, FAULT_USAGE, -EINVAL,
-                         "the keys '%.60s...' are longer than %zu bytes", keys,
-                         sizeof(text) - 1);
-    snprintf(text, sizeof(text), "%s", keys);
-    while ((item = strsep(&rest, ",")) != NULL) {
-        struct fault fault;
-        char *value = strchr(item, '=');
-        if (!value || value == item)
-            return fault_set(why, FAULT_USAGE, -EINVAL,
-                             "'%s' after the drive is not KEY=VALUE", item);
-        *value++ = '\0';
-        int error = set_named(drive, NULL, item, value, &fault);
-        if (error)
-            return fault_set(why, FAULT_USAGE, error, "drive override: %.400s",
-                             fault.text);
-    }
-    return 0;
+    if (!text)
+        return fault_set(why, FAULT_OPEN, -ENOMEM, "no memory for the keys");
+    while (!error && (item = strsep(&rest, ",")) != NULL)
+        error = set_item(drive, item, why);
+    free(text);
+    return error;
 }
 
 static int no_drive(const char *name, struct fault *why)
@@ -328,24 +333,21 @@ static int no_drive(const char *name, struct fault *why)
 
 int drive_load(const char *spec, struct drive *drive, struct fault *why)
 {
-    char path[512], text[512];
+    char path[512], name[512];
+    const size_t length = strcspn(spec, ",");
 
-    if (strlen(spec) >= sizeof(text) || !*spec)
+    if (length >= sizeof(name) || !*spec)
         return fault_set(why, FAULT_USAGE, -EINVAL,
                          "a drive is named as NAME or FILE[,KEY=VALUE...]");
-    snprintf(text, sizeof(text), "%s", spec);
-    char *overrides = strchr(text, ',');
-    if (overrides)
-        *overrides++ = '\0';
-
+    snprintf(name, sizeof(name), "%.*s", (int)length, spec);
     int error = drive_key_defaults(drive, why);
     if (error)
         return error;
-    if (find_file(text, NULL, path, sizeof(path)))
-        return no_drive(text, why);
+    if (find_file(name, NULL, path, sizeof(path)))
+        return no_drive(name, why);
     error = load_file(path, drive, 0, why);
-    if (!error && overrides)
-        error = drive_set(drive, overrides, why);
+    if (!error && spec[length])
+        error = drive_set(drive, spec + length + 1, why);
     return error ? error : drive_check(drive, why);
 }
 

@@ -68,7 +68,8 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      probe may) hides it; for content_unit the same with
  *                      every other unit of zeros
  *   capacity_kind      as the keys say;
- *   real_capacity      of a drive that wraps at a power of two only
+ *   real_capacity      not of a drive that forgets when it is full, nor of a
+ *                      chain whose period is no power of two
  *   trim_reads         as the key `discard` says
  *   trim_time          the median of a discard of 1 MiB that was written
  *   flush_honesty      write-through where nothing is kept back; free where
@@ -115,6 +116,19 @@ int draw_drive(uint64_t seed, const char *kind, const char *keys,
  *                      what the keys say
  */
 int draw_truths(struct drive *drive, struct fault *why);
+
+/* Only those that depend on noise: rates of reads, and sleep. */
+int draw_truths_of_noise(struct drive *drive, struct fault *why);
+
+/*
+ * `changed` is the drive `file` with other keys, and its truths are still those
+ * of the file: leaves, or puts right, those that changed. A truth that the model
+ * tells alike of both stays as the file has it. Of one that it tells otherwise
+ * it states what it tells, if it told the file's. All others are left out: files
+ * hold truths that the model cannot tell. May take a minute. As draw_truths().
+ */
+int draw_retell(const struct drive *file, struct drive *changed,
+                struct fault *why);
 
 /* The drive as a complete drive file: every key, then [truth]. The length, or
  * -ENOSPC. */

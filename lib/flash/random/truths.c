@@ -351,27 +351,29 @@ static int state_beside(struct drive *drive, struct fault *why)
     return 0;
 }
 
-/* A drive that wraps is told by its upper bits. What fails beyond its capacity
- * keeps as little there as what drops it. What loses data by when it was
- * written has no size that a probe could find, unless it keeps none. */
-static void state_capacity(struct drive *drive)
+/* What fails beyond its capacity keeps as little there as what drops it. A chain
+ * is told by the upper bits of addresses. What loses data by when it was written
+ * has no size that a probe could find, unless it keeps none. */
+static void state_capacity(struct drive *quiet, const struct drive *drive)
 {
     const uint64_t real = drive->real_capacity_bytes;
     const uint64_t silent_after = drive->silent_after_bytes;
     const bool fake = real > 0 && real < drive->capacity_bytes;
-    const bool wraps = fake && drive_wrap_bytes(drive) < drive->capacity_bytes;
-    bool seen = !wraps || (drive->fake_capacity == FAKE_WRAPS &&
-                           (real & (real - 1)) == 0);
+    const uint64_t period = drive_wrap_bytes(drive);
+    const bool wraps = fake && period < drive->capacity_bytes;
+    bool seen = true;
 
     if (fake && drive->fake_capacity == FAKE_FORGETS)
         seen = false;
+    if (wraps && drive->fake_capacity == FAKE_CHAIN)
+        seen = (period & (period - 1)) == 0;
     if (silent_after)
         seen = silent_after < 512;
-    state(drive, "capacity_kind",
+    state(quiet, "capacity_kind",
           wraps                  ? "wraps"
           : fake || silent_after ? "drops"
                                  : "genuine");
-    state_number(drive, "real_capacity", seen,
+    state_number(quiet, "real_capacity", seen,
                  silent_after ? 0
                  : fake       ? real
                               : drive->capacity_bytes);
@@ -422,22 +424,68 @@ static int state_flush(struct drive *drive, struct fault *why)
     return 0;
 }
 
-int draw_truths(struct drive *drive, struct fault *why)
+/* The drive as it is timed, with its noise and without: as long as it does not
+ * fail, and where it keeps what is written. */
+static int prepare(const struct drive *drive, struct drive *noisy,
+                   struct drive *quiet, struct fault *why)
 {
-    struct drive *drives = malloc(2 * sizeof(*drives));
-
-    if (!drives)
-        return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory",
-                         drive->name);
-    struct drive *quiet = &drives[0], *noisy = &drives[1];
     *noisy = *drive;
     noisy->contents = 0;
     /* What reads cost is what they cost where something was written, and who
      * probes a drive writes first. */
     noisy->initial_state = INITIAL_WRITTEN;
+    noisy->read_error_share = noisy->write_error_share = 0;
+    noisy->power_cut_at_ns = noisy->vanish_at_ns = noisy->stop_at_ns = 0;
+    noisy->read_only_at_ns = noisy->silent_after_bytes = 0;
+    if (drive->fake_capacity == FAKE_ERRORS ||
+        drive->fake_capacity == FAKE_FORGETS)
+        noisy->real_capacity_bytes = 0;
     *quiet = *noisy;
     quiet->truths_count = 0;
-    int error = drive_quiet(quiet, why);
+    return drive_quiet(quiet, why);
+}
+
+/* What is stated goes to the drive, and a refusal has a sentence. */
+static int finish(struct drive *drive, const struct drive *quiet, int error,
+                  struct fault *why)
+{
+    memcpy(drive->truths, quiet->truths, sizeof(drive->truths));
+    drive->truths_count = quiet->truths_count;
+    if (error && why->kind == FAULT_NONE)
+        fault_set(why, FAULT_OPEN, error, "%s: the model refused a request",
+                  drive->name);
+    return error;
+}
+
+static int no_memory(const struct drive *drive, struct fault *why)
+{
+    return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory", drive->name);
+}
+
+int draw_truths_of_noise(struct drive *drive, struct fault *why)
+{
+    struct drive *drives = malloc(2 * sizeof(*drives));
+
+    if (!drives)
+        return no_memory(drive, why);
+    struct drive *quiet = &drives[0], *noisy = &drives[1];
+    int error = prepare(drive, noisy, quiet, why);
+    if (!error)
+        error = state_reads_together(quiet, noisy, why);
+    state_sleep(quiet, drive);
+    error = finish(drive, quiet, error, why);
+    free(drives);
+    return error;
+}
+
+int draw_truths(struct drive *drive, struct fault *why)
+{
+    struct drive *drives = malloc(2 * sizeof(*drives));
+
+    if (!drives)
+        return no_memory(drive, why);
+    struct drive *quiet = &drives[0], *noisy = &drives[1];
+    int error = prepare(drive, noisy, quiet, why);
     if (!error)
         error = state_page(quiet, why);
     if (!error)
@@ -468,12 +516,8 @@ int draw_truths(struct drive *drive, struct fault *why)
     if (!error)
         error = state_trim(quiet, why);
     if (!error)
-        state_capacity(quiet);
-    memcpy(drive->truths, quiet->truths, sizeof(drive->truths));
-    drive->truths_count = quiet->truths_count;
+        state_capacity(quiet, drive);
+    error = finish(drive, quiet, error, why);
     free(drives);
-    if (error && why->kind == FAULT_NONE)
-        fault_set(why, FAULT_OPEN, error, "%s: the model refused a request",
-                  drive->name);
     return error;
 }
