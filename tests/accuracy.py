@@ -11,10 +11,13 @@ for each level, a row for each parameter:
   absent        rightly absent (or false); on a parameter that no probe can see
                 also "hidden", which claims no more than that
   inconclusive  no answer: also where a probe was skipped for want of another's
-                or of write budget, and where the run says nothing of what the
-                drive file states; rightly so where that is `unidentifiable`
-  wrong         anything else that was stated, also of what cannot be known;
-                and how often with a confidence of 0.99 or more
+                or of write budget
+  missing       the run says nothing of what the drive file states, as after
+                one that failed
+  rightly       either of these, where the truth is `unidentifiable`
+  wrong         anything else that was stated, also any value of what is
+                `unidentifiable`, the drive's own among them; and how often with
+                a confidence of 0.99 or more
 
 then how far stated confidence can be believed, by bins and by kinds of evidence
 (a parameter and the reason of its finding), and each wrong answer with the
@@ -58,9 +61,10 @@ RATES = ("sequential_read_rate", "random_read_rate", "read_parallelism")
 # What memory in the drive adds to it depends on how it is written.
 ROUGH_SHARES = {"fast_cache": 0.15}
 BINS = (0.0, 0.5, 0.9, 0.95, 0.99, 0.999)
-COLUMNS = ("exact", "absent", "hidden", "inconclusive", "unseen", "wrong",
-           "confident")
-HEADINGS = ("exact", "absent", "hidden", "incon-", "rightly", "wrong", ">=.99")
+COLUMNS = ("exact", "absent", "hidden", "inconclusive", "missing", "unseen",
+           "wrong", "confident")
+HEADINGS = ("exact", "absent", "hidden", "incon-", "missing", "rightly",
+            "wrong", ">=.99")
 RIGHT = ("exact", "absent", "hidden")
 STATED = RIGHT + ("wrong",)
 DONE = (0, 9)  # exit status: it ended; the drive is fake
@@ -269,18 +273,18 @@ def judge(drive, finding):
     verdict, value = finding["verdict"], finding["value"]
     if truth is None:
         return None
+    unseen = truth == "unidentifiable"
     if verdict in ("inconclusive", "skipped", UNSAID):
-        return "unseen" if truth == "unidentifiable" else "inconclusive"
+        return ("unseen" if unseen else
+                "missing" if verdict == UNSAID else "inconclusive")
     if verdict == "absent" or value is False:
-        if truth == "unidentifiable":
+        if unseen:
             return "hidden"
         return "absent" if truth in ("absent", "false") else "wrong"
-    expected = drive.expected(finding["parameter"])
-    if expected is None:  # nothing can be known, and yet it is stated
-        return "wrong"
+    # Of what no probe can see, the drive's own value is a guess: wrong, too.
     rough = ROUGH_SHARES.get(finding["parameter"], 0)
-    return ("exact" if same(value, finding["unit"], expected, rough) or
-            covers(finding, expected) else "wrong")
+    return ("exact" if same(value, finding["unit"], truth, rough) or
+            covers(finding, truth) else "wrong")
 
 
 def findings_of(document):
@@ -295,14 +299,17 @@ def findings_of(document):
 
 
 def asked_parameters(options):
-    """What the probes of a full run answer: the rest of a truth is asked by
-    none, and is named rather than counted."""
+    """What the probes of a full run answer, and those of this one: the rest of a
+    truth is asked by none, and is named rather than counted."""
     status, text, error, _ = output_of([options.ssdprobe, "list", "--json"])
     if status:
         raise RuntimeError("list: %s" % error)
-    names = {name for probe in json.loads(text)["probes"]
-             for name in probe["answers"]}
-    return names | {"smallest_request"}
+    answers = {probe["name"]: set(probe["answers"])
+               for probe in json.loads(text)["probes"]}
+    answers["read-buffer"].add("smallest_request")
+    chosen = options.probes.split(",") if options.probes else answers
+    return (set().union(*answers.values()),
+            set().union(*(answers.get(name, set()) for name in chosen)))
 
 
 def unsaid(case, findings, complaint, options):
@@ -310,7 +317,7 @@ def unsaid(case, findings, complaint, options):
     that failed: that counts as no answer."""
     said = {finding["parameter"] for finding in findings}
     for name in case.drive.truth:
-        if name in options.asked and name not in said and not options.probes:
+        if name in options.asked_now and name not in said:
             yield {"parameter": name, "verdict": UNSAID, "value": None,
                    "unit": "", "confidence": 0,
                    "why": complaint or "the run says nothing of it"}
@@ -508,7 +515,7 @@ def write_page(tallies, options):
             if kind == "all":
                 lines.append("| `%s` | %d | %d | %d | %d |" % (
                     parameter, row["exact"], row["absent"] + row["hidden"],
-                    row["inconclusive"], row["wrong"]))
+                    row["inconclusive"] + row["missing"], row["wrong"]))
     with open(options.page, "w", encoding="utf8") as file:
         file.write("\n".join(lines) + "\n")
 
@@ -647,7 +654,7 @@ def parse():
     if options.noise is None:
         options.noise = "realistic" if options.papers else NOISE
     programs(options)
-    options.asked = asked_parameters(options)
+    options.asked, options.asked_now = asked_parameters(options)
     runs = os.path.join(options.output_dir, "runs")
     if not options.go_on:
         shutil.rmtree(runs, ignore_errors=True)

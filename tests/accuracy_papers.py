@@ -23,7 +23,8 @@ def print_papers(noise, tally, seeds):
     cells = collections.defaultdict(collections.Counter)
     for case, finding, column in tally.cases:
         cells[(case.drive.name, finding["parameter"])][
-            "right" if column in RIGHT else column] += 1
+            "right" if column in RIGHT else
+            "inconclusive" if column == "missing" else column] += 1
     often = values = 0
     for paper, names, parameters in PAPERS:
         print("\n%s at noise %s: right/inconclusive/wrong" % (paper, noise))

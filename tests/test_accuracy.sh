@@ -54,6 +54,14 @@ check "what the run says nothing of is no answer: $line of $stated" \
         "$(jq -n "100 / $stated")")"
 check "each of them is in the findings" test "$(grep -c unsaid \
     out/findings.tsv)" -ge $((stated - 2))
+column_of()
+{
+    awk -F'\t' -v parameter="$1" '$4 == parameter { print $10 }' \
+        out/findings.tsv
+}
+check "as missing" test "$(column_of write_cost_4k)" = missing
+check "a probe that was skipped gave no answer" \
+    test "$(column_of log_list)" = inconclusive
 counted --continue
 check "what has run is not run again: $line of $stated" test ! -s calls -a \
     "$line" = "$(printf 'of %d that a probe could see, %.2f' "$stated" \
@@ -76,6 +84,27 @@ check "the budget is the default" bash -c \
     'grep -q -e --json calls && ! grep -q -e --write-budget calls'
 counted --write-budget=20TB
 check "or another one" grep -q -e --write-budget=20TB calls
+counted --probes=log-list,nand-type
+check "of some probes, only what they answer is missing" test \
+    "$(column_of log_block)$(column_of write_cost_4k)" = missing
+
+# What no probe can see of this drive, which has four bits a cell.
+cat >document <<END
+{"findings": [
+ {"parameter": "nand_type", "verdict": "found", "value": "QLC",
+  "unit": "text", "confidence": 0.9, "why": ""},
+ {"parameter": "read_boundary", "verdict": "absent", "value": null,
+  "unit": "bytes", "confidence": 0.9, "why": ""},
+ {"parameter": "read_page", "verdict": "inconclusive", "value": null,
+  "unit": "bytes", "confidence": 0, "why": ""}]}
+END
+counted
+check "a value of what cannot be known is wrong, also if it is the drive's" \
+    test "$(column_of nand_type)" = wrong
+check "to deny it claims no more than that it is hidden" \
+    test "$(column_of read_boundary)" = hidden
+check "to leave it open is right" test "$(column_of read_page)" = unseen
+check "and so is to say nothing" test "$(column_of fua_time)" = unseen
 printf 'no document\n' >document
 counted
 check "a run that fails answers nothing: $line" test "$line" = \

@@ -225,6 +225,9 @@ START_TEST(truths_of_a_file_follow_changed_keys)
         {"read_buffer_bytes=0", "spare_share", NULL},
         {"clustered_page_bytes=64KiB,write_buffer_bytes=0", "nand_type", NULL},
         {"discard=old", "trim_reads", "old"},
+        {"discard=mixed,request_limit_bytes=16KiB", "trim_reads", "mixed"},
+        {"discard=mixed,request_limit_bytes=8KiB", "trim_reads",
+         "unidentifiable"},
         {"flush_lies=on", "flush_honesty", "free"},
         /* It is no other drive for failing once, or for its noise. */
         {"power_cut_at_ns=1ms,read_error_share=1", "read_buffer", "262144"},

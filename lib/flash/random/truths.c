@@ -379,6 +379,24 @@ static void state_capacity(struct drive *quiet, const struct drive *drive)
                               : drive->capacity_bytes);
 }
 
+/* Only whole pages are forgotten, and a discard of 1 MiB comes in parts of what
+ * the host sends at once. */
+static bool discards_whole_pages(const struct drive *drive)
+{
+    const uint64_t page = drive->clustered_page_bytes;
+    const uint64_t part = drive->request_limit_bytes;
+
+    for (uint64_t begin = 0; begin < BENCH_REPEATS * MIB; begin += MIB)
+        for (uint64_t at = begin; at < begin + MIB; at += part) {
+            const uint64_t first = (at + page - 1) / page * page;
+            const uint64_t end =
+                at + part < begin + MIB ? at + part : begin + MIB;
+            if (first + page <= end)
+                return true;
+        }
+    return false;
+}
+
 static int state_trim(struct drive *drive, struct fault *why)
 {
     static const char *const reads[] = {[DISCARD_ZEROS] = "zeros",
@@ -396,11 +414,8 @@ static int state_trim(struct drive *drive, struct fault *why)
         bench_write_flushed(&bench, i * MIB, MIB);
     for (size_t i = 0; i < BENCH_REPEATS; i++)
         times[i] = bench_act(&bench, FLASH_DISCARD, i * MIB, MIB);
-    /* Only whole pages are forgotten, and a discard comes in parts of what the
-     * host sends at once. */
     const bool seen =
-        drive->discard != DISCARD_MIXED ||
-        drive->request_limit_bytes >= 2 * drive->clustered_page_bytes;
+        drive->discard != DISCARD_MIXED || discards_whole_pages(drive);
     state(drive, "trim_reads", seen ? reads[drive->discard] : "unidentifiable");
     state_number(drive, "trim_time", true,
                  (uint64_t)llround(bench_median(times, BENCH_REPEATS)));
