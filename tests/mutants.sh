@@ -267,6 +267,11 @@ lib/flash/random/retell.c|s/^        return truth->value;/        return now;/|t
 lib/flash/random/retell.c|s/change == CHANGE_NOISE ? truth->value : NULL;/truth->value;/|test_random|
 lib/flash/random/truths.c|s/noisy->silent_after_bytes = 0;/0;/|test_random|
 lib/flash/random/truths.c|s/        seen = (period \& (period - 1)) == 0;/        seen = true;/|test_random|
+lib/flash/controller/freeing.c|s/freeing->done_ns + freeing->unit_ns > now_ns/freeing->done_ns > now_ns/|test_flash_commands|
+lib/flash/controller/freeing.c|s/freeing->done_ns < now_ns)/false)/|test_flash_commands|
+lib/flash/controller/freeing.c|s/    (void)next_run(freeing);/    ;/|test_flash_commands|
+lib/flash/controller/serve_discard.c|s/        freeing_keep(flash->freeing/        (void)freeing_keep, (void)(flash->freeing/|test_flash_commands|
+lib/flash/controller/serve_discard.c|s/memset(ones, 0xff/memset(ones, 0/|test_flash_commands|
 lib/flash/disturbance/faults.c|s/return faults->is_silent \&\& changes/return false \&\& changes/|test_flash_commands|
 lib/flash/disturbance/faults.c|s/written_bytes > faults->silent_after_bytes/written_bytes >= faults->silent_after_bytes/|test_flash_commands|
 lib/flash/controller/late.c|s/page + count) ==$/page + count) >=/|test_flash_commands|

@@ -160,6 +160,105 @@ START_TEST(a_discarded_page_reads_as_the_drive_says)
 }
 END_TEST
 
+/* Ones where it was discarded, to the sector; zeros where they were asked for. */
+START_TEST(a_discarded_page_can_read_as_ones)
+{
+    enum { FIRST = PAGE / 2, END = 3 * PAGE + 512 };
+    struct bench bench = bench_with("discard=ones,write_zeroes=unmap");
+    unsigned char data[5 * PAGE];
+
+    memset(data, 7, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, 0, sizeof(data), data);
+    bench_do(&bench, FLASH_DISCARD, FIRST, END - FIRST, NULL);
+    bench_do(&bench, FLASH_WRITE_ZEROES, 4 * PAGE, PAGE, NULL);
+    bench_do(&bench, FLASH_READ, 0, sizeof(data), data);
+    for (int i = 0; i < (int)sizeof(data); i++)
+        bench_expect(data[i] == (i >= 4 * PAGE           ? 0
+                                 : i >= FIRST && i < END ? 255
+                                                         : 7));
+    bench_close(&bench);
+}
+END_TEST
+
+/* A page that is mapped is sensed to be read; one that is not costs nothing. */
+static bool is_mapped(struct bench *bench, uint64_t page)
+{
+    return bench_read(bench, page * PAGE, PAGE) > COMMAND_NS + LINK_NS;
+}
+
+/* 1 ms a page: page k of a discard that is complete at T is free for commands
+ * that are accepted at T + (k + 1) ms, and not a nanosecond before. */
+#define BACKGROUND                                                             \
+    "discard_ns=70us,discard_page_ns=3us,"                                     \
+    "discard_bytes_per_second=4096000"
+
+START_TEST(discarded_pages_are_freed_in_the_background)
+{
+    enum { COUNT = 8, KEPT = 3, PAGE_NS = 1000000 };
+    struct bench bench = bench_with(BACKGROUND);
+    unsigned char data[PAGE], seen[PAGE], zeros[PAGE] = {0};
+    uint64_t freed_ns;
+
+    ck_assert(is_mapped(&bench, 0));
+    ck_assert_uint_eq(bench_do(&bench, FLASH_DISCARD, 0, COUNT * PAGE, NULL),
+                      COMMAND_NS + 70000);
+    freed_ns = bench.now_ns;
+    /* What it reads as is said at once. */
+    bench_do(&bench, FLASH_READ, 5 * PAGE, PAGE, seen);
+    ck_assert_mem_eq(seen, zeros, PAGE);
+    /* What is written anew is not freed, and takes no time from the rest. */
+    memset(data, 7, sizeof(data));
+    bench_do(&bench, FLASH_WRITE, KEPT * PAGE + 512, 512, data);
+    for (uint64_t page = 0; page < COUNT; page++) {
+        if (page == KEPT)
+            continue;
+        freed_ns += PAGE_NS;
+        bench_idle(&bench, freed_ns - COMMAND_NS - 1 - bench.now_ns);
+        ck_assert_msg(is_mapped(&bench, page), "page %d is free too soon",
+                      (int)page);
+        ck_assert_msg(!is_mapped(&bench, page), "page %d is not free",
+                      (int)page);
+    }
+    bench_idle(&bench, 10 * PAGE_NS);
+    ck_assert(is_mapped(&bench, KEPT));
+    bench_do(&bench, FLASH_READ, KEPT * PAGE, PAGE, seen);
+    ck_assert_mem_eq(seen + 512, data, 512);
+    ck_assert_mem_eq(seen + 1024, zeros, PAGE - 1024);
+    /* An idle drive does not save up time. */
+    bench_do(&bench, FLASH_DISCARD, 20 * PAGE, PAGE, NULL);
+    ck_assert(is_mapped(&bench, 20));
+    bench_close(&bench);
+}
+END_TEST
+
+/* Until then cleaning copies them: at the rate of a page in an hour, as if
+ * nothing were forgotten; at a page in 4 ns, as if all were at once. */
+START_TEST(cleaning_copies_what_is_not_freed_yet)
+{
+    const uint64_t all = copied_after("ignored");
+
+    ck_assert_uint_eq(copied_after("zeros,discard_bytes_per_second=1"), all);
+    ck_assert_uint_eq(copied_after("zeros,discard_bytes_per_second=1TB"), 0);
+}
+END_TEST
+
+/* Of so many that wait, one more makes it carry out the oldest. */
+START_TEST(few_discards_wait)
+{
+    enum { WAITING = 1024 };
+    struct bench bench = bench_with("discard_bytes_per_second=1");
+
+    for (uint64_t page = 0; page < WAITING - 1; page++)
+        bench_do(&bench, FLASH_DISCARD, page * PAGE, PAGE, NULL);
+    bench_do(&bench, FLASH_DISCARD, 0, 512, NULL); /* no page at all */
+    ck_assert(is_mapped(&bench, 0));
+    bench_do(&bench, FLASH_DISCARD, (WAITING - 1) * PAGE, PAGE, NULL);
+    ck_assert(!is_mapped(&bench, 0));
+    ck_assert(is_mapped(&bench, 1));
+    bench_close(&bench);
+}
+END_TEST
+
 /* ---- zeros -------------------------------------------------------------- */
 
 START_TEST(zeros_are_programmed_but_do_not_cross_the_link)
@@ -642,6 +741,10 @@ int main(void)
     tcase_add_test(cases, a_discard_costs_its_command_and_its_pages);
     tcase_add_test(cases, discarded_pages_are_free_for_cleaning);
     tcase_add_test(cases, a_discarded_page_reads_as_the_drive_says);
+    tcase_add_test(cases, a_discarded_page_can_read_as_ones);
+    tcase_add_test(cases, discarded_pages_are_freed_in_the_background);
+    tcase_add_test(cases, cleaning_copies_what_is_not_freed_yet);
+    tcase_add_test(cases, few_discards_wait);
     tcase_add_test(cases, zeros_are_programmed_but_do_not_cross_the_link);
     tcase_add_test(cases, zeros_can_be_unmapped);
     tcase_add_test(

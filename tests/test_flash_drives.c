@@ -547,6 +547,7 @@ static const struct effect {
     {"discard", "old", ""},
     {"discard_ns", "50us", ""},
     {"discard_page_ns", "2us", ""},
+    {"discard_bytes_per_second", "1MB", ",discard_page_ns=2us"},
     {"mapping_cache_bytes", "4KiB", ",clustered_page_bytes=512,page_bytes=512"},
     {"mapping_entry_bytes", "8",
      ",clustered_page_bytes=512,page_bytes=512,mapping_cache_bytes=4KiB"},

@@ -238,8 +238,10 @@ static uint64_t serve_operation(struct flash *flash,
     case FLASH_READ:
         return serve_read(flash, request, begin_ns);
     case FLASH_WRITE:
+        serve_keep_written(flash, request);
         return serve_write(flash, request, begin_ns);
     case FLASH_WRITE_ZEROES:
+        serve_keep_written(flash, request);
         return serve_write_zeroes(flash, request, begin_ns);
     case FLASH_FLUSH:
         return serve_flush(flash, begin_ns);
@@ -323,6 +325,8 @@ uint64_t serve_request(struct flash *flash, const struct flash_request *request,
     begin_ns = accept_command(flash, request, begin_ns);
     if (!flash->mapping)
         return serve_direct(flash, request, begin_ns);
+    if (flash->freeing)
+        serve_free_discarded(flash, begin_ns);
     if (flash->write_buffer)
         serve_drain_background(flash, begin_ns);
     uint64_t done = serve_pieces(flash, request, begin_ns);

@@ -16,6 +16,7 @@
 #include "lib/flash/ftl/mapping.h"
 #include "lib/flash/disturbance/neighbour.h"
 #include "lib/flash/disturbance/noise.h"
+#include "lib/flash/controller/freeing.h"
 #include "lib/flash/controller/in_flight.h"
 #include "lib/flash/controller/late.h"
 #include "lib/flash/controller/map_cache.h"
@@ -47,6 +48,7 @@ struct flash {
     struct map_cache *map_cache;       /* NULL: all of the table is there */
     struct store *store;               /* NULL: contents off */
     struct content *content;           /* NULL: contents do not matter */
+    struct freeing *freeing;           /* NULL: a discard frees at once */
     struct late *late;                 /* NULL: no fake that keeps some */
     struct noise noise;
     struct neighbour neighbour;

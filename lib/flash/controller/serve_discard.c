@@ -2,6 +2,8 @@
 /* What the host no longer needs: discarded, or zeros in its place. */
 #include "lib/flash/controller/serve_parts.h"
 
+#include <string.h>
+
 #include "lib/base/random.h"
 #include "lib/flash/controller/serve_link.h"
 
@@ -52,8 +54,8 @@ uint64_t serve_discard_ns(const struct flash *flash,
     if (!unmaps(flash, request))
         return 0;
     if (request->operation == FLASH_DISCARD &&
-        flash->drive.discard == DISCARD_IGNORED)
-        forgotten = 0;
+        (flash->drive.discard == DISCARD_IGNORED || flash->freeing))
+        return flash->drive.discard_ns;
     if (request->operation == FLASH_DISCARD &&
         flash->drive.discard == DISCARD_MIXED)
         for (uint64_t page = pages.first; page < pages.end; page++)
@@ -68,6 +70,29 @@ static void forget(struct flash *flash, uint64_t unit)
     flash->mapping->ops->discard(flash->mapping, unit);
 }
 
+/* Too many discards wait: the oldest are carried out at once. */
+static void make_room(struct flash *flash, const struct pages *pages,
+                      uint64_t now_ns)
+{
+    uint64_t unit;
+
+    while (!freeing_begin(flash->freeing, pages->first, pages->end, now_ns))
+        if (freeing_take(flash->freeing, UINT64_MAX, &unit))
+            forget(flash, unit);
+}
+
+/* In the background, if the drive does that. What is dirty is dropped. */
+static void forget_soon(struct flash *flash, uint64_t unit)
+{
+    if (!flash->freeing) {
+        forget(flash, unit);
+        return;
+    }
+    if (flash->write_cache)
+        write_cache_drop(flash->write_cache, unit);
+    freeing_put(flash->freeing, unit);
+}
+
 uint64_t serve_discard(struct flash *flash, const struct flash_request *request,
                        uint64_t begin_ns)
 {
@@ -79,10 +104,31 @@ uint64_t serve_discard(struct flash *flash, const struct flash_request *request,
     if (flash->write_buffer)
         begin_ns = serve_drain(flash, flash->tell, begin_ns);
     serve_drop_read(flash, request->offset_bytes, request->length_bytes);
+    if (flash->freeing)
+        make_room(flash, &pages, begin_ns);
     for (uint64_t unit = pages.first; unit < pages.end; unit++)
         if (forgets(flash, unit))
-            forget(flash, unit);
+            forget_soon(flash, unit);
     return begin_ns;
+}
+
+void serve_free_discarded(struct flash *flash, uint64_t now_ns)
+{
+    uint64_t unit;
+
+    while (freeing_take(flash->freeing, now_ns, &unit))
+        forget(flash, unit);
+}
+
+void serve_keep_written(struct flash *flash,
+                        const struct flash_request *request)
+{
+    const uint64_t bytes = flash->drive.clustered_page_bytes;
+    const uint64_t end = request->offset_bytes + request->length_bytes;
+
+    if (flash->freeing)
+        freeing_keep(flash->freeing, request->offset_bytes / bytes,
+                     (end + bytes - 1) / bytes);
 }
 
 /* The part of a request for zeros before, or behind, its whole pages. */
@@ -120,6 +166,28 @@ uint64_t serve_write_zeroes(struct flash *flash,
     return write_edge(flash, request, pages.end * bytes, end, begin_ns);
 }
 
+/* A run of the drive reads as ones from now on: a page of them takes one word
+ * of the store. 0 or -errno. */
+static int put_ones(struct flash *flash, uint64_t offset_bytes,
+                    uint64_t length_bytes)
+{
+    unsigned char ones[4096];
+    int error = 0;
+
+    memset(ones, 0xff, sizeof(ones));
+    if (flash->content && offset_bytes < flash->drive.capacity_bytes)
+        content_write(flash->content, offset_bytes, length_bytes, NULL);
+    while (flash->store && length_bytes > 0 && !error) {
+        const uint64_t room = sizeof(ones) - offset_bytes % sizeof(ones);
+        const uint64_t part = room < length_bytes ? room : length_bytes;
+        error = faults_write(&flash->faults, flash->store, offset_bytes, part,
+                             ones);
+        offset_bytes += part;
+        length_bytes -= part;
+    }
+    return error;
+}
+
 /* A run of the drive reads as zeros from now on. 0 or -errno. */
 static int put_zeros(struct flash *flash, uint64_t offset_bytes,
                      uint64_t length_bytes)
@@ -141,6 +209,8 @@ int serve_zeros(struct flash *flash, const struct flash_request *request)
     if (request->operation == FLASH_WRITE_ZEROES ||
         flash->drive.discard == DISCARD_ZEROS)
         return put_zeros(flash, request->offset_bytes, request->length_bytes);
+    if (flash->drive.discard == DISCARD_ONES)
+        return put_ones(flash, request->offset_bytes, request->length_bytes);
     if (flash->drive.discard != DISCARD_MIXED)
         return 0;
     for (uint64_t page = pages.first; page < pages.end && !error; page++)

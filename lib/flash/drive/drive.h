@@ -61,7 +61,8 @@ enum discard_kind {
     DISCARD_ZEROS,
     DISCARD_OLD,
     DISCARD_MIXED,
-    DISCARD_IGNORED
+    DISCARD_IGNORED,
+    DISCARD_ONES
 };
 enum write_zeroes_kind { ZEROES_WRITE, ZEROES_UNMAP };
 enum log_victim_kind { LOG_OLDEST, LOG_LEAST_RECENT, LOG_RANDOM, LOG_NEWEST };
@@ -163,6 +164,7 @@ struct drive {
     uint64_t request_limit_bytes, queue_depth_count, scheduler;
     uint64_t fua, write_zeroes;
     uint64_t discard, discard_ns, discard_page_ns;
+    uint64_t discard_bytes_per_second; /* 0: freed when the command is done */
 
     /* [quirks] (Sun & Zhang 4) */
     uint64_t segment_groups_count, segment_group_bytes, group_switch_ns;

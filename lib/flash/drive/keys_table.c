@@ -334,14 +334,19 @@ const struct key_row drive_keys[] = {
     CHOICE("host", write_zeroes, "write", CHOICES("write", "unmap"),
            "zeros are programmed; or whole clustered pages are forgotten"),
     CHOICE("host", discard, "zeros",
-           CHOICES("zeros", "old", "mixed", "ignored"),
+           CHOICES("zeros", "old", "mixed", "ignored", "ones"),
            "what a discarded page reads as. zeros; old: what it held; mixed: "
            "each clustered page is forgotten or kept, by chance; ignored: the "
-           "drive forgets nothing"),
+           "drive forgets nothing; ones: all bits set"),
     NS("host", discard_ns, 0, 10 * SECOND, "0",
        "serial cost of a discard in the controller"),
     NS("host", discard_page_ns, 0, SECOND, "0",
        "extra cost for each clustered page that is forgotten"),
+    BYTES(
+        "host", discard_bytes_per_second, 0, 1e12, "0",
+        "discarded pages are freed at this rate after the command, for no "
+        "discard_page_ns, and are copied by cleaning until then; what is read "
+        "is the same at once; 0: they are free when the command is done"),
 
     COUNT("quirks", segment_groups_count, 1, 1024, "1",
           "parts of the drive between which reads switch"),

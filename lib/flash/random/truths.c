@@ -402,7 +402,8 @@ static int state_trim(struct drive *drive, struct fault *why)
     static const char *const reads[] = {[DISCARD_ZEROS] = "zeros",
                                         [DISCARD_OLD] = "old",
                                         [DISCARD_MIXED] = "mixed",
-                                        [DISCARD_IGNORED] = "old"};
+                                        [DISCARD_IGNORED] = "old",
+                                        [DISCARD_ONES] = "ones"};
     uint64_t times[BENCH_REPEATS];
     struct bench bench;
     const int error = bench_open(&bench, drive, why);
