@@ -514,6 +514,9 @@ static const struct {
     {"sd-card,discard=old,discard_ns=5ms,noise=realistic", "old", 10.6e6},
     {"ssd-c,discard=ignored,noise=heavy", "old", 0},
     {"ssd-a,discard=mixed,noise=realistic", "mixed", 145e3},
+    {"emmc,discard=ones,noise=realistic", "ones", 0},
+    /* The controller is done with it long after the command. */
+    {"ssd-a,discard_bytes_per_second=10MB,discard_page_ns=1ms", "zeros", 145e3},
 };
 
 START_TEST(trim_is_told)

@@ -9,6 +9,8 @@
  *   read     0 0 0 0 0 0 0 0   zeros: the drive forgets, for sure
  *            m m m m m m m m   old: it keeps them, at least for now
  *            0 m m 0 m 0 0 m   mixed: by chance, or first one, then the other
+ *            1 1 1 1 1 1 1 1   ones: as erased flash; neither zeros nor marks
+ *                              are there, so a piece is compared with ones
  *
  * Each time the places are written again, so that the next probe finds a drive
  * in use. Assumes: a piece of 1 MiB is large enough that the drive does not
@@ -40,19 +42,25 @@ static const double reads_confidence = 0.99;
 /* Nothing was dropped: a longer discard, or an aligned one, still may be. */
 static const double old_confidence = 0.95;
 
-static const char phase[] = "discard";
+static const char phase[] = "discard", phase_ones[] = "ones";
 
 /* ---- what is asked ------------------------------------------------------ */
+
+static void ask_in(struct study *study, const char *of, const char *cell,
+                   uint32_t round, const struct step *as)
+{
+    struct step step = *as;
+
+    snprintf(step.label.phase, sizeof(step.label.phase), "%s", of);
+    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
+    step.label.round = round;
+    study_ask(study, &step);
+}
 
 static void ask(struct study *study, const char *cell, uint32_t round,
                 const struct step *as)
 {
-    struct step step = *as;
-
-    snprintf(step.label.phase, sizeof(step.label.phase), "%s", phase);
-    snprintf(step.label.cell, sizeof(step.label.cell), "%s", cell);
-    step.label.round = round;
-    study_ask(study, &step);
+    ask_in(study, phase, cell, round, as);
 }
 
 static uint64_t base_of(const struct study *study, uint32_t round)
@@ -104,6 +112,37 @@ static void ask_round(struct study *study, uint32_t round)
     ask_pieces(study, "again", round, OPERATION_WRITE, CONTENT_RANDOM);
 }
 
+/* One piece more, all of which is compared with ones. */
+static void ask_ones(struct study *study)
+{
+    const uint64_t base = base_of(study, 0);
+    static const struct step steps[] = {
+        {.operation = OPERATION_WRITE, .content = CONTENT_MARK, .mark = 1},
+        {.operation = OPERATION_FLUSH},
+        {.operation = OPERATION_DISCARD},
+    };
+    struct step step;
+
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        step = steps[i];
+        step.offset_bytes = step.operation == OPERATION_FLUSH ? 0 : base;
+        step.length_bytes = step.operation == OPERATION_FLUSH ? 0 : piece_bytes;
+        ask_in(study, phase_ones, "", 0, &step);
+    }
+    for (uint32_t i = 0; i < READS_ROUND; i++)
+        ask_in(study, phase_ones, "read", 0,
+               &(struct step){.operation = OPERATION_READ,
+                              .offset_bytes = base + i * read_bytes,
+                              .length_bytes = read_bytes,
+                              .content = CONTENT_ONES,
+                              .compare = true});
+    ask_in(study, phase_ones, "", 0,
+           &(struct step){.operation = OPERATION_WRITE,
+                          .offset_bytes = base,
+                          .length_bytes = piece_bytes,
+                          .content = CONTENT_RANDOM});
+}
+
 /* ---- what follows ------------------------------------------------------- */
 
 struct seen {
@@ -149,17 +188,45 @@ static struct finding *add(struct findings *findings, const char *parameter)
     return findings_add(findings, "trim", parameter);
 }
 
-static void say_reads(const struct seen *seen, struct findings *findings)
+/* Neither zeros nor the old data. Leaves until more is known. */
+static void say_others(struct study *study, struct findings *findings)
+{
+    const struct ledger_entry *entry =
+        ledger_get(&study->ledger, phase_ones, "read", 0);
+    uint32_t ones = 0;
+
+    if (!entry) {
+        ask_ones(study);
+        study_leave(study);
+    }
+    for (uint32_t i = 0; i < entry->count; i++)
+        ones += entry->timings[i].returned == RETURNED_SAME;
+    struct finding *finding = add(findings, "trim_reads");
+    if (ones > 0 && ones == entry->count) {
+        finding_found(finding, value_text("ones"), reads_confidence);
+        finding_why(finding, "all %u reads of discarded data returned ones",
+                    ones);
+        return;
+    }
+    finding_why(finding,
+                "the data read is neither zeros nor the previous data");
+}
+
+static void say_reads(struct study *study, const struct seen *seen,
+                      struct findings *findings)
 {
     const uint32_t all = seen->zeros + seen->old + seen->others;
-    struct finding *finding = add(findings, "trim_reads");
     const char *reads = seen->zeros == all ? "zeros"
                         : seen->old == all ? "old"
                                            : "mixed";
 
-    if (all == 0 || seen->others == all) {
-        finding_why(finding,
-                    "the data read is neither zeros nor the previous data");
+    if (all > 0 && seen->others == all) {
+        say_others(study, findings);
+        return;
+    }
+    struct finding *finding = add(findings, "trim_reads");
+    if (all == 0) {
+        finding_why(finding, "what was read was not compared");
         return;
     }
     finding_found(finding, value_text(reads),
@@ -190,7 +257,7 @@ static void think(struct study *study, struct findings *findings)
             return;
         }
     }
-    say_reads(&seen, findings);
+    say_reads(study, &seen, findings);
     times_say(study, add(findings, "trim_time"), "discards of 1 MiB each",
               seen.ns, seen.count);
 }
@@ -200,10 +267,12 @@ static void think(struct study *study, struct findings *findings)
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     /* Written, discarded, which counts as such, and written again. */
-    plan->bytes_written = plan->bytes_written_max = 3 * ROUNDS * window_bytes;
-    plan->bytes_read = plan->bytes_read_max = READS_ALL * read_bytes;
-    plan->requests = plan->requests_max =
-        ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL;
+    plan->bytes_written = 3 * ROUNDS * window_bytes;
+    plan->bytes_written_max = plan->bytes_written + 3 * piece_bytes;
+    plan->bytes_read = READS_ALL * read_bytes;
+    plan->bytes_read_max = plan->bytes_read + READS_ROUND * read_bytes;
+    plan->requests = ROUNDS * (3 * (PIECES + 1) + 1) + READS_ALL;
+    plan->requests_max = plan->requests + READS_ROUND + 4;
     (void)setting;
 }
 
@@ -211,7 +280,7 @@ const struct probe probe_trim = {
     .name = "trim",
     .question = "What does a read return where data was discarded?",
     .idea = "Marks are written, discarded, and read back twice. Reads return "
-            "zeros, the marks, or a mixture.",
+            "zeros, ones, the marks, or a mixture.",
     .writes = true,
     .compares = true,
     .region_min_bytes = 128 * MIB,

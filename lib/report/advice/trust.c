@@ -164,8 +164,9 @@ static void advise_discard(const struct findings *findings,
     advice_brief(advice, "run fstrim weekly, not mount -o discard");
     snprintf(advice->text, sizeof(advice->text),
              "Run TRIM periodically rather than with every deletion. %s",
-             strcmp(reads, "zeros") == 0
-                 ? "Discarded data reads as zeros."
+             strcmp(reads, "zeros") == 0 ? "Discarded data reads as zeros."
+             : strcmp(reads, "ones") == 0
+                 ? "Discarded data reads as ones."
                  : "Discarded data may still be readable: overwrite it to "
                    "erase it.");
     snprintf(advice->command, sizeof(advice->command),
