@@ -273,6 +273,8 @@ lib/flash/controller/freeing.c|s/    (void)next_run(freeing);/    ;/|test_flash_
 lib/flash/controller/serve_discard.c|s/        freeing_keep(flash->freeing/        (void)freeing_keep, (void)(flash->freeing/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/memset(ones, 0xff/memset(ones, 0/|test_flash_commands|
 probes/trim/trim.c|s/if (ones > 0 \&\& ones == entry->count)/if (false)/|test_probes_trust|
+lib/flash/disturbance/noise.c|s/noise->heat_ns < noise->throttle_heat_ns\[i\] \/ 2/noise->heat_ns < noise->throttle_heat_ns[0] \/ 2/|test_flash_noise|
+lib/flash/disturbance/noise.c|s/i < DRIVE_THROTTLES_MAX \&\&/i < 1 \&\&/|test_flash_noise|
 lib/flash/disturbance/faults.c|s/return faults->is_silent \&\& changes/return false \&\& changes/|test_flash_commands|
 lib/flash/disturbance/faults.c|s/written_bytes > faults->silent_after_bytes/written_bytes >= faults->silent_after_bytes/|test_flash_commands|
 lib/flash/controller/late.c|s/page + count) ==$/page + count) >=/|test_flash_commands|

@@ -2,6 +2,7 @@
 /* What noise does to the emulated drive's times: as much, as often and as long
  * as the drive file says. */
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "tests/flash_bench.h"
@@ -232,6 +233,69 @@ START_TEST(a_neighbour_evicts_what_was_read_and_leaves_what_was_written)
 }
 END_TEST
 
+/* How many times longer than without noise the next read takes. */
+static uint64_t slowness(struct bench *bench, uint64_t *heat_ns)
+{
+    static uint64_t next;
+    const uint64_t ns = bench_read(bench, next++ * 3 * PAGE_BYTES, PAGE_BYTES);
+
+    *heat_ns += ns;
+    ck_assert_uint_eq(ns % QUIET_NS, 0);
+    return ns / QUIET_NS;
+}
+
+static void rest_until(struct bench *bench, uint64_t *heat_ns, uint64_t left_ns)
+{
+    bench_idle(bench, *heat_ns - left_ns);
+    *heat_ns = left_ns;
+}
+
+/* Heat is the time worked, less the time of rest. A stage begins beyond its
+ * heat and ends below half of it, whatever the other does. */
+START_TEST(throttling_goes_by_stages)
+{
+    enum { FIRST_NS = 10000000, SECOND_NS = 30000000, END_NS = 60000000 };
+    struct bench bench =
+        bench_on("ssd-a,throttle_heat_ns=10ms,throttle_factor=2,"
+                 "throttle_second_heat_ns=30ms,throttle_second_factor=4");
+    uint64_t heat_ns = 0, counts[5] = {0};
+
+    while (heat_ns < END_NS) {
+        const uint64_t expected = heat_ns > SECOND_NS  ? 4
+                                  : heat_ns > FIRST_NS ? 2
+                                                       : 1;
+        ck_assert_uint_eq(slowness(&bench, &heat_ns), expected);
+        counts[expected]++;
+    }
+    ck_assert_uint_gt(counts[1], 10);
+    ck_assert_uint_gt(counts[2], 10);
+    ck_assert_uint_gt(counts[4], 10);
+    rest_until(&bench, &heat_ns, SECOND_NS / 2);
+    ck_assert_uint_eq(slowness(&bench, &heat_ns), 4);
+    rest_until(&bench, &heat_ns, SECOND_NS / 2 - 1);
+    ck_assert_uint_eq(slowness(&bench, &heat_ns), 2);
+    rest_until(&bench, &heat_ns, FIRST_NS / 2);
+    ck_assert_uint_eq(slowness(&bench, &heat_ns), 2);
+    rest_until(&bench, &heat_ns, FIRST_NS / 2 - 1);
+    ck_assert_uint_eq(slowness(&bench, &heat_ns), 1);
+    bench_close(&bench);
+}
+END_TEST
+
+START_TEST(stages_grow_hotter)
+{
+    static const char *const refused[] = {
+        "throttle_second_heat_ns=1s",
+        "throttle_heat_ns=2s,throttle_second_heat_ns=2s"};
+    struct drive drive = drive_of("ssd-a");
+    struct fault why = {FAULT_NONE, ""};
+
+    ck_assert_int_eq(drive_set(&drive, refused[_i], &why), 0);
+    ck_assert_int_eq(drive_check(&drive, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "throttle_second_heat_ns"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("flash_noise");
@@ -246,6 +310,8 @@ int main(void)
     tcase_add_test(cases,
                    paces_last_as_long_as_set_whatever_is_asked_meanwhile);
     tcase_add_test(cases, pauses_come_on_time_and_nothing_is_served_in_them);
+    tcase_add_test(cases, throttling_goes_by_stages);
+    tcase_add_loop_test(cases, stages_grow_hotter, 0, 2);
     tcase_add_test(cases, a_neighbour_takes_time_only_where_both_ask);
     tcase_add_test(
         cases, a_neighbour_evicts_what_was_read_and_leaves_what_was_written);

@@ -19,8 +19,10 @@ void noise_init(struct noise *noise, const struct drive *drive)
                             drive->background_run_count, false};
     noise->burst = (struct noise_mode){drive->burst_share, drive->burst_factor,
                                        drive->burst_run_count, false};
-    noise->throttle_factor = drive->throttle_factor;
-    noise->throttle_heat_ns = drive->throttle_heat_ns;
+    memcpy(noise->throttle_factor, drive->throttle_factor,
+           sizeof(noise->throttle_factor));
+    memcpy(noise->throttle_heat_ns, drive->throttle_heat_ns,
+           sizeof(noise->throttle_heat_ns));
     memcpy(noise->sleep_after_ns, drive->sleep_after_ns,
            sizeof(noise->sleep_after_ns));
     memcpy(noise->wake_ns, drive->wake_ns, sizeof(noise->wake_ns));
@@ -37,7 +39,7 @@ void noise_init(struct noise *noise, const struct drive *drive)
         noise->pause_phase_ns = random_mix(drive->seed) % noise->pause_every_ns;
     noise->on = drive->jitter_sigma > 0 || drive->drift_share > 0 ||
                 drive->outlier_share > 0 || drive->background_share > 0 ||
-                drive->burst_share > 0 || drive->throttle_heat_ns ||
+                drive->burst_share > 0 || drive->throttle_heat_ns[0] ||
                 drive->sleep_after_ns[0] || drive->bridge_share > 0 ||
                 drive->clock_step_ns || drive->stall_every_count ||
                 drive->pace_run_ns || drive->pause_every_ns;
@@ -59,22 +61,29 @@ static double mode_factor(struct noise *noise, struct noise_mode *mode)
     return mode->in_it ? mode->factor : 1;
 }
 
-/* Work heats, rest cools; half the heat must be gone before it is fast again.
- */
+/* Work heats, rest cools; half the heat of a stage must be gone before that
+ * ends. */
 static double throttle_factor(struct noise *noise, uint64_t now_ns)
 {
-    if (noise->throttle_heat_ns == 0)
+    double factor = 1;
+
+    if (noise->throttle_heat_ns[0] == 0)
         return 1;
     if (now_ns > noise->worked_until_ns) {
         uint64_t rest = now_ns - noise->worked_until_ns;
         noise->heat_ns = noise->heat_ns > rest ? noise->heat_ns - rest : 0;
         noise->worked_until_ns = now_ns;
     }
-    if (noise->heat_ns > noise->throttle_heat_ns)
-        noise->throttled = true;
-    if (noise->heat_ns < noise->throttle_heat_ns / 2)
-        noise->throttled = false;
-    return noise->throttled ? noise->throttle_factor : 1;
+    for (int i = 0; i < DRIVE_THROTTLES_MAX && noise->throttle_heat_ns[i];
+         i++) {
+        if (noise->heat_ns > noise->throttle_heat_ns[i])
+            noise->throttled[i] = true;
+        if (noise->heat_ns < noise->throttle_heat_ns[i] / 2)
+            noise->throttled[i] = false;
+        if (noise->throttled[i])
+            factor = noise->throttle_factor[i];
+    }
+    return factor;
 }
 
 /* Two states that last equally long: how likely it is that an odd number of

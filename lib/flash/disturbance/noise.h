@@ -30,10 +30,11 @@ struct noise {
     uint64_t drift_period_ns;
     double drift_phase; /* radians */
     struct noise_mode background, burst;
-    double throttle_factor;
-    uint64_t throttle_heat_ns; /* work without rest that it bears; 0: any */
+    /* Work without rest that it bears, stage by stage; 0: any. */
+    uint64_t throttle_heat_ns[DRIVE_THROTTLES_MAX];
+    double throttle_factor[DRIVE_THROTTLES_MAX];
+    bool throttled[DRIVE_THROTTLES_MAX];
     uint64_t heat_ns, worked_until_ns;
-    bool throttled;
     /* Power states, the deepest last; 0: there is none. */
     uint64_t sleep_after_ns[DRIVE_SLEEPS_MAX], wake_ns[DRIVE_SLEEPS_MAX];
     double bridge_share;

@@ -147,13 +147,13 @@ static int check_striped(const struct drive *drive, struct fault *why)
         {"controller_copy_page_ns", drive->controller_copy_page_ns > 0},
         {"merge_copy=bus", drive->merge_copy == MERGE_COPY_BUS},
         {"power_cut_at_ns", drive->power_cut_at_ns > 0},
-        {"noise", drive->jitter_sigma > 0 || drive->outlier_share > 0 ||
-                      drive->drift_share > 0 || drive->background_share > 0 ||
-                      drive->burst_share > 0 || drive->throttle_heat_ns > 0 ||
-                      drive->sleep_after_ns[0] > 0 || drive->bridge_share > 0 ||
-                      drive->clock_step_ns > 0 ||
-                      drive->stall_every_count > 0 || drive->pace_run_ns > 0 ||
-                      drive->pause_every_ns > 0},
+        {"noise",
+         drive->jitter_sigma > 0 || drive->outlier_share > 0 ||
+             drive->drift_share > 0 || drive->background_share > 0 ||
+             drive->burst_share > 0 || drive->throttle_heat_ns[0] > 0 ||
+             drive->sleep_after_ns[0] > 0 || drive->bridge_share > 0 ||
+             drive->clock_step_ns > 0 || drive->stall_every_count > 0 ||
+             drive->pace_run_ns > 0 || drive->pause_every_ns > 0},
         {"neighbour_every_ns", drive->neighbour_every_ns > 0},
         {"die_queue", drive->die_queue != DIE_QUEUE_NONE},
         {"retention_ns", drive->retention_ns > 0},
@@ -216,6 +216,13 @@ static int check_noise(const struct drive *drive, struct fault *why)
                          "%s: pause_ns (%" PRIu64
                          ") leaves no time of pause_every_ns (%" PRIu64 ")",
                          drive->name, drive->pause_ns, drive->pause_every_ns);
+    if (drive->throttle_heat_ns[1] &&
+        (drive->throttle_heat_ns[0] == 0 ||
+         drive->throttle_heat_ns[1] <= drive->throttle_heat_ns[0]))
+        return fault_set(why, FAULT_OPEN, -EINVAL,
+                         "%s: throttle_second_heat_ns must be above "
+                         "throttle_heat_ns, which must be set",
+                         drive->name);
     for (int i = 1; i < DRIVE_SLEEPS_MAX; i++)
         if (drive->sleep_after_ns[i] &&
             (drive->sleep_after_ns[i - 1] == 0 ||

@@ -14,7 +14,12 @@
  * defaults are one table in drive.c; `flashemu show` prints it.
  */
 
-enum { DRIVE_SLEEPS_MAX = 3, DRIVE_LEVELS_MAX = 4, DRIVE_TRUTHS_MAX = 64 };
+enum {
+    DRIVE_SLEEPS_MAX = 3,
+    DRIVE_THROTTLES_MAX = 2,
+    DRIVE_LEVELS_MAX = 4,
+    DRIVE_TRUTHS_MAX = 64
+};
 
 enum mapping_kind {
     MAPPING_DIRECT,
@@ -177,8 +182,9 @@ struct drive {
     uint64_t drift_period_ns;
     double background_share, background_factor, background_run_count;
     double burst_share, burst_factor, burst_run_count;
-    uint64_t throttle_heat_ns;
-    double throttle_factor;
+    /* Stages, each hotter than the one before; 0: there is none. */
+    uint64_t throttle_heat_ns[DRIVE_THROTTLES_MAX];
+    double throttle_factor[DRIVE_THROTTLES_MAX];
     /* Power states, each deeper than the one before; 0: there is none. */
     uint64_t sleep_after_ns[DRIVE_SLEEPS_MAX], wake_ns[DRIVE_SLEEPS_MAX];
     double bridge_share;
