@@ -153,7 +153,7 @@ START_TEST(the_model_says_the_same)
 {
     static const char *const drives[] = {"ssd-a", "emmc"};
     const uint64_t pages[] = {16384, 8192};
-    enum shown page, block;
+    struct boundaries_seen boundaries;
     struct drive drive;
     struct fault why = {FAULT_NONE, ""};
     uint64_t bytes;
@@ -163,8 +163,8 @@ START_TEST(the_model_says_the_same)
         ck_assert_int_eq(drive_load(drives[i], &drive, &why), 0);
         ck_assert_uint_eq(drive.page_bytes * drive.superblock_chips_count,
                           pages[i]);
-        ck_assert_int_eq(draw_boundaries(&drive, &page, &block, &why), 0);
-        ck_assert_int_eq(page, SHOWN);
+        ck_assert_int_eq(draw_boundaries(&drive, &boundaries, &why), 0);
+        ck_assert_int_eq(boundaries.page, SHOWN);
     }
     ck_assert_int_eq(drive_load("ssd-a,read_ahead_bytes=70KiB", &drive, &why),
                      0);

@@ -198,7 +198,8 @@ START_TEST(medians_are_those_of_drives_that_are_sold)
         double of_drive[MEASURES];
         draw(kind, seed, &drive);
         drive.burst_share = drive.bridge_share = 0;
-        drive.throttle_heat_ns = drive.real_capacity_bytes = 0;
+        drive.throttle_heat_ns[0] = drive.throttle_heat_ns[1] = 0;
+        drive.real_capacity_bytes = drive.fake_cache_bytes = 0;
         memset(drive.sleep_after_ns, 0, sizeof(drive.sleep_after_ns));
         measure(&drive, of_drive);
         for (int i = 0; i < MEASURES; i++)

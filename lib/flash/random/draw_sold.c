@@ -391,9 +391,15 @@ static void draw_fake(const struct sold *sold)
 {
     struct drive *drive = sold->drive;
     uint64_t real = drive->capacity_bytes / count_of(sold, "fake_ratio");
+    const bool loses = drive->fake_capacity == FAKE_DROPS ||
+                       drive->fake_capacity == FAKE_CHAIN;
+    const uint64_t late = drive->fake_cache_bytes / sold->scale;
 
+    drive->fake_cache_bytes = 0;
     if (!is(sold, "fake", "yes"))
         return;
+    if (loses)
+        drive->fake_cache_bytes = down_to(late, 64 * KIB);
     if (is(sold, "fake_power_of_two", "yes"))
         real = power_below(real);
     drive->real_capacity_bytes = larger_of(down_to(real, 4096), 4096);
@@ -409,7 +415,7 @@ static void leave_out(const struct sold *sold)
     if (!is(sold, "bridge", "yes"))
         drive->bridge_share = 0;
     if (!is(sold, "throttle", "yes"))
-        drive->throttle_heat_ns = 0;
+        drive->throttle_heat_ns[0] = drive->throttle_heat_ns[1] = 0;
     if (drive->die_queue == DIE_QUEUE_NONE)
         drive->suspend = drive->cleaning_yields = 0;
 }
