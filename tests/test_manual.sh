@@ -125,7 +125,8 @@ check "ssdprobe-csv.5 describes every column, in order" \
 # Every key that a drive file may have.
 shown_keys()
 {
-    flashemu show ram-disk | sed '/^\[truth\]/,$d' | sed -n 's/ = .*//p' | sort
+    flashemu show ram-disk | sed '/^\[truth\]/,$d' |
+        sed -n 's/^\([a-z_]*\) = .*/\1/p' | sort
 }
 page_keys()
 {

@@ -198,7 +198,8 @@ int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
     /* Cleaning is the same on a small drive, but settles sooner: halves of its
      * blocks, each once, fill what is in front. */
     small.capacity_bytes = (BLOCKS + 2 * (cached_bytes(drive) / block)) * block;
-    small.real_capacity_bytes = 0; /* all of this small one is there */
+    /* All of this small one is there. */
+    small.real_capacity_bytes = small.fake_cache_bytes = 0;
     int error = bench_open(&bench, &small, why);
     if (error)
         return error;

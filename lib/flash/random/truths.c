@@ -455,7 +455,7 @@ static int prepare(const struct drive *drive, struct drive *noisy,
     noisy->read_only_at_ns = noisy->silent_after_bytes = 0;
     if (drive->fake_capacity == FAKE_ERRORS ||
         drive->fake_capacity == FAKE_FORGETS)
-        noisy->real_capacity_bytes = 0;
+        noisy->real_capacity_bytes = noisy->fake_cache_bytes = 0;
     *quiet = *noisy;
     quiet->truths_count = 0;
     return drive_quiet(quiet, why);
