@@ -160,7 +160,7 @@ START_TEST(a_discarded_page_reads_as_the_drive_says)
 }
 END_TEST
 
-/* Ones where it was discarded, to the sector; zeros where they were asked for. */
+/* Discarded sectors hold ones, zeroed ones zeros. */
 START_TEST(a_discarded_page_can_read_as_ones)
 {
     enum { FIRST = PAGE / 2, END = 3 * PAGE + 512 };
@@ -206,7 +206,7 @@ START_TEST(discarded_pages_are_freed_in_the_background)
     /* What it reads as is said at once. */
     bench_do(&bench, FLASH_READ, 5 * PAGE, PAGE, seen);
     ck_assert_mem_eq(seen, zeros, PAGE);
-    /* What is written anew is not freed, and takes no time from the rest. */
+    /* A page that is written anew is not freed, and takes no time. */
     memset(data, 7, sizeof(data));
     bench_do(&bench, FLASH_WRITE, KEPT * PAGE + 512, 512, data);
     for (uint64_t page = 0; page < COUNT; page++) {
@@ -242,7 +242,7 @@ START_TEST(cleaning_copies_what_is_not_freed_yet)
 }
 END_TEST
 
-/* Of so many that wait, one more makes it carry out the oldest. */
+/* One discard more than can wait makes it carry out the oldest. */
 START_TEST(few_discards_wait)
 {
     enum { WAITING = 1024 };
@@ -548,7 +548,7 @@ START_TEST(a_fake_can_fail_beyond_what_there_is)
 }
 END_TEST
 
-/* Of what is lost, the `cache` pages that were written last are there: as fast
+/* The last `cache` pages that were written to the lost part are there, as fast
  * as the link is. */
 START_TEST(a_fake_with_a_cache_keeps_what_was_written_last)
 {
@@ -591,7 +591,7 @@ START_TEST(a_fake_with_a_cache_keeps_what_was_written_last)
     bench_do(&bench, FLASH_WRITE, real * PAGE, sizeof(data), data);
     ck_assert_uint_eq(first_byte(&bench, real + 3), 0);
     ck_assert_uint_eq(first_byte(&bench, real + 4), 254);
-    /* One read of what is there and what is not. */
+    /* One read over the end of the kept part. */
     bench_do(&bench, FLASH_READ, real * PAGE, sizeof(data), data);
     ck_assert_uint_eq(data[4 * PAGE - 1], 0);
     ck_assert_uint_eq(data[4 * PAGE], 254);
@@ -603,8 +603,8 @@ START_TEST(a_fake_with_a_cache_keeps_what_was_written_last)
 }
 END_TEST
 
-/* A quarter of all pages is kept, wherever that is: the last that were written.
- * They are in flash; nothing is where the others were. */
+/* The last quarter of all pages that were written is kept. They are in flash;
+ * the others read as zeros. */
 START_TEST(a_fake_that_forgets_keeps_as_much_as_there_is)
 {
     enum { REAL = PAGES / 4 };
@@ -638,8 +638,8 @@ START_TEST(a_fake_that_forgets_keeps_as_much_as_there_is)
 }
 END_TEST
 
-/* What was written first is kept; then a write takes the time of its command
- * and its link, and changes nothing. */
+/* The first writes are kept; then a write takes the time of its command and its
+ * link, and changes nothing. */
 START_TEST(a_worn_drive_answers_and_keeps_nothing)
 {
     static const struct {

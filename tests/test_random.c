@@ -199,8 +199,7 @@ static const char *retold(const char *keys, const char *parameter)
     static struct drive file, changed;
     struct fault why = {.kind = FAULT_NONE};
 
-    /* No model tells this of it, as of what was measured or is known from a data
-     * sheet; nor could it tell the last. */
+    /* As if somebody had measured it: the model derives SLC. */
     ck_assert_int_eq(drive_load("ssd-a", &file, &why), 0);
     for (size_t i = 0; i < file.truths_count; i++)
         if (strcmp(file.truths[i].parameter, "nand_type") == 0)

@@ -622,8 +622,8 @@ static void conclude_chain(struct state *state, const struct seen *seen,
         say_between(low_bytes, high_bytes, findings);
 }
 
-/* It wraps, as the fate of the marks says; but the fill may have hidden that the
- * end of each such size is lost, as in a chain. */
+/* It wraps, as the fate of the marks says; but the fill may have hidden that
+ * the end of each such size is lost, as in a chain. */
 static void conclude_wraps(struct state *state, struct seen *seen,
                            uint64_t size_bytes, struct findings *findings)
 {
@@ -668,9 +668,9 @@ static void conclude_drops(struct state *state, const struct seen *seen,
         say_between(low_bytes, high_bytes, findings);
     else
         finding_why(add(findings, "real_capacity"),
-                    "every mark was lost, but what is read back at once is "
-                    "there: a cache holds it, or the drive keeps only what was "
-                    "written last");
+                    "every mark was lost, but new data can be read back "
+                    "immediately: a cache holds it, or the drive keeps only "
+                    "the last writes");
 }
 
 /* What is read where a mark was lost decides: another write (it wraps), or
@@ -724,7 +724,7 @@ static void say_stopped(struct findings *findings)
              "written now cannot be read back: the drive no longer stores "
              "writes, as worn-out drives do");
     finding_why(add(findings, "real_capacity"),
-                "the drive no longer stores writes, wherever they are");
+                "the drive no longer stores writes at any place");
 }
 
 static void think(struct study *study, struct findings *findings)

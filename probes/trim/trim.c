@@ -226,7 +226,7 @@ static void say_reads(struct study *study, const struct seen *seen,
     }
     struct finding *finding = add(findings, "trim_reads");
     if (all == 0) {
-        finding_why(finding, "what was read was not compared");
+        finding_why(finding, "the data read was not compared");
         return;
     }
     finding_found(finding, value_text(reads),

@@ -7,7 +7,7 @@
  * dead: takes no writes and answers zeros. forgets: keeps what is written until
  * REAL_BYTES were written in all, and then nothing more. chain: its first half
  * is there, its second half wraps at REAL_BYTES. hole: its second half is its
- * first, in which HOLE_BYTES at HOLE_AT_BYTES are lost. whole: keeps everything.
+ * first, which loses HOLE_BYTES at HOLE_AT_BYTES. whole: keeps everything.
  * entries: the same, but fetches the entry of each 4 KiB that was not needed
  * lately. merges: the same, with a log that all blocks share, which is merged
  * whenever LOG_PAGES were written to it.

@@ -16,8 +16,8 @@ struct read_buffer;
 int read_buffer_create(uint32_t capacity_pages, struct read_buffer **buffer);
 void read_buffer_destroy(struct read_buffer *buffer);
 
-/* The slot below `capacity_pages` in which a page is for as long as it is there.
- * This is no use of the page. */
+/* The slot below `capacity_pages` that a page has as long as it is there. This
+ * is no use of the page. */
 #define READ_BUFFER_NONE UINT32_MAX /* it is not there */
 uint32_t read_buffer_slot(const struct read_buffer *buffer, uint64_t page);
 

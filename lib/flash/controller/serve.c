@@ -370,7 +370,7 @@ static int move_data(struct flash *flash, const struct flash_request *request)
     return 0;
 }
 
-/* What is written beyond a fake has a place from now on. */
+/* Writes beyond the real capacity have a place from now on. */
 static int take_late(struct flash *flash, const struct flash_request *request)
 {
     struct faults_piece piece = {.done_bytes = 0};

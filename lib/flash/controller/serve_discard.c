@@ -81,7 +81,7 @@ static void make_room(struct flash *flash, const struct pages *pages,
             forget(flash, unit);
 }
 
-/* In the background, if the drive does that. What is dirty is dropped. */
+/* In the background, if the drive does that. Dirty data is dropped. */
 static void forget_soon(struct flash *flash, uint64_t unit)
 {
     if (!flash->freeing) {

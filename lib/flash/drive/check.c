@@ -61,8 +61,8 @@ static int refuse_others(const struct drive *drive, const char *what,
     return 0;
 }
 
-/* What a fake keeps of what was written last: in whole pages, beside the part
- * that is in its place, and not on record anywhere else. */
+/* A fake keeps the last writes in whole pages, beside the part that is in its
+ * place, and without a second record of them. */
 static int check_late(const struct drive *drive, struct fault *why)
 {
     const bool forgets =

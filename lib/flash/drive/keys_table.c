@@ -342,11 +342,10 @@ const struct key_row drive_keys[] = {
        "serial cost of a discard in the controller"),
     NS("host", discard_page_ns, 0, SECOND, "0",
        "extra cost for each clustered page that is forgotten"),
-    BYTES(
-        "host", discard_bytes_per_second, 0, 1e12, "0",
-        "discarded pages are freed at this rate after the command, for no "
-        "discard_page_ns, and are copied by cleaning until then; what is read "
-        "is the same at once; 0: they are free when the command is done"),
+    BYTES("host", discard_bytes_per_second, 0, 1e12, "0",
+          "discarded pages are freed at this rate after the command, for no "
+          "discard_page_ns, and are copied by cleaning until then; reads see "
+          "the discard immediately; 0: the command frees them"),
 
     COUNT("quirks", segment_groups_count, 1, 1024, "1",
           "parts of the drive between which reads switch"),
@@ -448,10 +447,10 @@ const struct key_row drive_keys[] = {
           "what there really is; 0: what it says"),
     CHOICE("faults", fake_capacity, "wraps",
            CHOICES("wraps", "drops", "chain", "errors", "forgets"),
-           "beyond what there is: begins again; is lost; chain: is lost, and "
-           "begins again after fake_wrap_bytes; reads and writes fail; "
-           "forgets: as much as there is is kept, wherever it was written "
-           "last"),
+           "data beyond the real capacity. wraps: goes to the beginning; "
+           "drops: is lost; chain: is lost, and wraps after fake_wrap_bytes; "
+           "errors: requests fail; forgets: the last writes are kept, as many "
+           "as there is room for"),
     BYTES("faults", fake_wrap_bytes, 0, 16384 * GIB, "0",
           "chain: from one beginning to the next; 0: the power of two above "
           "real_capacity_bytes"),

@@ -121,11 +121,12 @@ int draw_truths(struct drive *drive, struct fault *why);
 int draw_truths_of_noise(struct drive *drive, struct fault *why);
 
 /*
- * `changed` is the drive `file` with other keys, and its truths are still those
- * of the file: leaves, or puts right, those that changed. A truth that the model
- * tells alike of both stays as the file has it. Of one that it tells otherwise
- * it states what it tells, if it told the file's. All others are left out: files
- * hold truths that the model cannot tell. May take a minute. As draw_truths().
+ * `changed` is the drive `file` with other keys, and still has the truths of
+ * the file: corrects those that changed. The model derives the truths of both
+ * drives. A truth that it derives equally for both stays as the file has it. If
+ * it derives two values, it states the new one where the old one was the
+ * file's. All others are left out: files hold truths that no model can derive.
+ * May take a minute. As draw_truths().
  */
 int draw_retell(const struct drive *file, struct drive *changed,
                 struct fault *why);

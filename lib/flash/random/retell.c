@@ -36,7 +36,7 @@ static enum change change_of(const struct drive *file,
     return change;
 }
 
-/* The truth that stays, or comes in place of it; NULL: it is left out. */
+/* The truth of the changed drive; NULL: it is left out. */
 static const char *retold(const struct drive_truth *truth,
                           const struct drive *before, const struct drive *after,
                           enum change change)

@@ -351,9 +351,10 @@ static int state_beside(struct drive *drive, struct fault *why)
     return 0;
 }
 
-/* What fails beyond its capacity keeps as little there as what drops it. A chain
- * is told by the upper bits of addresses. What loses data by when it was written
- * has no size that a probe could find, unless it keeps none. */
+/* A drive that fails beyond its capacity keeps as little there as one that
+ * drops it. A chain shows in the upper bits of addresses. Drives that lose data
+ * by the time of the write have no size that a probe could find, unless they
+ * keep none. */
 static void state_capacity(struct drive *quiet, const struct drive *drive)
 {
     const uint64_t real = drive->real_capacity_bytes;
