@@ -110,16 +110,23 @@ def number(text):
     return int(text)
 
 
+def program_pages(keys):
+    """How many pages one program of a bank writes, or parts of pages where
+    these are mapped apart."""
+    page = number(keys["page_bytes"]) * int(keys["superblock_chips_count"])
+    return (int(keys["program_pages_count"]) * int(keys["planes_count"]) *
+            max(page // number(keys["clustered_page_bytes"]), 1))
+
+
 def flush_honesty(keys):
     """What a flush is, seen or not: of no flash nobody knows."""
     if keys["mapping"] == "direct":
         return None
     kept = number(keys["write_buffer_bytes"]) + number(
         keys["first_level_bytes"])
-    if kept < 512:  # a page may wait for those programmed with it
-        collects = int(keys["program_pages_count"]) * int(
-            keys["planes_count"]) > 1
-        return "real" if collects else "write-through"
+    if kept < 512:  # a page may wait for those programmed with it, or the map
+        waits = program_pages(keys) > 1 or number(keys["flush_work_ns"]) > 0
+        return "real" if waits else "write-through"
     return "free" if "on" in (keys["flush_lies"],
                               keys["write_buffer_protected"]) else "real"
 
@@ -128,22 +135,21 @@ def write_buffer(keys):
     """Bytes of memory; None: pages that are programmed with others wait, too."""
     size = sum(number(keys[name]) for name in (
         "write_buffer_bytes", "first_level_bytes", "second_level_bytes"))
-    collects = int(keys["program_pages_count"]) * int(keys["planes_count"]) > 1
-    return None if not size and collects else size
+    return None if not size and program_pages(keys) > 1 else size
 
 
 def stripe_unit(keys, bank, block):
     """How much lies on one bank, seen or not; None: in no simple order."""
     if int(keys["stripe_banks_count"]) == 1:
         return block
-    pages = int(keys["planes_count"]) * int(keys["program_pages_count"])
-    return bank if pages == 1 else None
+    return bank if program_pages(keys) == 1 else None
 
 
 def mapping_reach(keys):
     """What the mapping at hand covers, the host's memory included."""
     entries = (number(keys["mapping_cache_bytes"]) +
-               number(keys["host_memory_bytes"])) // 4
+               number(keys["host_memory_bytes"])) // int(
+                   keys["mapping_entry_bytes"])
     return entries * number(keys["clustered_page_bytes"]) or None
 
 
@@ -479,16 +485,40 @@ def reliability(tallies):
                    count, right) + wilson(right, count)
 
 
+def arguments(options):
+    """What made the page, as it would be typed."""
+    return " ".join(
+        (["--mixed"] if options.mixed else []) +
+        ["--drives=%d" % options.drives, "--first=%d" % options.first,
+         "--noise=" + options.noise, "--page=docs/accuracy.md"])
+
+
+def least_known(tally):
+    """The ten parameters of which most of what could be seen is not told."""
+    rows = []
+    for (kind, parameter), row in tally.rows.items():
+        seen = row["asked"]
+        if kind == "all" and seen:
+            rows.append((seen - row["answered"], seen, parameter, row["wrong"]))
+    rows.sort(key=lambda row: (-row[0], row[2]))
+    return ["", "## What is told least", "",
+            "| parameter | drives that show it | not told | stated wrongly |",
+            "| --- | ---: | ---: | ---: |"] + [
+                "| `%s` | %d | %d | %d |" % (parameter, seen, lost, wrong)
+                for lost, seen, parameter, wrong in rows[:10]]
+
+
 def write_page(tallies, options):
     """docs/accuracy.md: what a user may expect, and how it was counted."""
     drives = sum(tally.runs for tally in tallies.values())
     lines = [
         "# How often answers are right", "",
-        "Written on %s by `./bootstrap accuracy --page=docs/accuracy.md` from "
-        "%d runs of emulated drives drawn at random (%s; seeds %d to %d), each "
-        "with the default write budget. Do not edit." %
-        (datetime.date.today().isoformat(), drives, options.kind or "all kinds",
-         options.first, options.first + options.drives - 1), "",
+        "Written on %s by `./bootstrap accuracy %s` from %d runs of emulated "
+        "drives drawn at random (%s; seeds %d to %d), each with the default "
+        "write budget. Do not edit." %
+        (datetime.date.today().isoformat(), arguments(options), drives,
+         options.kind or ", ".join(KINDS), options.first,
+         options.first + options.drives - 1), "",
         "*Answered* counts what a probe could see in a drive: exact, or rightly "
         "absent. All else is wrong, or inconclusive.", "",
         "| noise | answered | stated | wrong | wrong at 99 % or more |",
@@ -516,6 +546,7 @@ def write_page(tallies, options):
                 lines.append("| `%s` | %d | %d | %d | %d |" % (
                     parameter, row["exact"], row["absent"] + row["hidden"],
                     row["inconclusive"] + row["missing"], row["wrong"]))
+        lines += least_known(tally)
     with open(options.page, "w", encoding="utf8") as file:
         file.write("\n".join(lines) + "\n")
 
@@ -699,9 +730,11 @@ def main():
     options = parse()
     drives = drives_of(options)
     seldom = 0
-    cases = [Case(under_noise(drive, noise, options), noise,
-                  command_for(drive, noise, options))
-             for drive, noise in cases_of(drives, options)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        cases = list(pool.map(
+            lambda case: Case(under_noise(*case, options), case[1],
+                              command_for(*case, options)),
+            cases_of(drives, options)))
     if options.minutes:
         timer = threading.Timer(60 * options.minutes, STOPPED.set)
         timer.daemon = True

@@ -34,12 +34,17 @@ enum side {
     SIDE_BELOW  /* the whole interval lies below `high` */
 };
 
-enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 512 };
+enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 512, TRIAL_NUMBERS = 3 };
+
+struct trial_kind; /* probes/trial.h */
 
 /* One comparison. The first block is the probe's; the second is filled in. */
 struct contrast {
-    char name[CONTRAST_NAME_MAX]; /* unique in its phase */
-    int kind;                     /* the probe's own meaning */
+    char name[CONTRAST_NAME_MAX];   /* unique in its phase */
+    const struct trial_kind *trial; /* what it is an experiment of, */
+    uint64_t n[TRIAL_NUMBERS];      /* with these numbers */
+    const char *unless; /* why nothing follows where it falls otherwise */
+    int kind;           /* the probe's own meaning */
     uint64_t size_bytes, other_bytes, shift_bytes, pitch_bytes;
     double predicted; /* log ratio that no effect would give */
     uint32_t repeats; /* requests a cell, about */
@@ -217,6 +222,16 @@ enum claim study_claim(struct study *study, const char *phase,
  * it was: the sum over its contrasts, times the looks. */
 double claim_confidence(const struct contrast contrasts[], size_t count,
                         const struct claim_rule *rule);
+
+/*
+ * Decides a claim that a finding of the study's probe stands on. Where it holds
+ * returns the finding, whose confidence is the claim's, to be filled in. Else
+ * NULL: it says why, which is `unless` of the contrast that fell or stayed open.
+ */
+struct finding *claim_finding(struct study *study, const char *phase,
+                              struct contrast contrasts[], size_t count,
+                              const struct claim_rule *rule,
+                              struct findings *findings, const char *parameter);
 
 /* The contrast that fell on the wrong side, or stayed open; NULL when none. */
 const struct contrast *claim_culprit(const struct contrast contrasts[],

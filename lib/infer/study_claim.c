@@ -359,3 +359,20 @@ double claim_confidence(const struct contrast contrasts[], size_t count,
     error *= (double)looks_count(rule);
     return error < 1 ? 1 - error : 0;
 }
+
+struct finding *claim_finding(struct study *study, const char *phase,
+                              struct contrast contrasts[], size_t count,
+                              const struct claim_rule *rule,
+                              struct findings *findings, const char *parameter)
+{
+    const enum claim claim = study_claim(study, phase, contrasts, count, rule);
+    struct finding *finding =
+        findings_add(findings, study->probe->name, parameter);
+
+    if (claim != CLAIM_HOLDS) {
+        finding_why(finding, "%s", claim_culprit(contrasts, count)->unless);
+        return NULL;
+    }
+    finding->confidence = claim_confidence(contrasts, count, rule);
+    return finding;
+}

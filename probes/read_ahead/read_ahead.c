@@ -29,6 +29,7 @@
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/trial.h"
 
 /* The stream: 128 KiB, from a multiple of its length on. */
 enum { LEAD_READS = 8, REPEATS = 3, GAPS = 13 };
@@ -44,140 +45,97 @@ static const struct claim_rule rule = {.alpha = 1e-4, .looks = claim_looks};
 static const struct claim_rule screen = {.alpha = 0.05, .looks = search_looks};
 
 enum { SEARCH_ROUNDS = 5 };
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A page that the stream ended in, or one kept for another reason, is not told
  * from one that was read ahead. */
 static const double ahead_confidence = 0.95;
 
-/* A stream of short reads; or one of long ones: some drives keep and read ahead
- * what is read in long runs only. Or short ones, beside one long read. */
-enum { SHORT, LONG, AT_ONCE };
+/* Beyond a stream of short reads; or of long ones: some drives keep and read
+ * ahead what is read in long runs only. */
 static const uint64_t long_bytes = 256 * KIB;
-
-/* Of the stream, and of the read beyond it. */
-struct lengths {
-    uint64_t lead_bytes, read_bytes;
-};
-
-static struct lengths lengths_of(const struct setting *setting,
-                                 const struct contrast *contrast)
-{
-    const uint64_t bytes =
-        setting->request_limit_bytes
-            ? smaller_of(long_bytes, setting->request_limit_bytes)
-            : long_bytes;
-
-    return contrast->kind == LONG ? (struct lengths){bytes, read_bytes}
-                                  : (struct lengths){lead_bytes, read_bytes};
-}
-
-static struct contrast contrast_of(uint64_t gap_bytes, enum side expected)
-{
-    struct contrast contrast = {.size_bytes = gap_bytes,
-                                .repeats = REPEATS,
-                                .expected = expected,
-                                .low = log(1 + effect_least),
-                                .high = log(1 + effect_least)};
-
-    if (expected == SIDE_ABOVE)
-        contrast.low = log(1 + effect_none);
-    snprintf(contrast.name, sizeof(contrast.name), "gap%llu",
-             (unsigned long long)gap_bytes);
-    return contrast;
-}
 
 static uint64_t gap_at(size_t index)
 {
     return index ? gap_first_bytes << (index - 1) : 0;
 }
 
-/* What a stream is compared with: its reads in falling order, or as much of its
- * end as one request takes. */
-static void ask_other(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint64_t at,
-                      uint64_t lead, uint32_t round)
+/* A stream, or what it is compared with; after a pause, one read beyond it. */
+static void send_stream(const struct trial *trial, char arm, uint64_t lead,
+                        bool at_once)
 {
-    const uint64_t limit = study->setting.request_limit_bytes;
-    const uint64_t stream = LEAD_READS * lead;
+    const uint64_t limit = trial->study->setting.request_limit_bytes;
+    const uint64_t stream = LEAD_READS * lead, gap = trial->contrast->n[0];
+    const uint64_t at = trial_place(trial, stream, stream + gap + read_bytes);
+    const uint64_t end = limit ? smaller_of(stream, limit) : stream;
 
-    if (contrast->kind == AT_ONCE) {
-        const uint64_t bytes = limit ? smaller_of(stream, limit) : stream;
-        const struct step step = placing_unmeasured(
-            OPERATION_READ, at + stream - bytes, bytes, phase, round);
-        study_ask(study, &step);
-        return;
-    }
-    for (uint64_t i = LEAD_READS; i-- > 0;) {
-        const struct step step = placing_unmeasured(
-            OPERATION_READ, at + i * lead, lead, phase, round);
-        study_ask(study, &step);
-    }
+    if (arm == 'b' && at_once)
+        trial_read(trial, at + stream - end, end);
+    else
+        for (uint64_t i = 0; i < LEAD_READS; i++)
+            trial_read(trial, at + (arm == 'a' ? i : LEAD_READS - 1 - i) * lead,
+                       lead);
+    trial_pause(trial, pause_ns);
+    trial_time(trial, arm, OPERATION_READ, at + stream + gap, read_bytes);
 }
 
-/* The stream, or what it is compared with; then one read beyond it. */
-static void ask_one(struct study *study, const char *phase,
-                    const struct contrast *contrast, bool rising,
-                    uint32_t round, struct random *random)
+static void send_short(const struct trial *trial, char arm)
 {
-    const struct setting *setting = &study->setting;
-    const struct lengths lengths = lengths_of(setting, contrast);
-    const uint64_t stream = LEAD_READS * lengths.lead_bytes;
-    const uint64_t span = stream + contrast->size_bytes + lengths.read_bytes;
-    const uint64_t first =
-        (setting->region_offset_bytes + stream - 1) / stream * stream;
-    const uint64_t places = (setting->region_offset_bytes +
-                             setting->region_length_bytes - first - span) /
-                            stream;
-    const uint64_t at = first + random_below(random, places) * stream;
-    struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-
-    if (!rising)
-        ask_other(study, phase, contrast, at, lengths.lead_bytes, round);
-    for (uint64_t i = 0; i < LEAD_READS && rising; i++) {
-        const struct step step =
-            placing_unmeasured(OPERATION_READ, at + i * lengths.lead_bytes,
-                               lengths.lead_bytes, phase, round);
-        study_ask(study, &step);
-    }
-    pause.idle_ns = pause_ns;
-    study_ask(study, &pause);
-    const struct step step =
-        placing_step(OPERATION_READ, at + stream + contrast->size_bytes,
-                     read_bytes, phase, contrast, rising ? 'a' : 'b', round);
-    study_ask(study, &step);
+    send_stream(trial, arm, lead_bytes, false);
 }
 
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random)
+static void send_long(const struct trial *trial, char arm)
 {
-    for (uint32_t i = 0; i < 2 * REPEATS; i += 2) {
-        const bool first = random_below(random, 2) == 0;
-        ask_one(study, phase, contrast, first, round, random);
-        ask_one(study, phase, contrast, !first, round, random);
-    }
+    const uint64_t limit = trial->study->setting.request_limit_bytes;
+
+    send_stream(trial, arm, limit ? smaller_of(long_bytes, limit) : long_bytes,
+                false);
 }
 
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio)
+static void send_at_once(const struct trial *trial, char arm)
 {
-    double ns[2][REPEATS];
+    send_stream(trial, arm, lead_bytes, true);
+}
 
-    (void)random;
-    for (int kind = 0; kind < 2; kind++)
-        if (!placing_ns(study, phase, contrast, (char)('a' + kind), round,
-                        REPEATS, ns[kind]))
-            return false;
-    *ratio = log(stats_median(ns[1], REPEATS) / stats_median(ns[0], REPEATS));
-    return true;
+/* Arm a is the stream. Arm b is its reads in descending order, or as much of
+ * its end as one request takes. */
+static const struct trial_kind gap_kind = {.name = "gap",
+                                           .numbers = {"gap_bytes"},
+                                           .arms = "ab",
+                                           .sent = REPEATS,
+                                           .send = send_short,
+                                           .sum = stats_median},
+                               long_kind = {.name = "long",
+                                            .numbers = {"gap_bytes"},
+                                            .arms = "ab",
+                                            .sent = REPEATS,
+                                            .send = send_long,
+                                            .sum = stats_median},
+                               once_kind = {.name = "once",
+                                            .numbers = {"gap_bytes"},
+                                            .arms = "ab",
+                                            .sent = REPEATS,
+                                            .send = send_at_once,
+                                            .sum = stats_median};
+
+static struct contrast expect(const struct trial_kind *kind, uint64_t gap_bytes,
+                              enum side expected, const char *unless)
+{
+    struct contrast contrast = trial_of(kind, gap_bytes, 0, 0);
+
+    contrast.expected = expected;
+    contrast.unless = unless;
+    contrast.low =
+        log(1 + (expected == SIDE_ABOVE ? effect_none : effect_least));
+    contrast.high = log(1 + effect_least);
+    return contrast;
 }
 
 static bool is_read_ahead(void *context, const char *phase, uint32_t index,
                           uint64_t place_bytes)
 {
     struct study *study = context;
-    struct contrast contrast = contrast_of(place_bytes, SIDE_OPEN);
+    struct contrast contrast = trial_of(&gap_kind, place_bytes, 0, 0);
     double ratios[CONTRAST_ROUNDS_MAX];
 
     snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,
@@ -186,46 +144,38 @@ static bool is_read_ahead(void *context, const char *phase, uint32_t index,
     return stats_median(ratios, SEARCH_ROUNDS) > log(1 + effect_least);
 }
 
-static void say_absent(struct finding *finding,
-                       const struct contrast contrasts[], size_t count)
-{
-    finding_absent(finding, fmin(claim_confidence(contrasts, count, &rule),
-                                 ahead_confidence));
-    finding_why(finding, "no 4 KiB read, up to 1 MiB beyond a stream, is "
-                         "quicker than after reads in descending order");
-}
+static const char perhaps[] = "whether 4 KiB reads right after a stream are "
+                              "quicker could not be decided",
+                  long_only[] =
+                      "right after a stream of long reads a read may be "
+                      "quicker, and after short ones none is, so the "
+                      "read-ahead distance does not show",
+                  no_edge[] =
+                      "reads after a stream are quicker, but how far beyond it "
+                      "was not confirmed",
+                  at_once_too[] =
+                      "a read right after another is quicker with or without a "
+                      "stream before it: the drive reads in larger units, or "
+                      "reads ahead after any read";
 
 /* Nothing profits: a few gaps, on fresh places. */
 static void deny(struct study *study, struct findings *findings)
 {
     struct contrast contrasts[] = {
-        contrast_of(0, SIDE_BELOW), contrast_of(16 * KIB, SIDE_BELOW),
-        contrast_of(128 * KIB, SIDE_BELOW), contrast_of(MIB, SIDE_BELOW),
-        contrast_of(0, SIDE_BELOW)};
-    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
-    struct contrast *of_long = &contrasts[count - 1];
-
-    of_long->kind = LONG;
-    snprintf(of_long->name, sizeof(of_long->name), "long0");
-    const enum claim claim =
-        study_claim(study, "deny", contrasts, count, &rule);
+        expect(&gap_kind, 0, SIDE_BELOW, perhaps),
+        expect(&gap_kind, 16 * KIB, SIDE_BELOW, perhaps),
+        expect(&gap_kind, 128 * KIB, SIDE_BELOW, perhaps),
+        expect(&gap_kind, MIB, SIDE_BELOW, perhaps),
+        expect(&long_kind, 0, SIDE_BELOW, long_only)};
     struct finding *finding =
-        findings_add(findings, "read-ahead", "read_ahead");
+        claim_finding(study, "deny", contrasts, COUNT(contrasts), &rule,
+                      findings, "read_ahead");
 
-    if (claim == CLAIM_HOLDS)
-        say_absent(finding, contrasts, count);
-    else if (claim_culprit(contrasts, count) == of_long)
-        finding_why(finding, "right after a stream of long reads a read may be "
-                             "quicker, and after short ones none is, so the "
-                             "read-ahead distance does not show");
-    else
-        finding_why(
-            finding,
-            "whether 4 KiB reads right after a stream are quicker could not be "
-            "decided: by %.0f %% at %llu KiB",
-            100 * (exp(claim_culprit(contrasts, count)->median) - 1),
-            (unsigned long long)(claim_culprit(contrasts, count)->size_bytes /
-                                 KIB));
+    if (!finding)
+        return;
+    finding_absent(finding, fmin(finding->confidence, ahead_confidence));
+    finding_why(finding, "no 4 KiB read, up to 1 MiB beyond a stream, is "
+                         "quicker than after reads in descending order");
     findings_up_to(findings, "read_ahead", MIB);
 }
 
@@ -233,50 +183,33 @@ static void deny(struct study *study, struct findings *findings)
 static void certify(struct study *study, uint64_t gap_bytes,
                     struct findings *findings)
 {
+    const uint64_t end = gap_bytes + read_bytes;
     struct contrast contrasts[] = {
-        contrast_of(gap_bytes, SIDE_ABOVE),
-        contrast_of(gap_bytes / 2 / read_bytes * read_bytes, SIDE_ABOVE),
-        contrast_of(gap_bytes + read_bytes, SIDE_BELOW),
-        contrast_of(gap_bytes * 3 / 2 / read_bytes * read_bytes +
-                        2 * read_bytes,
-                    SIDE_BELOW),
-        contrast_of(2 * gap_bytes + 4 * read_bytes, SIDE_BELOW),
-        contrast_of(gap_bytes, SIDE_ABOVE)};
-    const size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
-    struct contrast *at_once = &contrasts[count - 1];
-
-    at_once->kind = AT_ONCE;
-    snprintf(at_once->name, sizeof(at_once->name), "once%llu",
-             (unsigned long long)gap_bytes);
-    const enum claim claim =
-        study_claim(study, "certify", contrasts, count, &rule);
+        expect(&gap_kind, gap_bytes, SIDE_ABOVE, no_edge),
+        expect(&gap_kind, gap_bytes / 2 / read_bytes * read_bytes, SIDE_ABOVE,
+               no_edge),
+        expect(&gap_kind, end, SIDE_BELOW, no_edge),
+        expect(&gap_kind,
+               gap_bytes * 3 / 2 / read_bytes * read_bytes + 2 * read_bytes,
+               SIDE_BELOW, no_edge),
+        expect(&gap_kind, 2 * gap_bytes + 4 * read_bytes, SIDE_BELOW, no_edge),
+        expect(&once_kind, gap_bytes, SIDE_ABOVE, at_once_too)};
     struct finding *finding =
-        findings_add(findings, "read-ahead", "read_ahead");
+        claim_finding(study, "certify", contrasts, COUNT(contrasts), &rule,
+                      findings, "read_ahead");
     char ahead[24];
 
-    format_bytes(gap_bytes + read_bytes, ahead, sizeof(ahead));
-    if (claim != CLAIM_HOLDS && claim_culprit(contrasts, count) == at_once) {
-        finding_why(finding, "a read right after another is quicker with or "
-                             "without a stream before it: the drive reads in "
-                             "larger units, or reads ahead after any read");
+    if (!finding)
         return;
-    }
-    if (claim != CLAIM_HOLDS) {
-        finding_why(finding,
-                    "reads after a stream are quicker, but that this holds up "
-                    "to %s and no farther was not confirmed",
-                    ahead);
-        return;
-    }
-    finding_found(
-        finding, value_integer(gap_bytes + read_bytes),
-        fmin(claim_confidence(contrasts, count, &rule), ahead_confidence));
-    finding->high = value_integer(gap_bytes + 2 * read_bytes);
+    finding_found(finding, value_integer(end),
+                  fmin(finding->confidence, ahead_confidence));
+    finding->high = value_integer(end + read_bytes);
     finding_why(finding,
                 "a 4 KiB read that ends up to %s beyond a stream takes %.2f "
                 "times less than after reads in descending order, and one "
                 "beyond that just as long",
-                ahead, exp(contrasts[0].median));
+                format_bytes(end, ahead, sizeof(ahead)),
+                exp(contrasts[0].median));
 }
 
 static void think(struct study *study, struct findings *findings)
@@ -286,10 +219,8 @@ static void think(struct study *study, struct findings *findings)
     size_t count = 0, last = 0;
     bool any = false;
 
-    while (count < GAPS && gap_at(count) < room) {
-        gaps[count] = contrast_of(gap_at(count), SIDE_OPEN);
-        count++;
-    }
+    for (; count < GAPS && gap_at(count) < room; count++)
+        gaps[count] = expect(&gap_kind, gap_at(count), SIDE_OPEN, NULL);
     study_claim(study, "screen", gaps, count, &screen);
     for (size_t i = 0; i < count; i++)
         if (gaps[i].side == SIDE_ABOVE) {
@@ -345,5 +276,6 @@ const struct probe probe_read_ahead = {
     .by_operation = true,
     .answers = {"read_ahead"},
     .plan = plan,
-    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
+    STUDY_PROBE(struct study, .think = think, .emit = trial_emit,
+                .value = trial_value),
 };
