@@ -85,6 +85,16 @@ uint64_t trial_place(const struct trial *trial, uint64_t pitch_bytes,
                        pitch_bytes;
 }
 
+uint64_t trial_anywhere(const struct trial *trial, uint64_t pitch_bytes)
+{
+    const struct setting *setting = &trial->study->setting;
+
+    return setting->region_offset_bytes +
+           random_below(trial->random,
+                        setting->region_length_bytes / pitch_bytes) *
+               pitch_bytes;
+}
+
 void trial_read(const struct trial *trial, uint64_t at_bytes,
                 uint64_t length_bytes)
 {

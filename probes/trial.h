@@ -51,6 +51,9 @@ study_value trial_value;
 uint64_t trial_place(const struct trial *trial, uint64_t pitch_bytes,
                      uint64_t span_bytes);
 
+/* A multiple of `pitch_bytes` from the region's beginning at random. */
+uint64_t trial_anywhere(const struct trial *trial, uint64_t pitch_bytes);
+
 /* Prepares: has no cell. */
 void trial_read(const struct trial *trial, uint64_t at_bytes,
                 uint64_t length_bytes);

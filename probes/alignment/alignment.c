@@ -32,6 +32,7 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/rounds.h"
+#include "probes/trial.h"
 
 /* Rounds are flashbench's repeats, each of which must show a step. */
 enum { LEVELS_MAX = 24, ROUNDS = 6, PLACES = 12 };
@@ -51,11 +52,10 @@ static const double left_least = 0.5;
 
 enum side_of { BEFORE, ACROSS, BEHIND, SIDES };
 static const char phase_first[] = "align", phase_again[] = "again";
-static const char suffixes[SIDES] = {'a', 'b', 'c'};
+static const char sides[] = "abc";
 
 struct state {
     struct study study;
-    uint64_t read_bytes;
     struct contrast levels[LEVELS_MAX];
     size_t levels_count;
 };
@@ -74,45 +74,32 @@ static uint64_t boundary(const struct setting *setting, uint64_t align_bytes,
     return (odd <= last ? odd : odd - 2) * align_bytes;
 }
 
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *level, uint32_t round,
-                 struct random *random)
+static uint64_t read_bytes_of(const struct setting *setting)
 {
-    const struct state *state = (const struct state *)study;
-    const bool twice = strcmp(phase, phase_again) == 0;
-    const uint64_t bytes = state->read_bytes;
+    return 2 * larger_of(setting->logical_block_bytes, 512);
+}
+
+/* A read that ends at a boundary, crosses it, or begins at it; in the second
+ * phase the same has just been read. */
+static void send(const struct trial *trial, char arm)
+{
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t bytes = read_bytes_of(setting);
     const uint64_t before[SIDES] = {bytes, bytes / 2, 0};
-    size_t order[SIDES];
+    const uint64_t at =
+        boundary(setting, trial->contrast->n[0], trial->random) -
+        before[strchr(sides, arm) - sides];
 
-    for (int i = 0; i < PLACES; i++) {
-        random_order(random, order, SIDES);
-        for (size_t j = 0; j < SIDES; j++) {
-            const size_t side = order[j];
-            const uint64_t at =
-                boundary(&study->setting, level->size_bytes, random) -
-                before[side];
-            struct step step =
-                placing_unmeasured(OPERATION_READ, at, bytes, phase, round);
-            if (twice)
-                study_ask(study, &step);
-            step = placing_step(OPERATION_READ, at, bytes, phase, level,
-                                suffixes[side], round);
-            study_ask(study, &step);
-        }
-    }
+    if (strcmp(trial->phase, phase_again) == 0)
+        trial_read(trial, at, bytes);
+    trial_time(trial, arm, OPERATION_READ, at, bytes);
 }
 
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *level, uint32_t round,
-                  struct random *random, double *ratio)
-{
-    (void)random;
-    *ratio = 0; /* only whether the round is whole */
-    for (int i = 0; i < SIDES; i++)
-        if (!placing_rows(study, phase, level, suffixes[i], round, PLACES))
-            return false;
-    return true;
-}
+static const struct trial_kind align_kind = {.name = "align",
+                                             .numbers = {"align_bytes"},
+                                             .arms = sides,
+                                             .sent = PLACES,
+                                             .send = send};
 
 static double median_of(const struct study *study, const char *phase,
                         const struct contrast *level, enum side_of side,
@@ -120,7 +107,7 @@ static double median_of(const struct study *study, const char *phase,
 {
     double ns[PLACES];
 
-    placing_ns(study, phase, level, suffixes[side], round, PLACES, ns);
+    placing_ns(study, phase, level, sides[side], round, PLACES, ns);
     return stats_median(ns, PLACES);
 }
 
@@ -164,7 +151,7 @@ static size_t level_of(const struct state *state, uint64_t align_bytes)
     size_t level = 0;
 
     while (level + 1 < state->levels_count &&
-           state->levels[level].size_bytes != align_bytes)
+           state->levels[level].n[0] != align_bytes)
         level++;
     return level;
 }
@@ -182,7 +169,7 @@ static size_t take_rows(const struct study *study, const char *phase,
                  median_of(study, phase, &levels[i], BEHIND, round)) /
                 2;
             rows[count++] = (struct flashbench_align){
-                .align_bytes = levels[i].size_bytes,
+                .align_bytes = levels[i].n[0],
                 .repeat = round,
                 .read_ns = beside,
                 .extra_ns = median_of(study, phase, &levels[i], ACROSS, round) -
@@ -259,11 +246,6 @@ static void think(struct study *study, struct findings *findings)
     conclude_rows(state, rows, count, findings);
 }
 
-static uint64_t read_bytes_of(const struct setting *setting)
-{
-    return 2 * larger_of(setting->logical_block_bytes, 512);
-}
-
 static bool is_level(const struct setting *setting, uint64_t align_bytes)
 {
     return align_bytes <= align_most_bytes &&
@@ -288,14 +270,11 @@ static void begin(void *memory, const struct setting *setting,
     struct state *state = memory;
 
     (void)known;
-    state->read_bytes = read_bytes_of(setting);
-    for (uint64_t align = state->read_bytes;
+    for (uint64_t align = read_bytes_of(setting);
          is_level(setting, align) && state->levels_count < LEVELS_MAX;
          align *= 2) {
-        struct contrast *level = &state->levels[state->levels_count++];
-        level->size_bytes = align;
-        snprintf(level->name, sizeof(level->name), "align%llu",
-                 (unsigned long long)align);
+        state->levels[state->levels_count++] =
+            trial_of(&align_kind, align, 0, 0);
     }
 }
 
@@ -310,5 +289,6 @@ const struct probe probe_alignment = {
     .answers = {"read_boundary", "read_page"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct state, .think = think, .emit = emit, .value = value),
+    STUDY_PROBE(struct state, .think = think, .emit = trial_emit,
+                .value = trial_value),
 };

@@ -28,6 +28,7 @@
 #include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/rounds.h"
+#include "probes/trial.h"
 
 /* The longest pauses come once, and again only where sleep may begin: a slow
  * read behind one may be chance, while one that is quick was not asleep. */
@@ -44,56 +45,34 @@ static const double asleep_least = 1.5;
 static const double wake_confidence = 0.95, deny_confidence = 0.95;
 static const double sleep_confidence = 0.98;
 
+/* A pause, then reads at random. */
+static void send(const struct trial *trial, char arm)
+{
+    const uint64_t bytes = placing_small_bytes(&trial->study->setting);
+
+    trial_pause(trial, 1000 * trial->contrast->n[0]);
+    for (int i = 0; i < READS; i++)
+        trial_time(trial, arm, OPERATION_READ, trial_anywhere(trial, bytes),
+                   bytes);
+}
+
+static const struct trial_kind pause_kind = {.name = "pause",
+                                             .numbers = {"pause_us"},
+                                             .arms = "a",
+                                             .sent = 1,
+                                             .timed = READS,
+                                             .send = send};
+
 static struct contrast cell_of(uint64_t ns)
 {
-    struct contrast cell = {.size_bytes = 0, .predicted = (double)ns};
-
-    snprintf(cell.name, sizeof(cell.name), "pause%llu",
-             (unsigned long long)(ns / 1000));
-    return cell;
+    return trial_of(&pause_kind, ns / 1000, 0, 0);
 }
 
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *cell, uint32_t round,
-                 struct random *random)
-{
-    const struct setting *setting = &study->setting;
-    const uint64_t bytes = placing_small_bytes(setting);
-    const uint64_t places = setting->region_length_bytes / bytes;
-    struct step pause = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-
-    pause.idle_ns = (uint64_t)cell->predicted;
-    for (int i = 0; i < READS; i++) {
-        const struct step step = placing_step(
-            OPERATION_READ,
-            setting->region_offset_bytes + random_below(random, places) * bytes,
-            bytes, phase, cell, 'a', round);
-        if (i == 0)
-            study_ask(study, &pause);
-        study_ask(study, &step);
-    }
-}
-
-/* The first read, as a multiple of what reads take that follow one. */
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *cell, uint32_t round,
-                  struct random *random, double *ratio)
-{
-    const struct timing *rows =
-        placing_rows(study, phase, cell, 'a', round, READS);
-
-    (void)random;
-    *ratio = rows ? (double)rows[0].ns : 0;
-    return rows != NULL;
-}
-
+/* What the first read after the pause took. */
 static double first_ns(const struct study *study, const char *phase,
                        const struct contrast *cell, uint32_t round)
 {
-    double ns = 0;
-
-    value(study, phase, cell, round, NULL, &ns);
-    return ns;
+    return (double)placing_rows(study, phase, cell, 'a', round, READS)[0].ns;
 }
 
 /* What reads take that follow another at once: the median, and what all but one
@@ -309,5 +288,6 @@ const struct probe probe_wake_up = {
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
     .plan = plan,
-    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
+    STUDY_PROBE(struct study, .think = think, .emit = trial_emit,
+                .value = trial_value),
 };
