@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/base/packed/packed.h"
 #include "lib/base/random.h"
 #include "lib/infer/csv/sample_csv.h"
 #include "lib/infer/csv/sample_csv_format.h"
@@ -331,44 +333,81 @@ START_TEST(the_header_line_names_columns_with_units)
         strncmp(line_start(text, HEADER_LINES),
                 "run,sequence,probe,phase,cell,round,operation,offset_bytes,"
                 "length_bytes,submit_ns,complete_ns,parts,error,"
-                "depth,fua,returned\n",
-                125),
+                "depth,fua,returned,latency_ns\n",
+                136),
         0);
 }
 END_TEST
 
-/* As ssdprobe wrote it before requests were sent together. */
-START_TEST(the_first_version_is_read)
+/* As an earlier ssdprobe wrote it: without the columns that came later. */
+static void as_of(int minor, const char *text, char earlier[TEXT_MAX])
 {
-    char text[TEXT_MAX], first[TEXT_MAX];
-    struct csv_rows rows;
-    struct fault why = {FAULT_NONE, ""};
+    const int columns_lost = minor == CSV_MINOR_ALONE ? 4 : 1;
     uint64_t digest = csv_digest_start();
     size_t used = 0;
 
-    good_file(text, 1);
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        char *cut = strstr(line, ",depth,fua,returned\n");
-        cut = cut ? cut : strstr(line, ",1,0,unseen\n");
-        const size_t length =
-            cut && cut < end ? (size_t)(cut - line) : (size_t)(end - line);
-        if (strncmp(line, "# end", 5) == 0) {
-            csv_end_line(1, digest, first + used);
-            break;
-        }
-        const int put = snprintf(first + used, sizeof(first) - used, "%.*s\n",
-                                 (int)length, line);
-        char *version = strstr(first + used, "format_version=1.1");
+    for (const char *line = text; strncmp(line, "# end", 5) != 0;
+         line = strchr(line, '\n') + 1) {
+        int length = (int)strcspn(line, "\n");
+        for (int i = 0; line[0] != '#' && i < columns_lost; i++)
+            while (line[--length] != ',')
+                ;
+        int put =
+            snprintf(earlier + used, TEXT_MAX - used, "%.*s\n", length, line);
+        char *version = strstr(earlier + used, "format_version=1.");
         if (version)
-            memcpy(version, "format_version=1.0", 18);
-        digest = csv_digest(digest, first + used, (size_t)put);
+            version[17] = (char)('0' + minor);
+        digest = csv_digest(digest, earlier + used, (size_t)put);
         used += (size_t)put;
     }
-    put_file(first, strlen(first));
+    csv_end_line(ROWS, digest, earlier + used);
+}
+
+START_TEST(earlier_versions_are_read)
+{
+    char text[TEXT_MAX], earlier[TEXT_MAX];
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+
+    good_file(text, ROWS);
+    as_of(_i, text, earlier);
+    ck_assert_ptr_null(strstr(earlier, "latency_ns"));
+    put_file(earlier, strlen(earlier));
     ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
-    ck_assert_uint_eq(rows.count, 1);
-    ck_assert_uint_eq(rows.items[0].sample.depth, 1);
+    ck_assert_uint_eq(rows.count, ROWS);
+    ck_assert_int_eq(rows.minor, _i);
+    for (size_t i = 0; i < ROWS; i++) {
+        struct sample sample = example_sample(i);
+        if (_i == CSV_MINOR_ALONE) {
+            sample.depth = 1;
+            sample.fua = false;
+            sample.returned = RETURNED_UNSEEN;
+        }
+        expect_same(&rows.items[i].sample, &sample);
+    }
     csv_rows_free(&rows);
+}
+END_TEST
+
+/* --resume goes on with a file of an earlier version. */
+START_TEST(an_earlier_version_is_continued_in_its_columns)
+{
+    char whole[TEXT_MAX], earlier[TEXT_MAX], text[TEXT_MAX] = "";
+    const struct sample sample = example_sample(0);
+    const struct csv_header header = example_header();
+    struct csv_writer writer;
+    FILE *file = fmemopen(text, TEXT_MAX, "w");
+
+    good_file(whole, ROWS);
+    as_of(_i, whole, earlier);
+    csv_begin(&writer, file, &header);
+    rewind(file);
+    writer.minor = _i;
+    ck_assert_int_eq(csv_row(&writer, "write-buffer", &sample), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    *(strchr(text, '\n') + 1) = '\0';
+    ck_assert_ptr_nonnull(strstr(earlier, text));
+    ck_assert_ptr_null(strstr(whole, text));
 }
 END_TEST
 
@@ -419,11 +458,15 @@ static const struct edit {
     const char *words;
 } edits[] = {
     {"# ssdprobe samples", "# other", 1, "not a file of samples"},
-    {"format_version=1.1", "format_version=2.0", 2, "version 1.0 nor 1.1"},
-    {",1,0,unseen\n", ",0,0,unseen\n", FIRST_ROW, "'depth'"},
-    {",1,0,unseen\n", ",257,0,unseen\n", FIRST_ROW, "'depth'"},
-    {",1,0,unseen\n", ",1,2,unseen\n", FIRST_ROW, "'fua'"},
-    {",1,0,unseen\n", ",1,0,seen\n", FIRST_ROW, "'returned'"},
+    {"format_version=1.2", "format_version=2.0", 2, "version 1.0 to 1.2"},
+    {"format_version=1.2", "format_version=1.3", 2, "version 1.0 to 1.2"},
+    {"format_version=1.2", "format_version=1.1", HEADER_LINES, "columns"},
+    {",1,0,unseen,", ",0,0,unseen,", FIRST_ROW, "'depth'"},
+    {",1,0,unseen,", ",257,0,unseen,", FIRST_ROW, "'depth'"},
+    {",1,0,unseen,", ",1,2,unseen,", FIRST_ROW, "'fua'"},
+    {",1,0,unseen,", ",1,0,seen,", FIRST_ROW, "'returned'"},
+    {",117000\n", ",117001\n", FIRST_ROW, "'latency_ns'"},
+    {",117000\n", ",\n", FIRST_ROW, "'latency_ns'"},
     {"# seed=", "# sead=", 7, "'# seed=...' is expected"},
     {"# seed=18446744073709551615", "# seed=18446744073709551616", 7,
      "value of 'seed' is malformed"},
@@ -444,8 +487,8 @@ static const struct edit {
     {",write,4096,", ",write,8589934592,", FIRST_ROW + 1, "beyond the end"},
     {",write,4096,", ",wrote,4096,", FIRST_ROW + 1, "'operation'"},
     {",-5,", ",-5,0,", FIRST_ROW + 7, "'depth'"},
-    {",unseen\n", ",unseen,0\n", FIRST_ROW, "more columns"},
-    {",1,0,unseen\n", ",1,0\n", FIRST_ROW, "'returned' is missing"},
+    {",117000\n", ",117000,0\n", FIRST_ROW, "more columns"},
+    {",unseen,117000\n", ",unseen\n", FIRST_ROW, "'latency_ns' is missing"},
     {",1000117001,", ",1,", FIRST_ROW + 1, "completes before"},
     {"w16384+8192", "w16384_8192", FIRST_ROW + 1, "'cell'"},
     {"sim-0011223344556677,3,", "sim-0011223344556678,3,", FIRST_ROW + 3,
@@ -454,8 +497,8 @@ static const struct edit {
      "sequence 4"},
     {",-5,", ",5,", FIRST_ROW + 7, "'error'"},
     {",-5,", ",-0,", FIRST_ROW + 7, "'error'"},
-    {",unseen\n", ",unseen\r\n", FIRST_ROW, "carriage return"},
-    {",unseen\n", ",unseen\t\n", FIRST_ROW, "0x09"},
+    {",117000\n", ",117000\r\n", FIRST_ROW, "carriage return"},
+    {",117000\n", ",117000\t\n", FIRST_ROW, "0x09"},
     {",-5,", ",-6,", FIRST_ROW + ROWS, "digest"},
     {"seed=18446744073709551615", "seed=1", FIRST_ROW + ROWS, "digest"},
     {"count=24", "count=23", FIRST_ROW + ROWS, "24 rows"},
@@ -631,6 +674,217 @@ START_TEST(no_mutation_passes_or_crashes)
 }
 END_TEST
 
+/* ---- compressed ---------------------------------------------------------- */
+
+/* A text and zeros behind it, compressed to `path`; returns the length. */
+static size_t put_packed(const char *text, size_t length, off_t zeros_bytes)
+{
+    const int plain = memfd_create("plain", MFD_CLOEXEC);
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_int_eq(write(plain, text, length), (ssize_t)length);
+    ck_assert_int_eq(ftruncate(plain, (off_t)length + zeros_bytes), 0);
+    ck_assert_int_eq(packed_write(plain, file), 0);
+    const long packed_length = ftell(file);
+    ck_assert_int_eq(fclose(file), 0);
+    close(plain);
+    return (size_t)packed_length;
+}
+
+static size_t get_file(char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    const size_t length = fread(bytes, 1, size, file);
+
+    fclose(file);
+    return length;
+}
+
+/* Others may leave the checksum out. */
+static void drop_checksum(void)
+{
+    enum { FLAGS_AT = 4, HAS_CHECKSUM = 4, CHECKSUM_BYTES = 4 };
+    static char packed[1 << 20];
+    const size_t length = get_file(packed, sizeof(packed));
+
+    ck_assert(packed[FLAGS_AT] & HAS_CHECKSUM);
+    packed[FLAGS_AT] = (char)(packed[FLAGS_AT] & ~HAS_CHECKSUM);
+    put_file(packed, length - CHECKSUM_BYTES);
+}
+
+/* So many rows take several turns of every buffer. */
+START_TEST(a_compressed_file_is_read_as_a_plain_one)
+{
+    enum { MANY = 20000, LONG_MAX = 200 * MANY };
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+    char *text = malloc(LONG_MAX);
+    FILE *file = fmemopen(text, LONG_MAX, "w");
+
+    write_rows(file, MANY);
+    const size_t length = (size_t)ftell(file);
+    fclose(file);
+    ck_assert_uint_lt(put_packed(text, length, 0), length / 5);
+    if (_i)
+        drop_checksum();
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    ck_assert(rows.complete);
+    ck_assert_uint_eq(rows.count, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        struct sample sample = example_sample(i);
+        expect_same(&rows.items[i].sample, &sample);
+    }
+    csv_rows_free(&rows);
+    free(text);
+}
+END_TEST
+
+/* Two that were compressed by themselves and put together are one to zstd. */
+START_TEST(frames_may_follow_each_other)
+{
+    char text[TEXT_MAX], first[TEXT_MAX], second[TEXT_MAX];
+    struct csv_rows rows;
+    struct fault why = {FAULT_NONE, ""};
+    const size_t length = good_file(text, ROWS);
+
+    put_packed(text, length / 2, 0);
+    const size_t first_length = get_file(first, sizeof(first));
+    put_packed(text + length / 2, length - length / 2, 0);
+    const size_t second_length = get_file(second, sizeof(second));
+    memcpy(first + first_length, second, second_length);
+    put_file(first, first_length + second_length);
+    ck_assert_msg(csv_read(path, &rows, &why) == 0, "%s", why.text);
+    ck_assert(rows.complete);
+    ck_assert_uint_eq(rows.count, ROWS);
+    csv_rows_free(&rows);
+    put_file(first, first_length); /* the second is lost */
+    ck_assert_int_eq(csv_read(path, &rows, &why), 0);
+    ck_assert(!rows.complete);
+    csv_rows_free(&rows);
+    memcpy(first + first_length, "rest", 4);
+    put_file(first, first_length + 4);
+    ck_assert_int_eq(csv_read(path, &rows, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "damaged"));
+}
+END_TEST
+
+/* As a plain file: its whole rows are read, or none are there. */
+START_TEST(a_compressed_file_may_be_cut_off)
+{
+    char text[TEXT_MAX], packed[TEXT_MAX];
+    struct fault why;
+
+    put_packed(text, good_file(text, ROWS), 0);
+    const size_t length = get_file(packed, sizeof(packed));
+    for (size_t cut = 4; cut < length; cut++) {
+        const int error = read_text(packed, cut, &why);
+        /* All is there but the checksum, which the digest stands for. */
+        if (cut >= length - 4)
+            ck_assert_int_eq(error, 0);
+        else if (error != CUT_OFF)
+            ck_assert_msg(error == -EINVAL && strstr(why.text, "cut off"),
+                          "%zu: %d, %s", cut, error, why.text);
+    }
+}
+END_TEST
+
+/* Zstd decompresses blocks of 128 KiB. */
+START_TEST(every_whole_block_of_a_cut_file_is_read)
+{
+    enum { BLOCK_BYTES = 128 << 10, BLOCKS = 16 };
+    static char text[BLOCKS * BLOCK_BYTES], packed[sizeof(text)];
+    struct random random;
+    FILE *file;
+    size_t got, read_bytes = 0;
+
+    random_seed(&random, 3);
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (char)('0' + random_below(&random, 10));
+    put_packed(text, sizeof(text), 0);
+    const size_t length = get_file(packed, sizeof(packed));
+    put_file(packed, length / 2);
+    ck_assert_int_eq(packed_open(path, &file), 0);
+    while ((got = fread(packed, 1, 4096, file)) > 0) {
+        ck_assert_mem_eq(packed, text + read_bytes, got);
+        read_bytes += got;
+    }
+    ck_assert_int_eq(errno, ENODATA);
+    ck_assert(ferror(file));
+    fclose(file);
+    ck_assert_uint_eq(read_bytes % BLOCK_BYTES, 0);
+    ck_assert_uint_ge(read_bytes, (BLOCKS / 2 - 2) * BLOCK_BYTES);
+}
+END_TEST
+
+START_TEST(no_mutation_of_a_compressed_file_crashes)
+{
+    enum { MUTATIONS = 6000 };
+    char text[TEXT_MAX], good[TEXT_MAX], packed[TEXT_MAX];
+    struct random random;
+    unsigned refused = 0, damaged = 0;
+
+    put_packed(text, good_file(text, ROWS), 0);
+    const size_t good_length = get_file(good, sizeof(good));
+    random_seed(&random, 2);
+    for (int i = 0; i < MUTATIONS; i++) {
+        struct fault why;
+        memcpy(packed, good, good_length);
+        const size_t length = mutate(&random, packed, good_length);
+        const int error = read_text(packed, length, &why);
+        ck_assert_msg(error == 0 || error == CUT_OFF || error == -EINVAL ||
+                          error == -EIO,
+                      "mutation %d: %d, %s", i, error, why.text);
+        refused += error < 0;
+        damaged += error < 0 && strstr(why.text, "damaged") != NULL;
+    }
+    ck_assert_uint_gt(refused, MUTATIONS / 2);
+    ck_assert_uint_gt(damaged, MUTATIONS / 4);
+}
+END_TEST
+
+static long resident_kib(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* A GiB in some 100 KiB, and a window of 2 GiB. */
+START_TEST(a_decompression_bomb_takes_no_memory)
+{
+    static const char wide[] = {0x28, '\xb5', 0x2f, '\xfd', 0, '\xa8', 1, 0, 0};
+    const long before_kib = resident_kib();
+    char text[TEXT_MAX];
+    struct csv_rows rows;
+    struct fault why;
+    const size_t length = good_file(text, ROWS);
+
+    ck_assert_uint_lt(put_packed(text, length, 1 << 30), 1 << 18);
+    ck_assert_int_eq(csv_read(path, &rows, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "something follows"));
+    memset(text + length, '1', sizeof(text) - length);
+    put_packed(text + length, sizeof(text) - length, 0);
+    ck_assert_int_eq(csv_read(path, &rows, &why), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.text, "longer than"));
+    ck_assert_int_eq(read_text(wide, sizeof(wide), &why), -EIO);
+    ck_assert_ptr_nonnull(strstr(why.text, "--long=31"));
+    ck_assert_int_lt(resident_kib() - before_kib, 64 << 10);
+}
+END_TEST
+
+START_TEST(a_program_without_libzstd_says_so)
+{
+    static const char packed[] = {0x28, '\xb5', 0x2f, '\xfd'};
+    struct fault why;
+
+    if (packed_is_built())
+        return;
+    ck_assert_int_eq(read_text(packed, sizeof(packed), &why), -ENOTSUP);
+    ck_assert_ptr_nonnull(strstr(why.text, "built without libzstd"));
+}
+END_TEST
+
 /* Processor time, so that a busy machine does not fail the test. */
 static double processor_seconds(void)
 {
@@ -693,7 +947,10 @@ int main(void)
     tcase_add_test(cases, a_disturbance_without_a_cause_is_refused);
     tcase_add_test(cases, a_run_without_rows_is_whole);
     tcase_add_test(cases, the_header_line_names_columns_with_units);
-    tcase_add_test(cases, the_first_version_is_read);
+    tcase_add_loop_test(cases, earlier_versions_are_read, CSV_MINOR_ALONE,
+                        CSV_MINOR);
+    tcase_add_loop_test(cases, an_earlier_version_is_continued_in_its_columns,
+                        CSV_MINOR_ALONE, CSV_MINOR);
     tcase_add_test(cases, names_that_would_break_the_columns_are_not_written);
     tcase_add_test(cases, a_full_disk_is_an_error);
     tcase_add_loop_test(cases, an_edit_is_noticed, 0,
@@ -702,6 +959,16 @@ int main(void)
     tcase_add_test(cases, a_file_that_is_cut_off_is_read_up_to_there);
     tcase_add_test(cases, files_that_are_no_samples_are_refused);
     tcase_add_test(cases, no_mutation_passes_or_crashes);
+    tcase_add_test(cases, a_program_without_libzstd_says_so);
+    if (packed_is_built()) {
+        tcase_add_loop_test(cases, a_compressed_file_is_read_as_a_plain_one, 0,
+                            2);
+        tcase_add_test(cases, frames_may_follow_each_other);
+        tcase_add_test(cases, a_compressed_file_may_be_cut_off);
+        tcase_add_test(cases, every_whole_block_of_a_cut_file_is_read);
+        tcase_add_test(cases, no_mutation_of_a_compressed_file_crashes);
+        tcase_add_test(cases, a_decompression_bomb_takes_no_memory);
+    }
     tcase_add_test(cases, a_hundred_thousand_rows_take_less_than_a_second);
     return suite_run(suite);
 }

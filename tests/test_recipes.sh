@@ -28,6 +28,7 @@ blkid       libblkid-dev    util-linux-libs util-linux-dev  util-linux
 libatasmart libatasmart-dev libatasmart     libatasmart-dev libatasmart
 json-c      libjson-c-dev   json-c          json-c-dev      json_c
 inih        libinih-dev     libinih         inih-dev        inih
+libzstd     libzstd-dev     zstd            zstd-dev        zstd
 fuse3       libfuse3-dev    fuse3           -               fuse3
 END
 

@@ -430,7 +430,8 @@ int resume_samples(struct run *run)
                          keep->dir.path, strerror(errno));
     keep->csv = (struct csv_writer){.file = keep->samples,
                                     .count = resume->rows_count,
-                                    .digest = resume->digest};
+                                    .digest = resume->digest,
+                                    .minor = resume->rows.minor};
     memcpy(keep->csv.run, resume->rows.header.run, sizeof(keep->csv.run));
     facts_begin(run, keep->csv.run);
     run_dir_log(&keep->dir, "resume: after %" PRIu64 " probes",

@@ -52,6 +52,12 @@ const char *const csv_method_names[2] = {
     [METHOD_PAPER] = "paper",
 };
 
+const char *const csv_columns[CSV_MINOR + 1] = {
+    [CSV_MINOR_ALONE] = CSV_COLUMNS_0,
+    [CSV_MINOR_TOGETHER] = CSV_COLUMNS_1,
+    [CSV_MINOR_LATENCY] = CSV_COLUMNS_2,
+};
+
 bool csv_is_name(const char *text, size_t length, const char *letters)
 {
     for (size_t i = 0; i < length; i++) {
@@ -166,20 +172,21 @@ static bool format_field(const struct csv_field *field,
 int csv_begin(struct csv_writer *writer, FILE *file,
               const struct csv_header *header)
 {
-    static const char title[] =
-        CSV_TITLE "\n# format_version=" CSV_VERSION "\n";
-    static const char columns[] = CSV_COLUMNS "\n";
+    char line[CSV_LINE_MAX];
 
     memset(writer, 0, sizeof(*writer));
     writer->file = file;
     writer->digest = csv_digest_start();
+    writer->minor = CSV_MINOR;
     if (!csv_header_is_sane(header)) {
         writer->error = -EINVAL;
         return writer->error;
     }
-    write_line(writer, title, sizeof(title) - 1);
+    snprintf(line, sizeof(line),
+             CSV_TITLE "\n# format_version=" CSV_VERSION_MAJOR "%d\n",
+             CSV_MINOR);
+    write_line(writer, line, strlen(line));
     for (const struct csv_field *f = csv_fields; f->name; f++) {
-        char line[CSV_LINE_MAX];
         if (!writer->error && !format_field(f, header, line))
             writer->error = -EINVAL;
         if (!writer->error && line[0])
@@ -188,7 +195,8 @@ int csv_begin(struct csv_writer *writer, FILE *file,
     if (writer->error)
         return writer->error;
     memcpy(writer->run, header->run, sizeof(writer->run));
-    return write_line(writer, columns, sizeof(columns) - 1);
+    snprintf(line, sizeof(line), "%s\n", csv_columns[CSV_MINOR]);
+    return write_line(writer, line, strlen(line));
 }
 
 /* A row grows here; the bounds of its fields keep it within CSV_LINE_MAX.
@@ -257,9 +265,13 @@ static bool format_row(struct row *row, const struct csv_writer *writer,
     if (sample->error)
         row->text[row->length++] = '-';
     put_number(row, (uint64_t)-sample->error);
-    put_number(row, sample->depth > 0 ? sample->depth : 1);
-    put_number(row, sample->fua);
-    put_text(row, returned, strlen(returned));
+    if (writer->minor >= CSV_MINOR_TOGETHER) {
+        put_number(row, sample->depth > 0 ? sample->depth : 1);
+        put_number(row, sample->fua);
+        put_text(row, returned, strlen(returned));
+    }
+    if (writer->minor >= CSV_MINOR_LATENCY)
+        put_number(row, sample->complete_ns - sample->submit_ns);
     row->text[row->length - 1] = '\n'; /* in place of the last comma */
     return true;
 }

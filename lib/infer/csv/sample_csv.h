@@ -36,6 +36,7 @@ struct csv_writer {
     FILE *file;
     char run[40]; /* repeated in every row */
     uint64_t count, digest;
+    int minor; /* version 1.MINOR of the format, which sets the columns */
     int error; /* sticky: the first -errno */
 };
 
@@ -68,13 +69,15 @@ struct csv_rows {
     size_t disturbed_count;
     bool complete;   /* the closing line was there and agreed */
     size_t cut_line; /* else where the file ends, its run having been killed */
+    int minor;       /* version 1.MINOR of the format */
 };
 
 /*
- * Reads a whole file. 0, also where it is cut off behind its header: then with
- * the rows that are whole, and not `complete`; or -EINVAL with file and line in
- * `why` when it is malformed, out of order or edited; -ENOENT, -EIO, -ENOMEM.
- * Frees with csv_rows_free, which accepts an empty struct.
+ * Reads a whole file, compressed or not (packed.h). 0, also where it is cut off
+ * behind its header: then with the rows that are whole, and not `complete`; or
+ * -EINVAL with file and line in `why` when it is malformed, out of order,
+ * edited or damaged; -ENOENT, -EIO, -ENOMEM, -ENOTSUP. Frees with
+ * csv_rows_free, which accepts an empty struct.
  */
 int csv_read(const char *path, struct csv_rows *rows, struct fault *why);
 void csv_rows_free(struct csv_rows *rows);

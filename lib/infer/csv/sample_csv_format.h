@@ -10,16 +10,24 @@
  * includes this. */
 
 #define CSV_TITLE "# ssdprobe samples"
-#define CSV_VERSION "1.1"
-#define CSV_COLUMNS CSV_COLUMNS_FIRST ",depth,fua,returned"
-/* Files of version 1.0 are read, too: all of their requests were sent alone. */
-#define CSV_VERSION_FIRST "1.0"
-#define CSV_COLUMNS_FIRST                                                      \
+/* The format is 1.MINOR; each minor version appends columns to the one before.
+ * Files of earlier ones are read, too. */
+#define CSV_VERSION_MAJOR "1."
+#define CSV_COLUMNS_0                                                          \
     "run,sequence,probe,phase,cell,round,operation,offset_bytes,"              \
     "length_bytes,submit_ns,complete_ns,parts,error"
+#define CSV_COLUMNS_1 CSV_COLUMNS_0 ",depth,fua,returned"
+#define CSV_COLUMNS_2 CSV_COLUMNS_1 ",latency_ns"
+
+enum csv_minor {
+    CSV_MINOR_ALONE = 0,    /* every request was sent alone */
+    CSV_MINOR_TOGETHER = 1, /* depth, fua, returned */
+    CSV_MINOR_LATENCY = 2,
+    CSV_MINOR = CSV_MINOR_LATENCY /* what is written */
+};
 
 enum {
-    CSV_LINE_MAX = 640, /* every field at its longest takes 330 */
+    CSV_LINE_MAX = 640, /* every field at its longest takes 351 */
     CSV_ERRNO_MAX = 4095
 };
 
@@ -48,6 +56,8 @@ struct csv_field {
 /* In the order of the file; ends in a NULL name. */
 extern const struct csv_field csv_fields[];
 extern const char *const csv_method_names[2];
+/* By minor version. */
+extern const char *const csv_columns[CSV_MINOR + 1];
 
 /* Does `text` (of `length`) consist of [a-z0-9-] and `letters` alone? */
 bool csv_is_name(const char *text, size_t length, const char *letters);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/packed/packed.h"
 #include "lib/infer/csv/sample_csv_format.h"
 
 enum { BLOCK_BYTES = 65536 };
@@ -14,20 +15,23 @@ struct reader {
     const char *path;
     FILE *file;
     struct fault *why;
+    const char *remedy;      /* the end of what is said of a malformed line */
     size_t line_number;      /* of the line below, from 1 */
     char line[CSV_LINE_MAX]; /* without its line feed */
     size_t length;
     uint64_t digest;           /* of all lines before this one */
     uint64_t digest_with_line; /* and with it */
-    bool is_first_version;     /* 1.0: each request was sent alone */
+    enum csv_minor minor;      /* of the format's version */
+    bool is_cut;               /* a compressed file ends within its data */
     size_t block_used, block_length;
     char block[BLOCK_BYTES];
 };
 
 /* The whole line must be one sentence for the user: file, line, what. */
 #define REFUSE(reader, format, ...)                                            \
-    fault_set((reader)->why, FAULT_OPEN, -EINVAL, "%.200s:%zu: " format ".",   \
-              (reader)->path, (reader)->line_number, __VA_ARGS__)
+    fault_set((reader)->why, FAULT_OPEN, -EINVAL, "%.200s:%zu: " format "%s.", \
+              (reader)->path, (reader)->line_number, __VA_ARGS__,              \
+              (reader)->remedy)
 
 enum next_byte { BYTE, BYTE_END, BYTE_FAILED };
 
@@ -37,8 +41,10 @@ static enum next_byte next_byte(struct reader *reader, char *byte)
         reader->block_used = 0;
         reader->block_length =
             fread(reader->block, 1, BLOCK_BYTES, reader->file);
+        reader->is_cut = ferror(reader->file) && errno == ENODATA;
         if (reader->block_length == 0)
-            return ferror(reader->file) ? BYTE_FAILED : BYTE_END;
+            return ferror(reader->file) && !reader->is_cut ? BYTE_FAILED
+                                                           : BYTE_END;
     }
     *byte = reader->block[reader->block_used++];
     return BYTE;
@@ -46,7 +52,7 @@ static enum next_byte next_byte(struct reader *reader, char *byte)
 
 static int refuse_end(struct reader *reader)
 {
-    if (reader->line_number == 1 && !reader->length)
+    if (reader->line_number == 1 && !reader->length && !reader->is_cut)
         return fault_set(reader->why, FAULT_OPEN, -EINVAL,
                          "%.200s:1: the file is empty.", reader->path);
     return REFUSE(
@@ -64,6 +70,19 @@ static int refuse_byte(const struct reader *reader, char byte)
                   (unsigned)(unsigned char)byte, reader->length + 1);
 }
 
+static int refuse_to_read(const struct reader *reader)
+{
+    const char *words = packed_words(errno);
+    const int error = errno == EBADMSG ? -EINVAL : -EIO;
+
+    if (reader->line_number == 1)
+        return fault_set(reader->why, FAULT_OPEN, error,
+                         "%.200s cannot be read: %s.", reader->path, words);
+    return fault_set(reader->why, FAULT_OPEN, error,
+                     "%.200s:%zu: the rest cannot be read: %s.", reader->path,
+                     reader->line_number, words);
+}
+
 /* Reads the next line whole. 0; -ENODATA: the file ends within it or before it;
  * -EINVAL or -EIO with the reason. */
 static int read_line_or_end(struct reader *reader)
@@ -76,9 +95,7 @@ static int read_line_or_end(struct reader *reader)
     for (;;) {
         enum next_byte next = next_byte(reader, &byte);
         if (next == BYTE_FAILED)
-            return fault_set(reader->why, FAULT_OPEN, -EIO,
-                             "%.200s cannot be read: %s.", reader->path,
-                             strerror(errno));
+            return refuse_to_read(reader);
         if (next == BYTE_END)
             return -ENODATA;
         if (byte == '\n')
@@ -191,20 +208,21 @@ static int expect_line(struct reader *reader, const char *expected,
 
 static int read_version(struct reader *reader)
 {
-    static const char name[] = "# format_version=";
+    static const char name[] = "# format_version=" CSV_VERSION_MAJOR;
     const int error = read_line(reader);
     const size_t length = sizeof(name) - 1;
+    uint64_t minor;
 
     if (error)
         return error;
     if (strncmp(reader->line, name, length) != 0 ||
-        (strcmp(reader->line + length, CSV_VERSION_FIRST) != 0 &&
-         strcmp(reader->line + length, CSV_VERSION) != 0))
-        return REFUSE(reader, "%s",
-                      "the format is neither version " CSV_VERSION_FIRST
-                      " nor " CSV_VERSION ", which this program reads");
-    reader->is_first_version =
-        strcmp(reader->line + length, CSV_VERSION_FIRST) == 0;
+        !read_number(reader->line + length, reader->length - length, CSV_MINOR,
+                     &minor))
+        return REFUSE(reader,
+                      "the format is not of version " CSV_VERSION_MAJOR
+                      "0 to " CSV_VERSION_MAJOR "%d, which this program reads",
+                      CSV_MINOR);
+    reader->minor = (enum csv_minor)minor;
     return 0;
 }
 
@@ -239,9 +257,8 @@ static int read_header(struct reader *reader, struct csv_header *header)
                        "the lines above describe an impossible run: no name, "
                        "no capacity, or a region outside of it");
     if (!error)
-        error = expect_line(
-            reader, reader->is_first_version ? CSV_COLUMNS_FIRST : CSV_COLUMNS,
-            "the columns are not the expected ones");
+        error = expect_line(reader, csv_columns[reader->minor],
+                            "the columns are not the expected ones");
     return error;
 }
 
@@ -338,6 +355,16 @@ static void take_together(struct cursor *cursor, struct sample *sample)
         bad(cursor, "returned");
 }
 
+/* It is there for other programs; ours take it from the times. */
+static void take_latency(struct cursor *cursor, const struct sample *sample)
+{
+    const uint64_t latency_ns = take_number(cursor, "latency_ns", UINT64_MAX);
+
+    if (sample->complete_ns >= sample->submit_ns &&
+        latency_ns != sample->complete_ns - sample->submit_ns)
+        bad(cursor, "latency_ns");
+}
+
 /* Could a device have answered this? */
 static const char *impossible(const struct sample *sample,
                               const struct setting *setting)
@@ -374,8 +401,10 @@ static int read_row(struct reader *reader, const struct csv_header *header,
     sample->parts_count = (uint32_t)take_number(&cursor, "parts", UINT32_MAX);
     take_error(&cursor, &sample->error);
     sample->depth = 1;
-    if (!reader->is_first_version)
+    if (reader->minor >= CSV_MINOR_TOGETHER)
         take_together(&cursor, sample);
+    if (reader->minor >= CSV_MINOR_LATENCY)
+        take_latency(&cursor, sample);
 
     if (cursor.bad)
         return REFUSE(reader, "the column '%s' is missing or malformed",
@@ -415,10 +444,12 @@ static int read_end(struct reader *reader, uint64_t count)
                       "the digest does not agree with the lines above: the "
                       "file has been changed");
     }
-    if (next_byte(reader, &byte) != BYTE_END) {
-        reader->line_number++;
+    const enum next_byte next = next_byte(reader, &byte);
+    reader->line_number++;
+    if (next == BYTE_FAILED)
+        return refuse_to_read(reader);
+    if (next != BYTE_END)
         return REFUSE(reader, "%s", "something follows the closing line");
-    }
     return 0;
 }
 
@@ -463,6 +494,7 @@ static int read_rows(struct reader *reader, struct csv_rows *rows)
     size_t capacity = 0;
     int error = read_header(reader, &rows->header);
 
+    rows->minor = (int)reader->minor;
     while (!error) {
         error = read_line_or_end(reader);
         if (error == -ENODATA) { /* its run was killed */
@@ -503,13 +535,16 @@ int csv_read(const char *path, struct csv_rows *rows, struct fault *why)
     reader->path = path;
     reader->why = why;
     reader->digest_with_line = csv_digest_start();
-    reader->file = fopen(path, "rbe");
-    if (!reader->file) {
-        error = -errno;
+    error = packed_open(path, &reader->file);
+    if (error) {
         fault_set(why, FAULT_OPEN, error, "%.200s cannot be opened: %s.", path,
-                  strerror(errno));
+                  packed_words(-error));
         goto free_reader;
     }
+    reader->remedy =
+        packed_is_compressed(reader->file)
+            ? "; 'zstd -t' tells whether the compressed file is damaged"
+            : "";
     error = read_rows(reader, rows);
     fclose(reader->file);
     if (error)
