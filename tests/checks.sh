@@ -31,6 +31,12 @@ $(tail -n 20 -- "$checks_log")"
     fi
 }
 
+# samples RUN: what the samples of a run directory hold, compressed or not.
+samples()
+{
+    zstd -dcqf -- "$1"/samples.csv*
+}
+
 # Becomes true within some seconds, or four times as many where much else runs?
 soon() # SECONDS COMMAND...
 {

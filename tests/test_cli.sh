@@ -204,7 +204,7 @@ expect "a run directory" 0 "d['findings'][0]['verdict'] == 'found'" \
     -- --json --output-dir=kept run "$reading" $device
 check "it holds the document" cmp kept/report.json out
 check "it holds the samples" \
-    bash -c "'$ssdprobe' infer -v kept/samples.csv | grep -q found"
+    bash -c "'$ssdprobe' infer -v kept/samples.csv.zst | grep -q found"
 cp -r kept before
 expect "a run directory that has another run" 2 \
     "'kept already exists' in d['ssdprobe']['messages'][0]['text']" \

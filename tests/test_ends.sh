@@ -49,7 +49,7 @@ let_down() { # WHAT STATUS SENTENCE_PATTERN
 }
 
 # Has a run measured, and before that copied what it will write to?
-measured() { [ "$(grep -vc '^#' "$1/samples.csv")" -gt 1 ]; }
+measured() { [ "$(samples "$1" | grep -vc '^#')" -gt 1 ]; }
 under_way() { grep -q 'preserve: copied' "$1/log" && measured "$1"; }
 
 # Ends the server without its help, and waits until the disk is free of it.
@@ -263,7 +263,7 @@ ends() {
         status=$?
         [ "$status" -lt 128 ] || cut=$((cut + 1))
         ended "$i" "$signal" "$status"
-        rm -rf "run$i/figures" "run$i/samples.csv"
+        rm -rf "run$i/figures" "run$i"/samples.csv*
     done
     check "runs were cut short: $cut of $count" \
         test "$cut" -ge $((count / 3))

@@ -30,7 +30,7 @@ throttled() {
         check "throttled ($spec): no time is stated: $(cat hot.says)" test \
             "$(grep -cE '^(random_read|random_write) inconclusive .*did not keep its speed' \
                 hot.says)" -eq 2
-        "$ssdprobe" -q --json=again.json infer hot/samples.csv >out 2>&1
+        "$ssdprobe" -q --json=again.json infer hot/samples.csv* >out 2>&1
         check "throttled ($spec): the samples tell of it" \
             diff <(jq -c .findings hot.json) <(jq -c .findings again.json)
         check "throttled ($spec): red, and why: $(cat hot.says)" \
@@ -88,7 +88,7 @@ unwritten() {
     check "unwritten: red, and why" grep -q \
         '^red written .* places that this run did not write hold the same byte' \
         new.says
-    "$ssdprobe" -q --json=again.json infer new/samples.csv >out 2>&1
+    "$ssdprobe" -q --json=again.json infer new/samples.csv* >out 2>&1
     check "unwritten: the samples tell of it" \
         diff <(jq -c .findings new.json) <(jq -c .findings again.json)
     "$ssdprobe" -q --json=part.json --write-budget=4GiB run \
@@ -124,7 +124,7 @@ filled() {
         '.cost.bytes_written <= .plan.bytes_written_max' full.json
     check "filled: nothing is red" jq -e \
         '[.conditions.items[] | select(.grade == "red")] == []' full.json
-    "$ssdprobe" -q --json=again.json infer full/samples.csv >out 2>&1
+    "$ssdprobe" -q --json=again.json infer full/samples.csv* >out 2>&1
     check "filled: the samples say the same" \
         diff <(jq -c .findings full.json) <(jq -c .findings again.json)
     # A drive is filled before it is measured.
@@ -154,7 +154,7 @@ filled() {
     filled_bytes=$(jq '.cost.probes[] | select(.probe == "fill").bytes_written' \
         short.json)
     check "filled: in the part that was filled" grep -q \
-        "^# part_length_bytes=$filled_bytes\$" short/samples.csv
+        "^# part_length_bytes=$filled_bytes\$" <(samples short)
 }
 
 # What the pilot meets is said, and leaves the probes to meet it.
@@ -195,11 +195,11 @@ resumed() { # NUMBER
     check "resumed $1: a valid document" says late.json
     check "resumed $1: the same findings" \
         diff <(found whole.json) <(found late.json)
-    "$ssdprobe" -q --json=again.json infer "$1/samples.csv" >/dev/null 2>&1
+    "$ssdprobe" -q --json=again.json infer "$1"/samples.csv* >/dev/null 2>&1
     check "resumed $1: its samples tell the same" \
         diff <(jq -c .findings late.json) <(jq -c .findings again.json)
     check "resumed $1: no probe ran twice" eval "! uniq <(
-        grep -v '^#' '$1/samples.csv' | cut -d, -f3 | uniq) | sort | uniq -d |
+        samples '$1' | grep -v '^#' | cut -d, -f3 | uniq) | sort | uniq -d |
         grep ."
     check "resumed $1: the cost is that of the whole" \
         test "$(jq .cost.bytes_written late.json)" \
@@ -208,7 +208,7 @@ resumed() { # NUMBER
 
 # Bytes written by the rows of a run's samples, from a place in the file on.
 written_from() { # RUN PLACE
-    tail -c "+$(($2 + 1))" "$1/samples.csv" |
+    samples "$1" | tail -c "+$(($2 + 1))" |
         awk -F, '$7 == "write" { bytes += $9 } END { printf "%d", bytes }'
 }
 
@@ -255,7 +255,13 @@ resume() {
             >out 2>err
         check "a run that is cut at $i says how it can go on" \
             grep -q -e "--resume=cut$i" err
+        check "what can be continued is not compressed" \
+            test -s "cut$i/samples.csv" -a ! -e "cut$i/samples.csv.zst"
+        # Its user may have done so.
+        [ "$i" = 20s ] || zstd -q --rm "cut$i/samples.csv"
         resumed "cut$i"
+        check "what has ended is" \
+            test ! -e "cut$i/samples.csv" -a -s "cut$i/samples.csv.zst"
     done
     RANDOM=7
     for i in 1 2; do
@@ -271,8 +277,10 @@ resume() {
     done
     check "some were killed in between" grep -q resume: killed*/log
 
-    cp -r killed1 edited && sed -i '40s/,read,/,write,/' edited/samples.csv
-    check "a sample was changed" eval "! cmp -s {killed1,edited}/samples.csv"
+    cp -r killed1 edited && rm edited/samples.csv*
+    samples killed1 | sed '40s/,read,/,write,/' >edited/samples.csv
+    check "a sample was changed" \
+        eval "! cmp -s <(samples killed1) edited/samples.csv"
     cp cut20s/state.json edited/
     "$ssdprobe" -q --resume=edited "$resume_drive" >out 2>err
     check "samples that were changed are refused: $(cat err)" \

@@ -214,7 +214,7 @@ probes=read-buffer,log-list
 
 ## A run directory.
 check "a run is kept" run $probes sim:ssd-a,noise=realistic --output-dir=kept
-check "with every file" test -s kept/samples.csv -a -s kept/report.json \
+check "with every file" test -s kept/samples.csv.zst -a -s kept/report.json \
     -a -s kept/report.txt -a -s kept/figures/log_list.svg
 check "the page is whole" python3 page.py kept/report.html 2
 check "and can be heard, and read by who sees little" \
@@ -252,11 +252,34 @@ check "has a heading" bash -c 'head -n 1 shown.md | grep -qx "## ssd-a"'
 check "and a table" grep -qE '^\| log_list: [^|]+ \| 8 \| .*%.* found \| $' \
     shown.md
 check "and not the path" bash -c '! grep -q sim: shown.md'
-"$ssdprobe" infer --markdown kept/samples.csv s.csv >shown.md 2>err
+"$ssdprobe" infer --markdown kept/samples.csv.zst s.csv >shown.md 2>err
 check "so do several recordings" bash -c \
-    'grep -c "^# .*samples.csv$" shown.md | grep -qx 1'
+    'grep -c "^# .*samples.csv.zst$" shown.md | grep -qx 1'
+cp -r kept plainly
+samples kept >plainly/samples.csv
+rm plainly/samples.csv.zst
+check "plain samples say the same, in samples.csv" bash -c "cmp \
+    <('$ssdprobe' report -v kept) <('$ssdprobe' report -v plainly)"
+check "the latency of each is in its last column" awk -F, '
+    /^run,/ { named = $NF == "latency_ns" }
+    /^[^#]/ && !/^run,/ { rows++; if ($NF != $11 - $10) exit bad = 1 }
+    END { exit bad || !named || rows < 1000 }' plainly/samples.csv
+cp -r kept damaged
+printf '\1\1\1\1' | dd of=damaged/samples.csv.zst bs=1 seek=2000 conv=notrunc \
+    status=none
+expect "report of damaged samples" 2 \
+    "'compressed file is damaged' in d['ssdprobe']['messages'][0]['text']" \
+    "'damaged/samples.csv.zst:' in d['ssdprobe']['messages'][0]['text']" \
+    -- report --json damaged
+cp -r kept lost
+truncate -s $(($(stat -c %s kept/samples.csv.zst) * 6 / 10)) lost/samples.csv.zst
+expect "report of compressed samples that were cut off" 0 \
+    "any('cut off in line' in m['text'] for m in d['ssdprobe']['messages'])" \
+    "all(f['confidence'] <= 0.75 for f in d['findings'])" \
+    -- report --json lost
 cp -r kept broken
-head -n 300 kept/samples.csv >broken/samples.csv
+rm broken/samples.csv.zst
+samples kept | sed 300q >broken/samples.csv
 expect "report of a file that was cut off" 0 \
     "any('cut off in line' in m['text'] for m in d['ssdprobe']['messages'])" \
     "all(f['confidence'] <= 0.75 for f in d['findings'])" \
@@ -355,8 +378,11 @@ check "and why it has no figure" \
 ## Figures.
 expect "plot" 0 "len(d['figures']) == 4" -- plot --json kept --output-dir=drawn
 check "as PNG too" grep -q PNG <(head -c 8 drawn/read_buffer.png)
-check "plot of a CSV" bash -c "cp kept/samples.csv s.csv &&
+check "plot of a CSV" bash -c "cp plainly/samples.csv s.csv &&
     '$ssdprobe' plot s.csv | grep -qx s-figures/log_list.svg"
+check "and of a compressed one" bash -c "cp kept/samples.csv.zst z.csv.zst &&
+    '$ssdprobe' plot z.csv.zst | grep -qx z-figures/log_list.svg &&
+    cmp {s,z}-figures/log_list.svg"
 COLUMNS=44 "$ssdprobe" plot --terminal kept >picture 2>err
 check "in ASCII" bash -c '! LC_ALL=C grep -q "[^ -~]" picture &&
     grep -q "pen units.*: 8" picture'
@@ -531,7 +557,7 @@ check "without io_uring a run comes to its end" test $? -eq 0
 check "by pread and pwrite" grep -q 'Requests sent by *pread/pwrite' without/report.txt
 check "and says what is missing" grep -q 'Yellow: io_uring is missing' out
 check "in the page as well" grep -q '<dd>missing (yellow)' without/report.html
-check "with rows" test "$(wc -l <without/samples.csv)" -gt 10
+check "with rows" test "$(samples without | wc -l)" -gt 10
 run basic "$disk" --allow-virtual --read-only --dry-run >out 2>err
 check "with it nothing is missing" bash -c '! grep -q "io_uring is missing" out err'
 # A loop device has no SMART, and nothing that could be asked for it.

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/packed/packed.h"
 #include "lib/session/keep/run_dir.h"
 #include "tests/scratch.h"
 #include "tests/suite_run.h"
@@ -117,6 +118,64 @@ static unsigned mode_of(const char *name)
     ck_assert_int_eq(stat(run_dir_path(&dir, name, text), &status), 0);
     return status.st_mode & 07777;
 }
+
+static void write_samples(const char *name, const char *text)
+{
+    ck_assert_int_eq(run_dir_replace(&dir, name, text, strlen(text), &why), 0);
+}
+
+static void expect_samples(const char *name, const char *text)
+{
+    char path_of[PATH_MAX], wanted[PATH_MAX], held[64] = "";
+    FILE *file;
+
+    ck_assert_str_eq(run_dir_samples(path, path_of),
+                     run_dir_path(&dir, name, wanted));
+    ck_assert_int_eq(run_dir_open_samples(&dir, &file), 0);
+    ck_assert_uint_eq(fread(held, 1, sizeof(held) - 1, file), strlen(text));
+    fclose(file);
+    ck_assert_str_eq(held, text);
+}
+
+START_TEST(test_samples_are_packed_and_unpacked)
+{
+    FILE *file;
+
+    ck_assert_int_eq(run_dir_open_samples(&dir, &file), -ENOENT);
+    write_samples(RUN_DIR_SAMPLES, "row 1\nrow 2\n");
+    expect_samples(RUN_DIR_SAMPLES, "row 1\nrow 2\n");
+    ck_assert_int_eq(run_dir_unpack_samples(&dir, 6, &why), 0);
+    expect_samples(RUN_DIR_SAMPLES, "row 1\nrow 2\n");
+    ck_assert_int_eq(run_dir_pack_samples(&dir, &why), 0);
+    if (!packed_is_built()) {
+        expect_samples(RUN_DIR_SAMPLES, "row 1\nrow 2\n");
+        return;
+    }
+    ck_assert(!run_dir_has(&dir, RUN_DIR_SAMPLES));
+    ck_assert_uint_eq(mode_of(RUN_DIR_SAMPLES_PACKED) & 0700, 0600);
+    expect_samples(RUN_DIR_SAMPLES_PACKED, "row 1\nrow 2\n");
+    /* A run that is continued needs what had been settled. */
+    ck_assert_int_eq(run_dir_unpack_samples(&dir, 13, &why), -ENODATA);
+    ck_assert_ptr_nonnull(strstr(why.text, RUN_DIR_SAMPLES));
+    expect_samples(RUN_DIR_SAMPLES_PACKED, "row 1\nrow 2\n");
+    ck_assert_int_eq(run_dir_unpack_samples(&dir, 6, &why), 0);
+    ck_assert(!run_dir_has(&dir, RUN_DIR_SAMPLES_PACKED));
+    expect_samples(RUN_DIR_SAMPLES, "row 1\n");
+}
+END_TEST
+
+/* A run may be killed when both are there. */
+START_TEST(test_plain_samples_come_first)
+{
+    write_samples(RUN_DIR_SAMPLES_PACKED, "half");
+    write_samples(RUN_DIR_SAMPLES, "whole");
+    expect_samples(RUN_DIR_SAMPLES, "whole");
+    if (!packed_is_built())
+        return;
+    ck_assert_int_eq(run_dir_pack_samples(&dir, &why), 0);
+    expect_samples(RUN_DIR_SAMPLES_PACKED, "whole");
+}
+END_TEST
 
 /* Whatever the umask lets through. */
 START_TEST(test_contents_are_for_the_owner_alone)
@@ -340,6 +399,8 @@ int main(void)
     tcase_add_test(all, test_one_run_has_it);
     tcase_add_test(all, test_what_is_no_run_directory);
     tcase_add_test(all, test_a_file_is_made_once);
+    tcase_add_test(all, test_samples_are_packed_and_unpacked);
+    tcase_add_test(all, test_plain_samples_come_first);
     tcase_add_test(all, test_contents_are_for_the_owner_alone);
     tcase_add_loop_test(all, test_the_log_may_be_lost, 0, 2);
     tcase_add_test(all, test_only_regular_files_are_opened);

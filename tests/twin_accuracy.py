@@ -112,13 +112,13 @@ def replayed(options, drive, trace, depth):
 def table_of(samples):
     """The median of what was measured, by operation and size."""
     times = {}
-    with open(samples, encoding="ascii") as file:
-        for row in csv.DictReader(line for line in file
+    with subprocess.Popen(["zstd", "-dcq", samples], text=True,
+                          stdout=subprocess.PIPE) as text:
+        for row in csv.DictReader(line for line in text.stdout
                                   if not line.startswith("#")):
             if row["operation"] in ("read", "write") and row["error"] == "0":
                 key = (row["operation"][0], int(row["length_bytes"]))
-                times.setdefault(key, []).append(
-                    int(row["complete_ns"]) - int(row["submit_ns"]))
+                times.setdefault(key, []).append(int(row["latency_ns"]))
     return {key: statistics.median(values) for key, values in times.items()}
 
 
@@ -146,7 +146,7 @@ def near(predicted, true):
 def compare(options, drive, folder, chance):
     """By workload: (mean, p99, near, noisy mean) of the twin and of the table,
     and (mean, p99) of the drive against itself."""
-    table = table_of(os.path.join(folder, "run", "samples.csv"))
+    table = table_of(os.path.join(folder, "run", "samples.csv.zst"))
     twin = os.path.join(folder, "twin.ini")
     results = {}
     for name, depth, requests in workloads(options.capacity, chance):

@@ -26,8 +26,18 @@ struct plot {
     struct fault why;
 };
 
+/* The length of a name without this at its end, if more is left. */
+static size_t without(const char *name, size_t length, const char *end)
+{
+    const size_t shorter = length > strlen(end) ? length - strlen(end) : 0;
+
+    return shorter && strncmp(name + shorter, end, strlen(end)) == 0 ? shorter
+                                                                     : length;
+}
+
 /* The samples of a run directory, or the file itself; figures go into the
- * former, or beside the latter: samples.csv to samples-figures. */
+ * former, or beside the latter: those of samples.csv and samples.csv.zst to
+ * samples-figures. */
 static int find_samples(struct plot *plot, const char *operand)
 {
     const char *wanted = plot->invocation.settings.output_dir;
@@ -40,10 +50,12 @@ static int find_samples(struct plot *plot, const char *operand)
                          "%.*s cannot be read: %s", PATH_SHOWN, operand,
                          strerror(errno));
     bool is_folder = S_ISDIR(status.st_mode);
-    if (!is_folder && length > 4 && strcmp(operand + length - 4, ".csv") == 0)
-        length -= 4;
-    snprintf(plot->samples, sizeof(plot->samples), "%s%s", operand,
-             is_folder ? "/" RUN_DIR_SAMPLES : "");
+    for (size_t i = 0; !is_folder && i < 2; i++)
+        length = without(operand, length, i ? ".csv" : ".zst");
+    if (is_folder)
+        run_dir_samples(operand, plot->samples);
+    else
+        snprintf(plot->samples, sizeof(plot->samples), "%s", operand);
     used = wanted ? snprintf(plot->folder, sizeof(plot->folder), "%s", wanted)
                   : snprintf(plot->folder, sizeof(plot->folder), "%.*s%s",
                              (int)length, operand,

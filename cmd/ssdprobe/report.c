@@ -91,8 +91,8 @@ static int make_again(struct invocation *invocation, struct run_read *run,
     memset(&rows, 0, sizeof(rows));
     store->findings.count = 0;
     store->report.probes = probes_all;
-    error = infer_conclude(run_dir_path(&run->dir, RUN_DIR_SAMPLES, samples),
-                           &rows, &store->findings, why);
+    error = infer_conclude(run_dir_samples(run->dir.path, samples), &rows,
+                           &store->findings, why);
     if (!error)
         infer_say_cut(&invocation->output, samples, &rows, &store->warnings);
     if (!error && !run->document)

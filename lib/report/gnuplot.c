@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/data_folder.h"
+#include "lib/base/packed/packed.h"
 #include "lib/report/report.h"
 
 enum {
@@ -22,7 +23,8 @@ enum {
     EXIT_NOT_FOUND = 127,
     EXIT_TIMED_OUT = 124, /* of `timeout` */
     EXIT_NOTHING = 3,     /* of a script whose rows hold nothing to draw */
-    NAME_MAX_BYTES = 40
+    NAME_MAX_BYTES = 40,
+    LINE_MAX_BYTES = 1024 /* longer than any line of samples */
 };
 
 struct text {
@@ -63,14 +65,17 @@ static bool is_row_of(const char *line, const char *probe)
  * none. */
 static int copy_rows(const struct gnuplot_job *job, const char *path)
 {
-    FILE *in = fopen(job->samples, "re");
-    FILE *out = in ? fopen(path, "we") : NULL;
-    char *line = NULL;
     const char *rows_of = job->rows_of ? job->rows_of : job->probe;
-    size_t size = 0, rows_count = 0;
-    int error = out ? 0 : -errno;
+    char line[LINE_MAX_BYTES];
+    size_t rows_count = 0;
+    FILE *in, *out = NULL;
+    int error = packed_open(job->samples, &in);
 
-    while (!error && getline(&line, &size, in) > 0) {
+    if (!error)
+        out = fopen(path, "we");
+    if (!error && !out)
+        error = -errno;
+    while (!error && fgets(line, sizeof(line), in)) {
         const bool is_row = is_row_of(line, rows_of);
         rows_count += is_row;
         if ((is_row || line[0] == '#' || strncmp(line, "run,", 4) == 0) &&
@@ -79,7 +84,6 @@ static int copy_rows(const struct gnuplot_job *job, const char *path)
     }
     if (!error && rows_count == 0)
         error = -ENODATA;
-    free(line);
     if (out && fclose(out) != 0 && !error)
         error = -errno;
     if (in)

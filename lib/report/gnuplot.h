@@ -12,7 +12,7 @@
  * a folder of its own, on a copy of the probe's rows and a table of findings.
  */
 struct gnuplot_job {
-    const char *samples;             /* path of the CSV */
+    const char *samples;             /* path of the CSV, compressed or not */
     const char *probe;               /* "read-buffer": the script's name */
     const char *rows_of;             /* whose rows; NULL: of that probe */
     const struct findings *findings; /* NULL: only the samples are drawn */

@@ -96,7 +96,7 @@ int pages_write(const struct run_dir *dir, const struct report *report,
     struct figures figures;
     int error;
 
-    run_dir_path(dir, RUN_DIR_SAMPLES, samples);
+    run_dir_samples(dir->path, samples);
     memset(&figures, 0, sizeof(figures));
     if (with_figures)
         figures_draw(&figures, samples,

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void begin(struct run_read *run)
 {
@@ -36,7 +37,7 @@ int run_read_begun(const char *path, struct run_read *run, struct fault *why)
     begin(run);
     error = run_dir_open(path, &run->dir, why);
     if (error || (!run_dir_has(&run->dir, RUN_DIR_REPORT) &&
-                  run_dir_has(&run->dir, RUN_DIR_SAMPLES)))
+                  access(run_dir_samples(path, document), F_OK) == 0))
         return error;
     return read_document(run, run_dir_path(&run->dir, RUN_DIR_REPORT, document),
                          why);

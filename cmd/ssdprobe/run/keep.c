@@ -99,6 +99,14 @@ int keep_end(struct keep *keep)
     return keep->samples ? csv_end(&keep->csv) : 0;
 }
 
+void keep_pack(const struct keep *keep)
+{
+    struct fault why = {FAULT_NONE, ""};
+
+    if (keep->samples && run_dir_pack_samples(&keep->dir, &why))
+        run_dir_log(&keep->dir, "the samples stay as they are: %s", why.text);
+}
+
 void keep_give(const struct keep *keep)
 {
     const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");

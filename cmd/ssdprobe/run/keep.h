@@ -36,6 +36,10 @@ int keep_begin(struct keep *keep, const struct csv_header *header);
 int keep_row(struct keep *keep, const char *probe, const struct sample *sample);
 int keep_end(struct keep *keep);
 
+/* Compresses the samples of a run that has finished; where that fails they stay
+ * as they are, and the log says why. */
+void keep_pack(const struct keep *keep);
+
 /* A run that ended, and left nothing to be put back, belongs to the user behind
  * sudo; else it stays root's, as --resume and restore trust no other. */
 void keep_give(const struct keep *keep);

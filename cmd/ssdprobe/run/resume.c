@@ -9,14 +9,13 @@
 #include <json-c/json.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/ssdprobe/console/confirm.h"
 #include "cmd/ssdprobe/run/facts.h"
 #include "cmd/ssdprobe/run/run.h"
 #include "cmd/ssdprobe/console/signals.h"
+#include "lib/base/packed/packed.h"
 
 enum { NOTE_VERSION = 2 };
 
@@ -247,28 +246,23 @@ static int read_note(struct run *run, uint64_t *counted_bytes)
 
 /* A copy of the settled samples, with the closing line that they lack. Returns
  * a descriptor or -errno. */
-static int copy_samples(struct run *run, int file)
+static int copy_samples(const struct resume *resume, FILE *samples)
 {
-    const struct resume *resume = &run->resume;
-    struct stat status;
-    off_t place = 0;
     const int copy = memfd_create("samples", MFD_CLOEXEC);
-
-    if (copy < 0 || fstat(file, &status) != 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode) ||
-        (uint64_t)status.st_size < resume->samples_bytes)
-        return -EINVAL;
-    while ((uint64_t)place < resume->samples_bytes)
-        if (sendfile(copy, file, &place,
-                     (size_t)(resume->samples_bytes - (uint64_t)place)) <= 0)
-            return -EIO;
-    struct csv_writer writer = {.file = fdopen(dup(copy), "a"),
+    struct csv_writer writer = {.file =
+                                    copy < 0 ? NULL : fdopen(dup(copy), "w"),
                                 .count = resume->rows_count,
                                 .digest = resume->digest};
-    const int error = writer.file ? csv_end(&writer) : -errno;
+    int error = writer.file
+                    ? packed_copy(samples, writer.file, resume->samples_bytes)
+                    : -errno;
+
+    if (!error)
+        error = csv_end(&writer);
     if (writer.file)
         fclose(writer.file);
+    if (error && copy >= 0)
+        close(copy);
     return error ? error : copy;
 }
 
@@ -289,42 +283,45 @@ static uint64_t written_by(char *row)
     return 0;
 }
 
-/* The samples of a probe that was killed are cut off, but what it wrote
- * counts. */
-static uint64_t written_since(int file, uint64_t counted_bytes)
+/* The samples of a probe that was killed are cut off, but what it wrote counts.
+ * `samples` stands where the settled ones end. */
+static uint64_t written_since(FILE *samples, uint64_t place_bytes,
+                              uint64_t counted_bytes)
 {
-    FILE *samples = fdopen(dup(file), "r");
     uint64_t bytes = 0;
     char *row = NULL;
     size_t size = 0;
+    ssize_t length;
 
-    if (samples && fseeko(samples, (off_t)counted_bytes, SEEK_SET) == 0)
-        while (getline(&row, &size, samples) > 0)
+    while ((length = getline(&row, &size, samples)) > 0) {
+        if (place_bytes >= counted_bytes)
             bytes += written_by(row);
+        place_bytes += (uint64_t)length;
+    }
     free(row);
-    if (samples)
-        fclose(samples);
     return bytes;
 }
 
 static int read_samples(struct run *run, uint64_t counted_bytes)
 {
+    struct resume *resume = &run->resume;
     struct fault ignored = {FAULT_NONE, ""};
     char path[40];
-    const int file =
-        run_dir_open_file(&run->keep.dir, RUN_DIR_SAMPLES, O_RDONLY);
-    const int copy = file < 0 ? file : copy_samples(run, file);
+    FILE *samples;
+    const int error = run_dir_open_samples(&run->keep.dir, &samples);
+    const int copy = error ? error : copy_samples(resume, samples);
 
     if (copy >= 0)
-        run->resume.written_bytes += written_since(file, counted_bytes);
-    if (file >= 0)
-        close(file);
+        resume->written_bytes +=
+            written_since(samples, resume->samples_bytes, counted_bytes);
+    if (samples)
+        fclose(samples);
     if (copy < 0)
         return changed(run, RUN_DIR_SAMPLES);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
-    const int error = csv_read(path, &run->resume.rows, &ignored);
+    const int wrong = csv_read(path, &resume->rows, &ignored);
     close(copy);
-    return error ? changed(run, RUN_DIR_SAMPLES) : 0;
+    return wrong ? changed(run, RUN_DIR_SAMPLES) : 0;
 }
 
 /* What was chosen then. */
@@ -419,6 +416,10 @@ int resume_samples(struct run *run)
 {
     const struct resume *resume = &run->resume;
     struct keep *keep = &run->keep;
+    const int unpacked =
+        run_dir_unpack_samples(&keep->dir, resume->samples_bytes, &run->why);
+    if (unpacked)
+        return unpacked;
     const int file = run_dir_open_file(&keep->dir, RUN_DIR_SAMPLES, O_RDWR);
 
     errno = file < 0 ? -file : 0;

@@ -358,7 +358,11 @@ static int do_run(struct run *run, const char *spec)
                                                             : DEMAND_TRIED;
     int status = invocation_status(error, &run->why,
                                    invocation->report.findings, demand);
-    status = invocation_end(invocation, write_pages(run, error, status));
+    status = write_pages(run, error, status);
+    /* What can be continued stays as --resume writes it. */
+    if (!error && !run->choice.asked[run->resume.turns_count])
+        keep_pack(&run->keep);
+    status = invocation_end(invocation, status);
     if (!error)
         keep_give(&run->keep);
     return status;

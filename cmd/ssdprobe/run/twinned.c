@@ -32,8 +32,8 @@ static int make_twin(struct run *run, struct fault *why)
 
     memset(&rows, 0, sizeof(rows));
     run->joined = *run->invocation.report.findings;
-    int error = csv_read(run_dir_path(&run->keep.dir, RUN_DIR_SAMPLES, samples),
-                         &rows, why);
+    int error =
+        csv_read(run_dir_samples(run->keep.dir.path, samples), &rows, why);
     if (!error)
         error = twin_make(&rows, &run->joined, run->made, why);
     csv_rows_free(&rows);

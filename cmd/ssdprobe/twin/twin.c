@@ -28,8 +28,8 @@ static int read_run(struct job *job, const char *path, struct fault *why)
 
     if (error)
         return error;
-    error = infer_conclude(run_dir_path(&dir, RUN_DIR_SAMPLES, samples),
-                           &job->rows, &job->findings, why);
+    error = infer_conclude(run_dir_samples(dir.path, samples), &job->rows,
+                           &job->findings, why);
     if (!error)
         infer_say_cut(&job->invocation.output, samples, &job->rows, NULL);
     run_dir_close(&dir);

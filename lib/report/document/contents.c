@@ -611,8 +611,9 @@ static void put_how(struct document *document)
         "Absence is proved in the same way.",
         "Confidence: one minus the rate of errors at which the claim would "
         "still have passed.",
-        "The samples are in samples.csv in the run directory, one request a "
-        "row. 'ssdprobe report' makes this page from them again."};
+        "The samples are in the run directory (samples.csv, compressed as "
+        "samples.csv.zst), one request a row. 'ssdprobe report' makes this "
+        "page from them again."};
 
     document->place = PLACE_PAGE;
     document_section(document, "how", "How it was decided");

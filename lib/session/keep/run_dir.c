@@ -9,12 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/packed/packed.h"
 #include "lib/base/replace.h"
 #include "lib/base/walk.h"
 #include "lib/device/interlocks/lock.h"
 
 /* Time to wait for the lock: a killed run releases it a moment later. */
 static const uint64_t LOCK_WAIT_NS = 1000000000;
+
+/* A path may be this long, so that a name fits behind it. */
+enum { FOLDER_SHOWN = PATH_MAX - NAME_MAX - 2 };
 
 /* Files for the owner only: they hold a disk's contents or digests of them. */
 static const char *const private_names[] = {RUN_DIR_JOURNAL, RUN_DIR_UNFINISHED,
@@ -200,8 +204,8 @@ static int open_run(const char *path, bool own, struct run_dir *dir,
                       "%.200s is not a run directory of ssdprobe: it has no %s",
                       path, RUN_DIR_LOG);
     }
-    if (!error && (error = run_dir_check_samples(
-                       run_dir_path(dir, RUN_DIR_SAMPLES, samples), why)))
+    if (!error &&
+        (error = run_dir_check_samples(run_dir_samples(path, samples), why)))
         run_dir_close(dir);
     if (!error)
         error = open_log(dir, O_CREAT, why);
@@ -216,6 +220,20 @@ int run_dir_open(const char *path, struct run_dir *dir, struct fault *why)
 int run_dir_open_own(const char *path, struct run_dir *dir, struct fault *why)
 {
     return open_run(path, true, dir, why);
+}
+
+char *run_dir_samples(const char *folder, char path[PATH_MAX])
+{
+    static const char *const names[] = {RUN_DIR_SAMPLES, RUN_DIR_SAMPLES_PACKED,
+                                        RUN_DIR_SAMPLES};
+
+    /* The plain ones once more where there are none. */
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, PATH_MAX, "%.*s/%s", FOLDER_SHOWN, folder, names[i]);
+        if (access(path, F_OK) == 0)
+            break;
+    }
+    return path;
 }
 
 int run_dir_check_samples(const char *path, struct fault *why)
@@ -299,8 +317,7 @@ int run_dir_open_file(const struct run_dir *dir, const char *name, int flags)
 char *run_dir_path(const struct run_dir *dir, const char *name,
                    char path[PATH_MAX])
 {
-    snprintf(path, PATH_MAX, "%.*s/%.255s", PATH_MAX - NAME_MAX - 2, dir->path,
-             name);
+    snprintf(path, PATH_MAX, "%.*s/%.255s", FOLDER_SHOWN, dir->path, name);
     return path;
 }
 
@@ -390,6 +407,80 @@ int run_dir_rename(const struct run_dir *dir, const char *from, const char *to,
         fsync(dir->folder) != 0)
         return unwritable(dir, to, -errno, why);
     return 0;
+}
+
+int run_dir_open_samples(const struct run_dir *dir, FILE **file)
+{
+    char path[40];
+    int opened = open_regular(dir->folder, RUN_DIR_SAMPLES, O_RDONLY);
+
+    *file = NULL;
+    if (opened == -ENOENT)
+        opened = open_regular(dir->folder, RUN_DIR_SAMPLES_PACKED, O_RDONLY);
+    if (opened < 0)
+        return opened;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", opened);
+    const int error = packed_open(path, file);
+    close(opened);
+    return error;
+}
+
+/* The new form is whole and in its place before the old one goes. */
+static int swap_samples(const struct run_dir *dir, struct replace *fresh,
+                        const char *name, const char *old, int error,
+                        struct fault *why)
+{
+    const int ended = replace_end(fresh, !error);
+
+    error = error ? error : ended;
+    if (!error && fsync(dir->folder) != 0)
+        error = -errno;
+    if (!error)
+        error = run_dir_remove(dir, old);
+    return error ? unwritable(dir, name, error, why) : 0;
+}
+
+int run_dir_pack_samples(const struct run_dir *dir, struct fault *why)
+{
+    static const char name[] = RUN_DIR_SAMPLES_PACKED;
+    struct replace fresh;
+
+    if (!packed_is_built())
+        return 0;
+    const int plain = open_regular(dir->folder, RUN_DIR_SAMPLES, O_RDONLY);
+    int error =
+        plain < 0 ? plain
+                  : replace_begin_in(&fresh, dir->folder, name, mode_of(name));
+    if (!error)
+        error = swap_samples(dir, &fresh, name, RUN_DIR_SAMPLES,
+                             packed_write(plain, fresh.file), why);
+    else
+        unwritable(dir, name, error, why);
+    if (plain >= 0)
+        close(plain);
+    return error;
+}
+
+int run_dir_unpack_samples(const struct run_dir *dir, uint64_t length_bytes,
+                           struct fault *why)
+{
+    static const char name[] = RUN_DIR_SAMPLES;
+    struct replace fresh;
+    FILE *file = NULL;
+
+    if (run_dir_has(dir, name))
+        return 0;
+    int error = run_dir_open_samples(dir, &file);
+    if (!error)
+        error = replace_begin_in(&fresh, dir->folder, name, mode_of(name));
+    if (!error)
+        error = swap_samples(dir, &fresh, name, RUN_DIR_SAMPLES_PACKED,
+                             packed_copy(file, fresh.file, length_bytes), why);
+    else
+        unwritable(dir, name, error, why);
+    if (file)
+        fclose(file);
+    return error;
 }
 
 int run_dir_remove(const struct run_dir *dir, const char *name)

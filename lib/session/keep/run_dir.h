@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -18,9 +19,11 @@
 
 /* Files in it. */
 #define RUN_DIR_SAMPLES "samples.csv" /* every request, as --csv writes it */
-#define RUN_DIR_REPORT "report.json"  /* the document, as --json writes it */
-#define RUN_DIR_STATE "state.json"    /* what is finished, for --resume */
-#define RUN_DIR_JOURNAL "journal"     /* contents to put back, --preserve */
+/* the same, compressed when the run has finished (packed.h) */
+#define RUN_DIR_SAMPLES_PACKED "samples.csv.zst"
+#define RUN_DIR_REPORT "report.json" /* the document, as --json writes it */
+#define RUN_DIR_STATE "state.json"   /* what is finished, for --resume */
+#define RUN_DIR_JOURNAL "journal"    /* contents to put back, --preserve */
 /* the drive is still unchanged */
 #define RUN_DIR_UNFINISHED "journal.unfinished"
 #define RUN_DIR_SETTINGS "settings" /* settings to put back, --tune */
@@ -54,10 +57,24 @@ void run_dir_close(struct run_dir *dir);
 
 bool run_dir_is_open(const struct run_dir *dir);
 
+/* The path of the samples in the run directory at `folder`: the plain ones, or
+ * the compressed ones where these are the only ones. Returns `path`. */
+char *run_dir_samples(const char *folder, char path[PATH_MAX]);
+
 /* May the samples at `path`, in a run directory, be read to their end? A FIFO
  * or a device in their place would make a reader wait for ever. 0, also where
  * there are none; or -EINVAL with `why`. run_dir_open() has asked. */
 int run_dir_check_samples(const char *path, struct fault *why);
+
+/* Compresses the samples of a finished run; after a crash they are plain,
+ * compressed, or both. Does nothing in a build without libzstd. 0, or -errno
+ * with `why` (FAULT_OPEN); then they stay plain. */
+int run_dir_pack_samples(const struct run_dir *dir, struct fault *why);
+
+/* The reverse, of the first `length_bytes` of what is to be continued; does
+ * nothing where they are plain. 0, or -errno with `why` (FAULT_OPEN). */
+int run_dir_unpack_samples(const struct run_dir *dir, uint64_t length_bytes,
+                           struct fault *why);
 
 /* Opens a folder in it, and creates it if it is missing. Follows no links, as
  * another user may own the directory. The caller closes `folder` before `dir`.
@@ -70,6 +87,11 @@ char *run_dir_path(const struct run_dir *dir, const char *name,
                    char path[PATH_MAX]);
 
 bool run_dir_has(const struct run_dir *dir, const char *name);
+
+/* Opens the samples, plain or compressed, to read what they hold, with the
+ * errors of packed_open(). The caller closes `*file`. 0; or -errno, -EINVAL for
+ * what is not a regular file. */
+int run_dir_open_samples(const struct run_dir *dir, FILE **file);
 
 /* Opens a file in it (`flags` as for open(), without O_CREAT). Never blocks,
  * and accepts only regular files. Returns a descriptor, which the caller
