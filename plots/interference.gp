@@ -3,10 +3,8 @@
 # gnuplot -c interference.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a request: 0 (alone), 1 (beside one write), 2 (4) or 3 (16), and us. The
-# first of each block fill the queue.
-rows(operation) = sprintf("awk -F, '$3==\"interference\" && $5!=\"\" { key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0 } n++; \
-lead=$14 > 1 ? $14 : 2; if (n > lead && $7==\"%s\") print index(\"abcd\", substr($5, length($5))) - 1, ($11-$10)/1000 }' %s", operation, samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+rows(operation) = beside_series(samples, operation)
 # Marks beside one another, so that many of one kind show.
 spread(by) = sprintf(" | awk '{ print $1 + %g + (NR*0.618%%1 - 0.5)*0.2, $2 }'", by)
 if (!measured(rows("read"))) { eval nothing }

@@ -3,11 +3,8 @@
 # gnuplot -c large_request.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line a request, a write with its flush: KiB, ms.
-rows(name) = sprintf("awk -F, '$3==\"large-request\" && ($4==\"section-4-4-%s\" && $5 ~ /^s/ || $5 ~ /^%s-/) { \
-if ($5 ~ /^s/) { print $9/1024, ($11-$10)/1e6; next } \
-if ($7!=\"flush\") { size=$9; ms=0 } ms+=($11-$10)/1e6; \
-if ($7!=\"write\") print size/1024, ms }' %s", name, name, samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+rows(name) = size_series(samples, name)
 if (!measured(rows("read"))) { eval nothing }
 stats "< (".rows("read")."; ".rows("write").")" using 1:2 nooutput
 largest = STATS_max_x

@@ -4,17 +4,12 @@
 # gnuplot -c queue_depth.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# Depth and us of each read, once the queue of its block is full.
-rows = sprintf("awk -F, '$3==\"throughput\" && $5 ~ /^(random|double)/ { \
-key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0 } if (++n > $14 || $14 == 1) print $14, ($11-$10)/1000 }' %s", samples)
-# Of each depth with so many reads that it is known with 95 %: the quantile.
-quantile(share, enough) = rows.sprintf(" | sort -k1,1g -k2,2g | awk 'function put() { if (n >= %d) { r = int(%g*n); if (r < %g*n) r++; print x, v[r] } } $1 != x { put(); x = $1; n = 0 } { v[++n] = $2 } END { put() }'", enough, share, share)
-# Reads a second at each depth: a read is sent when another ends.
-rates = sprintf("awk -F, '$3==\"throughput\" && $5 ~ /^(random|double)/ { \
-key=$4 \" \" $5 \" \" $6; if (key != last) { last=key; n=0 } \
-if (++n > $14 + 1) { t[$14]+=$10-at; c[$14]++ } at=$10 } END { for (d in t) if (t[d] > 0) print d, c[d]*1e9/t[d] }' %s | sort -g", samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+rows = depth_series(samples)
+quantile(share, enough) = quantile_of(rows, share, enough)
+rates = iops_series(samples)
 if (!measured(rows)) { eval nothing }
-half = quantile(0.5, 1); most = quantile(0.99, 299); rare = quantile(0.999, 2995)
+half = quantile(0.5, 1); most = quantile(0.99, p99_least); rare = quantile(0.999, 2995)
 stats "< { ".half."; ".most."; ".rare."; }" using 1:2 nooutput
 rate_text(r) = r < 999.5 ? sprintf("%.0f", r) : sprintf(r < 9950 ? "%.1fk" : "%.0fk", r/1000)
 eval titled(found("random_read_rate") ? "Random reads: ".said_of("random_read_rate").(found("read_parallelism") ? sprintf(" (QD %s)", text_of("read_parallelism")) : "") : "Random reads by queue depth", \

@@ -3,11 +3,8 @@
 # gnuplot -c steady_state.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line for so many writes: how many there were, us a write. Writes that are
-# under way together may end in any order, so what counts is the last end so far.
-rows(count) = sprintf("awk -F, '$3==\"steady-state\" && $4==\"steady\" && $5==\"w\" { \
-if (!begun) { begun = 1; end = from = $10 } if ($11 > end) end = $11; \
-if (++n %% %d == 0) { print n, (end - from)/%d/1000; from = end } }' %s", count, count, samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+rows(count) = steady_series(samples, count)
 if (!measured(rows(64))) { eval nothing }
 stats "< ".rows(64) using 1:2 nooutput
 written = STATS_max_x

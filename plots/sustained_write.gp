@@ -4,23 +4,18 @@
 # gnuplot -c sustained_write.gp SAMPLES.csv OUTPUT [FINDINGS]
 samples = ARG1; output_file = ARG2; findings = ARG3
 load system(sprintf("dirname '%s'", ARG0))."/common.gp"
-# One line for each MiB or more: MB since the pass began, MB/s. Requests that are
-# under way together may end in any order, so what counts is the last end so far.
-rows(phase, step) = sprintf("awk -F, '$3==\"sustained-write\" && $4==\"%s\" && $5==\"w\" { \
-if (!begun) { begun = 1; end = from = $10 } if ($11 > end) end = $11; \
-bytes += $9; all += $9; if (bytes >= %.9g) { if (end > from) print all/1e6, bytes*1000/(end - from); from = end; bytes = 0 } }' %s", phase, step, samples)
+load system(sprintf("dirname '%s'", ARG0))."/series.gp"
+rows(phase, step) = written_series(samples, phase, step)
 once_rows = rows("first", 1048576.)
 if (!measured(once_rows)) { eval nothing }
 stats "< ".once_rows using 1:2 nooutput
 written = STATS_max_x
-# A full cache that is copied out piece by piece is quick in between: the line is
-# the rate of longer parts, of whole such pieces. The pieces, MB:
-piece = real(system(once_rows.sprintf(" | awk '$2 < %.9g { if (at && $1 - at > 2) print $1 - at; at=$1 }' | sort -g | awk '{ v[NR]=$1 } END { print (NR > 2 ? v[int((NR+1)/2)] : 0) }'", STATS_max_y/8)))
+# The line is the rate of longer parts, of whole pieces that are copied out.
+piece = piece_of(once_rows, STATS_max_y)
 cache = value_of("fast_cache")/1e6
 axis_low = 0; axis_high = cache == cache && cache*4 < written ? cache*4 : written
 part = axis_high/32. < 4 ? 4 : axis_high/32.
-if (piece > 0) { part = piece*ceil(part/piece) }
-part = part*1e6
+part = whole_pieces(part, piece)*1e6
 parts = rows("first", part); again = rows("rested", part)
 # What a few MiB reach for a moment would press all the others to the axis.
 stats "< ".once_rows using 2 nooutput
