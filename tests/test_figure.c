@@ -50,6 +50,22 @@ START_TEST(a_figure_with_one_subject_folds_with_it)
 }
 END_TEST
 
+START_TEST(each_figure_of_two_runs_shows_a_probe)
+{
+    size_t count = 0;
+
+    for (; figure_compared[count]; count++) {
+        size_t i = 0;
+        while (probes_all[i] && strcmp(probes_all[i]->name,
+                                       figure_probe(figure_compared[count])))
+            i++;
+        ck_assert_msg(probes_all[i], "%s shows no probe",
+                      figure_compared[count]);
+    }
+    ck_assert_uint_le(count, 6);
+}
+END_TEST
+
 START_TEST(each_kind_shows_a_probe_that_answers_its_subject)
 {
     bool led = true;
@@ -81,6 +97,7 @@ int main(void)
     tcase_add_checked_fixture(cases, begin, NULL);
     tcase_add_test(cases, a_figure_folds_where_all_of_it_is_absent);
     tcase_add_test(cases, a_figure_with_one_subject_folds_with_it);
+    tcase_add_test(cases, each_figure_of_two_runs_shows_a_probe);
     tcase_add_test(cases, each_kind_shows_a_probe_that_answers_its_subject);
     return suite_run(suite);
 }

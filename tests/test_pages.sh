@@ -533,6 +533,60 @@ check "else which one, and in what" grep -q '^ssd-[ad] is better: .* times' \
     <("$ssdprobe" diff times-1.json times-other.json)
 check "and is marked" grep -qE '^Parameter +ssd-a +ssd-b ' words
 check "then the conditions that differ" grep -q '^Conditions that differ' words
+run throughput sim:ssd-a --output-dir=rate-a >/dev/null 2>&1
+run throughput sim:nvme-tlc --output-dir=rate-b >/dev/null 2>&1
+cat >both.py <<'END'
+"""both.py PAGE FIGURES NAME...: has it so many figures, each with all the names?"""
+import html.parser, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+class Page(html.parser.HTMLParser):
+    ids, open = [], []
+    def handle_starttag(self, tag, attributes):
+        self.ids += [value for name, value in attributes if name == "id"]
+        if tag not in ("meta", "br", "use"):
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attributes):
+        self.ids += [value for name, value in attributes if name == "id"]
+    def handle_endtag(self, tag):
+        if tag != "use":
+            assert self.open.pop() == tag, tag
+page = Page()
+page.feed(text)
+assert not page.open and len(set(page.ids)) == len(page.ids)
+assert not re.search(r"url\((?!#|'#)|src=|href=\"http", text), "is fetched"
+figures = re.findall(r"<figure>.*?</figure>", text, flags=re.S)
+assert len(figures) == int(sys.argv[2]), len(figures)
+for figure in figures:
+    for name in sys.argv[3:]:
+        assert figure.count(">" + name + "<") == 1, name
+    assert figure.count("<polyline") >= 2, "a series is lost"
+END
+check "diff: a page with the figures of both" bash -c \
+    "'$ssdprobe' diff rate-a rate-b --output=both.html | cmp - \
+        <('$ssdprobe' diff rate-a rate-b)"
+check "each with both drives" "$python" both.py both.html 2 ssd-a nvme-tlc
+check "and who cannot see them is told" grep -q \
+    'aria-label="Figure: throughput of ssd-a and nvme-tlc"' both.html
+check "with the findings of both, the better one marked" grep -q \
+    '>[0-9]*k IOPS \*</td>' both.html
+check "two runs of one drive are the first and the second" bash -c \
+    "'$ssdprobe' diff rate-a rate-a --output=same.html &&
+        $python both.py same.html 2 first second"
+expect "diff: documents have no figures" 0 \
+    "'no run directory with samples' in d['ssdprobe']['messages'][0]['text']" \
+    -- diff --json rate-a rate-b/report.json --output=none.html
+check "which their page says" grep -q 'There are no figures: rate-b/report' \
+    none.html
+check "and so it does where no figure is of both" bash -c \
+    "'$ssdprobe' diff rate-a kept --output=none.html &&
+        grep -q 'no figures: the runs share no probe' none.html"
+cp -r rate-b torn
+printf '\1\1\1\1' | dd of=torn/samples.csv.zst bs=1 seek=2000 conv=notrunc \
+    status=none
+expect "diff: damaged samples are not drawn" 2 \
+    "'torn/samples.csv.zst:' in d['ssdprobe']['messages'][0]['text']" \
+    -- diff --json rate-a torn --output=torn.html
+check "and no page is left" test ! -e torn.html
 check "the answer last" bash -c 'tail -n 2 words | grep -qE "One model|odds"'
 
 ## Less than everything.

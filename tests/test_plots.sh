@@ -94,6 +94,7 @@ figures_of()
             echo "and nothing on the page"
         python3 "$source_dir/tests/figures.py" "$1"/figures/*.svg
     } >"$1.faults" 2>&1
+    zstd -dcqf -- "$1"/samples.csv* >"$1.csv"
     rm -rf -- "$1"
 }
 drives=(ssd-a nvme-tlc microsd-a2 fake-64g fake-drop sata-mlc)
@@ -111,6 +112,65 @@ for drive in "${drives[@]}"; do
     [[ ! -s said ]]
     verdict $? "$drive: every figure is fit to be read"
 done
+
+## Figures of two drives: both have a line with marks and their name in the legend,
+## however they are called.
+# both_of KIND A B NAME_A NAME_B: the faults of that figure
+both_of()
+{
+    local suffix
+    for suffix in txt svg; do
+        timeout 60 gnuplot -c "$source_dir/plots/compare.gp" "$2.csv" \
+            "both.$suffix" "" "$3.csv" "$1" "$4" "$5" 2>&1 || return
+    done
+    rsvg-convert both.svg -o both.png 2>&1 &&
+        python3 "$source_dir/tests/figures.py" both.svg &&
+        python3 -c '
+import re, sys, xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+groups = [g for g in tree.parse("both.svg").iter(svg + "g")
+          if g.get("id", "").startswith("gnuplot_plot_")]
+looks = set()
+for name in sys.argv[1:]:
+    own = [g for g in groups if [name] == ["".join(t.itertext()).strip()
+                                           for t in g.iter(svg + "text")]]
+    marks = [u for g in own for u in g.iter(svg + "use")]
+    if len(own) != 1 or len(marks) < 4:
+        print(f"{name}: {len(own)} lines, {len(marks)} marks")
+    looks |= {(u.get("color"), u.get("{http://www.w3.org/1999/xlink}href"))
+              for u in marks}
+if len(looks) != 2 or len({c for c, _ in looks}) != 2:
+    print("both look the same:", looks)' "${4:0:40}" "$5"
+}
+mapfile -t kinds < <(sed -n '/figure_compared\[\] = {/,/}/p' \
+    "$source_dir/lib/report/figure.c" | grep -o '"[a-z-]*"' | tr -d '"')
+drawn=0
+for kind in "${kinds[@]}"; do
+    for other in nvme-tlc microsd-a2; do
+        grep -q ",$(sed -n "s/.*{\"$kind\", \"\([a-z-]*\)\".*/\1/p" \
+            "$source_dir/lib/report/figure.c" | grep . || echo "$kind")," \
+            "$other.csv" || continue
+        both_of "$kind" ssd-a $other 'A_1 {b} & <c>' $other >said
+        case $? in
+            0) [[ ! -s said ]] ;;
+            3) continue ;; # the rows are too few
+            *) false ;;
+        esac
+        verdict $? "$kind of ssd-a and $other"
+        ((drawn += 1))
+    done
+done
+echo "$drawn figures" >said
+((drawn >= 10 && ${#kinds[@]} == 6))
+verdict $? "most kinds are there of each pair: $drawn"
+cp ssd-a.csv same.csv
+both_of throughput ssd-a same "$(printf 'n%.0s' {1..64})" same >said
+grep -q "n\{64\}" both.svg
+verdict $((1 - $?)) "a long name is cut"
+awk -F, '$3 != "throughput"' ssd-a.csv >without.csv
+both_of throughput ssd-a without a b >said
+[[ $? -eq 3 ]]
+verdict $? "what one of them did not measure is not drawn"
 
 for script in "$source_dir"/plots/*.gp; do
     stem=$(basename -- "$script" .gp)

@@ -3,9 +3,15 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cmd/ssdprobe/console/commands.h"
+#include "cmd/ssdprobe/console/signals.h"
+#include "cmd/ssdprobe/pages/figures.h"
 #include "cmd/ssdprobe/pages/run_read.h"
+#include "lib/base/replace.h"
+#include "lib/infer/csv/sample_csv.h"
 #include "lib/report/compare.h"
 
 /* 1, as of diff(1), is taken by wrong command lines. */
@@ -15,6 +21,7 @@ struct diff {
     struct invocation invocation;
     struct run_read first, second;
     struct comparison comparison;
+    struct figures figures;
 };
 
 static int read_both(struct diff *diff, char *const operands[],
@@ -42,6 +49,88 @@ static int put_comparison(struct diff *diff, struct fault *why)
     return error ? fault_set(why, FAULT_OPEN, error,
                              "the comparison cannot be written to stdout")
                  : 0;
+}
+
+/* Scripts draw what they find: only samples that are whole may reach them. */
+static int check_samples(const char *path, struct fault *why)
+{
+    struct csv_rows rows;
+
+    memset(&rows, 0, sizeof(rows));
+    signals_begin_wait();
+    const int error = signals_end_wait(csv_read(path, &rows, why), why);
+    csv_rows_free(&rows);
+    return error;
+}
+
+/* Documents alone can be compared, but have nothing to draw. */
+static int draw(struct diff *diff, char *const operands[], struct fault *why)
+{
+    char names[2][COMPARE_NAME_BYTES], samples[2][PATH_MAX];
+    int error = 0;
+
+    compare_names(&diff->comparison, names);
+    for (size_t i = 0; i < 2; i++)
+        if (access(run_dir_samples(operands[i], samples[i]), F_OK) != 0) {
+            fault_set(&diff->figures.missing, FAULT_OPEN, -ENOENT,
+                      "There are no figures: %.200s is no run directory with "
+                      "samples",
+                      operands[i]);
+            return 0;
+        }
+    for (size_t i = 0; i < 2 && !error; i++)
+        error = check_samples(samples[i], why);
+    if (!error)
+        figures_draw_both(&diff->figures, samples,
+                          (const char *const[]){names[0], names[1]});
+    return error;
+}
+
+static int write_page(struct diff *diff, const char *path, struct fault *why)
+{
+    const struct figures *figures = &diff->figures;
+    const struct report_page page = {
+        .report = &diff->first.store.report,
+        .figures = figures->items,
+        .figures_count = figures->count,
+        .figures_missing =
+            figures->missing.kind != FAULT_NONE ? figures->missing.text
+            : figures->count == 0 ? "There are no figures: the runs share no "
+                                    "probe that has one for both."
+                                  : NULL,
+        .version = SSDPROBE_VERSION};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    int error = memory ? report_compare_html(memory, &diff->comparison, &page)
+                       : -ENOMEM;
+
+    if (memory && fclose(memory) != 0 && !error)
+        error = -ENOMEM;
+    if (error)
+        fault_set(why, FAULT_OPEN, error, "no memory for the page");
+    else
+        error = replace_whole(path, text, length, why);
+    free(text);
+    return error;
+}
+
+static int put_page(struct diff *diff, char *const operands[],
+                    struct fault *why)
+{
+    const char *path = diff->invocation.settings.output;
+    int error = path ? replace_check(path, why) : 0;
+
+    if (!path || error)
+        return error;
+    error = draw(diff, operands, why);
+    if (!error && diff->figures.missing.kind != FAULT_NONE)
+        output_message(&diff->invocation.output, "note",
+                       diff->figures.missing.text);
+    if (!error)
+        error = write_page(diff, path, why);
+    figures_free(&diff->figures);
+    return error;
 }
 
 /* What nothing was compared of neither agrees nor differs. */
@@ -76,6 +165,8 @@ int command_diff(const struct options_given *given)
                         &diff->comparison);
         error = put_comparison(diff, &why);
     }
+    if (!error)
+        error = put_page(diff, given->operands, &why);
     status = error ? invocation_fail(&diff->invocation, error, &why)
                    : invocation_end(&diff->invocation,
                                     diff->invocation.settings.exit_code

@@ -61,11 +61,24 @@ struct comparison {
 void compare_reports(const struct report *a, const struct report *b,
                      struct comparison *comparison);
 
+/* What each drive is called beside the other: by its model, or "first" and
+ * "second" where these are the same or not known. */
+enum { COMPARE_NAME_BYTES = 64 };
+void compare_names(const struct comparison *comparison,
+                   char names[2][COMPARE_NAME_BYTES]);
+
 /* Text for a terminal, for choosing between two drives: what each is better in,
  * the findings side by side with the better value marked, the conditions, and
  * whether both are of one model. 0 or -errno. */
 int compare_text(FILE *out, const struct comparison *comparison,
                  const struct report_style *style);
+
+/* The same as parts of a page, with places for the figures of both
+ * (figure_compared), and why there are none, or NULL. The caller frees the
+ * document. */
+struct document;
+void compare_page(const struct comparison *comparison, const char *missing,
+                  struct document *document);
 
 /* { "conditions": [], "findings": [], "one_model": }; the caller owns it. */
 struct json_object;

@@ -37,6 +37,10 @@ bool figure_folds(const struct findings *findings, const char *name)
     return any_absent;
 }
 
+const char *const figure_compared[] = {
+    "sustained-write", "throughput",    "queue-depth", "interference",
+    "steady-state",    "large-request", NULL};
+
 const struct figure_kind figure_kinds[] = {
     {"sustained-write", "sustained-write", "fast_cache", true},
     {"queue-depth", "throughput", "random_read_rate", true},

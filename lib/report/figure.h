@@ -21,6 +21,10 @@ struct figure_kind {
 /* Those that lead come first, in their order; ends in one without a name. */
 extern const struct figure_kind figure_kinds[];
 
+/* Those that plots/compare.gp draws of two runs, in their order; ends in
+ * NULL. */
+extern const char *const figure_compared[];
+
 /* The probe whose rows a figure shows. */
 const char *figure_probe(const char *name);
 

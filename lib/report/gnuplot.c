@@ -23,9 +23,14 @@ enum {
     EXIT_NOT_FOUND = 127,
     EXIT_TIMED_OUT = 124, /* of `timeout` */
     EXIT_NOTHING = 3,     /* of a script whose rows hold nothing to draw */
-    NAME_MAX_BYTES = 40,
+    NAME_MAX_BYTES = 80,
     LINE_MAX_BYTES = 1024 /* longer than any line of samples */
 };
+
+/* In the folder of a figure. */
+#define SAMPLES "samples.csv"
+#define OTHER "other.csv"
+#define FINDINGS "findings.tsv"
 
 struct text {
     const char *begin;
@@ -63,13 +68,14 @@ static bool is_row_of(const char *line, const char *probe)
 
 /* The probe's rows alone: a script reads them several times. -ENODATA: it has
  * none. */
-static int copy_rows(const struct gnuplot_job *job, const char *path)
+static int copy_rows(const struct gnuplot_job *job, const char *from,
+                     const char *path)
 {
     const char *rows_of = job->rows_of ? job->rows_of : job->probe;
     char line[LINE_MAX_BYTES];
     size_t rows_count = 0;
     FILE *in, *out = NULL;
-    int error = packed_open(job->samples, &in);
+    int error = packed_open(from, &in);
 
     if (!error)
         out = fopen(path, "we");
@@ -123,12 +129,12 @@ static int write_findings(const struct findings *findings, const char *path)
 }
 
 /* Runs gnuplot in `folder`; its exit status, or -errno. */
-static int run_gnuplot(const char *folder, char *script, char *picture,
-                       unsigned columns_count)
+static int run_gnuplot(const struct gnuplot_job *job, const char *folder,
+                       char *script, char *picture)
 {
     static char program[] = "gnuplot", command[] = "-c";
-    static char samples[] = "samples.csv", findings[] = "findings.tsv";
-    char columns[32];
+    static char samples[] = SAMPLES, findings[] = FINDINGS, other[] = OTHER;
+    char columns[32], probe[STEM_MAX], names[2][NAME_MAX_BYTES];
     char *arguments[] = {environment_program,
                          c_locale,
                          columns,
@@ -140,6 +146,10 @@ static int run_gnuplot(const char *folder, char *script, char *picture,
                          samples,
                          picture,
                          findings,
+                         job->other ? other : NULL,
+                         probe,
+                         names[0],
+                         names[1],
                          NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -148,7 +158,11 @@ static int run_gnuplot(const char *folder, char *script, char *picture,
     int status = 0, error;
 
     snprintf(columns, sizeof(columns), "COLUMNS=%u",
-             columns_count ? columns_count : 80);
+             job->columns_count ? job->columns_count : 80);
+    snprintf(probe, sizeof(probe), "%s", job->probe);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(names[i], sizeof(names[i]), "%s",
+                 job->names[i] ? job->names[i] : "");
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     posix_spawnattr_init(&attributes);
@@ -268,19 +282,22 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
                    struct fault *why)
 {
     char samples[PATH_MAX], table[PATH_MAX], said[PATH_MAX], path[PATH_MAX];
+    char other[PATH_MAX];
     char name[NAME_MAX_BYTES], text[SAID_MAX];
     int error, status;
 
     snprintf(name, sizeof(name), "picture%s", job->suffix);
-    snprintf(samples, sizeof(samples), "%s/samples.csv", folder);
-    snprintf(table, sizeof(table), "%s/findings.tsv", folder);
+    snprintf(samples, sizeof(samples), "%s/" SAMPLES, folder);
+    snprintf(other, sizeof(other), "%s/" OTHER, folder);
+    snprintf(table, sizeof(table), "%s/" FINDINGS, folder);
     snprintf(said, sizeof(said), "%s/said", folder);
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    error = copy_rows(job, samples);
+    error = copy_rows(job, job->samples, samples);
+    if (!error && job->other)
+        error = copy_rows(job, job->other, other);
     if (!error)
         error = write_findings(job->findings, table);
-    status =
-        error ? error : run_gnuplot(folder, script, name, job->columns_count);
+    status = error ? error : run_gnuplot(job, folder, script, name);
     if (status == EXIT_NOT_FOUND || status == -ENOENT)
         error = fault_set(why, FAULT_OPEN, -ENOENT,
                           "gnuplot is not installed, so there are no figures; "
@@ -307,6 +324,7 @@ static int draw_in(const struct gnuplot_job *job, const char *folder,
         put_titles(picture);
     }
     unlink(samples);
+    unlink(other);
     unlink(table);
     unlink(said);
     unlink(path);
@@ -321,7 +339,7 @@ int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
     int error;
 
     *picture = (struct gnuplot_picture){NULL, 0};
-    if (find_script(job->probe, script))
+    if (find_script(job->other ? "compare" : job->probe, script))
         return fault_set(why, FAULT_OPEN, -ENOENT,
                          "no figure: the script that draws %s is missing, so "
                          "reinstall ssdprobe",

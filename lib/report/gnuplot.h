@@ -18,6 +18,9 @@ struct gnuplot_job {
     const struct findings *findings; /* NULL: only the samples are drawn */
     const char *suffix;              /* ".svg", ".png", or ".txt" for ASCII */
     unsigned columns_count;          /* of ASCII; 0: 80 */
+    /* For plots/compare.gp, which draws two runs; else NULL. */
+    const char *other; /* path of the other CSV */
+    const char *names[2];
 };
 
 /* A picture in memory; the caller frees `bytes`. */
@@ -27,9 +30,10 @@ struct gnuplot_picture {
 };
 
 /*
- * 0; -ENODATA where the probe has no rows, or none to draw; -ENOENT with `why`
- * where gnuplot or the script is missing; -EIO with what gnuplot said; or
- * another -errno. Takes about a tenth of a second and gives up after a minute.
+ * 0; -ENODATA where the probe, in either run, has no rows, or none to draw;
+ * -ENOENT with `why` where gnuplot or the script is missing; -EIO with what
+ * gnuplot said; or another -errno. Takes about a tenth of a second and gives up
+ * after a minute.
  */
 int gnuplot_draw(const struct gnuplot_job *job, struct gnuplot_picture *picture,
                  struct fault *why);

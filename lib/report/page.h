@@ -29,4 +29,10 @@ struct report_page {
  */
 int report_html(FILE *out, const struct report_page *page);
 
+/* Two runs beside each other as such a page; its figures show both. Of `page`
+ * the report is the first one. 0 or -errno. */
+struct comparison;
+int report_compare_html(FILE *out, const struct comparison *comparison,
+                        const struct report_page *page);
+
 #endif

@@ -64,9 +64,9 @@ const struct option_row ssdprobe_options[] = {
     {.id = OPTION_OUTPUT,
      .name = "output",
      .argument = "FILE",
-     .help =
-         "write the drive file there, not to stdout; with card, the picture",
-     .commands = COMMAND_TWIN | COMMAND_CARD,
+     .help = "write the drive file there, not to stdout; with card, the "
+             "picture; with diff, a page (HTML) whose figures show both runs",
+     .commands = COMMAND_TWIN | COMMAND_CARD | COMMAND_DIFF,
      .group = output_group},
     {.id = OPTION_CHECK,
      .name = "check",

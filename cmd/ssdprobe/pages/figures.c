@@ -60,6 +60,23 @@ void figures_draw(struct figures *figures, const char *samples,
     }
 }
 
+void figures_draw_both(struct figures *figures, char samples[2][PATH_MAX],
+                       const char *const names[2])
+{
+    struct gnuplot_job job = {.samples = samples[0],
+                              .other = samples[1],
+                              .names = {names[0], names[1]},
+                              .suffix = ".svg"};
+
+    memset(figures, 0, sizeof(*figures));
+    for (size_t i = 0; figure_compared[i]; i++) {
+        job.probe = figure_compared[i];
+        job.rows_of = figure_probe(job.probe);
+        if (!add(figures, &job))
+            return;
+    }
+}
+
 void figures_draw_twin(struct figures *figures, const char *kinds,
                        const char *suffix)
 {

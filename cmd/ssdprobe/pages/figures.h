@@ -2,6 +2,7 @@
 #ifndef SSDPROBE_CMD_SSDPROBE_FIGURES_H
 #define SSDPROBE_CMD_SSDPROBE_FIGURES_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "lib/base/fault.h"
@@ -25,6 +26,11 @@ struct figures {
 void figures_draw(struct figures *figures, const char *samples,
                   const struct findings *findings, const char *suffix,
                   unsigned columns_count);
+/* Draws those of two runs laid over each other (figure_compared), as SVG, from
+ * the samples of each; `names` are those of the drives. A probe that only one
+ * of them ran has none. */
+void figures_draw_both(struct figures *figures, char samples[2][PATH_MAX],
+                       const char *const names[2]);
 /* Adds that of the twin, from its file of kinds; none is no fault. */
 void figures_draw_twin(struct figures *figures, const char *kinds,
                        const char *suffix);

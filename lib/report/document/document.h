@@ -16,7 +16,8 @@
 
 enum part_kind {
     PART_TITLE,   /* `text` is the name of the drive */
-    PART_SECTION, /* `name` is its heading, `id` its anchor */
+    PART_SECTION, /* `name` is its heading, `id` its anchor; open on a page if
+                     it is LOOK_LEAD */
     PART_HEADING, /* within a section */
     PART_TEXT,
     PART_ITEM,    /* a point of a list; `name`, if any, comes before its text */

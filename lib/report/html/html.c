@@ -8,6 +8,7 @@
 
 #include "lib/infer/parameter.h"
 #include "lib/report/card/card.h"
+#include "lib/report/compare.h"
 #include "lib/report/document/contents.h"
 #include "lib/report/html/style.h"
 #include "lib/report/html/svg.h"
@@ -321,12 +322,14 @@ static void end_header(struct sheet *sheet)
     sheet->in_main = true;
 }
 
-/* A section is closed until a reader opens it, or follows a link into it. */
+/* Unless it leads, a section is closed until a reader opens it, or follows a
+ * link into it. */
 static void begin_section(struct sheet *sheet, const struct part *part)
 {
     end_section(sheet);
     end_header(sheet);
-    fprintf(sheet->out, "<details id=\"%s\"><summary><h2>", part->id);
+    fprintf(sheet->out, "<details id=\"%s\"%s><summary><h2>", part->id,
+            part->look == LOOK_LEAD ? " open" : "");
     put(sheet, part->name);
     fputs("</h2></summary>\n", sheet->out);
     sheet->in_section = true;
@@ -401,40 +404,61 @@ static void put_part(struct sheet *sheet, const struct part *part)
     }
 }
 
-static void put_head(const struct sheet *sheet)
+static void put_head(const struct sheet *sheet, const char *title)
 {
-    const struct device_info *device = sheet->page->report->device;
-
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n"
           "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
           "content=\"width=device-width, initial-scale=1\">\n<title>",
           sheet->out);
-    put(sheet, device && device->model[0] ? device->model : "ssdprobe");
+    put(sheet, title);
     fputs(": what is inside</title>\n<style>\n", sheet->out);
     for (size_t i = 0; report_html_style[i]; i++)
         fputs(report_html_style[i], sheet->out);
     fputs("</style>\n</head>\n<body>\n<header>\n", sheet->out);
 }
 
-int report_html(FILE *out, const struct report_page *page)
+/* Prints all parts, and frees them. 0 or -errno. */
+static int print_page(FILE *out, const struct report_page *page,
+                      const char *title, struct document *document)
 {
-    const struct contents contents = {.report = page->report, .page = page};
     struct sheet sheet = {.out = out, .page = page};
-    struct document document;
 
     errno = 0;
-    contents_make(&contents, &document);
-    put_head(&sheet);
-    for (size_t i = 0; i < document.parts_count; i++)
-        if (document.parts[i].place & PLACE_PAGE)
-            put_part(&sheet, &document.parts[i]);
+    put_head(&sheet, title);
+    for (size_t i = 0; i < document->parts_count; i++)
+        if (document->parts[i].place & PLACE_PAGE)
+            put_part(&sheet, &document->parts[i]);
     end_section(&sheet);
     end_header(&sheet);
     fprintf(out, "</main>\n<footer>ssdprobe %s</footer>\n</body>\n</html>\n",
             page->version);
-    const bool failed = document.failed;
-    document_free(&document);
+    const bool failed = document->failed;
+    document_free(document);
     if (fflush(out) != 0 || ferror(out))
         return errno ? -errno : -EIO;
     return failed ? -ENOMEM : 0;
+}
+
+int report_html(FILE *out, const struct report_page *page)
+{
+    const struct contents contents = {.report = page->report, .page = page};
+    const struct device_info *device = page->report->device;
+    struct document document;
+
+    contents_make(&contents, &document);
+    return print_page(out, page,
+                      device && device->model[0] ? device->model : "ssdprobe",
+                      &document);
+}
+
+int report_compare_html(FILE *out, const struct comparison *comparison,
+                        const struct report_page *page)
+{
+    char names[2][COMPARE_NAME_BYTES], title[2 * COMPARE_NAME_BYTES + 8];
+    struct document document;
+
+    compare_names(comparison, names);
+    snprintf(title, sizeof(title), "%s and %s", names[0], names[1]);
+    compare_page(comparison, page->figures_missing, &document);
+    return print_page(out, page, title, &document);
 }

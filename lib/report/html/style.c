@@ -88,6 +88,8 @@ static const char everywhere[] =
     ".red{border-left-color:#d1242f;font-weight:600}\n"
     ".warning{border-left:3px solid var(--open);padding:.4rem .9rem;"
     "background:var(--wash)}\n"
+    "#both figure{display:inline-block;vertical-align:top;margin:.5rem 1rem "
+    ".5rem 0;width:calc(50% - 1.25rem)}\n"
     "footer{color:var(--soft);font-size:.88rem;margin-top:3rem;"
     "padding-bottom:3rem}\n";
 
@@ -100,6 +102,7 @@ static const char narrow_and_paper[] =
     /* A page of paper may be as narrow as a phone is wide. */
     "@media screen and (max-width:44rem){"
     ".card.wide{display:none}.card.narrow{display:block}"
+    "#both figure{width:100%}"
     "h1{font-size:1.5rem}"
     "thead{position:absolute;width:1px;height:1px;overflow:hidden;"
     "clip-path:inset(50%)}"
@@ -117,6 +120,15 @@ static const char narrow_and_paper[] =
     "td.sure::after{content:' confidence'}"
     "td.sure:empty::after{content:''}"
     "td.verdict{text-align:right;order:0}"
+    /* Columns that are read across need their heads. */
+    "#compared{overflow-x:auto}#compared caption{display:table-caption}"
+    "#compared table{display:table;font-size:.8rem}"
+    "#compared thead{position:static;width:auto;height:auto;clip-path:none}"
+    "#compared tbody{display:table-row-group}"
+    "#compared tr{display:table-row}"
+    "#compared th,#compared td{padding:.3rem .5rem .3rem 0;"
+    "white-space:normal;text-align:left;"
+    "border-bottom:1px solid var(--line)}"
     "dl.facts{grid-template-columns:1fr;gap:0}"
     "dl.facts dd{margin-bottom:.5rem}}\n"
     "@media "
@@ -132,6 +144,7 @@ static const char narrow_and_paper[] =
     "h3,.finding,figure,caption,.do li,tr{break-inside:avoid}"
     "h2,h3,caption,thead,tr:has(.group){break-after:avoid}.plot{overflow:"
     "visible;background:#fff;border:0}"
-    ".plot svg{filter:none;min-width:0}a{text-decoration:none}}\n";
+    ".plot svg{filter:none;min-width:0}a{text-decoration:none}"
+    "footer{margin-top:1rem;padding-bottom:0}}\n";
 
 const char *const report_html_style[] = {everywhere, narrow_and_paper, NULL};

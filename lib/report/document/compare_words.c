@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/infer/parameter.h"
+#include "lib/report/compare.h"
+#include "lib/report/document/document.h"
+#include "lib/report/figure.h"
+#include "lib/report/summary.h"
+
+enum { COLUMNS_NORMAL = 80, TABLE_COLUMNS = 72, INDENT = 4 };
+
+static const char mark[] = " *"; /* of the better value */
+
+/* Beyond these the evidence is strong; between them it decides nothing. */
+static const double likely = 0.95, unlikely = 0.05;
+
+static const char *answer_text(const struct finding *finding, bool plain_bytes,
+                               char *text, size_t size)
+{
+    if (!finding)
+        snprintf(text, size, "not asked");
+    else if (finding->verdict != VERDICT_FOUND)
+        snprintf(text, size, "%s", verdict_name(finding->verdict));
+    else if (finding->value.kind == VALUE_NONE)
+        report_interval(finding, plain_bytes, text, size);
+    else
+        report_amount(&finding->value, report_unit(finding), plain_bytes, text,
+                      size);
+    const size_t used = strlen(text);
+    if (finding && finding_assumed(finding))
+        snprintf(text + used, size - used, " assumed");
+    return text;
+}
+
+static const char *name_of(const struct compare_row *row)
+{
+    return row->a ? row->a->parameter : row->b->parameter;
+}
+
+void compare_names(const struct comparison *comparison,
+                   char names[2][COMPARE_NAME_BYTES])
+{
+    const struct report *const reports[] = {comparison->a, comparison->b};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct device_info *device = reports[i]->device;
+        report_utf8(device ? device->model : "", names[i], COMPARE_NAME_BYTES);
+    }
+    if (names[0][0] && names[1][0] && strcmp(names[0], names[1]) != 0)
+        return;
+    snprintf(names[0], COMPARE_NAME_BYTES, "first");
+    snprintf(names[1], COMPARE_NAME_BYTES, "second");
+}
+
+/* "different, 1.34 times" */
+static void verdict_of(const struct compare_row *row, char *text, size_t size)
+{
+    const int used = snprintf(text, size, "%s", compare_kind_name(row->kind));
+
+    if (row->kind == COMPARE_DIFFERENT && row->ratio >= 1)
+        snprintf(text + used, size - (size_t)used, ", %.3g times", row->ratio);
+    else if (row->kind == COMPARE_DIFFERENT && row->ratio > 0)
+        snprintf(text + used, size - (size_t)used, ", 1/%.3g of it",
+                 1 / row->ratio);
+}
+
+enum { CELL_NAME, CELL_A, CELL_B, CELL_VERDICT };
+
+/* A value, with a mark behind it if it is the better one. */
+static const char *add_value(struct document *document,
+                             const struct finding *finding, bool is_better,
+                             bool plain_bytes)
+{
+    char value[96], text[sizeof(value) + sizeof(mark)];
+
+    answer_text(finding, plain_bytes, value, sizeof(value));
+    snprintf(text, sizeof(text), "%s%s", value, is_better ? mark : "");
+    return document_text(document, text);
+}
+
+static void add_row(struct document *document, struct part *table,
+                    const struct compare_row *row, bool plain_bytes,
+                    bool for_page)
+{
+    const char **cells = document_row(document, table)->cells;
+    char verdict[64];
+
+    verdict_of(row, verdict, sizeof(verdict));
+    cells[CELL_NAME] = for_page ? parameter_label(name_of(row)) : name_of(row);
+    cells[CELL_A] = add_value(document, row->a, row->better == 1, plain_bytes);
+    cells[CELL_B] = add_value(document, row->b, row->better == 2, plain_bytes);
+    cells[CELL_VERDICT] = document_text(document, verdict);
+}
+
+static void add_table(struct document *document,
+                      const struct comparison *comparison,
+                      char names[2][COMPARE_NAME_BYTES], bool plain_bytes,
+                      bool for_page)
+{
+    if (comparison->rows_count == 0)
+        return;
+    struct part *table = document_add(document, PART_TABLE, LOOK_PLAIN,
+                                      "* marks the better value.");
+    table->table.columns[CELL_NAME] = "Parameter";
+    table->table.columns[CELL_A] = document_text(document, names[0]);
+    table->table.columns[CELL_B] = document_text(document, names[1]);
+    table->table.columns[CELL_VERDICT] = "Beyond the intervals";
+    for (size_t i = 0; i < comparison->rows_count; i++)
+        add_row(document, table, &comparison->rows[i], plain_bytes, for_page);
+}
+
+/* By how much the better one is faster or holds more; 0: it is not better. */
+static double gain_of(const struct compare_row *row, int better)
+{
+    return row->better != better ? 0
+           : row->ratio > 1      ? row->ratio
+                                 : 1 / row->ratio;
+}
+
+/* "usb-tlc: 251 times in steady random write, 2.02 times in sequential read
+ * rate"; false where it is better in nothing. */
+static bool add_gains(struct document *document,
+                      const struct comparison *comparison, int better,
+                      const char *name)
+{
+    enum { SAID_MOST = 3 };
+    double below = INFINITY;
+    char line[400];
+    size_t used = (size_t)snprintf(line, sizeof(line), "%s is better:", name);
+
+    for (size_t said = 0; said < SAID_MOST; said++) {
+        const struct compare_row *best = NULL;
+        for (size_t i = 0; i < comparison->rows_count; i++) {
+            const struct compare_row *row = &comparison->rows[i];
+            const double gain = gain_of(row, better);
+            if (gain > 1 && gain < below &&
+                (!best || gain > gain_of(best, better)))
+                best = row;
+        }
+        if (!best)
+            break;
+        below = gain_of(best, better);
+        used += (size_t)snprintf(line + used, sizeof(line) - used,
+                                 "%s %s %.3g times", said ? "," : "",
+                                 parameter_label(best->a->parameter), below);
+    }
+    if (!isfinite(below))
+        return false;
+    snprintf(line + used, sizeof(line) - used, ".");
+    document_add(document, PART_TEXT, LOOK_LEAD, line);
+    return true;
+}
+
+/* Which of them is for whom; before that, what is bad. */
+static void add_choice(struct document *document,
+                       const struct comparison *comparison,
+                       char names[2][COMPARE_NAME_BYTES])
+{
+    const struct report *const reports[] = {comparison->a, comparison->b};
+    char banner[REPORT_BANNER_BYTES],
+        line[REPORT_BANNER_BYTES + COMPARE_NAME_BYTES];
+    bool any = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        if (!report_banner(reports[i], false, banner)[0])
+            continue;
+        snprintf(line, sizeof(line), "%s: %s", names[i], banner);
+        document_add(document, PART_TEXT, LOOK_BANNER, line);
+    }
+    for (int i = 2; i >= 1; i--)
+        any |= report_banner(reports[i - 1], false, banner)[0] != '\0' ||
+               add_gains(document, comparison, i, names[i - 1]);
+    if (!any)
+        document_add(document, PART_TEXT, LOOK_LEAD,
+                     "Neither is better beyond the intervals.");
+}
+
+static void add_conditions(struct document *document,
+                           const struct comparison *comparison)
+{
+    if (comparison->conditions_count == 0) {
+        document_add(document, PART_TEXT, LOOK_PLAIN,
+                     "Conditions: the same, as far as they were recorded.");
+        return;
+    }
+    document_add(document, PART_TEXT, LOOK_PLAIN, "Conditions that differ:");
+    for (size_t i = 0; i < comparison->conditions_count; i++) {
+        const struct compare_condition *row = &comparison->conditions[i];
+        char line[320], text[320];
+        snprintf(line, sizeof(line), "%s: %s, %s", row->name, row->a, row->b);
+        document_add(document, PART_ITEM, LOOK_PLAIN,
+                     report_utf8(line, text, sizeof(text)));
+    }
+}
+
+static void add_model(struct document *document,
+                      const struct comparison *comparison)
+{
+    const double p = comparison->one_model;
+    char line[320];
+
+    if (comparison->probes_count == 0)
+        snprintf(line, sizeof(line),
+                 "One model? Unknown: the runs share no answer.");
+    else
+        snprintf(line, sizeof(line),
+                 "One model? %s: %.1f %%, by what %zu probe%s found in both "
+                 "runs.",
+                 p >= likely     ? "Likely"
+                 : p <= unlikely ? "Unlikely"
+                                 : "Cannot tell",
+                 floor(p * 1000) / 10, comparison->probes_count,
+                 comparison->probes_count == 1 ? "" : "s");
+    document_add(document, PART_TEXT, LOOK_PLAIN, line);
+}
+
+void compare_page(const struct comparison *comparison, const char *missing,
+                  struct document *document)
+{
+    char names[2][COMPARE_NAME_BYTES], title[2 * COMPARE_NAME_BYTES + 40];
+
+    *document = (struct document){.place = PLACE_PAGE};
+    compare_names(comparison, names);
+    snprintf(title, sizeof(title), "%s and %s", names[0], names[1]);
+    document_add(document, PART_TITLE, LOOK_PLAIN, title);
+    add_choice(document, comparison, names);
+    add_model(document, comparison);
+    add_conditions(document, comparison);
+    document_section(document, "both", "Both drives")->look = LOOK_LEAD;
+    if (missing)
+        document_add(document, PART_TEXT, LOOK_WARNING, missing);
+    for (size_t i = 0; figure_compared[i]; i++) {
+        snprintf(title, sizeof(title), "Figure: %s of %s and %s",
+                 figure_compared[i], names[0], names[1]);
+        document_add(document, PART_FIGURE, LOOK_PLAIN, title)->id =
+            figure_compared[i];
+    }
+    document_section(document, "compared", "All findings")->look = LOOK_LEAD;
+    add_table(document, comparison, names, false, true);
+}
+
+static int padding(size_t length)
+{
+    enum { VALUE_COLUMNS = 13 };
+
+    return length < VALUE_COLUMNS ? VALUE_COLUMNS - (int)length : 0;
+}
+
+/* The length of a value without its mark. */
+static size_t value_length(const char *cell)
+{
+    const size_t length = strlen(cell), end = strlen(mark);
+
+    return length > end && strcmp(cell + length - end, mark) == 0 ? length - end
+                                                                  : length;
+}
+
+static void put_row(FILE *out, const struct table_row *row, unsigned columns)
+{
+    const char *const *cells = row->cells;
+    const size_t a = value_length(cells[CELL_A]),
+                 b = value_length(cells[CELL_B]);
+    char line[320];
+
+    if (columns >= TABLE_COLUMNS) {
+        fprintf(out, "%-21s %*s%.*s%-2s %*s%.*s%-2s %s\n", cells[CELL_NAME],
+                padding(a), "", (int)a, cells[CELL_A], cells[CELL_A] + a,
+                padding(b), "", (int)b, cells[CELL_B], cells[CELL_B] + b,
+                cells[CELL_VERDICT]);
+        return;
+    }
+    snprintf(line, sizeof(line), "%s: %.*s, %.*s: %s", cells[CELL_NAME], (int)a,
+             cells[CELL_A], (int)b, cells[CELL_B], cells[CELL_VERDICT]);
+    report_wrap(out, line, 0, columns);
+}
+
+static void put_table(FILE *out, const struct table *table, unsigned columns)
+{
+    if (columns >= TABLE_COLUMNS)
+        fprintf(out, "%-21s %13.13s   %13.13s   %s\n",
+                table->columns[CELL_NAME], table->columns[CELL_A],
+                table->columns[CELL_B], table->columns[CELL_VERDICT]);
+    for (size_t i = 0; i < table->rows_count; i++)
+        put_row(out, &table->rows[i], columns);
+    fputs("(* the better one)\n\n", out);
+}
+
+int compare_text(FILE *out, const struct comparison *comparison,
+                 const struct report_style *style)
+{
+    const unsigned columns =
+        style->columns_count ? style->columns_count : COLUMNS_NORMAL;
+    struct document document = {.place = PLACE_FULL};
+    char names[2][COMPARE_NAME_BYTES];
+
+    errno = 0;
+    compare_names(comparison, names);
+    add_choice(&document, comparison, names);
+    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
+    add_table(&document, comparison, names, style->plain_bytes, false);
+    add_conditions(&document, comparison);
+    document_add(&document, PART_TEXT, LOOK_PLAIN, "");
+    add_model(&document, comparison);
+    for (size_t i = 0; i < document.parts_count; i++) {
+        const struct part *part = &document.parts[i];
+        if (part->kind == PART_TABLE)
+            put_table(out, &part->table, columns);
+        else if (part->text[0])
+            report_wrap(out, part->text, part->kind == PART_ITEM ? INDENT : 0,
+                        columns);
+        else
+            fputc('\n', out);
+    }
+    const bool failed = document.failed;
+    document_free(&document);
+    if (fflush(out) != 0 || ferror(out))
+        return errno ? -errno : -EIO;
+    return failed ? -ENOMEM : 0;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static void add_text(struct json_object *object, const char *key,
+                     const char *text)
+{
+    char copy[512];
+
+    json_object_object_add(
+        object, key,
+        json_object_new_string(report_utf8(text, copy, sizeof(copy))));
+}
+
+static struct json_object *json_real(double real)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.6f", real);
+    return json_object_new_double_s(real, text);
+}
+
+static struct json_object *json_row(const struct compare_row *row)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_text(object, "parameter", name_of(row));
+    add_text(object, "comparison", compare_kind_name(row->kind));
+    json_object_object_add(object, "first", report_json_finding(row->a));
+    json_object_object_add(object, "second", report_json_finding(row->b));
+    json_object_object_add(object, "ratio",
+                           row->ratio > 0 ? json_real(row->ratio) : NULL);
+    return object;
+}
+
+struct json_object *compare_json(const struct comparison *comparison)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *conditions = json_object_new_array();
+    struct json_object *rows = json_object_new_array();
+
+    for (size_t i = 0; i < comparison->conditions_count; i++) {
+        const struct compare_condition *row = &comparison->conditions[i];
+        struct json_object *item = json_object_new_object();
+        add_text(item, "name", row->name);
+        add_text(item, "first", row->a);
+        add_text(item, "second", row->b);
+        json_object_array_add(conditions, item);
+    }
+    for (size_t i = 0; i < comparison->rows_count; i++)
+        json_object_array_add(rows, json_row(&comparison->rows[i]));
+    json_object_object_add(object, "conditions", conditions);
+    json_object_object_add(object, "findings", rows);
+    json_object_object_add(
+        object, "one_model",
+        comparison->probes_count ? json_real(comparison->one_model) : NULL);
+    json_object_object_add(
+        object, "probes",
+        json_object_new_int64((int64_t)comparison->probes_count));
+    return object;
+}
