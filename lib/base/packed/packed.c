@@ -123,6 +123,8 @@ static int unpacking_close(void *cookie)
 /* Takes `in` over, also where it fails. */
 static int open_unpacking(FILE *in, FILE **file)
 {
+    const cookie_io_functions_t calls = {.read = unpack,
+                                         .close = unpacking_close};
     struct unpacking *unpacking = calloc(1, sizeof(*unpacking));
 
     if (!unpacking) {
@@ -131,16 +133,16 @@ static int open_unpacking(FILE *in, FILE **file)
     }
     unpacking->in = in;
     unpacking->stream = ZSTD_createDStream();
-    if (unpacking->stream &&
+    const bool is_ready =
+        unpacking->stream &&
         !ZSTD_isError(ZSTD_DCtx_setParameter(
-            unpacking->stream, ZSTD_d_windowLogMax, WINDOW_BITS_MAX)))
-        *file = fopencookie(
-            unpacking, "r",
-            (cookie_io_functions_t){.read = unpack, .close = unpacking_close});
-    if (*file)
-        return 0;
-    unpacking_close(unpacking);
-    return -ENOMEM;
+            unpacking->stream, ZSTD_d_windowLogMax, WINDOW_BITS_MAX));
+    *file = is_ready ? fopencookie(unpacking, "r", calls) : NULL;
+    if (!*file) {
+        unpacking_close(unpacking);
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 int packed_write(int from, FILE *to)
