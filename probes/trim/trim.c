@@ -193,16 +193,17 @@ static void say_others(struct study *study, struct findings *findings)
 {
     const struct ledger_entry *entry =
         ledger_get(&study->ledger, phase_ones, "read", 0);
+    const uint32_t count = entry ? entry->count : 0;
     uint32_t ones = 0;
 
     if (!entry) {
         ask_ones(study);
         study_leave(study);
     }
-    for (uint32_t i = 0; i < entry->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         ones += entry->timings[i].returned == RETURNED_SAME;
     struct finding *finding = add(findings, "trim_reads");
-    if (ones > 0 && ones == entry->count) {
+    if (ones > 0 && ones == count) {
         finding_found(finding, value_text("ones"), reads_confidence);
         finding_why(finding, "all %u reads of discarded data returned ones",
                     ones);
