@@ -10,7 +10,6 @@
 #include "lib/flash/ftl/hotness.h"
 #include "lib/flash/request/moment.h"
 #include "lib/flash/controller/serve.h"
-#include "lib/flash/controller/serve_link.h"
 
 /* ---- a request's turn --------------------------------------------------- */
 
@@ -513,17 +512,6 @@ static int create_late(struct flash *flash)
         (uint32_t)(bytes / page), &flash->late);
 }
 
-static int create_freeing(struct flash *flash)
-{
-    const struct drive *drive = &flash->drive;
-    const uint64_t unit_bytes = flash->mapping->unit_bytes;
-
-    return freeing_create(
-        flash->mapping->units_count,
-        serve_rate_ns(unit_bytes, drive->discard_bytes_per_second),
-        &flash->freeing);
-}
-
 static int create_flash(struct flash *flash, struct fault *why)
 {
     const struct drive *drive = &flash->drive;
@@ -556,7 +544,9 @@ static int create_flash(struct flash *flash, struct fault *why)
     if (!error && drive->slc_blocks_count)
         error = mapping_put_slc(drive, &flash->mapping);
     if (!error && drive->discard_bytes_per_second)
-        error = create_freeing(flash);
+        error = freeing_create(
+            flash->mapping->units_count, flash->mapping->unit_bytes,
+            drive->discard_bytes_per_second, &flash->freeing);
     if (error)
         return error;
     /* Sectors are below 2^35 (16 TiB), units at most 2^15 of them. */

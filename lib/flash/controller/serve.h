@@ -16,7 +16,7 @@
 #include "lib/flash/ftl/mapping.h"
 #include "lib/flash/disturbance/neighbour.h"
 #include "lib/flash/disturbance/noise.h"
-#include "lib/flash/controller/freeing.h"
+#include "lib/flash/ftl/freeing.h"
 #include "lib/flash/controller/in_flight.h"
 #include "lib/flash/controller/late.h"
 #include "lib/flash/controller/map_cache.h"

@@ -12,9 +12,9 @@
  */
 struct freeing;
 
-/* 0 or -ENOMEM. A unit takes `unit_ns`. */
-int freeing_create(uint64_t units_count, uint64_t unit_ns,
-                   struct freeing **freeing);
+/* 0 or -ENOMEM. The drive has so many units, and frees so much a second. */
+int freeing_create(uint64_t units_count, uint32_t unit_bytes,
+                   uint64_t bytes_per_second, struct freeing **freeing);
 void freeing_destroy(struct freeing *freeing); /* accepts NULL */
 
 /* A discard of the units [first, end) at `now_ns`; each that it forgets is

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/controller/freeing.h"
+#include "lib/flash/ftl/freeing.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /* Discards that wait: a controller has room for so many. */
 enum { RUNS_MAX = 1024 };
+static const uint64_t SECOND_NS = 1000000000;
 
 struct run {
     uint64_t next, end; /* units */
@@ -19,14 +20,14 @@ struct freeing {
     uint32_t oldest, runs_count;
 };
 
-int freeing_create(uint64_t units_count, uint64_t unit_ns,
-                   struct freeing **result)
+int freeing_create(uint64_t units_count, uint32_t unit_bytes,
+                   uint64_t bytes_per_second, struct freeing **result)
 {
     struct freeing *freeing = calloc(1, sizeof(*freeing));
 
     if (!freeing)
         return -ENOMEM;
-    freeing->unit_ns = unit_ns;
+    freeing->unit_ns = unit_bytes * SECOND_NS / bytes_per_second;
     freeing->waiting = calloc(units_count / 64 + 1, sizeof(uint64_t));
     if (!freeing->waiting) {
         free(freeing);
