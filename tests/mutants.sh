@@ -270,7 +270,7 @@ lib/flash/random/truths.c|s/        seen = (period \& (period - 1)) == 0;/      
 lib/flash/ftl/freeing.c|s/freeing->done_ns + freeing->unit_ns > now_ns/freeing->done_ns > now_ns/|test_flash_commands|
 lib/flash/ftl/freeing.c|s/freeing->done_ns < now_ns)/false)/|test_flash_commands|
 lib/flash/ftl/freeing.c|s/    (void)next_run(freeing);/    ;/|test_flash_commands|
-lib/flash/controller/serve_discard.c|s/        freeing_keep(flash->freeing/        (void)freeing_keep, (void)(flash->freeing/|test_flash_commands|
+lib/flash/controller/serve_discard.c|s/    freeing_keep(flash->freeing/    (void)freeing_keep, (void)(flash->freeing/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/memset(ones, 0xff/memset(ones, 0/|test_flash_commands|
 probes/trim/trim.c|s/if (ones > 0 \&\& ones == count)/if (false)/|test_probes_trust|
 lib/flash/disturbance/noise.c|s/noise->heat_ns < noise->throttle_heat_ns\[i\] \/ 2/noise->heat_ns < noise->throttle_heat_ns[0] \/ 2/|test_flash_noise|

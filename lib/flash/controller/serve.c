@@ -238,10 +238,12 @@ static uint64_t serve_operation(struct flash *flash,
     case FLASH_READ:
         return serve_read(flash, request, begin_ns);
     case FLASH_WRITE:
-        serve_keep_written(flash, request);
+        if (flash->freeing)
+            serve_keep_written(flash, request);
         return serve_write(flash, request, begin_ns);
     case FLASH_WRITE_ZEROES:
-        serve_keep_written(flash, request);
+        if (flash->freeing)
+            serve_keep_written(flash, request);
         return serve_write_zeroes(flash, request, begin_ns);
     case FLASH_FLUSH:
         return serve_flush(flash, begin_ns);
@@ -287,6 +289,8 @@ static uint64_t serve_pieces(struct flash *flash,
     struct faults_piece piece = {.done_bytes = 0};
     uint64_t done = begin_ns;
 
+    if (!flash->faults.on)
+        return serve_operation(flash, request, begin_ns);
     if (faults_ignores(&flash->faults, request))
         return serve_answer(flash, request, begin_ns);
     if (!flash->faults.is_fake)

@@ -126,9 +126,8 @@ void serve_keep_written(struct flash *flash,
     const uint64_t bytes = flash->drive.clustered_page_bytes;
     const uint64_t end = request->offset_bytes + request->length_bytes;
 
-    if (flash->freeing)
-        freeing_keep(flash->freeing, request->offset_bytes / bytes,
-                     (end + bytes - 1) / bytes);
+    freeing_keep(flash->freeing, request->offset_bytes / bytes,
+                 (end + bytes - 1) / bytes);
 }
 
 /* The part of a request for zeros before, or behind, its whole pages. */

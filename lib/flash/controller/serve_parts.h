@@ -33,8 +33,8 @@ uint64_t serve_discard(struct flash *flash, const struct flash_request *request,
 uint64_t serve_write_zeroes(struct flash *flash,
                             const struct flash_request *request,
                             uint64_t begin_ns);
-/* What a drive that trims in the background has freed by now; and what is
- * written anew, which it does not. */
+/* For a drive that trims in the background (`freeing`): it has freed discarded
+ * pages by now; and it keeps those that are written anew. */
 void serve_free_discarded(struct flash *flash, uint64_t now_ns);
 void serve_keep_written(struct flash *flash,
                         const struct flash_request *request);
