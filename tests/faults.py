@@ -17,7 +17,7 @@ PROBES = ("basic,clustered-page,log-list,read-buffer,write-buffer,nand-type,"
           "large-request")
 DRIVES = ["ssd-a", "usb-pny-2g"]
 FINISHED = (0, 9)
-dice = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 6)
+dice = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 3)
 
 
 def moment():
@@ -33,6 +33,12 @@ FAULTS = [
     lambda: {"flush_lies": "on"},
     lambda: {"real_capacity_bytes": "%dMiB" % dice.choice([8, 1000]),
              "fake_capacity": dice.choice(["wraps", "drops"])},
+    lambda: {"real_capacity_bytes": "%dMiB" % dice.choice([9, 1000]),
+             "fake_capacity": dice.choice(["chain", "errors"])},
+    lambda: {"real_capacity_bytes": "8MiB", "fake_capacity": "forgets"},
+    lambda: {"real_capacity_bytes": "99MiB", "fake_capacity": "drops",
+             "fake_cache_bytes": "3MiB"},
+    lambda: {"silent_after_bytes": dice.choice(["1", "5MiB", "100MiB"])},
     lambda: {"stop_at_ns": moment(),
              "stop_ns": dice.choice(["60s", "400s"])},
     lambda: {"read_only_at_ns": moment()},
@@ -65,15 +71,19 @@ def truth_of(flashemu, drive):
 
 def with_faults(truth, keys):
     """What the faults change of what a drive truly is."""
+    if "silent_after_bytes" in keys:
+        return {**truth, "capacity_kind": "drops", "real_capacity": "0"}
     if "fake_capacity" not in keys:
         return truth
     real = int(keys["real_capacity_bytes"][:-3]) << 20
-    return {**truth, "capacity_kind": keys["fake_capacity"],
-            "real_capacity": str(real)}
+    kind = keys["fake_capacity"]
+    return {**truth, "real_capacity": str(real), "capacity_kind":
+            {"chain": "wraps", "errors": "drops", "forgets": "drops"}.get(
+                kind, kind)}
 
 
 def plain(value):
-    return {True: "true", False: "false"}.get(value, str(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def wrong_ending(status, document):
@@ -125,7 +135,8 @@ class Trial:
 
     def run(self, drive, keys, preserve):
         # What is beyond a faked capacity is no flash: only those who ask can tell.
-        probes = PROBES + ",capacity" * ("fake_capacity" in keys)
+        loses = {"fake_capacity", "silent_after_bytes"} & set(keys)
+        probes = PROBES + ",capacity" * bool(loses)
         spec = "sim:" + ",".join([drive] + ["%s=%s" % k for k in keys.items()])
         argv = [self.ssdprobe, "-q", "--json",
                 "--seed=%d" % dice.randrange(1, 1000), "run", probes, spec]
