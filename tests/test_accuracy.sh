@@ -30,11 +30,12 @@ counted()
 {
     : >calls
     python3 "$source_dir/tests/accuracy.py" --build=programs --drives=1 \
-        --first=1 --controls=0 --noise=none --output-dir=out "$@" >said 2>err
+        --first=1 --kind=old --controls=0 --noise=none --output-dir=out \
+        "$@" >said 2>err
     line=$(grep -o 'of [0-9]* that a probe could see, [0-9.]*' said)
 }
 
-"$build_dir/flashemu" random --seed=1 >drive.ini
+"$build_dir/flashemu" random --seed=1 --kind=old >drive.ini
 "$build_dir/flashemu" show --json ./drive.ini >drive.json
 # Asked by no probe: write_buffer_levels.
 stated=$(jq '[.truth | to_entries[] | select(.value != "unidentifiable" and
