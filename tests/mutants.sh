@@ -64,7 +64,7 @@ probes/stripe/search.c|s/1 - off \/ unit/1 - off \/ unit \/ 2/|test_stripe|
 probes/stripe/search.c|s/full_least = 0.97/full_least = 0.5/|test_stripe|
 probes/nand_type/levels.c|s/if (given->stand_in)/if (false)/|test_stripe|
 probes/nand_type/nand_type.c|s/stand_in_rows = 12/stand_in_rows = 13/|test_stripe|
-lib/flash/random/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|
+lib/oracle/seen_stripe.c|s/serial_least = 1.92/serial_least = 2.2/|test_stripe|
 probes/write_buffer/follow.c|s/small_step_confidence = 0.85/small_step_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/clustered_page.h|s/page_effect_confidence = 0.85/page_effect_confidence = 0.999/|test_probes_kim|recovery
 probes/clustered_page/certify.c|s/contrast.low = contrast.high = page_effect_low/contrast.low = -9/|test_probes_kim|recovery
@@ -243,7 +243,7 @@ probes/content/unit.c|s/\*index = likelier(.*);/*index = PARTS_COUNT;/|test_prob
 probes/content/blocks.c|s/return blocks < most ? blocks : most;/return blocks;/|test_probes_stick|recovery
 lib/flash/controller/serve_write.c|s/flash->passes_buffer = true;/;/|test_flash|
 lib/flash/controller/serve_write.c|s/ uint64_t room_ns = serve_drain(.*);/ uint64_t room_ns = begin_ns;/|test_flash|
-lib/flash/controller/serve.c|s/flash->passes_buffer = false;/;/|test_flash|
+lib/flash/controller/serve.c|s/flash->passes_buffer = flash->wrote = false;/flash->wrote = false;/|test_flash|
 lib/flash/controller/serve_discard.c|s/(request->offset_bytes + bytes - 1) \/ bytes/request->offset_bytes \/ bytes/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/flash->mapping->ops->discard(flash->mapping, unit);/(void)unit;/|test_flash_commands|
 lib/flash/controller/serve_discard.c|s/random_mix(page)) \& 1/random_mix(page)) \& 3/|test_flash_commands|
@@ -262,11 +262,11 @@ probes/capacity/capacity.c|s/    else if (!keeps_now(state, "last"/    else if (
 probes/capacity/capacity.c|s/        keeps_now(state, "end", end_bytes)) {/        true) {/|test_probes_trust|
 probes/capacity/capacity.c|s/return \*kept_end_bytes <= \*first_lost_bytes;/return true;/|test_probes_trust|
 probes/capacity/capacity.c|s/           first_lost_bytes == size_bytes;/           true;/|test_probes_trust|
-lib/flash/random/retell.c|s/truth->value) == 0 ? now : NULL;/truth->value) == 0 ? now : now;/|test_random|
-lib/flash/random/retell.c|s/^        return truth->value;/        return now;/|test_random|
-lib/flash/random/retell.c|s/change == CHANGE_NOISE ? truth->value : NULL;/truth->value;/|test_random|
-lib/flash/random/truths.c|s/noisy->silent_after_bytes = 0;/0;/|test_random|
-lib/flash/random/truths.c|s/        seen = (period \& (period - 1)) == 0;/        seen = true;/|test_random|
+lib/oracle/retell.c|s/truth->value) == 0 ? now : NULL;/truth->value) == 0 ? now : now;/|test_random|
+lib/oracle/retell.c|s/^        return truth->value;/        return now;/|test_random|
+lib/oracle/retell.c|s/change == CHANGE_NOISE ? truth->value : NULL;/truth->value;/|test_random|
+lib/oracle/truths.c|s/noisy->silent_after_bytes = 0;/0;/|test_random|
+lib/oracle/truths.c|s/        seen = (period \& (period - 1)) == 0;/        seen = true;/|test_random|
 lib/flash/ftl/freeing.c|s/freeing->done_ns + freeing->unit_ns > now_ns/freeing->done_ns > now_ns/|test_flash_commands|
 lib/flash/ftl/freeing.c|s/freeing->done_ns < now_ns)/false)/|test_flash_commands|
 lib/flash/ftl/freeing.c|s/    (void)next_run(freeing);/    ;/|test_flash_commands|
@@ -303,12 +303,12 @@ lib/flash/ftl/mapping_slc.c|s/drive->slc_shrink_from_permille/0 * &/|test_flash_
 lib/flash/ftl/mapping_slc.c|s/slc_slow\[open\] = .*/slc_slow[open] = false;/|test_flash_slc|
 lib/flash/ftl/mapping_slc.c|s/        map->used_count--;/        (void)map;/|test_flash_today|
 lib/flash/ftl/mapping_slc.c|s/        map->used_count++;/        (void)map;/|test_flash_today|
-lib/flash/random/truths.c|s/= INITIAL_WRITTEN;/= drive->initial_state;/|test_random|
-lib/flash/random/seen_buffers.c|s/order == UPWARDS)/order <= DOWNWARDS)/|test_random|
-lib/flash/random/seen_pages.c|s/cached = cached_bytes(bench->drive)/cached = 0 * unit/|test_random|
-lib/flash/random/seen_pages.c|s/given->mapping != MAPPING_LOG_BLOCK/false/|test_random|
-lib/flash/random/seen_buffers.c|s/return leaves(filling, beyond, &pause)/return true/|test_random|
-lib/flash/random/seen_buffers.c|s/!leaves(filling, beyond, &at_once)/false/|test_random|
+lib/oracle/truths.c|s/= INITIAL_WRITTEN;/= drive->initial_state;/|test_random|
+lib/oracle/seen_buffers.c|s/order == UPWARDS)/order <= DOWNWARDS)/|test_random|
+lib/oracle/seen_pages.c|s/cached = cached_bytes(bench->drive)/cached = 0 * unit/|test_random|
+lib/oracle/seen_pages.c|s/given->mapping != MAPPING_LOG_BLOCK/false/|test_random|
+lib/oracle/seen_buffers.c|s/return leaves(filling, beyond, &pause)/return true/|test_random|
+lib/oracle/seen_buffers.c|s/!leaves(filling, beyond, &at_once)/false/|test_random|
 probes/write_buffer/flush.c|s/return i == 0 ? FLUSHING_BUFFERED/return i < FLUSH_SIZES ? FLUSHING_BUFFERED/|test_probes_kim|
 probes/write_buffer/flush.c|s/SIDE_ABOVE);$/SIDE_BELOW);/|test_probes_kim|recovery
 probes/write_buffer/follow.c|s/state->part_bytes = state->study.setting.request_limit_bytes;//|test_probes_kim|recovery

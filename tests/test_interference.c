@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* interference: reads beside writes are as slow as those of the model, and go
  * before writes that wait where the drive's keys say so. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -40,7 +40,7 @@ START_TEST(what_is_said_is_so)
 
     ck_assert_msg(drive_load(table[_i].drive, &drive, &why) == 0, "%s",
                   why.text);
-    ck_assert_int_eq(draw_beside(&drive, &seen, &why), 0);
+    ck_assert_int_eq(oracle_beside(&drive, &seen, &why), 0);
     probing_says(&run, "read_priority", table[_i].priority);
     /* Of reads that go first the median takes many to be known well. */
     if (!seen.slowdown_seen)

@@ -13,6 +13,7 @@
 #include "lib/base/random.h"
 #include "lib/device/device.h"
 #include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 #include "lib/infer/statistics/period.h"
 #include "lib/session/run/session.h"
 #include "probes/probes.h"
@@ -467,6 +468,7 @@ static void draw_file(uint64_t seed, const char *keys, struct drive *drive,
     struct fault why = {.kind = FAULT_NONE};
 
     ck_assert_int_eq(draw_drive(seed, "old", keys, drive, &why), 0);
+    ck_assert_int_eq(oracle_state(drive, &why), 0);
     int length = draw_text(drive, text, sizeof(text));
     ck_assert_int_gt(length, 0);
     const int descriptor = scratch_file(path, "kim");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Probes that only read: what they state is what the drive's keys say, or what
  * the model shows; and nothing where there is nothing. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -163,12 +163,12 @@ START_TEST(the_model_says_the_same)
         ck_assert_int_eq(drive_load(drives[i], &drive, &why), 0);
         ck_assert_uint_eq(drive.page_bytes * drive.superblock_chips_count,
                           pages[i]);
-        ck_assert_int_eq(draw_boundaries(&drive, &boundaries, &why), 0);
+        ck_assert_int_eq(oracle_boundaries(&drive, &boundaries, &why), 0);
         ck_assert_int_eq(boundaries.page, SHOWN);
     }
     ck_assert_int_eq(drive_load("ssd-a,read_ahead_bytes=70KiB", &drive, &why),
                      0);
-    ck_assert_int_eq(draw_read_ahead_seen(&drive, &bytes, &seen, &why), 0);
+    ck_assert_int_eq(oracle_read_ahead_seen(&drive, &bytes, &seen, &why), 0);
     ck_assert(seen);
     ck_assert_uint_eq(bytes, 65536);
 }

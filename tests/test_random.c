@@ -9,6 +9,7 @@
 
 #include "lib/base/random.h"
 #include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 #include "lib/flash/drive/drive.h"
 #include "lib/flash/flash.h"
 #include "tests/scratch.h"
@@ -27,6 +28,8 @@ static void draw(uint64_t seed, const char *kind)
     struct fault why = {.kind = FAULT_NONE};
     int error = draw_drive(seed, kind, NULL, &drawn, &why);
 
+    if (!error)
+        error = oracle_state(&drawn, &why);
     ck_assert_msg(error == 0, "seed %llu: %s", (unsigned long long)seed,
                   why.text);
 }
@@ -149,6 +152,7 @@ START_TEST(truths_follow_from_keys)
                                 "jitter_sigma=1.5,clock_step_ns=100ms",
                                 &drawn, &why),
                      0);
+    ck_assert_int_eq(oracle_state(&drawn, &why), 0);
     ck_assert_str_eq(drive_truth(&drawn, "log_list"), "absent");
     ck_assert_str_eq(drive_truth(&drawn, "read_buffer"), "absent");
     /* No noise is seen in them. */
@@ -170,6 +174,7 @@ START_TEST(truths_are_those_of_a_written_drive)
     draw(7, "old");
     ck_assert_int_eq(draw_drive(7, "old", "initial_state=fresh", &fresh, &why),
                      0);
+    ck_assert_int_eq(oracle_state(&fresh, &why), 0);
     ck_assert_uint_eq(fresh.truths_count, drawn.truths_count);
     for (size_t i = 0; i < drawn.truths_count; i++)
         ck_assert_str_eq(drive_truth(&fresh, drawn.truths[i].parameter),
@@ -206,7 +211,7 @@ static const char *retold(const char *keys, const char *parameter)
             snprintf(file.truths[i].value, sizeof(file.truths[i].value), "QLC");
     changed = file;
     ck_assert_msg(drive_set(&changed, keys, &why) == 0, "%s", why.text);
-    ck_assert_msg(draw_retell(&file, &changed, &why) == 0, "%s", why.text);
+    ck_assert_msg(oracle_retell(&file, &changed, &why) == 0, "%s", why.text);
     return drive_truth(&changed, parameter);
 }
 
@@ -271,7 +276,7 @@ static void expect_truth(const char *spec, const char *parameter,
     struct fault why = {.kind = FAULT_NONE};
 
     ck_assert_msg(drive_load(spec, &loaded, &why) == 0, "%s", why.text);
-    ck_assert_int_eq(draw_truths(&loaded, &why), 0);
+    ck_assert_int_eq(oracle_state(&loaded, &why), 0);
     ck_assert_msg(strcmp(drive_truth(&loaded, parameter), truth) == 0, "%s: %s",
                   spec, drive_truth(&loaded, parameter));
 }
@@ -368,6 +373,7 @@ START_TEST(levels_do_not_decide_what_is_read)
         struct fault why = {.kind = FAULT_NONE};
         ck_assert_int_eq(draw_drive(cases[i].seed, "old", NULL, &drawn, &why),
                          0);
+        ck_assert_int_eq(oracle_state(&drawn, &why), 0);
         ck_assert_str_eq(drive_truth(&drawn, "read_modify_write"),
                          cases[i].truth);
     }

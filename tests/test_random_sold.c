@@ -11,9 +11,10 @@
 #include "lib/base/units.h"
 #include "lib/flash/drive/geometry.h"
 #include "lib/flash/ftl/mapping.h"
-#include "lib/flash/random/bench.h"
+#include "lib/oracle/bench.h"
 #include "lib/flash/random/draw.h"
 #include "lib/flash/random/draw_sold.h"
+#include "lib/oracle/oracle.h"
 #include "tests/suite_run.h"
 
 enum { DRIVES = 60, REQUESTS = 4096, FLUSHES = 9 };
@@ -337,7 +338,8 @@ START_TEST(named_drives_state_their_truth)
         drive = stated;
         if (SUITE_SANITIZED && drive.queue_depth_count > 1)
             continue; /* the large ones take minutes there */
-        ck_assert_msg(draw_truths(&drive, &why) == 0, "%s: %s", last, why.text);
+        ck_assert_msg(oracle_state(&drive, &why) == 0, "%s: %s", last,
+                      why.text);
         for (size_t at = 0; at < drive.truths_count; at++) {
             const struct drive_truth *truth = &drive.truths[at];
             const char *value = drive_truth(&stated, truth->parameter);

@@ -2,7 +2,7 @@
 /* steady-state: the rate of random writes once the drive cleans, and what the
  * longest of them take, are those of the model; where it cannot be known that
  * the drive cleans, nothing is said. */
-#include "lib/flash/random/bench.h"
+#include "lib/oracle/bench.h"
 #include "probes/probes.h"
 #include "probes/steady_state/steady_state.h"
 #include "tests/probing.h"

@@ -2,7 +2,7 @@
 /* stripe: units and their number are those of the drive's keys; where bytes lie
  * in no order, or on one unit, none is made up. */
 #include "lib/flash/drive/drive.h"
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -62,7 +62,7 @@ START_TEST(truth_is_that_of_the_keys)
 
     ck_assert_msg(drive_load(table[_i].drive, &drive, &why) == 0, "%s",
                   why.text);
-    ck_assert_int_eq(draw_stripe(&drive, &seen, &why), 0);
+    ck_assert_int_eq(oracle_stripe(&drive, &seen, &why), 0);
     ck_assert(seen.serial == (strcmp(table[_i].unit, "absent") == 0));
     if (seen.unit_seen)
         ck_assert_uint_eq(seen.unit_bytes, strtoull(table[_i].unit, NULL, 10));

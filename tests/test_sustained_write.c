@@ -2,7 +2,7 @@
 /* sustained-write: a fast cache of flash and the rates on both sides of its end
  * are those of the model; and what only looks like a cache is none. */
 #include "lib/flash/ftl/mapping.h"
-#include "lib/flash/random/bench.h"
+#include "lib/oracle/bench.h"
 #include "probes/probes.h"
 #include "probes/sustained_write/sustained_write.h"
 #include "tests/probing.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 #include "probes/probes.h"
 #include "tests/probing.h"
 #include "tests/suite_run.h"
@@ -50,7 +50,7 @@ START_TEST(rates_are_those_of_the_model)
 
     ck_assert_msg(drive_load(table[_i].drive, &drive, &why) == 0, "%s",
                   why.text);
-    ck_assert_int_eq(draw_together(&drive, &together, &why), 0);
+    ck_assert_int_eq(oracle_together(&drive, &together, &why), 0);
     const double bytes =
         (double)pace_order_bytes(drive.request_limit_bytes, 512);
     probing_near(&run, "random_read_rate",
@@ -78,8 +78,8 @@ START_TEST(noise_hides_little)
     struct fault why = {FAULT_NONE, ""};
 
     ck_assert_int_eq(drive_load(run.spec + strlen("sim:"), &drive, &why), 0);
-    ck_assert_int_eq(draw_together(&drive, &together, &why), 0);
-    const uint32_t pays = draw_read_parallelism(&together);
+    ck_assert_int_eq(oracle_together(&drive, &together, &why), 0);
+    const uint32_t pays = oracle_read_parallelism(&together);
     if (depth->verdict == VERDICT_FOUND)
         ck_assert_msg(pays == 0 || depth->value.integer == pays,
                       "%s: %u pay, not %" PRIu64, run.spec, pays,

@@ -73,7 +73,7 @@ file(GLOB programs CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source ${programs})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE ssd_study ssd_probes ssd_twin ssd_session
+  target_link_libraries(${name} PRIVATE ssd_oracle ssd_study ssd_probes ssd_twin ssd_session
                         ssd_report PkgConfig::CHECK Threads::Threads)
   target_compile_definitions(${name} PRIVATE
                              SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")

@@ -8,7 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/flash/drive/keys.h"
-#include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 #include "cmd/common/describe.h"
 #include "cmd/common/json.h"
 #include "lib/base/replace.h"
@@ -234,7 +234,7 @@ static int load_retold(const char *spec, struct drive *drive, struct fault *why)
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ","), spec);
     error = drive_load(name, &file, why);
     /* What the model cannot tell of a drive is not known of it. */
-    if (!error && draw_retell(&file, drive, why) == -ENOMEM)
+    if (!error && oracle_retell(&file, drive, why) == -ENOMEM)
         error = -ENOMEM;
     return error;
 }

@@ -6,7 +6,7 @@ pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3)
 file(GLOB_RECURSE flashemu_sources CONFIGURE_DEPENDS
      cmd/flashemu/*.c cmd/common/*.c)
 add_executable(flashemu ${flashemu_sources})
-target_link_libraries(flashemu PRIVATE ssd_study ssd_device PkgConfig::FUSE3
+target_link_libraries(flashemu PRIVATE ssd_oracle ssd_study ssd_device PkgConfig::FUSE3
                       PkgConfig::URING
                       PkgConfig::JSONC Threads::Threads)
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/units.h"
 #include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 #include "cmd/common/json.h"
 #include "cmd/flashemu/flashemu.h"
 
@@ -67,7 +68,8 @@ int flashemu_random(const struct options_given *given)
     uint64_t seed = 0;
 
     if (read_options(given, &seed, &kind, &keys, &why) ||
-        draw_drive(seed, kind, keys, &drive, &why))
+        draw_drive(seed, kind, keys, &drive, &why) ||
+        oracle_state(&drive, &why))
         return flashemu_fail(given, &why);
     if (draw_text(&drive, text, sizeof(text)) < 0) {
         fault_set(&why, FAULT_OPEN, -ENOSPC,

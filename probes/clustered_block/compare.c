@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/infer/statistics/stats.h"
 
 enum {

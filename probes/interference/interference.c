@@ -20,7 +20,7 @@
  * are writes; whether reads are as well decides. Where writes are not longer
  * they did not wait, and there is nothing that a read could go before: a drive
  * that reads faster than it writes is no answer. What exactly is measured
- * stands in lib/base/beside.h.
+ * stands in lib/infer/method/beside.h.
  *
  * Assumes: the drive has been written; the host sends in order.
  */

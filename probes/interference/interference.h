@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/beside.h"
+#include "lib/infer/method/beside.h"
 #include "lib/infer/study.h"
 
 /* What the files of the interference probe share: a round of reads alone and

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
 

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/papers/papers.h"

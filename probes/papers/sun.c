@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 

@@ -18,7 +18,7 @@
  * certified by pairs of blocks side by side. Then long reads in order, and at
  * last long writes in order, for as long as their share of the budget lasts. If
  * these still slow down at its end there is no rate: sustained-write follows
- * them further. What exactly is measured stands in lib/base/pace.h.
+ * them further. What exactly is measured stands in lib/infer/method/pace.h.
  *
  * Assumes: the drive has been written; the host can keep it busy.
  */

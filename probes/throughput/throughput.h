@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/pace.h"
+#include "lib/infer/method/pace.h"
 #include "lib/infer/study.h"
 
 /*

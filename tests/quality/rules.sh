@@ -8,6 +8,7 @@ lib/base/       : lib/base
 lib/infer/      : lib/infer lib/base
 lib/flash/      : lib/flash lib/base
 lib/study/      : lib/study lib/flash lib/base
+lib/oracle/     : lib/oracle lib/flash lib/infer lib/base
 lib/device/sim/ : lib/device lib/flash lib/base
 lib/device/     : lib/device lib/base
 lib/session/    : lib/session lib/device lib/infer lib/base
@@ -27,6 +28,7 @@ probes : exit _exit quick_exit err errx verr warn warnx perror printf vprintf pu
 lib/base    : clock_gettime gettimeofday clock sleep usleep nanosleep clock_nanosleep
 lib/infer   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
 lib/flash   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
+lib/oracle  : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
 lib/study   : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
 lib/session : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep
 lib/twin    : clock_gettime gettimeofday time clock sleep usleep nanosleep clock_nanosleep getenv
@@ -127,7 +129,7 @@ break_layers_missing()
 check_truth()
 {
     (cd -- "$1" && grep -rnE --include='*.[ch]' \
-        'drives/|drive_(load|truth)|struct drive|\btruths?\b|clock_gettime|lib/flash|lib/device' \
+        'drives/|drive_(load|truth)|struct drive|\btruths?\b|clock_gettime|lib/(flash|device|oracle)' \
         probes lib/infer)
 }
 

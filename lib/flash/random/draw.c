@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "lib/base/random.h"
+#include "lib/base/units.h"
+#include "lib/flash/drive/geometry.h"
 #include "lib/flash/random/draw_sold.h"
-#include "lib/flash/random/seen.h"
 
 #define GB UINT64_C(1000000000)
 #define US UINT64_C(1000)
@@ -259,7 +260,7 @@ static void draw_capacity(struct random *random, const struct kind *kind,
                           struct drive *drive)
 {
     struct range range = kind->capacity_bytes;
-    uint64_t least = draw_block_bytes(drive) * BLOCKS_LEAST;
+    uint64_t least = drive_block_bytes(drive) * BLOCKS_LEAST;
     uint64_t most = drive->clustered_page_bytes * UNITS_MAX;
     uint64_t step = chance(random, decimal_capacity_share) ? GB / 8 : 128 * MIB;
 
@@ -558,5 +559,5 @@ int draw_drive(uint64_t seed, const char *name, const char *keys,
         error = drive_set(drive, keys, why);
     if (!error)
         error = drive_check(drive, why);
-    return error ? error : draw_truths(drive, why);
+    return error;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 
 /*
  * Robust statistics of small samples. No function allocates; those that sort do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,8 +215,8 @@ static bool data_is_seen(const struct visits *visits, const struct fit *fit,
            error_of(slopes, slope, share, visits_count) <= error_most;
 }
 
-void draw_costs(struct bench *bench, enum flash_operation operation,
-                struct costs *costs)
+void oracle_costs(struct bench *bench, enum flash_operation operation,
+                  struct costs *costs)
 {
     double overheads[BATCHES], slopes[BATCHES];
     struct visits visits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a read takes beside writes, as lib/base/beside.h has it: asked of the
+/* What a read takes beside writes, as lib/infer/method/beside.h has it: asked of the
  * model. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -207,8 +207,8 @@ static void judge(struct rounds *rounds, struct beside_seen *seen)
                    seen->share < BESIDE_SHARE_MOST - share_margin;
 }
 
-int draw_beside(const struct drive *drive, struct beside_seen *seen,
-                struct fault *why)
+int oracle_beside(const struct drive *drive, struct beside_seen *seen,
+                  struct fault *why)
 {
     struct bench bench;
     struct rounds *rounds = calloc(1, sizeof(*rounds));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What reads alone would show: pages and blocks by their boundaries, and how
  * far the drive reads ahead. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <string.h>
 
@@ -75,8 +75,8 @@ static int find_sensed_bytes(const struct drive *drive, uint64_t *bytes)
     return 0;
 }
 
-int draw_boundaries(const struct drive *drive, struct boundaries_seen *seen,
-                    struct fault *why)
+int oracle_boundaries(const struct drive *drive, struct boundaries_seen *seen,
+                      struct fault *why)
 {
     struct bench bench;
     int error = find_sensed_bytes(drive, &seen->page_bytes);
@@ -86,7 +86,7 @@ int draw_boundaries(const struct drive *drive, struct boundaries_seen *seen,
     if (error)
         return error;
     seen->page = step_at(&bench, seen->page_bytes);
-    seen->block = step_at(&bench, draw_block_bytes(drive));
+    seen->block = step_at(&bench, oracle_block_bytes(drive));
     bench_close(&bench);
     return bench.error;
 }
@@ -116,8 +116,8 @@ static double median_beyond(struct bench *bench, uint64_t gap_bytes)
     return bench_median(times, BENCH_REPEATS);
 }
 
-int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
-                         struct fault *why)
+int oracle_read_ahead_seen(const struct drive *drive, uint64_t *bytes,
+                           bool *seen, struct fault *why)
 {
     const uint64_t page = drive->page_bytes * drive->superblock_chips_count;
     struct bench bench;
@@ -164,8 +164,8 @@ static double second_sweep(struct bench *bench, uint64_t span_bytes)
     return bench_median(times, count);
 }
 
-int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
-                      uint64_t *miss_ns, struct fault *why)
+int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
+                        uint64_t *miss_ns, struct fault *why)
 {
     struct bench bench;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/pace.h"
+#include "lib/infer/method/pace.h"
 
 #include <stdlib.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 
 /* More than most buffers take in; a small share of region and of budget. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a flush is, and whether that can be told. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include "lib/flash/drive/geometry.h"
 
@@ -92,11 +92,11 @@ static bool is_too_quick(struct bench *bench, uint64_t bytes,
 static bool waits(const struct flush_times *times)
 {
     return times->flush_ns - times->nothing_ns >
-           DRAW_EFFECT_LEAST * (times->read_ns + times->nothing_ns);
+           ORACLE_EFFECT_LEAST * (times->read_ns + times->nothing_ns);
 }
 
-int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
-                    struct fault *why)
+int oracle_flush_seen(const struct drive *drive, struct oracle_flush *seen,
+                      struct fault *why)
 {
     const bool keeps =
         drive->write_buffer_bytes >= 512 || drive->first_level_bytes > 0;
@@ -124,7 +124,7 @@ int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
     } else {
         seen->honesty = "write-through";
         seen->honesty_seen =
-            one.write_ns > (1 + 2 * DRAW_EFFECT_LEAST) * one.read_ns;
+            one.write_ns > (1 + 2 * ORACLE_EFFECT_LEAST) * one.read_ns;
     }
     seen->flush_ns = one.flush_ns;
     seen->fua_ns = one.fua_ns;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/random/bench.h"
+#include "lib/oracle/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/flash/drive/geometry.h"
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
-uint64_t draw_logs_usable(const struct drive *drive)
+uint64_t oracle_logs_usable(const struct drive *drive)
 {
     return drive->log_victim == LOG_NEWEST ? 1 : drive->log_blocks_count;
 }
 
-uint64_t draw_shared_bytes(const struct drive *drive)
+uint64_t oracle_shared_bytes(const struct drive *drive)
 {
-    const uint64_t block = draw_block_bytes(drive);
+    const uint64_t block = oracle_block_bytes(drive);
     const uint64_t blocks = drive->log_set_blocks_count;
 
     return blocks == 0 || blocks > drive->capacity_bytes / block
@@ -28,7 +28,7 @@ uint64_t draw_shared_bytes(const struct drive *drive)
 static void take_logs(struct bench *bench)
 {
     const struct drive *drive = bench->drive;
-    const uint64_t block = draw_block_bytes(drive);
+    const uint64_t block = oracle_block_bytes(drive);
     const uint64_t blocks = drive->capacity_bytes / block;
 
     if (drive->mapping != MAPPING_LOG_BLOCK || drive->log_victim != LOG_NEWEST)
@@ -165,7 +165,7 @@ double bench_median(uint64_t times[], size_t count)
     return (double)times[middle];
 }
 
-uint64_t draw_block_bytes(const struct drive *drive)
+uint64_t oracle_block_bytes(const struct drive *drive)
 {
     return drive_block_bytes(drive);
 }
@@ -173,7 +173,7 @@ uint64_t draw_block_bytes(const struct drive *drive)
 uint64_t bench_block(struct bench *bench)
 {
     const struct drive *drive = bench->drive;
-    uint64_t block = draw_block_bytes(drive);
+    uint64_t block = oracle_block_bytes(drive);
     uint64_t blocks = drive->capacity_bytes / block - 1;
 
     return random_below(&bench->random, blocks) * block;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_BASE_LINE_H
-#define SSDPROBE_BASE_LINE_H
+#ifndef SSDPROBE_INFER_LINE_H
+#define SSDPROBE_INFER_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What requests take of which many are under way: asked of the model. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -140,8 +140,8 @@ static double pace_of_writes(struct loop *loop)
     return (here_ns + there_ns) / 2;
 }
 
-int draw_together(const struct drive *drive, struct together *together,
-                  struct fault *why)
+int oracle_together(const struct drive *drive, struct together *together,
+                    struct fault *why)
 {
     struct bench bench;
     struct loop *loop = calloc(1, sizeof(*loop));
@@ -165,7 +165,7 @@ int draw_together(const struct drive *drive, struct together *together,
     return error;
 }
 
-uint32_t draw_read_parallelism(const struct together *together)
+uint32_t oracle_read_parallelism(const struct together *together)
 {
     uint32_t depth = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 
 enum change {
     CHANGE_NOTHING, /* of what a probe could find */
@@ -51,8 +51,8 @@ static const char *retold(const struct drive_truth *truth,
     return strcmp(then, truth->value) == 0 ? now : NULL;
 }
 
-int draw_retell(const struct drive *file, struct drive *changed,
-                struct fault *why)
+int oracle_retell(const struct drive *file, struct drive *changed,
+                  struct fault *why)
 {
     const enum change change = change_of(file, changed);
     struct drive *models = malloc(2 * sizeof(*models));
@@ -64,8 +64,8 @@ int draw_retell(const struct drive *file, struct drive *changed,
     models[0] = *file;
     models[1] = *changed;
     for (int i = 0; i < 2 && change != CHANGE_NOTHING && !error; i++)
-        error = change == CHANGE_NOISE ? draw_truths_of_noise(&models[i], why)
-                                       : draw_truths(&models[i], why);
+        error = change == CHANGE_NOISE ? oracle_state_of_noise(&models[i], why)
+                                       : oracle_state(&models[i], why);
     changed->truths_count = 0;
     for (size_t i = 0; i < file->truths_count && !error; i++) {
         const struct drive_truth *truth = &file->truths[i];

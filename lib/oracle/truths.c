@@ -4,7 +4,7 @@
  * could be seen is asked of the model, without noise, by the pattern in which
  * it shows best.
  */
-#include "lib/flash/random/draw.h"
+#include "lib/oracle/oracle.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #include "lib/flash/drive/geometry.h"
 #include "lib/flash/drive/keys.h"
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 static const uint64_t chip_page_most_bytes = 16 * KIB;
 
@@ -47,8 +47,8 @@ static void state_logs(struct drive *drive, bool seen)
     }
     /* Of blocks that share logs only what they are together shows in that. */
     state_number(drive, "log_block", seen && drive->log_set_blocks_count == 1,
-                 draw_block_bytes(drive));
-    state_number(drive, "log_list", seen, draw_logs_usable(drive));
+                 oracle_block_bytes(drive));
+    state_number(drive, "log_list", seen, oracle_logs_usable(drive));
 }
 
 /* What is merged as one is erased as one: who sees the block of a log knows the
@@ -57,13 +57,13 @@ static int state_blocks(struct drive *drive, struct fault *why)
 {
     const bool has_logs = drive->mapping == MAPPING_LOG_BLOCK;
     bool block = false, logs = true;
-    int error = draw_block_seen(drive, &block, why);
+    int error = oracle_block_seen(drive, &block, why);
 
     if (!error && (has_logs || drive->slc_blocks_count))
-        error = draw_logs_seen(drive, &logs, why);
+        error = oracle_logs_seen(drive, &logs, why);
     const bool alone = has_logs && drive->log_set_blocks_count == 1;
     state_number(drive, "clustered_block", block || (alone && logs),
-                 draw_block_bytes(drive));
+                 oracle_block_bytes(drive));
     state_logs(drive, logs);
     return error;
 }
@@ -72,12 +72,12 @@ static int state_page(struct drive *drive, struct fault *why)
 {
     static const char *const types[] = {"SLC", "MLC", "TLC", "QLC"};
     bool page = false, rest = false, levels = false;
-    int error = draw_page_seen(drive, &page, why);
+    int error = oracle_page_seen(drive, &page, why);
 
     if (!error)
-        error = draw_rest_seen(drive, &rest, why);
+        error = oracle_rest_seen(drive, &rest, why);
     if (!error)
-        error = draw_levels_seen(drive, &levels, why);
+        error = oracle_levels_seen(drive, &levels, why);
     state_number(drive, "clustered_page", page, drive->clustered_page_bytes);
     state(drive, "read_modify_write",
           !rest                  ? "unidentifiable"
@@ -104,7 +104,7 @@ static int state_buffers(struct drive *drive, struct fault *why)
         state(drive, "read_buffer", "absent");
         state(drive, "smallest_request", "absent");
     } else {
-        error = draw_read_buffer_seen(drive, &seen, &smallest_seen, why);
+        error = oracle_read_buffer_seen(drive, &seen, &smallest_seen, why);
         state_number(drive, "read_buffer", seen,
                      drive->read_buffer_bytes / page * page);
         if (seen && smallest == 0)
@@ -126,7 +126,7 @@ static int state_buffers(struct drive *drive, struct fault *why)
         return error;
     }
     uint64_t bytes = drive->write_buffer_bytes;
-    error = draw_write_buffer_seen(drive, &seen, &bytes, why);
+    error = oracle_write_buffer_seen(drive, &seen, &bytes, why);
     state_number(drive, "write_buffer", seen, bytes);
     return error;
 }
@@ -137,7 +137,7 @@ static int state_quirks(struct drive *drive, struct fault *why)
     int error = 0;
 
     if (drive->segment_groups_count > 1) {
-        error = draw_groups_seen(drive, &seen, why);
+        error = oracle_groups_seen(drive, &seen, why);
         state_number(drive, "segment_groups", seen,
                      drive->segment_groups_count);
         /* Another group may have its mapping to be fetched as well. */
@@ -149,13 +149,13 @@ static int state_quirks(struct drive *drive, struct fault *why)
         state(drive, "group_switch", "absent");
     }
     if (!error && drive->content_unit_bytes == 0)
-        error = draw_content_would_show(drive, &seen, why);
+        error = oracle_content_would_show(drive, &seen, why);
     if (error || drive->content_unit_bytes == 0) {
         state(drive, "content_dependence", seen ? "false" : "unidentifiable");
         state(drive, "content_unit", seen ? "absent" : "unidentifiable");
         return error;
     }
-    error = draw_content_seen(drive, &seen, &unit_seen, why);
+    error = oracle_content_seen(drive, &seen, &unit_seen, why);
     state(drive, "content_dependence", seen ? "true" : "unidentifiable");
     state_number(drive, "content_unit", unit_seen, drive->content_unit_bytes);
     return error;
@@ -169,8 +169,8 @@ static int state_costs(struct drive *drive, struct fault *why)
 
     if (error)
         return error;
-    draw_costs(&bench, FLASH_READ, &reads);
-    draw_costs(&bench, FLASH_WRITE, &writes);
+    oracle_costs(&bench, FLASH_READ, &reads);
+    oracle_costs(&bench, FLASH_WRITE, &writes);
     state_number(drive, "request_overhead", reads.overhead_seen,
                  (uint64_t)llround(reads.overhead_ns));
     state_number(drive, "read_cost_4k", reads.data_seen,
@@ -189,16 +189,16 @@ static int state_reads(struct drive *drive, struct fault *why)
     struct boundaries_seen boundaries = {SHOWN_PERHAPS, SHOWN_PERHAPS, 0};
     uint64_t bytes = 0;
     bool seen = false;
-    int error = draw_boundaries(drive, &boundaries, why);
+    int error = oracle_boundaries(drive, &boundaries, why);
 
     if (!error)
-        error = draw_read_ahead_seen(drive, &bytes, &seen, why);
+        error = oracle_read_ahead_seen(drive, &bytes, &seen, why);
     state_number(drive, "read_page",
                  boundaries.page == SHOWN &&
                      boundaries.page_bytes <= read_page_most_bytes,
                  boundaries.page_bytes);
     state_number(drive, "read_boundary", boundaries.block == SHOWN,
-                 draw_block_bytes(drive));
+                 oracle_block_bytes(drive));
     if (bytes == 0)
         state(drive, "read_ahead", "absent");
     else
@@ -221,7 +221,7 @@ static int state_mapping(struct drive *drive, struct fault *why)
         return 0;
     }
     if (drive->host_memory_bytes == 0 && reach % MIB == 0)
-        error = draw_mapping_miss(drive, reach, &miss_ns, why);
+        error = oracle_mapping_miss(drive, reach, &miss_ns, why);
     state_number(drive, "mapping_reach", miss_ns > 0, reach);
     state_number(drive, "mapping_miss", miss_ns > 0, miss_ns);
     return error;
@@ -244,7 +244,7 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
 static int state_cache(struct drive *drive, struct fault *why)
 {
     struct cache_seen cache;
-    const int error = draw_fast_cache(drive, &cache, why);
+    const int error = oracle_fast_cache(drive, &cache, why);
 
     if (cache.bytes == 0 && drive->mapping != MAPPING_PAGE &&
         drive->mapping != MAPPING_STRIPED)
@@ -268,7 +268,7 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
                                 struct fault *why)
 {
     struct together together;
-    const int error = draw_together(noisy, &together, why);
+    const int error = oracle_together(noisy, &together, why);
 
     if (error)
         return error;
@@ -282,7 +282,7 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
                  (uint64_t)llround(1e9 / order_ns * (double)bytes));
     state_number(quiet, "random_read_rate", true,
                  (uint64_t)llround(1e9 / random_ns));
-    const uint32_t depth = draw_read_parallelism(&together);
+    const uint32_t depth = oracle_read_parallelism(&together);
     if (depth == 1)
         state(quiet, "read_parallelism", "absent");
     else
@@ -294,7 +294,7 @@ static int state_reads_together(struct drive *quiet, const struct drive *noisy,
 static int state_together(struct drive *drive, struct fault *why)
 {
     struct together together;
-    const int error = draw_together(drive, &together, why);
+    const int error = oracle_together(drive, &together, why);
 
     if (error)
         return error;
@@ -311,7 +311,7 @@ static int state_together(struct drive *drive, struct fault *why)
 static int state_stripe(struct drive *drive, struct fault *why)
 {
     struct stripe_seen seen;
-    const int error = draw_stripe(drive, &seen, why);
+    const int error = oracle_stripe(drive, &seen, why);
 
     if (error)
         return error;
@@ -330,7 +330,7 @@ static int state_stripe(struct drive *drive, struct fault *why)
 static int state_beside(struct drive *drive, struct fault *why)
 {
     struct beside_seen seen;
-    const int error = draw_beside(drive, &seen, why);
+    const int error = oracle_beside(drive, &seen, why);
 
     if (error)
         return error;
@@ -427,8 +427,8 @@ static int state_trim(struct drive *drive, struct fault *why)
 
 static int state_flush(struct drive *drive, struct fault *why)
 {
-    struct draw_flush flush;
-    const int error = draw_flush_seen(drive, &flush, why);
+    struct oracle_flush flush;
+    const int error = oracle_flush_seen(drive, &flush, why);
 
     if (error)
         return error;
@@ -479,7 +479,7 @@ static int no_memory(const struct drive *drive, struct fault *why)
     return fault_set(why, FAULT_OPEN, -ENOMEM, "%s: no memory", drive->name);
 }
 
-int draw_truths_of_noise(struct drive *drive, struct fault *why)
+int oracle_state_of_noise(struct drive *drive, struct fault *why)
 {
     struct drive *drives = malloc(2 * sizeof(*drives));
 
@@ -495,7 +495,7 @@ int draw_truths_of_noise(struct drive *drive, struct fault *why)
     return error;
 }
 
-int draw_truths(struct drive *drive, struct fault *why)
+int oracle_state(struct drive *drive, struct fault *why)
 {
     struct drive *drives = malloc(2 * sizeof(*drives));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which pairs of reads wait for each other: asked of the model. How bytes lie
  * over its banks follows from the keys. */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -141,8 +141,8 @@ static void look(struct bench *bench, const struct lie *lie,
     seen->units_seen = seen->unit_seen && lie->units == lie->all_units;
 }
 
-int draw_stripe(const struct drive *drive, struct stripe_seen *seen,
-                struct fault *why)
+int oracle_stripe(const struct drive *drive, struct stripe_seen *seen,
+                  struct fault *why)
 {
     struct bench bench;
     struct lie lie;

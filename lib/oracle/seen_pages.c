@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static int page_write(const struct drive *drive, uint64_t shift_bytes,
                       uint64_t length_bytes, double *ns, struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes;
-    uint64_t units = draw_block_bytes(drive) / unit;
+    uint64_t units = oracle_block_bytes(drive) / unit;
     uint64_t times[BENCH_REPEATS];
     struct bench bench;
     int error = bench_open(&bench, drive, why);
@@ -46,7 +46,7 @@ static int page_write(const struct drive *drive, uint64_t shift_bytes,
 
 /* Does a shift by a part of the page show, for each part that could be taken
  * for the page? One that costs nothing makes that part as good an answer. */
-int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
+int oracle_page_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes, sectors = unit / 512;
     double aligned = 0, shifted = 0;
@@ -59,7 +59,7 @@ int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
         while (sectors % q == 0)
             sectors /= q;
         error = page_write(drive, unit / q, unit, &shifted, why);
-        *seen = *seen && shifted - aligned >= DRAW_EFFECT_LEAST * shifted;
+        *seen = *seen && shifted - aligned >= ORACLE_EFFECT_LEAST * shifted;
     }
     return error;
 }
@@ -70,7 +70,7 @@ int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why)
  * is read. Asked of the drive with the reading, whether it has it or not: if
  * it would not show, nobody can say that it is not there.
  */
-int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
+int oracle_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     const uint64_t unit = drive->clustered_page_bytes;
     const uint64_t lengths[] = {unit, unit / 2 / 512 * 512, unit - 512};
@@ -82,8 +82,9 @@ int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why)
     for (int i = 0; !error && i < 3; i++)
         error = page_write(&reading, 0, lengths[i], &times[i], why);
     /* Block mapping rewrites the block, however much of a page is new. */
-    *seen = unit <= page_most_bytes && drive->mapping != MAPPING_BLOCK &&
-            fmax(times[1], times[2]) - times[0] >= DRAW_EFFECT_LEAST * times[0];
+    *seen =
+        unit <= page_most_bytes && drive->mapping != MAPPING_BLOCK &&
+        fmax(times[1], times[2]) - times[0] >= ORACLE_EFFECT_LEAST * times[0];
     return error;
 }
 
@@ -122,7 +123,7 @@ static int levels_shown(const struct drive *drive, size_t *levels,
                         struct fault *why)
 {
     uint64_t unit = drive->clustered_page_bytes;
-    uint64_t units = draw_block_bytes(drive) / unit;
+    uint64_t units = oracle_block_bytes(drive) / unit;
     uint64_t *times = calloc(units, sizeof(*times));
     struct bench bench;
 
@@ -145,7 +146,7 @@ static int levels_shown(const struct drive *drive, size_t *levels,
 /* One level is one bit a cell only where two would show: asked of the same
  * drive, but with slow pages. Where a unit has pages of all levels, all units
  * take one time, and nobody can say of how many levels it is made. */
-int draw_levels_seen(const struct drive *drive, bool *seen, struct fault *why)
+int oracle_levels_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     struct drive other = *drive;
     size_t levels = 0;
@@ -176,7 +177,7 @@ static uint64_t cached_bytes(const struct drive *drive)
 static double block_write(struct bench *bench, uint64_t length_bytes)
 {
     uint64_t blocks =
-        bench->drive->capacity_bytes / draw_block_bytes(bench->drive);
+        bench->drive->capacity_bytes / oracle_block_bytes(bench->drive);
     uint64_t rounds = 2 * blocks, counted = rounds - blocks, begin_ns = 0;
 
     for (uint64_t i = 0; i < rounds; i++) {
@@ -188,10 +189,10 @@ static double block_write(struct bench *bench, uint64_t length_bytes)
            ((double)length_bytes * (double)counted);
 }
 
-int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
+int oracle_block_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     enum { BLOCKS = 32 };
-    uint64_t block = draw_block_bytes(drive);
+    uint64_t block = oracle_block_bytes(drive);
     struct drive small = *drive;
     struct bench bench;
 
@@ -205,7 +206,7 @@ int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
         return error;
     double whole = block_write(&bench, block);
     double half = block_write(&bench, block / 2 / 4096 * 4096);
-    *seen = half - whole >= DRAW_EFFECT_LEAST * half;
+    *seen = half - whole >= ORACLE_EFFECT_LEAST * half;
     bench_close(&bench);
     return bench.error;
 }
@@ -216,8 +217,8 @@ int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why)
 static double stream_write(struct bench *bench, uint64_t count)
 {
     uint64_t unit = bench->drive->clustered_page_bytes, total_ns = 0;
-    uint64_t block = draw_block_bytes(bench->drive);
-    uint64_t apart = draw_shared_bytes(bench->drive);
+    uint64_t block = oracle_block_bytes(bench->drive);
+    uint64_t apart = oracle_shared_bytes(bench->drive);
     uint64_t units = block / unit, rounds = units < 16 ? units : 16;
     uint64_t cached = cached_bytes(bench->drive) / unit / count;
     uint64_t first = rounds / 2 + cached, end = rounds + 2 * cached;
@@ -237,7 +238,7 @@ static double stream_write(struct bench *bench, uint64_t count)
  * update of these ever meets a log, and nobody can say how many there are.
  * Where there are none: would some show?
  */
-int draw_logs_seen(const struct drive *given, bool *seen, struct fault *why)
+int oracle_logs_seen(const struct drive *given, bool *seen, struct fault *why)
 {
     const uint64_t some = 4;
     struct drive logs = *given;
@@ -256,18 +257,18 @@ int draw_logs_seen(const struct drive *given, bool *seen, struct fault *why)
     /* Where a block may have several, how many others have one depends on what
      * was written; and nothing is merged where there are enough. */
     if ((drive->log_set_logs_count != 1 && drive->log_blocks_count > 1) ||
-        draw_logs_usable(drive) >=
-            drive->capacity_bytes / draw_shared_bytes(drive))
+        oracle_logs_usable(drive) >=
+            drive->capacity_bytes / oracle_shared_bytes(drive))
         return 0;
     for (uint64_t more = 0; more < 2; more++) {
         int error = bench_open(&bench, drive, why);
         if (error)
             return error;
-        times[more] = stream_write(&bench, draw_logs_usable(drive) + more);
+        times[more] = stream_write(&bench, oracle_logs_usable(drive) + more);
         bench_close(&bench);
         if (bench.error)
             return bench.error;
     }
-    *seen = times[1] - times[0] >= DRAW_EFFECT_LEAST * times[1];
+    *seen = times[1] - times[0] >= ORACLE_EFFECT_LEAST * times[1];
     return 0;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "lib/flash/ftl/mapping.h"
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 /* Smaller ones may be memory that a flush does not empty. */
 static const uint64_t least_bytes = 80 * MIB;
@@ -32,8 +32,8 @@ static double rate_of(uint64_t bytes, const uint64_t ns[2])
                : 1e9 * (double)bytes / all_ns;
 }
 
-int draw_fast_cache(const struct drive *drive, struct cache_seen *cache,
-                    struct fault *why)
+int oracle_fast_cache(const struct drive *drive, struct cache_seen *cache,
+                      struct fault *why)
 {
     struct bench bench;
     uint64_t ns[4] = {0};

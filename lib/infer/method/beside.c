@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/beside.h"
+#include "lib/infer/method/beside.h"
 
 #include <stdlib.h>
 
-#include "lib/base/line.h"
+#include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 
 /* As the kernel writes a file back, and enough for some banks at once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_BASE_PACE_H
-#define SSDPROBE_BASE_PACE_H
+#ifndef SSDPROBE_INFER_PACE_H
+#define SSDPROBE_INFER_PACE_H
 
 #include <stddef.h>
 #include <stdint.h>

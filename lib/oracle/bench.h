@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_FLASH_DRAW_BENCH_H
-#define SSDPROBE_FLASH_DRAW_BENCH_H
+#ifndef SSDPROBE_ORACLE_BENCH_H
+#define SSDPROBE_ORACLE_BENCH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,13 +63,13 @@ void bench_sort(uint64_t times[], size_t count);
 double bench_median(uint64_t times[], size_t count);
 
 /* How many blocks, whichever they are, can have a log at once. */
-uint64_t draw_logs_usable(const struct drive *drive);
+uint64_t oracle_logs_usable(const struct drive *drive);
 
 /* Bytes of neighbouring blocks that share logs: of one where none do. */
-uint64_t draw_shared_bytes(const struct drive *drive);
+uint64_t oracle_shared_bytes(const struct drive *drive);
 
 /* Bytes of a clustered block. */
-uint64_t draw_block_bytes(const struct drive *drive);
+uint64_t oracle_block_bytes(const struct drive *drive);
 /* Where some clustered block begins. */
 uint64_t bench_block(struct bench *bench);
 

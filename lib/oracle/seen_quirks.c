@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@ static const uint64_t content_unit_least_bytes = 1024,
 
 enum { PLACES_COUNT = 5 };
 
-int draw_groups_seen(const struct drive *drive, bool *seen, struct fault *why)
+int oracle_groups_seen(const struct drive *drive, bool *seen, struct fault *why)
 {
     const uint64_t beyond = 4 * MIB;
     uint64_t group = drive->capacity_bytes / drive->segment_groups_count;
@@ -32,7 +32,7 @@ int draw_groups_seen(const struct drive *drive, bool *seen, struct fault *why)
         }
     double near = bench_median(times[0], PLACES_COUNT);
     double far = bench_median(times[1], PLACES_COUNT);
-    *seen = far - near >= DRAW_EFFECT_LEAST * far;
+    *seen = far - near >= ORACLE_EFFECT_LEAST * far;
     bench_close(&bench);
     return bench.error;
 }
@@ -41,7 +41,7 @@ int draw_groups_seen(const struct drive *drive, bool *seen, struct fault *why)
 static uint64_t write_contents(struct bench *bench, const char *contents,
                                uint64_t block, uint64_t at, uint64_t bytes)
 {
-    uint64_t size = draw_block_bytes(bench->drive);
+    uint64_t size = oracle_block_bytes(bench->drive);
 
     bench->data = contents ? contents + at : NULL;
     return bench_act(bench, FLASH_WRITE, block * size + at, bytes);
@@ -57,9 +57,9 @@ static uint64_t write_contents(struct bench *bench, const char *contents,
 static int content_write_ns(const struct drive *drive, const char *contents,
                             double *mean_ns, struct fault *why)
 {
-    uint64_t block = draw_block_bytes(drive);
+    uint64_t block = oracle_block_bytes(drive);
     uint64_t page = drive->clustered_page_bytes;
-    uint64_t blocks = draw_logs_usable(drive) + 1, turns = 4;
+    uint64_t blocks = oracle_logs_usable(drive) + 1, turns = 4;
     struct bench bench;
     int error = bench_open(&bench, drive, why);
 
@@ -83,11 +83,11 @@ static int content_write_ns(const struct drive *drive, const char *contents,
 }
 
 /* Blocks of zeros against others; and with half of the units of zeros. */
-int draw_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
-                      struct fault *why)
+int oracle_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
+                        struct fault *why)
 {
     uint64_t part = drive->content_unit_bytes;
-    uint64_t bytes = draw_block_bytes(drive);
+    uint64_t bytes = oracle_block_bytes(drive);
     double zeros = 0, others = 0, halves = 0;
 
     char *contents = calloc(1, bytes);
@@ -102,17 +102,17 @@ int draw_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
     if (!error)
         error = content_write_ns(drive, contents, &halves, why);
     free(contents);
-    *seen = fabs(others - zeros) >= DRAW_EFFECT_LEAST * others;
+    *seen = fabs(others - zeros) >= ORACLE_EFFECT_LEAST * others;
     *unit_seen = *seen && part >= content_unit_least_bytes &&
                  part <= content_unit_most_bytes &&
-                 fabs(others - halves) >= DRAW_EFFECT_LEAST * others;
+                 fabs(others - halves) >= ORACLE_EFFECT_LEAST * others;
     return error;
 }
 
 /* Would contents show if they mattered? Asked of the same drive, but one that
  * moves pages of zeros for next to nothing. */
-int draw_content_would_show(const struct drive *drive, bool *seen,
-                            struct fault *why)
+int oracle_content_would_show(const struct drive *drive, bool *seen,
+                              struct fault *why)
 {
     struct drive other = *drive;
     struct fault refused;
@@ -123,5 +123,5 @@ int draw_content_would_show(const struct drive *drive, bool *seen,
     *seen = false;
     if (drive_check(&other, &refused))
         return 0; /* such a drive cannot be made */
-    return draw_content_seen(&other, seen, &unit_seen, why);
+    return oracle_content_seen(&other, seen, &unit_seen, why);
 }

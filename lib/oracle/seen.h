@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SSDPROBE_FLASH_DRAW_SEEN_H
-#define SSDPROBE_FLASH_DRAW_SEEN_H
+#ifndef SSDPROBE_ORACLE_SEEN_H
+#define SSDPROBE_ORACLE_SEEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/beside.h"
+#include "lib/infer/method/beside.h"
 #include "lib/base/fault.h"
-#include "lib/base/line.h"
-#include "lib/base/pace.h"
-#include "lib/flash/random/bench.h"
+#include "lib/infer/method/line.h"
+#include "lib/infer/method/pace.h"
+#include "lib/oracle/bench.h"
 #include "lib/flash/drive/drive.h"
 
 /*
@@ -18,36 +18,38 @@
  */
 
 /* An effect that is a smaller share of the time is not seen. */
-#define DRAW_EFFECT_LEAST 0.05
+#define ORACLE_EFFECT_LEAST 0.05
 
-int draw_page_seen(const struct drive *drive, bool *seen, struct fault *why);
-int draw_rest_seen(const struct drive *drive, bool *seen, struct fault *why);
-int draw_levels_seen(const struct drive *drive, bool *seen, struct fault *why);
-int draw_block_seen(const struct drive *drive, bool *seen, struct fault *why);
-int draw_logs_seen(const struct drive *drive, bool *seen, struct fault *why);
+int oracle_page_seen(const struct drive *drive, bool *seen, struct fault *why);
+int oracle_rest_seen(const struct drive *drive, bool *seen, struct fault *why);
+int oracle_levels_seen(const struct drive *drive, bool *seen,
+                       struct fault *why);
+int oracle_block_seen(const struct drive *drive, bool *seen, struct fault *why);
+int oracle_logs_seen(const struct drive *drive, bool *seen, struct fault *why);
 /* `*smallest_seen`: also the smallest request that it keeps. */
-int draw_read_buffer_seen(const struct drive *drive, bool *seen,
-                          bool *smallest_seen, struct fault *why);
+int oracle_read_buffer_seen(const struct drive *drive, bool *seen,
+                            bool *smallest_seen, struct fault *why);
 /* `*bytes`: what it absorbs, which may be more than what it holds. */
-int draw_write_buffer_seen(const struct drive *drive, bool *seen,
-                           uint64_t *bytes, struct fault *why);
-int draw_groups_seen(const struct drive *drive, bool *seen, struct fault *why);
-int draw_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
-                      struct fault *why);
+int oracle_write_buffer_seen(const struct drive *drive, bool *seen,
+                             uint64_t *bytes, struct fault *why);
+int oracle_groups_seen(const struct drive *drive, bool *seen,
+                       struct fault *why);
+int oracle_content_seen(const struct drive *drive, bool *seen, bool *unit_seen,
+                        struct fault *why);
 /* Of a drive to which contents do not matter: would it show if they did? */
-int draw_content_would_show(const struct drive *drive, bool *seen,
-                            struct fault *why);
+int oracle_content_would_show(const struct drive *drive, bool *seen,
+                              struct fault *why);
 
 /* What a flush is, and what it takes behind one write of 4 KiB; and a write
  * with FUA. */
-struct draw_flush {
+struct oracle_flush {
     const char *honesty; /* "real", "free", "write-through" */
     bool honesty_seen;
     double flush_ns, fua_ns;
     bool flush_seen, fua_seen; /* they are one number each */
 };
-int draw_flush_seen(const struct drive *drive, struct draw_flush *seen,
-                    struct fault *why);
+int oracle_flush_seen(const struct drive *drive, struct oracle_flush *seen,
+                      struct fault *why);
 
 /* What requests cost: the line, and which of its parts can be told: neither
  * where the rest hides it, nor where it differs from place to place so much
@@ -57,8 +59,8 @@ struct costs {
     double overhead_ns, data_ns; /* before data, and of 4 KiB of it */
     bool overhead_seen, data_seen;
 };
-void draw_costs(struct bench *bench, enum flash_operation operation,
-                struct costs *costs);
+void oracle_costs(struct bench *bench, enum flash_operation operation,
+                  struct costs *costs);
 
 /* Surely seen, surely not, or neither. */
 enum shown { SHOWN_NOT, SHOWN_PERHAPS, SHOWN };
@@ -67,16 +69,16 @@ struct boundaries_seen {
     enum shown page, block;
     uint64_t page_bytes; /* that one sense brings */
 };
-int draw_boundaries(const struct drive *drive, struct boundaries_seen *seen,
-                    struct fault *why);
+int oracle_boundaries(const struct drive *drive, struct boundaries_seen *seen,
+                      struct fault *why);
 /* How many bytes behind a stream are read ahead, 0: none; and does it show? */
-int draw_read_ahead_seen(const struct drive *drive, uint64_t *bytes, bool *seen,
-                         struct fault *why);
+int oracle_read_ahead_seen(const struct drive *drive, uint64_t *bytes,
+                           bool *seen, struct fault *why);
 
 /* What a read of 4 KiB takes longer over a span of twice that reach; 0: it does
  * not show. */
-int draw_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
-                      uint64_t *miss_ns, struct fault *why);
+int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
+                        uint64_t *miss_ns, struct fault *why);
 
 /* How many bytes of sequential writes a cache of flash takes in, 0: there is
  * none; does its end show; and the rates in it and behind it, in bytes a
@@ -86,19 +88,19 @@ struct cache_seen {
     bool seen;
     double fast_rate, slow_rate;
 };
-int draw_fast_cache(const struct drive *drive, struct cache_seen *cache,
-                    struct fault *why);
+int oracle_fast_cache(const struct drive *drive, struct cache_seen *cache,
+                      struct fault *why);
 
-/* What requests take of which many are under way, as lib/base/pace.h has it, in
+/* What requests take of which many are under way, as lib/infer/method/pace.h has it, in
  * ns a request; 0 where a rate does not stay. */
 struct together {
     double random_ns[PACE_DEPTHS], order_ns[PACE_ORDER_DEPTHS], write_ns;
 };
 /* 0, -ENOMEM, or what the model says. */
-int draw_together(const struct drive *drive, struct together *together,
-                  struct fault *why);
+int oracle_together(const struct drive *drive, struct together *together,
+                    struct fault *why);
 /* The depth beyond which more random reads do not pay; 0: it is not told. */
-uint32_t draw_read_parallelism(const struct together *together);
+uint32_t oracle_read_parallelism(const struct together *together);
 
 /* Over how many banks bytes lie, by the keys, and does that show in pairs of
  * reads sent together? */
@@ -109,10 +111,10 @@ struct stripe_seen {
     uint32_t units;
 };
 /* 0, -ENOMEM, or what the model says. */
-int draw_stripe(const struct drive *drive, struct stripe_seen *seen,
-                struct fault *why);
+int oracle_stripe(const struct drive *drive, struct stripe_seen *seen,
+                  struct fault *why);
 
-/* What a read takes beside writes, as lib/base/beside.h has it. */
+/* What a read takes beside writes, as lib/infer/method/beside.h has it. */
 struct beside_seen {
     double slowdown, share;
     bool slowdown_seen;  /* it is one number */
@@ -120,7 +122,7 @@ struct beside_seen {
                             them; neither: it is not told */
 };
 /* 0, -ENOMEM, or what the model says. */
-int draw_beside(const struct drive *drive, struct beside_seen *seen,
-                struct fault *why);
+int oracle_beside(const struct drive *drive, struct beside_seen *seen,
+                  struct fault *why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/flash/random/seen.h"
+#include "lib/oracle/seen.h"
 
 /* What probes look at. */
 static const uint64_t read_buffer_most_bytes = 16 * MIB,
@@ -50,11 +50,11 @@ static double second_read(struct bench *bench, enum read_order order,
 
 static bool saves(struct bench *bench, uint64_t length_bytes)
 {
-    return second_read(bench, UPWARDS, length_bytes) >= DRAW_EFFECT_LEAST;
+    return second_read(bench, UPWARDS, length_bytes) >= ORACLE_EFFECT_LEAST;
 }
 
-int draw_read_buffer_seen(const struct drive *drive, bool *seen,
-                          bool *smallest_seen, struct fault *why)
+int oracle_read_buffer_seen(const struct drive *drive, bool *seen,
+                            bool *smallest_seen, struct fault *why)
 {
     uint64_t smallest = drive->read_buffer_smallest_request_bytes;
     uint64_t page = drive->page_bytes * drive->superblock_chips_count;
@@ -68,7 +68,7 @@ int draw_read_buffer_seen(const struct drive *drive, bool *seen,
     *seen = drive->read_buffer_bytes <= read_buffer_most_bytes &&
             (saves(&bench, drive->read_buffer_bytes) ||
              second_read(&bench, DOWNWARDS, drive->read_buffer_bytes) >=
-                 DRAW_EFFECT_LEAST);
+                 ORACLE_EFFECT_LEAST);
     *smallest_seen = *seen && smallest > page && saves(&bench, smallest) &&
                      !saves(&bench, smallest - page);
     bench_close(&bench);
@@ -134,7 +134,7 @@ static bool leaves(const struct filling *filling, uint64_t length_bytes,
     double expected =
         parts * filling->part_ns + filling->byte_ns * (double)length_bytes;
     return fill_once(filling, length_bytes, slowly) >
-           (1 + DRAW_EFFECT_LEAST) * expected;
+           (1 + ORACLE_EFFECT_LEAST) * expected;
 }
 
 /*
@@ -191,15 +191,15 @@ static uint64_t absorbed_bytes(struct bench *bench)
 }
 
 /* `bytes` is at first what the keys say. */
-int draw_write_buffer_seen(const struct drive *drive, bool *seen,
-                           uint64_t *bytes, struct fault *why)
+int oracle_write_buffer_seen(const struct drive *drive, bool *seen,
+                             uint64_t *bytes, struct fault *why)
 {
     struct bench bench;
     int error = bench_open(&bench, drive, why);
 
     if (error)
         return error;
-    uint64_t pitch = draw_block_bytes(drive), absorbed = *bytes;
+    uint64_t pitch = oracle_block_bytes(drive), absorbed = *bytes;
     if (drive->write_buffer_drain == DRAIN_EAGER ||
         drive->write_buffer_drain == DRAIN_STEADY) {
         absorbed = absorbed_bytes(&bench);
@@ -216,7 +216,7 @@ int draw_write_buffer_seen(const struct drive *drive, bool *seen,
     *seen = absorbed > 0 && edge <= write_buffer_most_bytes &&
             drive->write_buffer_bypass_bytes < drive->request_limit_bytes &&
             drive->write_buffer_bypass_bytes < edge &&
-            beyond - full - (full - below) >= DRAW_EFFECT_LEAST * full;
+            beyond - full - (full - below) >= ORACLE_EFFECT_LEAST * full;
     bench_close(&bench);
     return bench.error;
 }
