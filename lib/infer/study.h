@@ -226,7 +226,8 @@ double claim_confidence(const struct contrast contrasts[], size_t count,
 /*
  * Decides a claim that a finding of the study's probe stands on. Where it holds
  * returns the finding, whose confidence is the claim's, to be filled in. Else
- * NULL: it says why, which is `unless` of the contrast that fell or stayed open.
+ * NULL: the finding says why, by `unless` of the contrast that fell or stayed
+ * open.
  */
 struct finding *claim_finding(struct study *study, const char *phase,
                               struct contrast contrasts[], size_t count,

@@ -5,10 +5,8 @@
 #include "lib/base/fault.h"
 #include "lib/flash/drive/drive.h"
 
-/*
- * What a probe must find in an emulated drive. Nothing that probes or infers may
- * see this room.
- */
+/* What a probe must find in an emulated drive. Nothing that probes or infers
+ * may see this room. */
 
 /*
  * States in drive->truths what a probe should find, from the drive's keys.
@@ -61,12 +59,12 @@
  *   fua_time           such a write with FUA; if they are one number
  *   *_cost_4k, request_overhead
  *                      the line through requests of six sizes as
- *                      lib/infer/method/line.h has it, if it is one (each time within 8
+ *                      method/line.h has it, if it is one (each time within 8
  *                      % of it) and overhead is a fifth of the smallest
  *                      request, or data of the largest
  *   sequential_*_rate, random_read_rate, read_parallelism
  *                      requests of which many are under way, as
- *                      lib/infer/method/pace.h has it; no depth where one gains about
+ *                      method/pace.h has it; no depth where one gains about
  *                      as much as pays, and no rate of writes that changes
  *   stripe_unit, parallel_units
  *                      which bank a page lies in, by the keys; pairs of reads
@@ -80,7 +78,7 @@
  *   fast_write_rate, sustained_write_rate
  *                      the same, where halves take equally long
  *   read_slowdown, read_priority
- *                      reads beside writes, as lib/infer/method/beside.h has it; no
+ *                      reads beside writes, as method/beside.h has it; no
  *                      slowdown that differs from third to third of the rounds,
  *                      and no priority where reads wait about half as
  *                      much longer as writes, or writes do not wait

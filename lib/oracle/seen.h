@@ -91,8 +91,8 @@ struct cache_seen {
 int oracle_fast_cache(const struct drive *drive, struct cache_seen *cache,
                       struct fault *why);
 
-/* What requests take of which many are under way, as lib/infer/method/pace.h has it, in
- * ns a request; 0 where a rate does not stay. */
+/* What requests take, many at a time, as method/pace.h has it, in ns a request;
+ * 0 where a rate does not stay. */
 struct together {
     double random_ns[PACE_DEPTHS], order_ns[PACE_ORDER_DEPTHS], write_ns;
 };

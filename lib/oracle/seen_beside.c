@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a read takes beside writes, as lib/infer/method/beside.h has it: asked of the
+/* What a read takes beside writes, as method/beside.h has it: asked of the
  * model. */
 #include "lib/oracle/seen.h"
 

@@ -16,8 +16,8 @@
  *
  * Each read follows a nearby one, so that it includes no switch of groups. Each
  * write follows a small one to the same place, which opened its log.
- * lib/infer/method/line.h defines exactly what is measured. The answer is inconclusive
- * if the points lie on no line.
+ * lib/infer/method/line.h defines exactly what is measured. The answer is
+ * inconclusive if the points lie on no line.
  */
 #include "probes/large_request/large_request.h"
 

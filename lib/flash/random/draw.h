@@ -23,9 +23,9 @@ const char *draw_kind_name(size_t index);
 
 /*
  * Draws a drive of `kind` (NULL: the seed chooses a sold one), sets `keys`
- * ("KEY=VALUE, ...", NULL: none). Its truth is not stated: see oracle_state(). The
- * same seed, kind and keys give the same drive. -EINVAL for an unknown kind, and
- * what drive_set() and drive_check() say of the keys.
+ * ("KEY=VALUE, ...", NULL: none). Its truth is not stated: see oracle_state().
+ * The same seed, kind and keys give the same drive. -EINVAL for an unknown
+ * kind, and what drive_set() and drive_check() say of the keys.
  */
 int draw_drive(uint64_t seed, const char *kind, const char *keys,
                struct drive *drive, struct fault *why);

@@ -13,7 +13,6 @@
 #include "lib/base/random.h"
 #include "lib/base/units.h"
 #include "lib/flash/drive/geometry.h"
-#include "lib/flash/drive/keys_table.h"
 #include "lib/flash/ftl/mapping.h"
 #include "lib/flash/random/shares.h"
 
@@ -158,10 +157,11 @@ static int set_keys(struct sold *sold, struct fault *why)
     char value[VALUE_MAX], text[2 * VALUE_MAX];
     int error = 0;
 
-    for (size_t i = 0; i < drive_keys_count && !error; i++) {
-        if (!draw_value(sold, drive_keys[i].name, value))
+    struct drive_key key;
+    for (size_t i = 0; !error && drive_key_at(sold->drive, i, &key); i++) {
+        if (!draw_value(sold, key.name, value))
             continue;
-        snprintf(text, sizeof(text), "%s=%s", drive_keys[i].name, value);
+        snprintf(text, sizeof(text), "%s=%s", key.name, value);
         error = drive_set(sold->drive, text, why);
     }
     return error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is sold: how often a drive has what. Facts and their sources are in the
- * team's drives-sold.md. Behind each row stand its section there ("4": SLC
- * cache) and a grade: A data sheet or measured, B one review, C memory.
+ * team's reference of drives that are sold. Behind each row stand its section
+ * there ("4": SLC cache) and a grade: A data sheet or measured, B one review, C memory.
  */
 #include "lib/flash/random/shares.h"
 

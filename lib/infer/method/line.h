@@ -108,7 +108,7 @@ void line_slopes_without_one(const uint64_t sizes_bytes[LINE_SIZES],
  * What a request costs before its data: the time of one of 4 KiB, `small_ns`,
  * without what 4 KiB of data cost. By the line that is its slope. Where 4 KiB
  * lie off the line, it may as well be what a unit costs between 4 KiB and the
- * smallest of the sizes: the truth is then between `low_ns` and `high_ns`.
+ * smallest of the sizes: the true one is between `low_ns` and `high_ns`.
  */
 struct line_begin {
     double by_line_ns, low_ns, high_ns; /* 0 or more */
