@@ -146,7 +146,7 @@ struct ticket {
 };
 
 /* The memory that writes wait in (interleave_room.c). */
-enum { DRAINING_BITS = 12 };
+enum { DRAINING_BITS = 16 };
 struct room {
     int64_t all_bytes, used_bytes; /* may be given back before it was taken */
     uint64_t gathered_bytes;       /* that wait for the rest of their program */

@@ -2,7 +2,8 @@
 /*
  * What is sold: how often a drive has what. Facts and their sources are in the
  * team's reference of drives that are sold. Behind each row stand its section
- * there ("4": SLC cache) and a grade: A data sheet or measured, B one review, C memory.
+ * there ("4": SLC cache) and a grade: A data sheet or measured, B one review,
+ * C memory.
  */
 #include "lib/flash/random/shares.h"
 
