@@ -275,7 +275,7 @@ ends() {
         bash -c "cat run*/log | grep -q 'nomerges: 0 -> 2' &&
             cat run*/log | grep -q 'contents restored'"
     # On a busy machine no signal may fall between a write and its end.
-    for i in late1 late2 late3; do
+    for i in $((count + 1)) $((count + 2)) $((count + 3)); do
         something_was_written && break
         (change_much "$i") &
         probing=$!
