@@ -7,6 +7,10 @@
 #include "tests/suite_run.h"
 
 /* "inconclusive" is a verdict, and so is "absent". */
+#define KEPT                                                                   \
+    "nvme-660p,channels_count=8,request_limit_bytes=512KiB,"                   \
+    "interface_bytes_per_second=5GB"
+
 static const struct expected {
     const char *drive;
     const struct probe *probe;
@@ -66,6 +70,12 @@ static const struct expected {
      &probe_mapping_reach, "mapping_reach", "1342177280"},
     /* What a read takes longer in another group is no mapping. */
     {"usb-kingston-1g", &probe_mapping_reach, "mapping_reach", "absent"},
+    /* Its mapping is kept, and its data are not: the second read of a place is
+     * faster all the same. */
+    {KEPT ",mapping_cache_bytes=8KiB,mapping_fetch_bytes=1KiB",
+     &probe_read_buffer, "read_buffer", "inconclusive"},
+    {KEPT ",mapping_cache_bytes=0,read_buffer_bytes=4MiB", &probe_read_buffer,
+     "read_buffer", "4194304"},
     {"ssd-a", &probe_wake_up, "sleep_after", "absent"},
     {"ssd-a", &probe_wake_up, "wake_time", "absent"},
     {"plain-disk", &probe_wake_up, "sleep_after", "absent"},

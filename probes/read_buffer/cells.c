@@ -161,6 +161,21 @@ struct contrast read_as(const struct setting *setting,
     return contrast;
 }
 
+enum { TWICE, TOUCHED };
+/* Where no request of the host begins: of a fast link, all that a buffer saves is
+ * what its first page takes. */
+static const uint64_t touch_first_bytes = 100 * KIB;
+
+struct contrast read_touched(const struct contrast *twice)
+{
+    struct contrast contrast = *twice;
+
+    contrast.kind = TOUCHED;
+    snprintf(contrast.name, sizeof(contrast.name), "t%llu",
+             (unsigned long long)twice->size_bytes);
+    return contrast;
+}
+
 /* Asks for one read of a place, with all requests in one cell. Parts end at
  * multiples of their length, which pages divide. Else a page that two parts
  * share would be read twice, and kept longer. If the last part would be too
@@ -199,6 +214,12 @@ void read_emit(struct study *study, const char *phase,
             OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
             round);
         study_ask(study, &away);
+        for (uint64_t at = touch_first_bytes;
+             contrast->kind == TOUCHED && at < length; at += read_touch_bytes) {
+            const struct step touch = placing_unmeasured(
+                OPERATION_READ, offset + at, 4 * KIB, phase, round);
+            study_ask(study, &touch);
+        }
         ask_read(study, phase, contrast, round, offset);
         ask_read(study, phase, contrast, round, offset);
     }

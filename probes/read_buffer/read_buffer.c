@@ -298,6 +298,22 @@ static void say_size(struct read_probe *state, const struct read_shown *shown,
         ahead);
 }
 
+/* Does the drive keep the data, or only where they lie (DFTL)? A page of the
+ * mapping knows megabytes, so no small size shows that. */
+static enum claim claim_data(struct read_probe *state,
+                             const struct contrast *profits)
+{
+    const struct claim_rule rule = {.alpha = search_error,
+                                    .looks = claim_long_looks};
+    struct contrast touched = read_touched(profits);
+
+    if (touched.size_bytes < 4 * read_touch_bytes)
+        return CLAIM_HOLDS;
+    touched.expected = SIDE_ABOVE;
+    touched.low = touched.high = profits->median / 2;
+    return study_claim(&state->study, "mapping", &touched, 1, &rule);
+}
+
 static void conclude_run(struct read_probe *state, struct survey *survey,
                          struct findings *findings)
 {
@@ -350,7 +366,18 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
     else if (claim == CLAIM_HOLDS)
         claim = read_look_again(state, &upper, &shown);
     shown.confidence = fmin(shown.confidence, smallest_confidence);
-    if (claim == CLAIM_HOLDS)
+    const enum claim data = claim == CLAIM_HOLDS
+                                ? claim_data(state, &sizes[survey->last])
+                                : CLAIM_HOLDS;
+    if (data != CLAIM_HOLDS)
+        finding_why(add(findings),
+                    data == CLAIM_FALLS
+                        ? "second reads are faster, but not once short reads "
+                          "have found the place: the drive keeps the mapping, "
+                          "not data"
+                        : "second reads are faster; whether the drive keeps "
+                          "the data or only the mapping was not decided");
+    else if (claim == CLAIM_HOLDS)
         say_size(state, &shown, findings);
     else
         finding_why(add(findings),
