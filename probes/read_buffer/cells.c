@@ -162,9 +162,9 @@ struct contrast read_as(const struct setting *setting,
 }
 
 enum { TWICE, TOUCHED };
-/* Where no request of the host begins: of a fast link, all that a buffer saves is
- * what its first page takes. */
-static const uint64_t touch_first_bytes = 100 * KIB;
+/* Behind the host's first request, and where none begins: over a fast link, all
+ * that a buffer saves is what the first pages take. */
+static const uint64_t touch_first_bytes = 868 * KIB;
 
 struct contrast read_touched(const struct contrast *twice)
 {

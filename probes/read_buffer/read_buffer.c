@@ -307,7 +307,7 @@ static enum claim claim_data(struct read_probe *state,
                                     .looks = claim_long_looks};
     struct contrast touched = read_touched(profits);
 
-    if (touched.size_bytes < 4 * read_touch_bytes)
+    if (touched.size_bytes < 2 * read_touch_bytes)
         return CLAIM_HOLDS;
     touched.expected = SIDE_ABOVE;
     touched.low = touched.high = profits->median / 2;

@@ -354,7 +354,6 @@ static int check_layout(const struct drive *drive, struct fault *why)
 static int check_caches(const struct drive *drive, struct fault *why)
 {
     uint64_t bank_page = drive_page_bytes(drive);
-    uint64_t section = drive_section_bytes(drive);
 
     if ((drive->first_level_bytes || drive->second_level_bytes) &&
         (drive->first_level_bytes < drive->clustered_page_bytes ||
@@ -363,10 +362,10 @@ static int check_caches(const struct drive *drive, struct fault *why)
                          "%s: each level of the write cache must hold a "
                          "clustered page (%" PRIu64 " bytes)",
                          drive->name, drive->clustered_page_bytes);
-    if (drive->slc_blocks_count &&
-        drive->pages_per_block_count / drive->program_levels_count *
-                drive->stripe_banks_count * drive_sections_count(drive) <
-            drive->clustered_page_bytes / section)
+    const uint64_t slc_block = drive->pages_per_block_count /
+                               drive->program_levels_count *
+                               drive->stripe_banks_count * bank_page;
+    if (drive->slc_blocks_count && slc_block < drive->clustered_page_bytes)
         return fault_set(why, FAULT_OPEN, -EINVAL,
                          "%s: a block with one bit a cell does not hold a "
                          "clustered page",

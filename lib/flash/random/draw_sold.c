@@ -28,8 +28,9 @@ enum { BLOCKS_LEAST = 400, LOG_UNITS_LEAST = 32 };
 /* Programs of a die that a buffer has room for. */
 enum { PROGRAMS_BUFFERED = 2 };
 
-/* Parts of a mapping cache that are fetched apart, at least. */
-enum { FETCHES_LEAST = 8, FETCH_LEAST_BYTES = 64, FETCH_MOST_BYTES = 4096 };
+/* A mapping cache holds so many pages of the mapping, which are made smaller for
+ * that; but a page knows a MiB, as no sold one knows less. */
+enum { FETCHES_LEAST = 8, FETCH_LEAST_BYTES = 1024, FETCH_MOST_BYTES = 4096 };
 
 enum { VALUE_MAX = 48 };
 
@@ -74,9 +75,9 @@ static double number_of(const char *text)
 
     if (parse_real(text, &real) == 0)
         return real;
-    if (parse_ns(text, &whole) && parse_bytes(text, &whole))
-        assert(!"the table has a number that is none");
-    return (double)whole;
+    const int error = parse_ns(text, &whole) ? parse_bytes(text, &whole) : 0;
+    assert(error == 0); /* or the table has a number that is none */
+    return error ? 0 : (double)whole;
 }
 
 /* What one of the values is, which begins at `text`: a word, a number, or any
@@ -134,9 +135,9 @@ static double number(const struct sold *sold, const char *name)
 {
     char value[VALUE_MAX];
 
-    if (!draw_value(sold, name, value))
-        assert(!"the table does not have it");
-    return number_of(value);
+    const bool has_row = draw_value(sold, name, value);
+    assert(has_row);
+    return has_row ? number_of(value) : 0;
 }
 
 static uint64_t count_of(const struct sold *sold, const char *name)
@@ -349,7 +350,7 @@ static void draw_map_cache(const struct sold *sold)
     uint64_t fetch = power_below(own / FETCHES_LEAST);
     fetch = smaller_of(larger_of(fetch, FETCH_LEAST_BYTES), FETCH_MOST_BYTES);
     drive->mapping_fetch_bytes = fetch;
-    drive->mapping_cache_bytes = larger_of(down_to(own, fetch), fetch);
+    drive->mapping_cache_bytes = larger_of(down_to(own, fetch), 2 * fetch);
     drive->host_memory_bytes = down_to(host, fetch);
 }
 
