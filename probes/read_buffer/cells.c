@@ -162,8 +162,8 @@ struct contrast read_as(const struct setting *setting,
 }
 
 enum { TWICE, TOUCHED };
-/* Behind the host's first request, and where none begins: over a fast link, all
- * that a buffer saves is what the first pages take. */
+/* Behind the host's first request, and where none begins: all that a buffer
+ * behind a slow link saves is what the first pages take. */
 static const uint64_t touch_first_bytes = 868 * KIB;
 
 struct contrast read_touched(const struct contrast *twice)

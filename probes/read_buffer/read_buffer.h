@@ -53,8 +53,8 @@ struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
                            enum side expected);
 
 /* The same after short reads of the place, so far apart that they bring little
- * of it. Where the drive had to fetch what it knows of the place, they did that:
- * so only what is kept of the data makes the second read faster. */
+ * of it. Where the drive had to fetch the mapping of the place, they did that:
+ * so only data that are kept make the second read faster. */
 static const uint64_t read_touch_bytes = MIB;
 struct contrast read_touched(const struct contrast *twice);
 
