@@ -28,8 +28,8 @@ enum { BLOCKS_LEAST = 400, LOG_UNITS_LEAST = 32 };
 /* Programs of a die that a buffer has room for. */
 enum { PROGRAMS_BUFFERED = 2 };
 
-/* A mapping cache holds so many pages of the mapping. They are made smaller, but
- * know a MiB: no sold one knows less. */
+/* A mapping cache holds so many pages of the mapping. They are made smaller,
+ * but know a MiB: no sold one knows less. */
 enum { FETCHES_LEAST = 8, FETCH_LEAST_BYTES = 1024, FETCH_MOST_BYTES = 4096 };
 
 enum { VALUE_MAX = 48 };
