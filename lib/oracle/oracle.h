@@ -75,8 +75,6 @@
  *   fast_cache         sequential writes, as long as the cache of a drive that
  *                      is full, and beyond it; a cache below 80 MiB is
  *                      unidentifiable
- *   fast_write_rate, sustained_write_rate
- *                      the same, where halves take equally long
  *   read_slowdown, read_priority
  *                      reads beside writes, as method/beside.h has it; no
  *                      slowdown that differs from third to third of the rounds,

@@ -81,15 +81,9 @@ int oracle_mapping_miss(const struct drive *drive, uint64_t reach_bytes,
                         uint64_t *miss_ns, struct fault *why);
 
 /* How many bytes of sequential writes a cache of flash takes in, 0: there is
- * none; does its end show; and the rates in it and behind it, in bytes a
- * second, 0: it changes. */
-struct cache_seen {
-    uint64_t bytes;
-    bool seen;
-    double fast_rate, slow_rate;
-};
-int oracle_fast_cache(const struct drive *drive, struct cache_seen *cache,
-                      struct fault *why);
+ * none; and does its end show? */
+int oracle_fast_cache(const struct drive *drive, uint64_t *size_bytes,
+                      bool *seen, struct fault *why);
 
 /* What requests take, many at a time, as method/pace.h has it, in ns a request;
  * 0 where a rate does not stay. */

@@ -243,21 +243,15 @@ static void state_sleep(struct drive *quiet, const struct drive *drive)
  * cache. */
 static int state_cache(struct drive *drive, struct fault *why)
 {
-    struct cache_seen cache;
-    const int error = oracle_fast_cache(drive, &cache, why);
+    uint64_t bytes = 0;
+    bool seen = false;
+    const int error = oracle_fast_cache(drive, &bytes, &seen, why);
 
-    if (cache.bytes == 0 && drive->mapping != MAPPING_PAGE &&
+    if (bytes == 0 && drive->mapping != MAPPING_PAGE &&
         drive->mapping != MAPPING_STRIPED)
         state(drive, "fast_cache", "absent");
     else
-        state_number(drive, "fast_cache", cache.seen, cache.bytes);
-    if (cache.bytes == 0)
-        return error;
-    state_number(drive, "fast_write_rate", cache.seen && cache.fast_rate > 0,
-                 (uint64_t)llround(cache.fast_rate));
-    state_number(drive, "sustained_write_rate",
-                 cache.seen && cache.slow_rate > 0,
-                 (uint64_t)llround(cache.slow_rate));
+        state_number(drive, "fast_cache", seen, bytes);
     return error;
 }
 
