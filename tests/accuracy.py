@@ -501,8 +501,8 @@ def least_known(tally):
         if kind == "all" and seen:
             rows.append((seen - row["answered"], seen, parameter, row["wrong"]))
     rows.sort(key=lambda row: (-row[0], row[2]))
-    return ["", "## What is told least", "",
-            "| parameter | drives that show it | not told | stated wrongly |",
+    return ["", "## Least known", "",
+            "| parameter | drives that show it | open or wrong | stated wrongly |",
             "| --- | ---: | ---: | ---: |"] + [
                 "| `%s` | %d | %d | %d |" % (parameter, seen, lost, wrong)
                 for lost, seen, parameter, wrong in rows[:10]]
