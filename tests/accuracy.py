@@ -520,7 +520,8 @@ def write_page(tallies, options):
          options.kind or ", ".join(KINDS), options.first,
          options.first + options.drives - 1), "",
         "*Answered* counts what a probe could see in a drive: exact, or rightly "
-        "absent. All else is wrong, or inconclusive.", "",
+        "absent. All else is wrong, or inconclusive. *Wrong* also counts a value "
+        "that was stated where no probe could see it.", "",
         "| noise | answered | stated | wrong | wrong at 99 % or more |",
         "| --- | ---: | ---: | ---: | ---: |"]
     for noise, tally in tallies.items():

@@ -565,7 +565,7 @@ check "diff: a page with the figures of both" bash -c \
     "'$ssdprobe' diff rate-a rate-b --output=both.html | cmp - \
         <('$ssdprobe' diff rate-a rate-b)"
 check "each with both drives" "$python" both.py both.html 2 ssd-a nvme-tlc
-check "and who cannot see them is told" grep -q \
+check "and a screen reader says so" grep -q \
     'aria-label="Figure: throughput of ssd-a and nvme-tlc"' both.html
 check "with the findings of both, the better one marked" grep -q \
     '>[0-9]*k IOPS \*</td>' both.html

@@ -349,9 +349,8 @@ static const struct option_row options[] = {
      "Which drive or workload: the same number gives the same one",
      RANDOM | STUDY, "Drawing"},
     {OPTION_KIND, "kind", 0, "nvme|sata|card|stick|old|ssd|usb|sd|emmc",
-     "Only drives of this kind: as they are sold, or as they were in 2010 "
-     "(old: "
-     "any of ssd, usb, sd, emmc); otherwise the seed chooses one that is sold",
+     "Only drives of this kind: as they are sold, or as they were in 2010 (old "
+     "is any of ssd, usb, sd, emmc). Without it the seed chooses a sold kind",
      RANDOM, "Drawing"},
     {OPTION_KEYS, "keys", 0, "KEY=VALUE[,...]",
      "Set these keys of the drive that was drawn; what a probe should find "

@@ -6,9 +6,9 @@ pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3)
 file(GLOB_RECURSE flashemu_sources CONFIGURE_DEPENDS
      cmd/flashemu/*.c cmd/common/*.c)
 add_executable(flashemu ${flashemu_sources})
-target_link_libraries(flashemu PRIVATE ssd_oracle ssd_study ssd_device PkgConfig::FUSE3
-                      PkgConfig::URING
-                      PkgConfig::JSONC Threads::Threads)
+target_link_libraries(flashemu PRIVATE ssd_oracle ssd_study ssd_device
+                      PkgConfig::FUSE3 PkgConfig::URING PkgConfig::JSONC
+                      Threads::Threads)
 
 # Where nbdkit's headers are: package nbdkit-plugin-dev. nbdkit brings the
 # functions that the plugin calls.

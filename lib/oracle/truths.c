@@ -206,8 +206,8 @@ static int state_reads(struct drive *drive, struct fault *why)
     return error;
 }
 
-/* A cache of the mapping reaches as far as the units that its entries know, of
- * 4 bytes each; what the host's memory adds is nearly as quick. */
+/* A cache of the mapping reaches as far as the units that its entries know.
+ * What the host's memory adds is nearly as quick. */
 static int state_mapping(struct drive *drive, struct fault *why)
 {
     const uint64_t reach = drive_mapping_reach_bytes(drive);

@@ -183,7 +183,6 @@ static uint64_t serve_read(struct flash *flash,
 static uint64_t serve_flush(struct flash *flash, uint64_t begin_ns)
 {
     uint64_t done = begin_ns + serve_lasting(flash, flash->drive.flush_ns);
-
     const bool has_work = flash->wrote;
 
     flash->passes_buffer = flash->wrote = false;

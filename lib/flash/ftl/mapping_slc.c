@@ -206,8 +206,7 @@ static uint64_t write_past(struct slc_mapping *map, uint64_t unit,
 
     while (map->gives_back && map->filled > blocks_now(map))
         begin_ns = fold_for_room(map, begin_ns);
-    table_put(&map->slot_of_unit, unit, NOWHERE);
-    /* What it did not cover was read. */
+    forget(map, unit); /* what it did not cover was read */
     const uint64_t done =
         behind->ops->write(behind, unit, 0, behind->unit_bytes, begin_ns);
     behind->ops->locate(behind, unit, 0, &map->past_block, &page);
