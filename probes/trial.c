@@ -7,24 +7,54 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 
 enum { ARMS_MAX = 4 };
 
+/* A number of a name, in the unit that its word in the braces ends in. */
+static uint64_t shown_as(uint64_t number, const char *brace)
+{
+    static const struct {
+        const char *ends;
+        uint64_t bytes;
+    } units[] = {{"_kib}", KIB}, {"_mib}", MIB}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strncmp(brace - 4, units[i].ends, 5) == 0)
+            return number / units[i].bytes;
+    return number;
+}
+
 struct contrast trial_of(const struct trial_kind *kind, uint64_t first,
                          uint64_t second, uint64_t third)
 {
     struct contrast contrast = {.trial = kind, .n = {first, second, third}};
-    size_t used = 0;
+    size_t used = 0, number = 0;
 
-    used += (size_t)snprintf(contrast.name, sizeof(contrast.name), "%s",
-                             kind->name);
-    for (size_t i = 0; i < TRIAL_NUMBERS && kind->numbers[i]; i++)
+    for (const char *at = kind->name; *at; at++) {
+        assert(used + 1 < sizeof(contrast.name));
+        if (*at != '{') {
+            contrast.name[used++] = *at;
+            continue;
+        }
+        at = strchr(at, '}');
         used +=
             (size_t)snprintf(contrast.name + used, sizeof(contrast.name) - used,
-                             "%s%" PRIu64, i ? "-" : "", contrast.n[i]);
+                             "%" PRIu64, shown_as(contrast.n[number++], at));
+    }
     assert(used < sizeof(contrast.name));
+    return contrast;
+}
+
+struct contrast trial_expect(struct contrast contrast, enum side expected,
+                             double low, double high, const char *unless)
+{
+    contrast.expected = expected;
+    contrast.low = low;
+    contrast.high = high;
+    contrast.unless = unless;
     return contrast;
 }
 
@@ -33,10 +63,14 @@ void trial_emit(struct study *study, const char *phase,
                 struct random *random)
 {
     const struct trial_kind *kind = contrast->trial;
-    const size_t arms = strlen(kind->arms);
+    const size_t arms = kind->arms ? strlen(kind->arms) : 0;
     const struct trial trial = {study, phase, contrast, round, random};
     size_t order[ARMS_MAX] = {0, 1};
 
+    if (kind->round) {
+        kind->round(&trial);
+        return;
+    }
     assert(arms <= ARMS_MAX);
     for (uint32_t i = 0; i < kind->sent; i++) {
         if (arms == 2) {
@@ -50,25 +84,58 @@ void trial_emit(struct study *study, const char *phase,
     }
 }
 
+struct trial trial_round(const struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round)
+{
+    /* To look at rows changes nothing; who sends has the study itself. */
+    return (struct trial){(struct study *)(uintptr_t)study, phase, contrast,
+                          round, NULL};
+}
+
 bool trial_value(const struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random, double *ratio)
 {
     const struct trial_kind *kind = contrast->trial;
     const uint32_t count = kind->sent * (kind->timed ? kind->timed : 1);
+    struct trial trial = trial_round(study, phase, contrast, round);
     double sums[ARMS_MAX] = {0}, ns[STATS_MAX];
 
-    (void)random;
+    trial.random = random;
+    if (kind->ratio)
+        return kind->ratio(&trial, ratio);
     assert(count <= STATS_MAX);
     for (size_t i = 0; kind->arms[i]; i++) {
-        if (!placing_ns(study, phase, contrast, kind->arms[i], round, count,
-                        ns))
+        if (!trial_ns(&trial, kind->arms[i], count, ns))
             return false;
         if (kind->sum)
             sums[i] = kind->sum(ns, count);
     }
     *ratio = kind->sum ? log(sums[1] / sums[0]) : 0;
     return true;
+}
+
+const struct timing *trial_rows(const struct trial *trial, char arm,
+                                uint32_t count)
+{
+    return placing_rows(trial->study, trial->phase, trial->contrast, arm,
+                        trial->round, count);
+}
+
+bool trial_ns(const struct trial *trial, char arm, uint32_t count, double ns[])
+{
+    return placing_ns(trial->study, trial->phase, trial->contrast, arm,
+                      trial->round, count, ns);
+}
+
+bool trial_flushed_ns(const struct trial *trial, char arm, uint32_t count,
+                      double ns[])
+{
+    const struct timing *rows = trial_rows(trial, arm, 2 * count);
+
+    for (uint32_t i = 0; rows && i < count; i++)
+        ns[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
+    return rows != NULL;
 }
 
 uint64_t trial_place(const struct trial *trial, uint64_t pitch_bytes,
@@ -95,30 +162,47 @@ uint64_t trial_anywhere(const struct trial *trial, uint64_t pitch_bytes)
                pitch_bytes;
 }
 
-void trial_read(const struct trial *trial, uint64_t at_bytes,
-                uint64_t length_bytes)
+void trial_ask(const struct trial *trial, char arm, struct step step)
 {
-    const struct step step = placing_unmeasured(
-        OPERATION_READ, at_bytes, length_bytes, trial->phase, trial->round);
+    const struct step labelled =
+        arm ? placing_step(step.operation, 0, 0, trial->phase, trial->contrast,
+                           arm, trial->round)
+            : placing_unmeasured(step.operation, 0, 0, trial->phase,
+                                 trial->round);
 
-    study_ask(trial->study, &step);
-}
-
-void trial_pause(const struct trial *trial, uint64_t ns)
-{
-    struct step step =
-        placing_unmeasured(OPERATION_IDLE, 0, 0, trial->phase, trial->round);
-
-    step.idle_ns = ns;
+    step.label = labelled.label;
     study_ask(trial->study, &step);
 }
 
 void trial_time(const struct trial *trial, char arm, enum operation operation,
                 uint64_t at_bytes, uint64_t length_bytes)
 {
-    const struct step step =
-        placing_step(operation, at_bytes, length_bytes, trial->phase,
-                     trial->contrast, arm, trial->round);
+    trial_ask(trial, arm,
+              (struct step){.operation = operation,
+                            .offset_bytes = at_bytes,
+                            .length_bytes = length_bytes});
+}
 
-    study_ask(trial->study, &step);
+void trial_flush(const struct trial *trial, char arm)
+{
+    trial_ask(trial, arm, (struct step){.operation = OPERATION_FLUSH});
+}
+
+void trial_write_flushed(const struct trial *trial, char arm, uint64_t at_bytes,
+                         uint64_t length_bytes)
+{
+    trial_time(trial, arm, OPERATION_WRITE, at_bytes, length_bytes);
+    trial_flush(trial, arm);
+}
+
+void trial_read(const struct trial *trial, uint64_t at_bytes,
+                uint64_t length_bytes)
+{
+    trial_time(trial, '\0', OPERATION_READ, at_bytes, length_bytes);
+}
+
+void trial_pause(const struct trial *trial, uint64_t ns)
+{
+    trial_ask(trial, '\0',
+              (struct step){.operation = OPERATION_IDLE, .idle_ns = ns});
 }

@@ -9,11 +9,11 @@
 
 /*
  * An experiment as a row: what its arms are, what each sends, how often in a
- * round, and how the times of an arm become one number. A probe's struct
- * study_ops has trial_emit and trial_value; its contrasts come from trial_of().
+ * round, and how the times of an arm become one number. A probe of experiments
+ * is a TRIAL_PROBE; its contrasts come from trial_of().
  */
 
-/* A round that is being asked for. */
+/* A round that is asked for, or looked at; then `random` may be NULL. */
 struct trial {
     struct study *study;
     const char *phase;
@@ -23,21 +23,34 @@ struct trial {
 };
 
 struct trial_kind {
-    const char *name; /* "gap": the cells of n[0] = 4096 are "gap4096-a", ... */
-    /* What n[] holds, each with its unit; NULL behind the last. */
-    const char *numbers[TRIAL_NUMBERS];
+    /* "gap{gap_kib}": the cells of n[0] = 4096 are "gap4-a" and "gap4-b". What
+     * n[] holds is in braces, in its order; what ends in _kib or _mib is shown
+     * so. Kinds of one name share their rows, if they have them in common. */
+    const char *name;
     const char *arms; /* a letter each; of two, the ratio is second to first */
     uint32_t sent;    /* how often each arm is sent in a round */
     uint32_t timed;   /* requests that are timed each time; 0 is 1 */
     void (*send)(const struct trial *trial, char arm);
+    /* In place of these: sends the whole round. */
+    void (*round)(const struct trial *trial);
     /* The times of an arm, `sent` * `timed` of them, as one. NULL: a round has
      * no ratio, only rows. */
     double (*sum)(const double ns[], size_t count);
+    /* In place of that: what a round says. False while rows are missing. */
+    bool (*ratio)(const struct trial *trial, double *ratio);
 };
+
+#define TRIAL_PROBE(state, think_)                                             \
+    STUDY_PROBE(state, .think = (think_), .emit = trial_emit,                  \
+                .value = trial_value)
 
 /* A contrast of this kind with these numbers; 0 behind those that it has. */
 struct contrast trial_of(const struct trial_kind *kind, uint64_t first,
                          uint64_t second, uint64_t third);
+/* That is expected on a side of `low`, and of `high`. `unless` it is: why
+ * nothing follows. */
+struct contrast trial_expect(struct contrast contrast, enum side expected,
+                             double low, double high, const char *unless);
 
 /* Sends each arm so often, in an order that is left to chance each time. */
 study_emit trial_emit;
@@ -45,6 +58,18 @@ study_emit trial_emit;
 /* The log ratio of the arms; 0 where the kind has none. False while rows are
  * missing. */
 study_value trial_value;
+
+/* What the claim that a look at these rounds belongs to has them named. */
+struct trial trial_round(const struct study *study, const char *phase,
+                         const struct contrast *contrast, uint32_t round);
+
+/* The rows of an arm, and what each took; NULL and false: not all are there. */
+const struct timing *trial_rows(const struct trial *trial, char arm,
+                                uint32_t count);
+bool trial_ns(const struct trial *trial, char arm, uint32_t count, double ns[]);
+/* Of writes with a flush behind each, what both took. */
+bool trial_flushed_ns(const struct trial *trial, char arm, uint32_t count,
+                      double ns[]);
 
 /* A multiple of `pitch_bytes` at random, from which `span_bytes` follow in the
  * region. */
@@ -54,13 +79,18 @@ uint64_t trial_place(const struct trial *trial, uint64_t pitch_bytes,
 /* A multiple of `pitch_bytes` from the region's beginning at random. */
 uint64_t trial_anywhere(const struct trial *trial, uint64_t pitch_bytes);
 
-/* Prepares: has no cell. */
+/* Is timed, as the arm's; arm 0: prepares, has no cell. */
+void trial_ask(const struct trial *trial, char arm, struct step step);
+void trial_time(const struct trial *trial, char arm, enum operation operation,
+                uint64_t at_bytes, uint64_t length_bytes);
+void trial_flush(const struct trial *trial, char arm);
+/* A write and a flush behind it. */
+void trial_write_flushed(const struct trial *trial, char arm, uint64_t at_bytes,
+                         uint64_t length_bytes);
+
+/* Prepares. */
 void trial_read(const struct trial *trial, uint64_t at_bytes,
                 uint64_t length_bytes);
 void trial_pause(const struct trial *trial, uint64_t ns);
-
-/* Is timed, as the arm's. */
-void trial_time(const struct trial *trial, char arm, enum operation operation,
-                uint64_t at_bytes, uint64_t length_bytes);
 
 #endif

@@ -144,6 +144,31 @@ void *study_alloc(struct study *study, size_t bytes)
     return memory->bytes;
 }
 
+const char *study_text(struct study *study, const char *format, ...)
+{
+    enum { TEXT_MAX = 256 };
+    char *text = study_alloc(study, TEXT_MAX);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, TEXT_MAX, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+enum { QUANTITY_MAX = 24 };
+
+const char *study_bytes(struct study *study, uint64_t bytes)
+{
+    return format_bytes(bytes, study_alloc(study, QUANTITY_MAX), QUANTITY_MAX);
+}
+
+const char *study_ns(struct study *study, double ns)
+{
+    return format_ns((uint64_t)ns, study_alloc(study, QUANTITY_MAX),
+                     QUANTITY_MAX);
+}
+
 static void free_memory(struct study *study)
 {
     struct study_memory *memory = study->memory;

@@ -34,7 +34,7 @@ enum side {
     SIDE_BELOW  /* the whole interval lies below `high` */
 };
 
-enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 512, TRIAL_NUMBERS = 3 };
+enum { CONTRAST_NAME_MAX = 32, CONTRAST_ROUNDS_MAX = 512, TRIAL_NUMBERS = 4 };
 
 struct trial_kind; /* probes/trial.h */
 
@@ -155,6 +155,12 @@ _Noreturn void study_fail(struct study *study);
 /* Zeroed memory for the rest of the reasoning, which the study frees at its
  * end. Never NULL: it leaves if there is none. */
 void *study_alloc(struct study *study, size_t bytes);
+
+/* Text in such memory: as printf has it, a size, and a time. */
+const char *study_text(struct study *study, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *study_bytes(struct study *study, uint64_t bytes);
+const char *study_ns(struct study *study, double ns);
 
 /* Each parameter that the probe answers is inconclusive, for this reason. */
 void study_say_open(const struct probe *probe, struct findings *findings,

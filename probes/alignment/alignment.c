@@ -95,11 +95,8 @@ static void send(const struct trial *trial, char arm)
     trial_time(trial, arm, OPERATION_READ, at, bytes);
 }
 
-static const struct trial_kind align_kind = {.name = "align",
-                                             .numbers = {"align_bytes"},
-                                             .arms = sides,
-                                             .sent = PLACES,
-                                             .send = send};
+static const struct trial_kind align_kind = {
+    .name = "align{align_bytes}", .arms = sides, .sent = PLACES, .send = send};
 
 static double median_of(const struct study *study, const char *phase,
                         const struct contrast *level, enum side_of side,
@@ -289,6 +286,5 @@ const struct probe probe_alignment = {
     .answers = {"read_boundary", "read_page"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct state, .think = think, .emit = trial_emit,
-                .value = trial_value),
+    TRIAL_PROBE(struct state, think),
 };

@@ -99,20 +99,17 @@ static void send_at_once(const struct trial *trial, char arm)
 
 /* Arm a is the stream. Arm b is its reads in descending order, or as much of
  * its end as one request takes. */
-static const struct trial_kind gap_kind = {.name = "gap",
-                                           .numbers = {"gap_bytes"},
+static const struct trial_kind gap_kind = {.name = "gap{gap_bytes}",
                                            .arms = "ab",
                                            .sent = REPEATS,
                                            .send = send_short,
                                            .sum = stats_median},
-                               long_kind = {.name = "long",
-                                            .numbers = {"gap_bytes"},
+                               long_kind = {.name = "long{gap_bytes}",
                                             .arms = "ab",
                                             .sent = REPEATS,
                                             .send = send_long,
                                             .sum = stats_median},
-                               once_kind = {.name = "once",
-                                            .numbers = {"gap_bytes"},
+                               once_kind = {.name = "once{gap_bytes}",
                                             .arms = "ab",
                                             .sent = REPEATS,
                                             .send = send_at_once,
@@ -276,6 +273,5 @@ const struct probe probe_read_ahead = {
     .by_operation = true,
     .answers = {"read_ahead"},
     .plan = plan,
-    STUDY_PROBE(struct study, .think = think, .emit = trial_emit,
-                .value = trial_value),
+    TRIAL_PROBE(struct study, think),
 };

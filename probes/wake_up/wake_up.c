@@ -56,8 +56,7 @@ static void send(const struct trial *trial, char arm)
                    bytes);
 }
 
-static const struct trial_kind pause_kind = {.name = "pause",
-                                             .numbers = {"pause_us"},
+static const struct trial_kind pause_kind = {.name = "pause{pause_us}",
                                              .arms = "a",
                                              .sent = 1,
                                              .timed = READS,
@@ -288,6 +287,5 @@ const struct probe probe_wake_up = {
     .region_min_bytes = MIB,
     .answers = {"sleep_after", "wake_time"},
     .plan = plan,
-    STUDY_PROBE(struct study, .think = think, .emit = trial_emit,
-                .value = trial_value),
+    TRIAL_PROBE(struct study, think),
 };
