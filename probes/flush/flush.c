@@ -24,11 +24,11 @@
 #include "probes/flush/flush.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/flushing.h"
 #include "probes/probes.h"
 #include "probes/times.h"
+#include "probes/trial.h"
 
 /* A flush that has a page to wait for takes longer than one that has not by
  * more than a read takes: so much of a read, as a log ratio, may be chance. */
@@ -62,6 +62,8 @@ static const int64_t commit_most_ns = 10000000;
 
 /* What is known of it in the end. */
 struct known {
+    struct study *study;
+    struct findings *findings;
     struct flushing flushing;
     struct contrast works[CONTRASTS];
     uint32_t rounds_count;
@@ -69,9 +71,15 @@ struct known {
 
 /* ---- honesty ------------------------------------------------------------ */
 
-static struct finding *add(struct findings *findings, const char *parameter)
+static struct finding *add(const struct known *known, const char *parameter)
 {
-    return findings_add(findings, "flush", parameter);
+    return findings_add(known->findings, "flush", parameter);
+}
+
+static const char *written(const struct known *known,
+                           const struct contrast *work)
+{
+    return study_bytes(known->study, flush_bytes((enum flush_what)work->n[0]));
 }
 
 /* The one behind which it takes longest, of those on that side; NULL: none. */
@@ -87,18 +95,14 @@ static const struct contrast *on_side(const struct known *known, enum side side)
 }
 
 static void say_real(const struct known *known, const struct contrast *most,
-                     struct findings *findings)
+                     struct finding *finding)
 {
-    struct finding *finding = add(findings, "flush_honesty");
-    char bytes[24];
-
-    format_bytes(most->size_bytes, bytes, sizeof(bytes));
     if (known->flushing.than_read) {
         finding_why(finding,
                     "a flush after %s takes longer than one after nothing, but "
                     "a flushed write completes before the same amount could be "
                     "read: so it may not be flash that the flush waits for",
-                    bytes);
+                    written(known, most));
         return;
     }
     finding_found(finding, value_text("real"),
@@ -107,26 +111,11 @@ static void say_real(const struct known *known, const struct contrast *most,
                 "a flush after %s takes longer than one after nothing, by %.2f "
                 "times a read with its flush, and a flushed write is never "
                 "quicker than a read of the same size",
-                bytes, exp(most->median) - 1);
+                written(known, most), exp(most->median) - 1);
 }
 
-/* A drive that takes long to fetch each page may read more slowly than it
- * programs, and one that cleans writes more slowly without a rest. */
-static void say_both(const struct contrast *most, const char *cause,
-                     struct findings *findings)
+static void say_idle(const struct known *known, struct finding *finding)
 {
-    char bytes[24];
-
-    finding_why(
-        add(findings, "flush_honesty"),
-        "two signs contradict each other. First: %s. Second: a flush after %s "
-        "takes longer than one after nothing, as an honest flush does",
-        cause, format_bytes(most->size_bytes, bytes, sizeof(bytes)));
-}
-
-static void say_idle(const struct known *known, struct findings *findings)
-{
-    struct finding *finding = add(findings, "flush_honesty");
     const struct contrast *beside = &known->works[BESIDE];
     const struct contrast *beside_long = &known->works[BESIDE_LONG];
 
@@ -150,29 +139,36 @@ static void say_idle(const struct known *known, struct findings *findings)
                 exp(beside->median), exp(beside_long->median));
 }
 
-static void say_honesty(const struct known *known, struct findings *findings)
+/* Two signs may contradict each other: a drive that takes long to fetch each
+ * page may read more slowly than it programs, and one that cleans writes more
+ * slowly without a rest. */
+static void say_honesty(const struct known *known)
 {
     /* That no flash programs faster than it reads is not tested. */
     const double free_confidence = 0.95;
     const struct contrast *works = on_side(known, SIDE_ABOVE);
     const struct contrast *open = on_side(known, SIDE_OPEN);
+    struct finding *finding = add(known, "flush_honesty");
     char cause[200];
 
     if (flushing_is_untrue(&known->flushing, cause, sizeof(cause)) && works) {
-        say_both(works, cause, findings);
+        finding_why(finding,
+                    "two signs contradict each other. First: %s. Second: a "
+                    "flush after %s takes longer than one after nothing, as an "
+                    "honest flush does",
+                    cause, written(known, works));
     } else if (known->flushing.untrue) {
-        struct finding *finding = add(findings, "flush_honesty");
         finding_found(finding, value_text("free"), free_confidence);
         finding_why(finding, "%s", cause);
     } else if (works) {
-        say_real(known, works, findings);
+        say_real(known, works, finding);
     } else if (open) {
-        finding_why(add(findings, "flush_honesty"),
-                    "times vary too much to decide whether a flush after %llu "
-                    "KiB takes longer than one after nothing",
-                    (unsigned long long)(open->size_bytes / KIB));
+        finding_why(finding,
+                    "times vary too much to decide whether a flush after %s "
+                    "takes longer than one after nothing",
+                    written(known, open));
     } else {
-        say_idle(known, findings);
+        say_idle(known, finding);
     }
 }
 
@@ -180,29 +176,28 @@ static void say_honesty(const struct known *known, struct findings *findings)
 
 /* Behind a cache of flash, or beside cleaning, one flush takes longer than
  * another: that all take what these did is a model. */
-static void say_time(const struct study *study, struct finding *finding,
+static void say_time(const struct known *known, struct finding *finding,
                      const char *what, double ns[], size_t count)
 {
-    times_say(study, finding, what, ns, count);
+    times_say(known->study, finding, what, ns, count);
     finding->confidence = fmin(finding->confidence, times_model_confidence);
 }
 
-static void say_times(struct study *study, const struct known *known,
-                      struct findings *findings)
+static void say_times(const struct known *known)
 {
     double flush_ns[ROUNDS_MAX], fua_ns[ROUNDS_MAX];
     size_t count = 0;
 
     for (uint32_t round = 0; round < known->rounds_count; round++) {
         struct flush_times times;
-        if (!flush_round(study, round, &times))
+        if (!flush_round(known->study, round, &times))
             continue;
         flush_ns[count] = times.flush_ns[FLUSH_ONE];
         fua_ns[count++] = times.work_ns[FLUSH_FUA];
     }
-    say_time(study, add(findings, "flush_time"),
+    say_time(known, add(known, "flush_time"),
              "flushes, each after one 4 KiB write", flush_ns, count);
-    struct finding *fua = add(findings, "fua_time");
+    struct finding *fua = add(known, "fua_time");
     if (known->flushing.untrue)
         finding_why(
             fua,
@@ -212,54 +207,49 @@ static void say_times(struct study *study, const struct known *known,
                 : "a flush returns before the data is in flash, so the time of "
                   "a synced write depends on how much was written before it");
     else
-        say_time(study, fua, "writes of 4 KiB with FUA", fua_ns, count);
+        say_time(known, fua, "writes of 4 KiB with FUA", fua_ns, count);
     /* What was said so far stands, if the rows end here. */
     if (fua->verdict == VERDICT_FOUND && fua->value.integer <= commit_most_ns)
-        flush_say_commits(study, fua);
+        flush_say_commits(known->study, fua);
 }
 
 /* ---- the probe ---------------------------------------------------------- */
 
 static void think(struct study *study, struct findings *findings)
 {
-    struct known known = {.rounds_count = 0};
+    struct known known = {.study = study, .findings = findings};
 
     flushing_think(study, &known.flushing);
-    for (int i = 0; i < WORKS; i++) {
-        known.works[i] = flush_contrast((enum flush_what)(FLUSH_ONE + i));
-        known.works[i].low = work_least;
-        known.works[i].high = work_none;
-    }
-    known.works[BESIDE] = flush_contrast(FLUSH_READ);
-    known.works[BESIDE].low = known.works[BESIDE].high = through_least;
-    known.works[BESIDE_LONG] = flush_contrast(FLUSH_LONG_READ);
-    known.works[BESIDE_LONG].low = known.works[BESIDE_LONG].high =
-        through_long_least;
+    for (int i = 0; i < WORKS; i++)
+        known.works[i] = flush_contrast((enum flush_what)(FLUSH_ONE + i),
+                                        work_least, work_none);
+    known.works[BESIDE] =
+        flush_contrast(FLUSH_READ, through_least, through_least);
+    known.works[BESIDE_LONG] =
+        flush_contrast(FLUSH_LONG_READ, through_long_least, through_long_least);
     study_claim(study, flush_phase, known.works, CONTRASTS, &rule);
     for (int i = 0; i < CONTRASTS; i++)
-        if (known.works[i].rounds_count > known.rounds_count)
-            known.rounds_count = known.works[i].rounds_count;
-    say_honesty(&known, findings);
-    say_times(study, &known, findings);
+        known.rounds_count = (uint32_t)larger_of(known.rounds_count,
+                                                 known.works[i].rounds_count);
+    say_honesty(&known);
+    say_times(&known);
 }
 
+/* flushing_think() has contrasts of its own. */
 static void emit(struct study *study, const char *phase,
                  const struct contrast *contrast, uint32_t round,
                  struct random *random)
 {
-    if (contrast->kind == flushing_kind)
-        flushing_emit(study, phase, contrast, round, random);
-    else
-        flush_emit(study, phase, contrast, round, random);
+    (contrast->trial ? trial_emit : flushing_emit)(study, phase, contrast,
+                                                   round, random);
 }
 
 static bool value(const struct study *study, const char *phase,
                   const struct contrast *contrast, uint32_t round,
                   struct random *random, double *ratio)
 {
-    return contrast->kind == flushing_kind
-               ? flushing_value(study, phase, contrast, round, random, ratio)
-               : flush_value(study, phase, contrast, round, random, ratio);
+    return (contrast->trial ? trial_value : flushing_value)(
+        study, phase, contrast, round, random, ratio);
 }
 
 static uint64_t flush_read_bytes(void)

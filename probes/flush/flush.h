@@ -34,14 +34,11 @@ struct flush_times {
 /* What is written before the flush, or read, in all. */
 uint64_t flush_bytes(enum flush_what what);
 
-/* Contrasts of `kind` FLUSH_ONE to FLUSH_LONG: log ratio of that flush over one
- * with nothing to do, both beside a read, which a program takes longer than. Of
- * FLUSH_READ and FLUSH_LONG_READ: of a write as long, with its flush, over such
- * a read with one. All share the rows of one round. */
-struct contrast flush_contrast(enum flush_what what);
-
-study_emit flush_emit;
-study_value flush_value;
+/* FLUSH_ONE to FLUSH_LONG: log ratio of that flush over one with nothing to do,
+ * both beside a read, which a program takes longer than. Of FLUSH_READ and
+ * FLUSH_LONG_READ: of a write as long, with its flush, over such a read with
+ * one. All share the rows of one round. n[0] is `what`. */
+struct contrast flush_contrast(enum flush_what what, double low, double high);
 
 /* False when the round is not whole. */
 bool flush_round(const struct study *study, uint32_t round,

@@ -4,10 +4,10 @@
 #include "probes/flush/flush.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/flushing.h"
 #include "probes/placing.h"
+#include "probes/trial.h"
 
 const char flush_phase[] = "pages";
 
@@ -59,93 +59,57 @@ uint64_t flush_round_requests(void)
     return count;
 }
 
-struct contrast flush_contrast(enum flush_what what)
-{
-    return (struct contrast){
-        .name = "p", .kind = (int)what, .size_bytes = flush_bytes(what)};
-}
-
 /* A place that was not written a moment ago. */
-static uint64_t old_place(const struct setting *setting, uint64_t base_bytes,
-                          uint64_t length_bytes, struct random *random)
+static uint64_t old_place(const struct trial *trial, uint64_t base_bytes,
+                          uint64_t length_bytes)
 {
-    const uint64_t places = setting->region_length_bytes / length_bytes;
-    const uint64_t first = setting->region_offset_bytes;
     uint64_t at;
 
     do
-        at = first + random_below(random, places) * length_bytes;
+        at = trial_anywhere(trial, length_bytes);
     while (at + length_bytes > base_bytes && at < base_bytes + window_bytes);
     return at;
 }
 
-/* A flush and a rest: nothing is left to do before what is measured. */
-static void ask_rest(struct study *study, const char *phase, uint32_t round)
-{
-    struct step step = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
-
-    study_ask(study, &step);
-    step = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-    step.idle_ns = flushing_rest_ns;
-    study_ask(study, &step);
-}
-
-/* The requests of one cell; returns where the next writes go on. */
-static uint64_t ask_works(struct study *study, const struct step *as,
-                          enum flush_what what, uint64_t base_bytes,
-                          struct random *random)
-{
-    struct step step = *as;
-
-    if (is_read(what))
-        step.offset_bytes =
-            old_place(&study->setting, base_bytes, step.length_bytes, random);
-    step.operation = is_read(what) ? OPERATION_READ : OPERATION_WRITE;
-    step.fua = what == FLUSH_FUA;
-    for (uint32_t i = 0; i < works[what].count; i++) {
-        study_ask(study, &step);
-        step.offset_bytes += step.length_bytes;
-    }
-    if (has_flush(what)) {
-        struct step flush = {.operation = OPERATION_FLUSH, .label = step.label};
-        study_ask(study, &flush);
-    }
-    return is_read(what) ? as->offset_bytes : step.offset_bytes;
-}
-
-/* Rounds follow each other in order, so that no log is merged for them. */
-void flush_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random)
+/* Rounds follow each other in order, so that no log is merged for them. Before
+ * each cell are a flush and a rest: nothing is left to do then. */
+static void send(const struct trial *trial)
 {
     const uint64_t base =
-        placing_base(&study->setting, study->seed, window_bytes);
+        placing_base(&trial->study->setting, trial->study->seed, window_bytes);
     const uint64_t rounds = window_bytes / flush_round_bytes();
-    uint64_t at = base + round % rounds * flush_round_bytes();
+    uint64_t next = base + trial->round % rounds * flush_round_bytes();
     size_t order[FLUSH_WHATS];
 
-    random_order(random, order, FLUSH_WHATS);
+    random_order(trial->random, order, FLUSH_WHATS);
     for (size_t i = 0; i < FLUSH_WHATS; i++) {
         const enum flush_what what = (enum flush_what)order[i];
-        const struct step step =
-            placing_step(OPERATION_WRITE, at, works[what].length_bytes, phase,
-                         contrast, (char)('a' + what), round);
-        ask_rest(study, phase, round);
-        at = ask_works(study, &step, what, base, random);
+        const char arm = (char)('a' + what);
+        const uint64_t length = works[what].length_bytes;
+        struct step step = {.operation = is_read(what) ? OPERATION_READ
+                                                       : OPERATION_WRITE,
+                            .length_bytes = length,
+                            .fua = what == FLUSH_FUA};
+        trial_flush(trial, '\0');
+        trial_pause(trial, flushing_rest_ns);
+        for (uint32_t k = 0; k < works[what].count; k++) {
+            step.offset_bytes =
+                is_read(what) ? old_place(trial, base, length) : next;
+            next += is_read(what) ? 0 : length;
+            trial_ask(trial, arm, step);
+        }
+        if (has_flush(what))
+            trial_flush(trial, arm);
     }
 }
 
-bool flush_round(const struct study *study, uint32_t round,
-                 struct flush_times *times)
+static bool take(const struct trial *trial, struct flush_times *times)
 {
-    const struct contrast contrast = flush_contrast(FLUSH_NOTHING);
-
     *times = (struct flush_times){.work_ns = {0}};
     for (enum flush_what what = 0; what < FLUSH_WHATS; what++) {
         const uint32_t requests = works[what].count;
         const struct timing *rows =
-            placing_rows(study, flush_phase, &contrast, (char)('a' + what),
-                         round, requests + has_flush(what));
+            trial_rows(trial, (char)('a' + what), requests + has_flush(what));
         if (!rows)
             return false;
         for (uint32_t i = 0; i < requests; i++)
@@ -156,29 +120,38 @@ bool flush_round(const struct study *study, uint32_t round,
     return true;
 }
 
-static double both_ns(const struct flush_times *times, enum flush_what what)
+static bool ratio_of(const struct trial *trial, double *ratio)
 {
-    return times->work_ns[what] + times->flush_ns[what];
-}
-
-bool flush_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio)
-{
-    const enum flush_what what = (enum flush_what)contrast->kind;
+    const enum flush_what what = (enum flush_what)trial->contrast->n[0];
+    const enum flush_what write = what == FLUSH_READ ? FLUSH_ONE : FLUSH_LONG;
     struct flush_times times;
 
-    (void)phase;
-    (void)random;
-    if (!flush_round(study, round, &times))
+    if (!take(trial, &times))
         return false;
-    if (is_read(what))
-        *ratio = log(
-            (both_ns(&times, what == FLUSH_READ ? FLUSH_ONE : FLUSH_LONG) + 1) /
-            (both_ns(&times, what) + 1));
-    else
-        *ratio = log(
-            (times.work_ns[FLUSH_READ] + times.flush_ns[what] + 1) /
-            (times.work_ns[FLUSH_READ] + times.flush_ns[FLUSH_NOTHING] + 1));
+    *ratio = is_read(what)
+                 ? log((times.work_ns[write] + times.flush_ns[write] + 1) /
+                       (times.work_ns[what] + times.flush_ns[what] + 1))
+                 : log((times.work_ns[FLUSH_READ] + times.flush_ns[what] + 1) /
+                       (times.work_ns[FLUSH_READ] +
+                        times.flush_ns[FLUSH_NOTHING] + 1));
     return true;
+}
+
+static const struct trial_kind kind = {
+    .name = "p", .round = send, .ratio = ratio_of};
+
+struct contrast flush_contrast(enum flush_what what, double low, double high)
+{
+    return trial_expect(trial_of(&kind, what, 0, 0), SIDE_OPEN, low, high,
+                        NULL);
+}
+
+bool flush_round(const struct study *study, uint32_t round,
+                 struct flush_times *times)
+{
+    const struct contrast contrast = flush_contrast(FLUSH_NOTHING, 0, 0);
+    const struct trial trial =
+        trial_round(study, flush_phase, &contrast, round);
+
+    return take(&trial, times);
 }
