@@ -31,6 +31,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/edge.h"
@@ -39,6 +40,7 @@
 #include "probes/probes.h"
 #include "probes/rounds.h"
 #include "probes/times.h"
+#include "probes/trial.h"
 
 enum { SPANS_MAX = 16, SAMPLES = 48, SCREEN_ROUNDS = 2, SEARCH_ROUNDS = 3 };
 enum { PARTS_MOST = 4096 };
@@ -84,31 +86,6 @@ static const struct claim_rule rule = {.alpha = 0.002, .looks = looks};
  * then only one read in several waits for it, so slow ones count. */
 static const double slow_share = 0.125;
 
-/* `part_bytes`: the least part in each of which one place is read. */
-static struct contrast span_contrast(uint64_t span_bytes, uint64_t part_bytes,
-                                     enum side expected)
-{
-    struct contrast contrast = {.size_bytes = span_bytes,
-                                .pitch_bytes = part_bytes,
-                                .expected = expected,
-                                .low = log(1 + effect_least),
-                                .high = log(1 + effect_least)};
-
-    if (expected == SIDE_ABOVE)
-        contrast.low = log(1 + effect_none);
-    snprintf(contrast.name, sizeof(contrast.name), "span%llu",
-             (unsigned long long)(span_bytes / MIB));
-    return contrast;
-}
-
-/* "span1024-16": where parts of several lengths are compared. */
-static void name_parts(struct contrast *contrast)
-{
-    snprintf(contrast->name, sizeof(contrast->name), "span%u-%u",
-             (unsigned)(contrast->size_bytes / MIB),
-             (unsigned)(contrast->pitch_bytes / MIB));
-}
-
 static uint64_t whole_span(const struct setting *setting)
 {
     return setting->region_length_bytes / MIB * MIB - MIB;
@@ -127,173 +104,102 @@ static uint64_t parts_of(uint64_t span_bytes, uint64_t least_bytes)
 }
 
 /* "screen", or for longer parts "screen-16". */
-static const char *phase_of(const char *name, uint64_t part_bytes,
-                            char phase[LABEL_PHASE_MAX])
+static const char *phase_of(struct study *study, const char *name,
+                            uint64_t part_bytes)
 {
-    snprintf(phase, LABEL_PHASE_MAX, part_bytes > MIB ? "%s-%llu" : "%s", name,
-             (unsigned long long)(part_bytes / MIB));
-    return phase;
+    return study_text(study, part_bytes > MIB ? "%s-%llu" : "%s", name,
+                      (unsigned long long)(part_bytes / MIB));
+}
+
+/* What a contrast of spans has: one place is read in each part, which is at
+ * least so long. */
+enum { SPAN, PART };
+
+static void read_part(const struct trial *trial, char arm, uint64_t at_bytes)
+{
+    trial_time(trial, arm, OPERATION_READ,
+               at_bytes +
+                   random_below(trial->random, MIB / read_bytes) * read_bytes,
+               read_bytes);
 }
 
 /* Sweeps that follow one another. A read is anywhere in the first MiB of its
- * part, for the rest of a long part may have its mapping elsewhere. Where
- * `suffix` names them, some are measured: one of as many stretches each,
- * anywhere in it. At a fixed distance they might all be reads that come second
- * in their part of the mapping. */
-static void ask_sweep(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint64_t first_bytes,
-                      uint64_t span_bytes, char suffix, uint32_t round,
-                      struct random *random)
+ * part, for the rest of a long part may have its mapping elsewhere. Of an arm,
+ * some are measured: one of as many stretches each, anywhere in it. At a fixed
+ * distance they might all be reads that come second in their part of the
+ * mapping. */
+static void sweep(const struct trial *trial, uint64_t first_bytes,
+                  uint64_t span_bytes, char arm)
 {
-    const uint64_t part = part_of(span_bytes, contrast->pitch_bytes);
+    const uint64_t part = part_of(span_bytes, trial->contrast->n[PART]);
     const uint64_t parts = span_bytes / part;
-    const uint64_t reads =
-        suffix ? (SAMPLES + parts - 1) / parts * parts : parts;
+    const uint64_t reads = arm ? (SAMPLES + parts - 1) / parts * parts : parts;
     uint64_t measured = 0,
-             next = random_below(random, larger_of(reads / SAMPLES, 1));
+             next = random_below(trial->random, larger_of(reads / SAMPLES, 1));
 
     for (uint64_t i = 0; i < reads; i++) {
-        const uint64_t at = first_bytes + i % parts * part +
-                            random_below(random, MIB / read_bytes) * read_bytes;
-        struct step step =
-            placing_unmeasured(OPERATION_READ, at, read_bytes, phase, round);
-        if (suffix && i == next && measured < SAMPLES) {
-            step = placing_step(OPERATION_READ, at, read_bytes, phase, contrast,
-                                suffix, round);
-            measured++;
-            const uint64_t first = measured * reads / SAMPLES;
-            const uint64_t end = (measured + 1) * reads / SAMPLES;
-            next = first + random_below(random, end - first);
-        }
-        study_ask(study, &step);
+        const bool is_measured = arm && i == next && measured < SAMPLES;
+        read_part(trial, is_measured ? arm : '\0',
+                  first_bytes + i % parts * part);
+        if (!is_measured)
+            continue;
+        measured++;
+        const uint64_t first = measured * reads / SAMPLES;
+        const uint64_t end = (measured + 1) * reads / SAMPLES;
+        next = first + random_below(trial->random, end - first);
     }
 }
 
 /* A span begins at a multiple of 64 MiB where there is room, so that it has no
  * more parts of the mapping than it must. */
-static void ask_span(struct study *study, const char *phase,
-                     const struct contrast *contrast, uint64_t span_bytes,
-                     char suffix, uint32_t round, struct random *random)
+static void sweep_twice(const struct trial *trial, uint64_t span_bytes,
+                        char arm)
 {
-    const struct setting *setting = &study->setting;
+    const struct setting *setting = &trial->study->setting;
     const uint64_t room = setting->region_length_bytes - span_bytes;
     const uint64_t grain = room > 2 * span_first_bytes ? span_first_bytes : MIB;
     const uint64_t first = (setting->region_offset_bytes + grain - 1) / grain;
     const uint64_t last = (setting->region_offset_bytes + room) / grain;
     const uint64_t at =
-        (first + (last > first ? random_below(random, last - first) : 0)) *
+        (first +
+         (last > first ? random_below(trial->random, last - first) : 0)) *
         grain;
 
-    ask_sweep(study, phase, contrast, at, span_bytes, '\0', round, random);
-    ask_sweep(study, phase, contrast, at, span_bytes, suffix, round, random);
+    sweep(trial, at, span_bytes, '\0');
+    sweep(trial, at, span_bytes, arm);
 }
 
 /* Two parts of the span in turn, so often that the mapping of both is at hand.
  * What a read takes longer for its distance from the one before, these take as
  * well (Sun & Zhang 4.1). */
-static void ask_pairs(struct study *study, const char *phase,
-                      const struct contrast *contrast, char suffix,
-                      uint32_t round, struct random *random)
+static void read_pairs(const struct trial *trial, char arm)
 {
-    const struct setting *setting = &study->setting;
-    const uint64_t part = contrast->pitch_bytes;
-    const uint64_t parts = contrast->size_bytes / part;
-    const uint64_t room = setting->region_length_bytes - contrast->size_bytes;
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t span = trial->contrast->n[SPAN];
+    const uint64_t part = trial->contrast->n[PART], parts = span / part;
+    const uint64_t room = setting->region_length_bytes - span;
     const uint64_t first = setting->region_offset_bytes +
-                           random_below(random, room / MIB + 1) * MIB;
+                           random_below(trial->random, room / MIB + 1) * MIB;
 
     for (uint32_t i = 0; i < SAMPLES; i += 2) {
-        const uint64_t one = random_below(random, parts);
+        const uint64_t one = random_below(trial->random, parts);
         const uint64_t other =
-            (one + 1 + random_below(random, parts - 1)) % parts;
-        for (uint32_t j = 0; j < 4; j++) {
-            const uint64_t at =
-                first + (j % 2 ? other : one) * part +
-                random_below(random, MIB / read_bytes) * read_bytes;
-            const struct step step =
-                j < 2 ? placing_unmeasured(OPERATION_READ, at, read_bytes,
-                                           phase, round)
-                      : placing_step(OPERATION_READ, at, read_bytes, phase,
-                                     contrast, suffix, round);
-            study_ask(study, &step);
-        }
+            (one + 1 + random_below(trial->random, parts - 1)) % parts;
+        for (uint32_t j = 0; j < 4; j++)
+            read_part(trial, j < 2 ? '\0' : arm,
+                      first + (j % 2 ? other : one) * part);
     }
 }
 
-/* What the span is compared with. */
-static void ask_other(struct study *study, const char *phase,
-                      const struct contrast *contrast, char suffix,
-                      uint32_t round, struct random *random)
+/* Arm b is the span, arm a what it is compared with. */
+static void send_span(const struct trial *trial, char arm)
 {
-    if (contrast->pitch_bytes > MIB)
-        ask_pairs(study, phase, contrast, suffix, round, random);
+    if (arm == 'b')
+        sweep_twice(trial, trial->contrast->n[SPAN], arm);
+    else if (trial->contrast->n[PART] > MIB)
+        read_pairs(trial, arm);
     else
-        ask_span(study, phase, contrast, span_first_bytes, suffix, round,
-                 random);
-}
-
-enum { SWEEPS, AGAIN };
-
-/* Places all over the region in random order, twice. Of each some are measured,
- * which are the same. */
-static void ask_again(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
-{
-    const struct setting *setting = &study->setting;
-    const uint32_t count = contrast->repeats;
-    uint64_t places[AGAIN_MOST];
-    size_t order[AGAIN_MOST];
-
-    assert(count >= SAMPLES && count <= AGAIN_MOST);
-    const uint64_t part =
-        setting->region_length_bytes / count / read_bytes * read_bytes;
-    random_order(random, order, count);
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (setting->region_offset_bytes + read_bytes - 1) /
-                        read_bytes * read_bytes +
-                    order[i] * part +
-                    random_below(random, part / read_bytes - 1) * read_bytes;
-    for (uint32_t i = 0; i < 2 * count; i++) {
-        const bool measured = i % count % (count / SAMPLES) == 0 &&
-                              i % count / (count / SAMPLES) < SAMPLES;
-        const struct step step =
-            measured
-                ? placing_step(OPERATION_READ, places[i % count], read_bytes,
-                               phase, contrast, i < count ? 'b' : 'a', round)
-                : placing_unmeasured(OPERATION_READ, places[i % count],
-                                     read_bytes, phase, round);
-        study_ask(study, &step);
-    }
-}
-
-static void emit(struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random)
-{
-    if (contrast->kind == AGAIN) {
-        ask_again(study, phase, contrast, round, random);
-        return;
-    }
-    const bool first = random_below(random, 2) == 0;
-    if (first)
-        ask_other(study, phase, contrast, 'a', round, random);
-    ask_span(study, phase, contrast, contrast->size_bytes, 'b', round, random);
-    if (!first)
-        ask_other(study, phase, contrast, 'a', round, random);
-}
-
-/* The times of a sweep's reads, sorted. False: there are none. */
-static bool sort_sweep(const struct study *study, const char *phase,
-                       const struct contrast *contrast, char suffix,
-                       uint32_t round, double ns[SAMPLES])
-{
-    const bool whole =
-        placing_ns(study, phase, contrast, suffix, round, SAMPLES, ns);
-
-    if (whole)
-        stats_sort(ns, SAMPLES);
-    return whole;
+        sweep_twice(trial, span_first_bytes, arm);
 }
 
 static double slow_of(const double sorted_ns[SAMPLES])
@@ -302,40 +208,74 @@ static double slow_of(const double sorted_ns[SAMPLES])
 }
 
 /* What the slower reads of a sweep take: one in eight takes longer. */
-static double slow_ns(const struct study *study, const char *phase,
-                      const struct contrast *contrast, char suffix,
-                      uint32_t round)
+static double slow_ns(const double ns[], size_t count)
 {
-    double ns[SAMPLES];
+    double sorted[SAMPLES];
 
-    return sort_sweep(study, phase, contrast, suffix, round, ns) ? slow_of(ns)
-                                                                 : 0;
+    memcpy(sorted, ns, sizeof(sorted));
+    stats_sort(sorted, count);
+    return slow_of(sorted);
 }
 
-static double middle_ns(const struct study *study, const char *phase,
-                        const struct contrast *contrast, char suffix,
-                        uint32_t round)
+/* Places all over the region in random order, twice. Of each some are measured,
+ * which are the same. */
+static void send_again(const struct trial *trial)
 {
-    double ns[SAMPLES];
+    const struct setting *setting = &trial->study->setting;
+    const size_t count = trial->contrast->n[0];
+    uint64_t places[AGAIN_MOST];
+    size_t order[AGAIN_MOST];
 
-    return sort_sweep(study, phase, contrast, suffix, round, ns)
-               ? stats_median(ns, SAMPLES)
-               : 0;
+    assert(count >= SAMPLES && count <= AGAIN_MOST);
+    const uint64_t part =
+        setting->region_length_bytes / count / read_bytes * read_bytes;
+    random_order(trial->random, order, count);
+    for (size_t i = 0; i < count; i++)
+        places[i] =
+            (setting->region_offset_bytes + read_bytes - 1) / read_bytes *
+                read_bytes +
+            order[i] * part +
+            random_below(trial->random, part / read_bytes - 1) * read_bytes;
+    for (size_t i = 0; i < 2 * count; i++) {
+        const bool measured = i % count % (count / SAMPLES) == 0 &&
+                              i % count / (count / SAMPLES) < SAMPLES;
+        trial_time(trial,
+                   !measured   ? '\0'
+                   : i < count ? 'b'
+                               : 'a',
+                   OPERATION_READ, places[i % count], read_bytes);
+    }
 }
 
-static bool value(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random, double *ratio)
-{
-    const bool again = contrast->kind == AGAIN;
-    const double small = again ? middle_ns(study, phase, contrast, 'a', round)
-                               : slow_ns(study, phase, contrast, 'a', round);
-    const double large = again ? middle_ns(study, phase, contrast, 'b', round)
-                               : slow_ns(study, phase, contrast, 'b', round);
+/* Of one length of parts, and where several are compared. */
+static const struct trial_kind span_kind = {.name = "span{span_mib}",
+                                            .arms = "ab",
+                                            .sent = 1,
+                                            .timed = SAMPLES,
+                                            .send = send_span,
+                                            .sum = slow_ns},
+                               parts_kind = {.name =
+                                                 "span{span_mib}-{part_mib}",
+                                             .arms = "ab",
+                                             .sent = 1,
+                                             .timed = SAMPLES,
+                                             .send = send_span,
+                                             .sum = slow_ns},
+                               again_kind = {.name = "again{places}",
+                                             .arms = "ab",
+                                             .sent = 1,
+                                             .timed = SAMPLES,
+                                             .round = send_again,
+                                             .sum = stats_median};
 
-    (void)random;
-    *ratio = small > 0 && large > 0 ? log(large / small) : 0;
-    return small > 0 && large > 0;
+static struct contrast expect(const struct trial_kind *kind,
+                              uint64_t span_bytes, uint64_t part_bytes,
+                              enum side expected)
+{
+    return trial_expect(
+        trial_of(kind, span_bytes, part_bytes, 0), expected,
+        log(1 + (expected == SIDE_ABOVE ? effect_none : effect_least)),
+        log(1 + effect_least), NULL);
 }
 
 static double middle_ratio(struct study *study, const char *phase,
@@ -357,7 +297,7 @@ static bool is_at_hand(void *context, const char *phase, uint32_t index,
 {
     const struct reach_query *query = context;
     struct contrast contrast =
-        span_contrast(place_bytes, query->part_bytes, SIDE_OPEN);
+        trial_of(&span_kind, place_bytes, query->part_bytes, 0);
 
     snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,
              (unsigned long long)(place_bytes / MIB));
@@ -370,12 +310,10 @@ static void say_both(struct findings *findings, const char *reason)
     study_say_open(&probe_mapping_reach, findings, reason);
 }
 
-/* Are the parts of the whole region at least twice as long as those before? */
-static bool is_other(const struct contrast *largest,
-                     const struct contrast *before)
+/* How long the parts of its span are. */
+static uint64_t own_part(const struct contrast *contrast)
 {
-    return part_of(largest->size_bytes, largest->pitch_bytes) >=
-           2 * part_of(before->size_bytes, before->pitch_bytes);
+    return part_of(contrast->n[SPAN], contrast->n[PART]);
 }
 
 /* The confidence that no entries of single pages are fetched. 0: some are, or
@@ -385,13 +323,8 @@ static double single_confidence(struct study *study)
     double most = unchanged_confidence;
 
     for (size_t i = 0; i < AGAIN_TRIES; i++) {
-        struct contrast contrast = {.kind = AGAIN,
-                                    .repeats = again_counts[i],
-                                    .expected = SIDE_BELOW,
-                                    .low = log(1 + effect_least),
-                                    .high = log(1 + effect_least)};
-        snprintf(contrast.name, sizeof(contrast.name), "again%u",
-                 again_counts[i]);
+        struct contrast contrast =
+            expect(&again_kind, again_counts[i], 0, SIDE_BELOW);
         if (study_claim(study, "again", &contrast, 1, &rule) == CLAIM_HOLDS)
             return most;
         if (contrast.median < -log(buffered_share))
@@ -407,15 +340,13 @@ static void deny(struct study *study, const struct contrast largest[],
 {
     struct contrast contrasts[PART_SIZES];
     size_t count = 0;
-    char span[24];
 
-    for (size_t i = 0; i < sizes; i++) {
-        if (count > 0 && !is_other(&largest[i], &contrasts[count - 1]))
-            continue;
-        contrasts[count] = largest[i];
-        contrasts[count].expected = SIDE_BELOW;
-        name_parts(&contrasts[count++]);
-    }
+    /* Those whose parts are at least twice as long as those before. */
+    for (size_t i = 0; i < sizes; i++)
+        if (count == 0 ||
+            own_part(&largest[i]) >= 2 * own_part(&contrasts[count - 1]))
+            contrasts[count++] = expect(&parts_kind, largest[i].n[SPAN],
+                                        largest[i].n[PART], SIDE_BELOW);
     /* Where there is a step, one of them must have hidden it: each may err as
      * often as a claim of one. */
     const struct claim_rule each = {.alpha = rule.alpha * (double)count,
@@ -438,11 +369,10 @@ static void deny(struct study *study, const struct contrast largest[],
     const uint64_t whole_bytes = whole_span(&study->setting);
     if (part_of(whole_bytes, MIB) > usual_part_bytes)
         confidence = fmin(confidence, many_confidence);
-    format_bytes(whole_bytes, span, sizeof(span));
     study_say_absent(&probe_mapping_reach, findings, confidence,
                      "reads of up to %d places, spread over %s, take no longer "
                      "than those of 64 MiB, or of two places",
-                     PARTS_MOST, span);
+                     PARTS_MOST, study_bytes(study, whole_bytes));
     findings_up_to(findings, "mapping_reach", whole_bytes);
 }
 
@@ -452,12 +382,15 @@ static void deny(struct study *study, const struct contrast largest[],
 static double miss_ns(const struct study *study, const char *phase,
                       const struct contrast *beyond, uint32_t round)
 {
+    const struct trial trial = trial_round(study, phase, beyond, round);
     double small[SAMPLES], large[SAMPLES];
     size_t first = 0;
 
-    if (!sort_sweep(study, phase, beyond, 'a', round, small) ||
-        !sort_sweep(study, phase, beyond, 'b', round, large))
+    if (!trial_ns(&trial, 'a', SAMPLES, small) ||
+        !trial_ns(&trial, 'b', SAMPLES, large))
         return 0;
+    stats_sort(small, SAMPLES);
+    stats_sort(large, SAMPLES);
     const double between = (slow_of(small) + slow_of(large)) / 2;
     while (first + 1 < SAMPLES && large[first] < between)
         first++;
@@ -501,11 +434,10 @@ static void certify(struct study *study, uint64_t part_bytes,
      * parts a fourth as long not all are at hand then. */
     const uint64_t finer = part_bytes / 4;
     struct contrast contrasts[5] = {
-        span_contrast(reach_bytes, part_bytes, SIDE_BELOW),
-        span_contrast(reach_bytes / 2 / MIB * MIB, part_bytes, SIDE_BELOW),
-        span_contrast(beyond, part_bytes, SIDE_ABOVE)};
+        expect(&span_kind, reach_bytes, part_bytes, SIDE_BELOW),
+        expect(&span_kind, reach_bytes / 2 / MIB * MIB, part_bytes, SIDE_BELOW),
+        expect(&span_kind, beyond, part_bytes, SIDE_ABOVE)};
     size_t count = 3;
-    char phase[LABEL_PHASE_MAX];
 
     if (part_bytes > MIB && part_of(reach_bytes, finer) > part_bytes / 2) {
         say_both(findings, "reads of a large span take longer than those of a "
@@ -514,12 +446,11 @@ static void certify(struct study *study, uint64_t part_bytes,
         return;
     }
     if (far > beyond)
-        contrasts[count++] = span_contrast(far, part_bytes, SIDE_ABOVE);
-    if (part_bytes > MIB) {
-        contrasts[count] = span_contrast(reach_bytes, finer, SIDE_BELOW);
-        name_parts(&contrasts[count++]);
-    }
-    phase_of("certify", part_bytes, phase);
+        contrasts[count++] = expect(&span_kind, far, part_bytes, SIDE_ABOVE);
+    if (part_bytes > MIB)
+        contrasts[count++] =
+            expect(&parts_kind, reach_bytes, finer, SIDE_BELOW);
+    const char *phase = phase_of(study, "certify", part_bytes);
     if (study_claim(study, phase, contrasts, count, &rule) != CLAIM_HOLDS) {
         say_both(findings,
                  "reads of a large span take longer than those of a small one, "
@@ -528,16 +459,15 @@ static void certify(struct study *study, uint64_t part_bytes,
     }
     struct finding *finding =
         findings_add(findings, "mapping-reach", "mapping_reach");
-    char reach[24];
     finding_found(
         finding, value_integer(reach_bytes),
         fmin(claim_confidence(contrasts, count, &rule), many_confidence));
     finding->high = value_integer(beyond);
-    format_bytes(reach_bytes, reach, sizeof(reach));
     finding_why(finding,
                 "reads spread over %s take as long as those of %s, and over a "
                 "slightly larger span %.2f times as long",
-                reach, part_bytes > MIB ? "two of its places" : "64 MiB",
+                study_bytes(study, reach_bytes),
+                part_bytes > MIB ? "two of its places" : "64 MiB",
                 exp(contrasts[2].median));
     say_miss(study, phase, &contrasts[2], findings);
 }
@@ -554,8 +484,9 @@ static size_t spans_of(const struct setting *setting, uint64_t part_bytes,
          span *= 2)
         if (span >= PARTS_LEAST * part_bytes &&
             part_of(span, part_bytes) == part_bytes)
-            spans[count++] = span_contrast(span, part_bytes, SIDE_OPEN);
-    spans[count++] = span_contrast(whole_span(setting), part_bytes, SIDE_OPEN);
+            spans[count++] = expect(&span_kind, span, part_bytes, SIDE_OPEN);
+    spans[count++] =
+        expect(&span_kind, whole_span(setting), part_bytes, SIDE_OPEN);
     return count;
 }
 
@@ -563,8 +494,7 @@ static size_t spans_of(const struct setting *setting, uint64_t part_bytes,
 static void find(struct study *study, const struct contrast spans[],
                  size_t first, struct findings *findings)
 {
-    const uint64_t part = spans[first].pitch_bytes;
-    char phase[LABEL_PHASE_MAX];
+    const uint64_t part = spans[first].n[PART];
 
     if (first == 0) {
         say_both(findings,
@@ -572,22 +502,22 @@ static void find(struct study *study, const struct contrast spans[],
                  "longer than those of 64 MiB, or of two places");
         return;
     }
-    if (part_of(spans[first].size_bytes, part) > HIDDEN_PARTS * part) {
+    if (own_part(&spans[first]) > HIDDEN_PARTS * part) {
         say_both(findings, "reads of large spans take longer, but those spans "
                            "are too large to find the size from which on");
         return;
     }
-    const uint64_t low = spans[first - 1].size_bytes;
+    const uint64_t low = spans[first - 1].n[SPAN];
     const uint64_t step = larger_of(low / FINENESS / part * part, part);
     struct reach_query query = {study, part};
     const struct edge_bisection search = {
-        .bracket = {low, spans[first].size_bytes},
+        .bracket = {low, spans[first].n[SPAN]},
         .grain_bytes = step,
         .reliability = 0.9,
         .holds = is_at_hand,
         .context = &query};
     const uint64_t reach_bytes =
-        edge_bisect(phase_of("search", part, phase), &search);
+        edge_bisect(phase_of(study, "search", part), &search);
     if (part_of(reach_bytes, part) != part_of(reach_bytes + 2 * step, part)) {
         say_both(findings, "reads of large spans take longer, but from that "
                            "size on the reads are also farther apart");
@@ -601,10 +531,9 @@ static void find(struct study *study, const struct contrast spans[],
 static size_t first_longer(struct study *study, const struct contrast spans[],
                            size_t count)
 {
+    const char *phase = phase_of(study, "screen", spans[0].n[PART]);
     size_t first = count;
-    char phase[LABEL_PHASE_MAX];
 
-    phase_of("screen", spans[0].pitch_bytes, phase);
     rounds_measure(study, phase, spans, count, SCREEN_ROUNDS);
     while (first > 0 && middle_ratio(study, phase, &spans[first - 1],
                                      SCREEN_ROUNDS) > log(1 + effect_least))
@@ -628,8 +557,8 @@ static void think(struct study *study, struct findings *findings)
         const size_t count =
             spans_of(&study->setting, parts_tried_bytes[sizes], spans);
         const size_t first = first_longer(study, spans, count);
-        if (first < count && spans[first].size_bytes <= step_bytes) {
-            step_bytes = spans[first].size_bytes;
+        if (first < count && spans[first].n[SPAN] <= step_bytes) {
+            step_bytes = spans[first].n[SPAN];
             part_bytes = parts_tried_bytes[sizes];
         }
         largest[sizes] = spans[count - 1];
@@ -648,10 +577,9 @@ static uint64_t round_reads(const struct contrast spans[], size_t count)
     uint64_t reads = 0;
 
     for (size_t i = 0; i < count; i++)
-        reads +=
-            2 * (larger_of(parts_of(spans[i].size_bytes, spans[i].pitch_bytes),
-                           SAMPLES) +
-                 parts_of(span_first_bytes, parts_tried_bytes[0]));
+        reads += 2 * (larger_of(parts_of(spans[i].n[SPAN], spans[i].n[PART]),
+                                SAMPLES) +
+                      parts_of(span_first_bytes, parts_tried_bytes[0]));
     return reads;
 }
 
@@ -684,5 +612,5 @@ const struct probe probe_mapping_reach = {
     .by_operation = true,
     .answers = {"mapping_reach", "mapping_miss"},
     .plan = plan,
-    STUDY_PROBE(struct study, .think = think, .emit = emit, .value = value),
+    TRIAL_PROBE(struct study, think),
 };
