@@ -2,121 +2,78 @@
 /* large-request: reads and writes of each size in turn, and their times. */
 #include "probes/large_request/large_request.h"
 
-#include <stdio.h>
-
 #include "probes/placing.h"
 
 /* Cell label of a write's opening. Sizes have 'a' to 'f', reads of 4 KiB
  * 'g'. */
 static const char opening_cell = 'o';
 
-struct contrast request_contrast(enum request_kind kind)
-{
-    struct contrast contrast = {.kind = (int)kind};
-
-    snprintf(contrast.name, sizeof(contrast.name), "%s",
-             kind == REQUEST_READS ? "read" : "write");
-    return contrast;
-}
-
 size_t request_sizes_count(enum request_kind kind)
 {
     return kind == REQUEST_READS ? REQUEST_SIZES : LINE_SIZES;
 }
 
-/* Asks for an unmeasured read nearby, then for the measured one. */
-static void ask_read(struct study *study, uint64_t nearby_bytes,
-                     const struct step *as)
+/* Each size once, in random order, each in its own cell. Before a read is one
+ * nearby; before a write a small one, which opens the log. Its length is
+ * random, as the pages of a log differ in time. */
+static void send(const struct trial *trial)
 {
-    struct step step = placing_unmeasured(
-        OPERATION_READ, nearby_bytes, request_unit_bytes, as->label.phase, 0);
-
-    study_ask(study, &step);
-    study_ask(study, as);
-}
-
-/* Asks for a small write that opens the log, then for the measured one. Its
- * length is random, as the pages of a log differ in time. */
-static void ask_write(struct study *study, uint64_t place,
-                      const struct contrast *contrast, const struct step *as,
-                      struct random *random)
-{
-    uint64_t opening = (1 + random_below(random, 4)) * request_unit_bytes;
-    struct step step =
-        placing_step(OPERATION_WRITE, place, opening, as->label.phase, contrast,
-                     opening_cell, as->label.round);
-    struct step flush = *as;
-
-    study_ask(study, &step);
-    step.operation = OPERATION_FLUSH;
-    step.offset_bytes = step.length_bytes = 0;
-    study_ask(study, &step);
-    study_ask(study, as);
-    flush.operation = OPERATION_FLUSH;
-    flush.offset_bytes = flush.length_bytes = 0;
-    study_ask(study, &flush);
-}
-
-/* Asks for a round: each size once, in random order, each in its own cell. */
-void request_emit(struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random)
-{
-    const struct request_probe *state = (const struct request_probe *)study;
-    const enum request_kind kind = (enum request_kind)contrast->kind;
-    const bool reads = kind == REQUEST_READS;
+    const struct request_probe *state =
+        (const struct request_probe *)trial->study;
+    const struct setting *setting = &state->study.setting;
+    const enum request_kind kind = (enum request_kind)trial->contrast->n[0];
     const size_t count = request_sizes_count(kind);
     size_t order[REQUEST_SIZES];
 
-    random_order(random, order, count);
-    if (state->pause_ns) {
-        struct step pause =
-            placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-        pause.idle_ns = state->pause_ns;
-        study_ask(study, &pause);
-    }
+    random_order(trial->random, order, count);
+    if (state->pause_ns)
+        trial_pause(trial, state->pause_ns);
     for (size_t i = 0; i < count; i++) {
+        const char arm = (char)('a' + order[i]);
         const struct line_place place =
-            line_place(reads ? LINE_READS : LINE_WRITES,
-                       study->setting.region_offset_bytes,
-                       study->setting.region_length_bytes, random);
-        struct step step =
-            placing_step(reads ? OPERATION_READ : OPERATION_WRITE,
-                         place.at_bytes, state->sizes[order[i]], phase,
-                         contrast, (char)('a' + order[i]), round);
-        if (reads)
-            ask_read(study, place.nearby_bytes, &step);
-        else
-            ask_write(study, place.at_bytes, contrast, &step, random);
+            line_place(kind == REQUEST_READS ? LINE_READS : LINE_WRITES,
+                       setting->region_offset_bytes,
+                       setting->region_length_bytes, trial->random);
+        if (kind == REQUEST_READS) {
+            trial_read(trial, place.nearby_bytes, request_unit_bytes);
+            trial_time(trial, arm, OPERATION_READ, place.at_bytes,
+                       state->sizes[order[i]]);
+            continue;
+        }
+        trial_write_flushed(trial, opening_cell, place.at_bytes,
+                            (1 + random_below(trial->random, 4)) *
+                                request_unit_bytes);
+        trial_write_flushed(trial, arm, place.at_bytes, state->sizes[order[i]]);
     }
 }
 
-/* Time of one size in one round, of a write with its flush. */
-bool request_ns(const struct study *study, const char *phase,
-                const struct contrast *contrast, size_t size, uint32_t round,
-                double *ns)
+bool request_ns(const struct trial *trial, size_t size, double *ns)
 {
-    uint32_t count = contrast->kind == REQUEST_READS ? 1 : 2;
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, (char)('a' + size), round, count);
+    const char arm = (char)('a' + size);
+    const bool whole = trial->contrast->n[0] == REQUEST_READS
+                           ? trial_ns(trial, arm, 1, ns)
+                           : trial_flushed_ns(trial, arm, 1, ns);
 
-    if (!rows)
-        return false;
-    *ns = (double)rows[0].ns + (count > 1 ? (double)rows[1].ns : 0);
-    return *ns > 0;
+    return whole && *ns > 0;
 }
 
-/* Is the round complete? The value itself is not used. */
-bool request_value(const struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random, double *ratio)
+/* Is the round complete? */
+static bool is_whole(const struct trial *trial, double *ratio)
 {
-    (void)random;
     for (size_t i = 0;
-         i < request_sizes_count((enum request_kind)contrast->kind); i++)
-        if (!request_ns(study, phase, contrast, i, round, ratio))
+         i < request_sizes_count((enum request_kind)trial->contrast->n[0]); i++)
+        if (!request_ns(trial, i, ratio))
             return false;
     return true;
+}
+
+struct contrast request_contrast(enum request_kind kind)
+{
+    static const struct trial_kind kinds[REQUEST_KINDS] = {
+        [REQUEST_READS] = {.name = "read", .round = send, .ratio = is_whole},
+        [REQUEST_WRITES] = {.name = "write", .round = send, .ratio = is_whole}};
+
+    return trial_of(&kinds[kind], kind, 0, 0);
 }
 
 double request_rounds_ns(const struct request_probe *state,

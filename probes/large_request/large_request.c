@@ -22,7 +22,6 @@
 #include "probes/large_request/large_request.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/papers/papers.h"
@@ -72,26 +71,14 @@ static double overhead_share(const struct request_line *result)
     return result->overhead_ns / result->small_ns;
 }
 
-static double share_of(const struct request_probe *state,
-                       const struct request_line *result, double slope,
-                       double intercept)
+/* Share of the data in the largest request, with this slope. */
+static double data_share(const struct request_probe *state,
+                         const struct request_line *result, double slope)
 {
     double data = slope * (double)state->sizes[result->sizes_count - 1] /
                   (double)request_unit_bytes;
 
-    return data / (intercept + data);
-}
-
-static double data_share(const struct request_probe *state,
-                         const struct request_line *result)
-{
-    return share_of(state, result, result->line.slope, result->line.intercept);
-}
-
-static double most_data_share(const struct request_probe *state,
-                              const struct request_line *result)
-{
-    return share_of(state, result, result->slope.high, result->line.intercept);
+    return data / (result->line.intercept + data);
 }
 
 static bool enough_rounds(enum request_kind kind,
@@ -119,7 +106,7 @@ static bool is_done(const struct request_probe *state, enum request_kind kind,
     bool slope_is_known =
         (enough_rounds(kind, result) &&
          times_narrow(&result->slope, result->line.slope, width_wanted)) ||
-        most_data_share(state, result) < part_least;
+        data_share(state, result, result->slope.high) < part_least;
 
     return slope_is_known &&
            (kind == REQUEST_WRITES || !is_line(result) ||
@@ -145,13 +132,16 @@ static void take_times(struct request_probe *state,
 
     study_ratios(&state->study, "line", contrast, rounds, whole);
     times->rounds_count = rounds;
-    times->sizes_count = request_sizes_count((enum request_kind)contrast->kind);
-    for (size_t i = 0; i < times->sizes_count; i++)
-        for (uint32_t round = 0; round < rounds; round++) {
+    times->sizes_count = request_sizes_count((enum request_kind)contrast->n[0]);
+    for (uint32_t round = 0; round < rounds; round++) {
+        const struct trial trial =
+            trial_round(&state->study, "line", contrast, round);
+        for (size_t i = 0; i < times->sizes_count; i++) {
             double ns = 0;
-            request_ns(&state->study, "line", contrast, i, round, &ns);
+            request_ns(&trial, i, &ns);
             times->ns[i][round] = fmax(ns - late_ns, 1);
         }
+    }
 }
 
 /* Is the time for writes used up, or too short for enough rounds? */
@@ -211,46 +201,32 @@ static struct finding *add(struct findings *findings, const char *parameter)
     return findings_add(findings, "large-request", parameter);
 }
 
-static struct finding *say_ns(struct findings *findings, const char *parameter,
-                              double ns, const struct interval *interval,
-                              double confidence)
+static void say_overhead(struct study *study, const struct request_line *result,
+                         struct finding *finding)
 {
-    struct finding *finding = add(findings, parameter);
-
-    finding_measured(finding, ns, interval, confidence);
-    return finding;
-}
-
-static void say_overhead(const struct request_line *result,
-                         struct findings *findings)
-{
-    char small[24], line[24];
-
     if (!is_line(result)) {
-        finding_why(add(findings, "request_overhead"),
+        finding_why(finding,
                     "the times of reads of different sizes do not follow a "
                     "line: the farthest is %.0f %% off",
                     100 * (exp(result->off) - 1));
         return;
     }
-    format_ns((uint64_t)llround(result->small_ns), small, sizeof(small));
-    format_ns((uint64_t)llround(result->line.intercept + result->line.slope),
-              line, sizeof(line));
+    const char *small = study_ns(study, (double)llround(result->small_ns));
+    const char *line = study_ns(
+        study, (double)llround(result->line.intercept + result->line.slope));
     if (result->confidence <= 0 || overhead_share(result) < part_least ||
         !times_narrow(&result->overhead, result->overhead_ns, width_most)) {
         finding_why(
-            add(findings, "request_overhead"),
+            finding,
             "the time of a read before any data moves is not known well: a 4 "
             "KiB read takes %s, and by the line through larger reads %s",
             small, line);
         return;
     }
-    const double confidence =
-        result->begins_elsewhere ? fmin(off_line_confidence, result->confidence)
-                                 : result->confidence;
-    struct finding *finding =
-        say_ns(findings, "request_overhead", result->overhead_ns,
-               &result->overhead, confidence);
+    finding_measured(finding, result->overhead_ns, &result->overhead,
+                     result->begins_elsewhere
+                         ? fmin(off_line_confidence, result->confidence)
+                         : result->confidence);
     if (result->begins_elsewhere)
         finding_why(finding,
                     "a 4 KiB read takes %s without the time of its data; by "
@@ -263,79 +239,72 @@ static void say_overhead(const struct request_line *result,
                     LINE_SIZES, small, result->rounds_count);
 }
 
-/* States from which size on nine tenths of the time go to data. */
-static void say_enough(struct finding *finding, const char *what,
-                       const char *size, const struct line *line,
-                       const char *left_out)
+/* From which size on nine tenths of the time go to data. */
+static const char *enough_of(struct study *study, const struct line *line)
 {
     const double times = 9; /* data takes 9 times the overhead */
     const uint64_t most =
         (uint64_t)ceil(times * line->intercept / line->slope) *
         request_unit_bytes;
-    char enough[24];
 
-    if (most <= request_unit_bytes)
-        finding_why(finding,
-                    "each 4 KiB adds this to %s of up to %s%s; the time before "
-                    "the data is too short to show beside it",
-                    what, size, left_out);
-    else
-        finding_why(finding,
-                    "each 4 KiB adds this to %s of up to %s%s; requests reach "
-                    "nine tenths of the bandwidth from %s on",
-                    what, size, left_out,
-                    format_bytes(most, enough, sizeof(enough)));
+    return most <= request_unit_bytes
+               ? "the time before the data is too short to show beside it"
+               : study_text(study,
+                            "requests reach nine tenths of the bandwidth from "
+                            "%s on",
+                            study_bytes(study, most));
 }
 
-static void say_slope(const struct request_probe *state,
+static void say_slope(struct request_probe *state,
                       const struct request_line *result, enum request_kind kind,
-                      struct findings *findings)
+                      struct finding *finding)
 {
+    struct study *study = &state->study;
     const char *what = kind == REQUEST_READS ? "reads" : "writes";
-    const char *parameter =
-        kind == REQUEST_READS ? "read_cost_4k" : "write_cost_4k";
     const double slope = result->line.slope;
-    char size[24], left_out[64] = "";
 
     if (!is_one_number(state, result)) {
-        finding_why(add(findings, parameter),
+        finding_why(finding,
                     "the times of %s depend too much on the place, or on "
                     "earlier writes, for one number per 4 KiB",
                     what);
         return;
     }
     if (result->confidence <= 0 || !enough_rounds(kind, result) ||
-        data_share(state, result) < part_least ||
+        data_share(state, result, slope) < part_least ||
         !times_narrow(&result->slope, slope, width_most)) {
-        finding_why(add(findings, parameter),
+        finding_why(finding,
                     "the times of %s of different sizes differ too little, or "
                     "vary too much, for the time of the data to show",
                     what);
         return;
     }
-    format_bytes(state->sizes[result->sizes_count - 1], size, sizeof(size));
+    const char *size =
+        study_bytes(study, state->sizes[result->sizes_count - 1]);
     const bool depends_on_sizes =
         !times_narrow(&result->stated, slope, width_most);
     if (!is_line(result) && depends_on_sizes) {
         finding_why(
-            add(findings, parameter),
+            finding,
             "the times of %s of up to %s do not follow a line, and the time "
             "per 4 KiB depends on which sizes are compared: %.0f to %.0f us",
             what, size, result->stated.low / 1e3, result->stated.high / 1e3);
         return;
     }
-    if (result->left_out_share >= told_share)
-        snprintf(left_out, sizeof(left_out),
-                 ", without the %.0f %% that also took a merge or similar",
-                 100 * result->left_out_share);
-    const double confidence =
-        is_line(result) && !depends_on_sizes
-            ? result->confidence
-            : fmin(off_line_confidence, result->confidence);
-    struct finding *finding =
-        say_ns(findings, parameter, slope, &result->stated, confidence);
+    const char *left_out =
+        result->left_out_share < told_share
+            ? ""
+            : study_text(study,
+                         ", without the %.0f %% that also took a merge or "
+                         "similar",
+                         100 * result->left_out_share);
+    finding_measured(finding, slope, &result->stated,
+                     is_line(result) && !depends_on_sizes
+                         ? result->confidence
+                         : fmin(off_line_confidence, result->confidence));
     if (is_line(result))
-        say_enough(finding, what, size, &result->line, left_out);
+        finding_why(finding, "each 4 KiB adds this to %s of up to %s%s; %s",
+                    what, size, left_out, enough_of(study, &result->line));
     else
         finding_why(
             finding,
@@ -365,13 +334,13 @@ static void think(struct study *study, struct findings *findings)
     find_line(state, REQUEST_READS, &reads);
     reads.confidence =
         fmin(times_confidence(reads.spread), times_model_confidence);
-    say_overhead(&reads, findings);
-    say_slope(state, &reads, REQUEST_READS, findings);
+    say_overhead(study, &reads, add(findings, "request_overhead"));
+    say_slope(state, &reads, REQUEST_READS, add(findings, "read_cost_4k"));
     if (study->setting.read_only)
         return;
     find_line(state, REQUEST_WRITES, &writes);
     writes.confidence = confidence_of_writes(&writes, &reads);
-    say_slope(state, &writes, REQUEST_WRITES, findings);
+    say_slope(state, &writes, REQUEST_WRITES, add(findings, "write_cost_4k"));
 }
 
 /* ---- the probe --------------------------------------------------------- */
@@ -418,6 +387,5 @@ const struct probe probe_large_request = {
     .literal = &paper_large_request,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct request_probe, .think = think, .emit = request_emit,
-                .value = request_value),
+    TRIAL_PROBE(struct request_probe, think),
 };

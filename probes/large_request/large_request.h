@@ -8,6 +8,7 @@
 #include "lib/infer/method/line.h"
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * Shared by the files of the large-request probe: reads and writes of each size
@@ -19,28 +20,22 @@ static const uint64_t request_unit_bytes = 4 * KIB;
 /* Index of the reads of 4 KiB, which come after the sizes of the line. */
 enum { REQUEST_SMALL = LINE_SIZES, REQUEST_SIZES = LINE_SIZES + 1 };
 
-enum request_kind { REQUEST_READS, REQUEST_WRITES };
+enum request_kind { REQUEST_READS, REQUEST_WRITES, REQUEST_KINDS };
 
 struct request_probe;
 
 /* ---- cells -------------------------------------------------------------- */
 
-/* Contrast whose rounds contain each size once. */
+/* Whose rounds contain each size once; n[0] is the kind. A round has no
+ * ratio. */
 struct contrast request_contrast(enum request_kind kind);
 
 /* Number of sizes in a round; reads also include 4 KiB. */
 size_t request_sizes_count(enum request_kind kind);
 
-/* Functions of struct study_ops. request_value() only tells whether the round
- * is complete; its ratio means nothing. */
-study_emit request_emit;
-study_value request_value;
-
-/* Time of one size in one round, for a write with its flush. Returns false when
+/* Time of one size in a round, for a write with its flush. Returns false when
  * rows are missing. */
-bool request_ns(const struct study *study, const char *phase,
-                const struct contrast *contrast, size_t size, uint32_t round,
-                double *ns);
+bool request_ns(const struct trial *trial, size_t size, double *ns);
 
 /* Times of `rounds_count` rounds by size. */
 struct request_times {
@@ -83,7 +78,7 @@ struct request_line {
     double rounds_ns; /* duration of the rounds */
 };
 
-enum { REQUEST_KINDS = 2, REQUEST_LOOKS = 16 };
+enum { REQUEST_LOOKS = 16 };
 
 struct request_probe {
     struct study study;

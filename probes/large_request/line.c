@@ -17,71 +17,56 @@ static const double depends_most = 0.08;
 static const double error_rate = 0.005;
 
 /* Times of some rounds by size, ascending, without writes that merge (see
- * line_longest()). */
+ * line_longest()), and their middle means. */
 struct sorted {
     double ns[REQUEST_SIZES][CONTRAST_ROUNDS_MAX];
     size_t counts[REQUEST_SIZES];
+    double middles[REQUEST_SIZES];
 };
 
-static void sort_rounds(const struct request_times *times, uint32_t first,
-                        uint32_t count, const double longest_ns[REQUEST_SIZES],
+struct fit {
+    const struct request_probe *state;
+    const struct request_times *times;
+    bool writes;
+    double longest_ns[REQUEST_SIZES]; /* of those that are no merge */
+    struct sorted all;                /* of all rounds */
+    struct request_line *result;
+};
+
+static void sort_rounds(const struct fit *fit, uint32_t first, uint32_t count,
                         struct sorted *sorted)
 {
-    memset(sorted->counts, 0, sizeof(sorted->counts));
-    for (size_t i = 0; i < times->sizes_count; i++) {
-        memcpy(sorted->ns[i], times->ns[i] + first, count * sizeof(double));
+    memset(sorted->middles, 0, sizeof(sorted->middles));
+    for (size_t i = 0; i < fit->times->sizes_count; i++) {
+        memcpy(sorted->ns[i], fit->times->ns[i] + first,
+               count * sizeof(double));
         stats_sort(sorted->ns[i], count);
-        sorted->counts[i] = line_kept(sorted->ns[i], count, longest_ns[i]);
+        sorted->counts[i] = line_kept(sorted->ns[i], count, fit->longest_ns[i]);
+        sorted->middles[i] = line_middle_mean(sorted->ns[i], sorted->counts[i]);
     }
 }
 
-/* Finds the longest time of each size that is no merge; for writes only. */
-static void find_longest(const struct request_times *times,
-                         double longest_ns[REQUEST_SIZES])
-{
-    const double *rows[LINE_SIZES];
-    struct sorted sorted;
-
-    for (size_t i = 0; i < REQUEST_SIZES; i++)
-        longest_ns[i] = INFINITY;
-    if (times->sizes_count > LINE_SIZES)
-        return;
-    sort_rounds(times, 0, times->rounds_count, longest_ns, &sorted);
-    for (size_t i = 0; i < LINE_SIZES; i++)
-        rows[i] = sorted.ns[i];
-    line_longest(rows, times->rounds_count, longest_ns);
-}
-
-static void find_middles(const struct sorted *sorted, size_t sizes_count,
-                         double middles[REQUEST_SIZES])
-{
-    for (size_t i = 0; i < sizes_count; i++)
-        middles[i] = line_middle_mean(sorted->ns[i], sorted->counts[i]);
-}
-
 /* Relative standard error of the middle mean of a size. */
-static double error_of(const struct sorted *sorted, size_t size, double middle)
+static double error_of(const struct sorted *sorted, size_t size)
 {
     const double of_median = 1.2533; /* error of a median / error of a mean */
 
     return of_median * stats_spread(sorted->ns[size], sorted->counts[size]) /
-           (middle * sqrt((double)sorted->counts[size]));
+           (sorted->middles[size] * sqrt((double)sorted->counts[size]));
 }
 
 /* Largest log distance of a point from the line, beyond three of its standard
  * errors; 0 if none. */
-static double worst_off(const struct request_probe *state,
-                        const struct sorted *sorted, const double middles[],
-                        size_t sizes_count, const struct line *line)
+static double worst_off(const struct fit *fit, size_t sizes_count,
+                        const struct line *line)
 {
     double worst = 0;
 
     for (size_t i = 0; i < sizes_count; i++) {
-        double x = (double)state->sizes[i] / (double)request_unit_bytes;
-        double error = error_of(sorted, i, middles[i]);
-        double off =
-            fabs(log(middles[i] / (line->intercept + line->slope * x)));
-        worst = fmax(worst, off - 3 * error);
+        double x = (double)fit->state->sizes[i] / (double)request_unit_bytes;
+        double off = fabs(
+            log(fit->all.middles[i] / (line->intercept + line->slope * x)));
+        worst = fmax(worst, off - 3 * error_of(&fit->all, i));
     }
     return worst;
 }
@@ -112,42 +97,41 @@ static double drawn_middle(const double sorted[], size_t count,
 }
 
 /* Overhead by the line and by the reads of 4 KiB. */
-static struct line_begin begin_of(const struct request_probe *state,
+static struct line_begin begin_of(const struct fit *fit,
                                   const struct line *line,
                                   const double middles[REQUEST_SIZES])
 {
-    return line_begin(line, middles[REQUEST_SMALL], state->sizes[0],
+    return line_begin(line, middles[REQUEST_SMALL], fit->state->sizes[0],
                       middles[0]);
 }
 
 /* Bootstrap: fits lines to resampled rounds for the intervals of slope and
  * overhead. */
-static void resample(const struct request_probe *state,
-                     const struct request_times *times,
-                     const struct sorted *sorted, struct request_line *result)
+static void resample(const struct fit *fit)
 {
+    struct request_line *result = fit->result;
     double lows[RESAMPLES], highs[RESAMPLES], slopes[RESAMPLES];
     double y[REQUEST_SIZES] = {0}, off;
     struct random random;
 
-    study_random(&state->study, "line", "resample", times->rounds_count,
-                 &random);
+    study_random(&fit->state->study, "line", "resample",
+                 fit->times->rounds_count, &random);
     for (int i = 0; i < RESAMPLES; i++) {
-        for (size_t size = 0; size < times->sizes_count; size++)
+        for (size_t size = 0; size < fit->times->sizes_count; size++)
             y[size] =
-                drawn_middle(sorted->ns[size], sorted->counts[size], &random);
+                drawn_middle(fit->all.ns[size], fit->all.counts[size], &random);
         struct line line =
-            line_of_sizes(state->sizes, y, result->sizes_count, &off);
+            line_of_sizes(fit->state->sizes, y, result->sizes_count, &off);
         slopes[i] = line.slope;
-        if (times->sizes_count == LINE_SIZES)
+        if (fit->writes)
             continue;
-        struct line_begin begin = begin_of(state, &line, y);
+        struct line_begin begin = begin_of(fit, &line, y);
         const bool hull = result->begins_elsewhere;
         lows[i] = hull ? begin.low_ns : begin.by_line_ns;
         highs[i] = hull ? begin.high_ns : begin.by_line_ns;
     }
     result->slope = middle_part(slopes, RESAMPLES);
-    if (times->sizes_count > LINE_SIZES)
+    if (!fit->writes)
         result->overhead =
             (struct interval){middle_part(lows, RESAMPLES).low,
                               middle_part(highs, RESAMPLES).high};
@@ -155,127 +139,79 @@ static void resample(const struct request_probe *state,
 
 /* If a point is off the line, widens the interval to the slopes without any one
  * point. */
-static void widen(const struct request_probe *state, const double middles[],
-                  struct request_line *result)
+static void widen(const struct fit *fit)
 {
+    struct request_line *result = fit->result;
     double low, high;
 
     result->stated = result->slope;
     if (result->off <= 0)
         return;
-    line_slopes_without_one(state->sizes, middles, result->sizes_count, &low,
-                            &high);
+    line_slopes_without_one(fit->state->sizes, fit->all.middles,
+                            result->sizes_count, &low, &high);
     result->stated.low = fmin(result->slope.low, low);
     result->stated.high = fmax(result->slope.high, high);
-}
-
-static bool depends_on_place(const struct request_probe *state,
-                             const struct sorted *sorted, size_t sizes_count)
-{
-    const double *rows[LINE_SIZES];
-
-    for (int i = 0; i < LINE_SIZES; i++)
-        rows[i] = sorted->ns[i];
-    return line_depends_on_place(state->sizes, rows, sorted->counts,
-                                 sizes_count, depends_most);
-}
-
-static double slope_of(const struct request_probe *state,
-                       const struct request_times *times, uint32_t first,
-                       uint32_t count, const double longest_ns[],
-                       size_t sizes_count)
-{
-    double y[REQUEST_SIZES] = {0}, off;
-    struct sorted sorted;
-
-    sort_rounds(times, first, count, longest_ns, &sorted);
-    find_middles(&sorted, LINE_SIZES, y);
-    return line_of_sizes(state->sizes, y, sizes_count, &off).slope;
 }
 
 /* Relative standard error of the slope, from the differences between batches of
  * rounds. Unlike resampling, it includes changes over time, and kinds of places
  * that are nearly a quarter of all, which the middle half only begins to
  * see. */
-static double batch_error(const struct request_probe *state,
-                          const struct request_times *times,
-                          const double longest_ns[],
-                          const struct request_line *result)
+static double batch_error(const struct fit *fit)
 {
     /* At most 16 batches: larger batches seldom have more outliers than the
      * middle mean leaves out. */
-    uint32_t rounds = times->rounds_count / BATCHES_MAX;
-    rounds = rounds > BATCH_ROUNDS_LEAST ? rounds : BATCH_ROUNDS_LEAST;
-    uint32_t batches = times->rounds_count / rounds;
-    double mean = 0, sum = 0;
+    const uint32_t rounds = (uint32_t)larger_of(
+        fit->times->rounds_count / BATCHES_MAX, BATCH_ROUNDS_LEAST);
+    const uint32_t batches = fit->times->rounds_count / rounds;
+    double mean = 0, sum = 0, off;
+    struct sorted sorted;
 
     if (batches < 2)
         return 0;
     for (uint32_t i = 0; i < batches; i++) {
-        double slope = slope_of(state, times, i * rounds, rounds, longest_ns,
-                                result->sizes_count);
+        sort_rounds(fit, i * rounds, rounds, &sorted);
+        double slope = line_of_sizes(fit->state->sizes, sorted.middles,
+                                     fit->result->sizes_count, &off)
+                           .slope;
         mean += slope / batches;
         sum += slope * slope;
     }
     double variance = (sum - batches * mean * mean) / (batches - 1);
-    return sqrt(fmax(variance, 0) / batches) / result->line.slope;
-}
-
-static double typical_spread(const struct sorted *sorted)
-{
-    double spreads[LINE_SIZES];
-
-    for (int i = 0; i < LINE_SIZES; i++)
-        spreads[i] = stats_spread(sorted->ns[i], sorted->counts[i]) /
-                     stats_median(sorted->ns[i], sorted->counts[i]);
-    return stats_median(spreads, LINE_SIZES);
+    return sqrt(fmax(variance, 0) / batches) / fit->result->line.slope;
 }
 
 /* Overhead of a read; see line_begin(). */
-static void find_overhead(const struct request_probe *state,
-                          const struct sorted *sorted, const double middles[],
-                          struct request_line *result)
+static void find_overhead(const struct fit *fit)
 {
-    const struct line_begin begin = begin_of(state, &result->line, middles);
-    const double error =
-        error_of(sorted, REQUEST_SMALL, middles[REQUEST_SMALL]);
+    struct request_line *result = fit->result;
+    const struct line_begin begin =
+        begin_of(fit, &result->line, fit->all.middles);
 
-    result->small_ns = middles[REQUEST_SMALL];
-    result->begins_elsewhere = line_begins_elsewhere(&begin, error);
+    result->small_ns = fit->all.middles[REQUEST_SMALL];
+    result->begins_elsewhere =
+        line_begins_elsewhere(&begin, error_of(&fit->all, REQUEST_SMALL));
     result->overhead_ns = result->begins_elsewhere
                               ? (begin.low_ns + begin.high_ns) / 2
                               : begin.by_line_ns;
 }
 
-static double share_left_out(const struct request_times *times,
-                             const struct sorted *sorted)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < times->sizes_count; i++)
-        kept += sorted->counts[i];
-    return 1 -
-           (double)kept / (double)(times->sizes_count * times->rounds_count);
-}
-
 /* Fits the line through all sizes. For writes it drops the largest sizes, one
  * by one, until the rest lie on a line. */
-static void find_line(const struct request_probe *state,
-                      const struct sorted *sorted, const double middles[],
-                      bool writes, struct request_line *result)
+static void find_line(const struct fit *fit)
 {
     double off;
 
     for (size_t few = LINE_SIZES; few >= LINE_SIZES_LEAST; few--) {
         const struct line line =
-            line_of_sizes(state->sizes, middles, few, &off);
-        off = worst_off(state, sorted, middles, few, &line);
+            line_of_sizes(fit->state->sizes, fit->all.middles, few, &off);
+        off = worst_off(fit, few, &line);
         if (few < LINE_SIZES && off >= request_off_most)
             continue;
-        result->line = line;
-        result->off = off;
-        result->sizes_count = few;
-        if (!writes || off < request_off_most)
+        fit->result->line = line;
+        fit->result->off = off;
+        fit->result->sizes_count = few;
+        if (!fit->writes || off < request_off_most)
             return;
     }
 }
@@ -283,21 +219,40 @@ static void find_line(const struct request_probe *state,
 void request_fit(const struct request_probe *state,
                  const struct request_times *times, struct request_line *result)
 {
-    double middles[REQUEST_SIZES] = {0}, longest_ns[REQUEST_SIZES];
-    struct sorted sorted;
+    const uint32_t rounds = times->rounds_count;
+    struct fit fit = {.state = state,
+                      .times = times,
+                      .writes = times->sizes_count == LINE_SIZES,
+                      .result = result};
+    const struct sorted *all = &fit.all;
+    const double *rows[LINE_SIZES];
+    double spreads[LINE_SIZES];
+    size_t kept = 0;
 
-    find_longest(times, longest_ns);
-    sort_rounds(times, 0, times->rounds_count, longest_ns, &sorted);
-    find_middles(&sorted, times->sizes_count, middles);
-    *result = (struct request_line){.rounds_count = times->rounds_count};
-    find_line(state, &sorted, middles, times->sizes_count == LINE_SIZES,
-              result);
-    result->left_out_share = share_left_out(times, &sorted);
-    if (times->sizes_count > LINE_SIZES)
-        find_overhead(state, &sorted, middles, result);
-    resample(state, times, &sorted, result);
-    widen(state, middles, result);
-    result->spread = typical_spread(&sorted);
-    result->depends = depends_on_place(state, &sorted, result->sizes_count);
-    result->batch_error = batch_error(state, times, longest_ns, result);
+    *result = (struct request_line){.rounds_count = rounds};
+    for (size_t i = 0; i < REQUEST_SIZES; i++)
+        fit.longest_ns[i] = INFINITY;
+    for (size_t i = 0; i < LINE_SIZES; i++)
+        rows[i] = all->ns[i];
+    sort_rounds(&fit, 0, rounds, &fit.all);
+    if (fit.writes) {
+        line_longest(rows, rounds, fit.longest_ns);
+        sort_rounds(&fit, 0, rounds, &fit.all);
+    }
+    find_line(&fit);
+    for (size_t i = 0; i < times->sizes_count; i++)
+        kept += all->counts[i];
+    result->left_out_share =
+        1 - (double)kept / (double)(times->sizes_count * rounds);
+    if (!fit.writes)
+        find_overhead(&fit);
+    resample(&fit);
+    widen(&fit);
+    for (int i = 0; i < LINE_SIZES; i++)
+        spreads[i] = stats_spread(all->ns[i], all->counts[i]) /
+                     stats_median(all->ns[i], all->counts[i]);
+    result->spread = stats_median(spreads, LINE_SIZES);
+    result->depends = line_depends_on_place(state->sizes, rows, all->counts,
+                                            result->sizes_count, depends_most);
+    result->batch_error = batch_error(&fit);
 }
