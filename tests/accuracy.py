@@ -377,8 +377,8 @@ def probe_or_recall(case, options):
     drive = case.drive.path.split(",")[0]
     hashed = hashlib.sha256(options.version + shlex.join(case.command).encode())
     if os.path.exists(drive):
-        with open(drive, "rb") as file:
-            hashed.update(file.read())
+        with open(drive, "rb") as file:  # what is true of it, may change
+            hashed.update(file.read().split(b"[truth]")[0])
     path = os.path.join(options.output_dir, "runs", hashed.hexdigest()[:24])
     if os.path.exists(path):
         with open(path, encoding="utf8") as file:
@@ -680,6 +680,9 @@ def parse():
                         "program and drive")
     parser.add_argument("--page", metavar="FILE",
                         help="write the tables as Markdown, too")
+    parser.add_argument("--evidence", metavar="FILE",
+                        help="write how often each kind of evidence was right, "
+                        "as probes/evidence.tsv has it")
     parser.add_argument("--output-dir", default="build/accuracy",
                         metavar="FOLDER")
     options = parser.parse_args()
@@ -758,6 +761,8 @@ def main():
         for _, finding, column in tally.cases:
             if column in STATED:
                 evidence.add(finding, column in RIGHT)
+    if options.evidence:
+        evidence.table(options.evidence)
     evidence.show(os.path.join(options.output_dir, "evidence.tsv"))
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))

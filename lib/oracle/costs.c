@@ -190,11 +190,10 @@ static void visit(struct bench *bench, enum flash_operation operation,
 static bool overhead_is_seen(const struct fit *fit, double visits_count,
                              const double overheads[BATCHES])
 {
-    const double overhead = fit->begin.by_line_ns;
+    const double overhead = line_overhead_ns(&fit->begin, 0);
     const double share = overhead / (overhead + fit->line.slope);
 
     return fit->off < off_least && share >= part_least &&
-           !line_begins_elsewhere(&fit->begin, 0) &&
            error_of(overheads, overhead, share, visits_count) <= error_most;
 }
 
@@ -226,12 +225,12 @@ void oracle_costs(struct bench *bench, enum flash_operation operation,
     for (size_t i = 0; i < BATCHES; i++) {
         const struct fit batch =
             fit_line(&visits, i * BATCH_PLACES, BATCH_PLACES);
-        overheads[i] = batch.begin.by_line_ns;
+        overheads[i] = line_overhead_ns(&batch.begin, 0);
         slopes[i] = batch.line.slope;
     }
     const struct fit fit = fit_line(&visits, 0, COST_PLACES);
     const double count = visits_of(operation, bench->now_ns - begin_ns);
-    costs->overhead_ns = fit.begin.by_line_ns;
+    costs->overhead_ns = line_overhead_ns(&fit.begin, 0);
     costs->data_ns = fit.line.slope;
     costs->overhead_seen = overhead_is_seen(&fit, count, overheads);
     costs->data_seen = data_is_seen(&visits, &fit, count, slopes);

@@ -207,12 +207,11 @@ static int state_reads(struct drive *drive, struct fault *why)
 }
 
 /* A cache of the mapping reaches as far as the units that its entries know.
- * What the host's memory adds is nearly as quick. */
+ * What the host's memory adds is nearly as quick, and may end in between. */
 static int state_mapping(struct drive *drive, struct fault *why)
 {
     const uint64_t reach = drive_mapping_reach_bytes(drive);
     uint64_t miss_ns = 0;
-    int error = 0;
 
     if (drive->mapping_cache_bytes == 0 || drive->mapping == MAPPING_DIRECT ||
         reach >= drive->capacity_bytes) {
@@ -220,8 +219,10 @@ static int state_mapping(struct drive *drive, struct fault *why)
         state(drive, "mapping_miss", "absent");
         return 0;
     }
-    if (drive->host_memory_bytes == 0 && reach % MIB == 0)
-        error = oracle_mapping_miss(drive, reach, &miss_ns, why);
+    const int error =
+        drive->host_memory_until_ns
+            ? 0
+            : oracle_mapping_miss(drive, reach / MIB * MIB, &miss_ns, why);
     state_number(drive, "mapping_reach", miss_ns > 0, reach);
     state_number(drive, "mapping_miss", miss_ns > 0, miss_ns);
     return error;
@@ -328,11 +329,10 @@ static int state_beside(struct drive *drive, struct fault *why)
 
     if (error)
         return error;
-    /* A cache of flash has other reads beside it than what is behind it; and
-     * parts of pages that stay in a buffer for ever leave it less room. */
-    const bool told = seen.slowdown_seen && drive->slc_blocks_count == 0 &&
-                      !(drive->write_buffer_drain == DRAIN_STEADY &&
-                        drive->write_buffer_protected);
+    /* Parts of pages that stay in a buffer for ever leave it less room. */
+    const bool told =
+        seen.slowdown_seen && !(drive->write_buffer_drain == DRAIN_STEADY &&
+                                drive->write_buffer_protected);
     if (told && seen.slowdown < BESIDE_SLOWER_LEAST)
         state(drive, "read_slowdown", "absent");
     else

@@ -187,13 +187,11 @@ static void find_overhead(const struct fit *fit)
     struct request_line *result = fit->result;
     const struct line_begin begin =
         begin_of(fit, &result->line, fit->all.middles);
+    const double error = error_of(&fit->all, REQUEST_SMALL);
 
     result->small_ns = fit->all.middles[REQUEST_SMALL];
-    result->begins_elsewhere =
-        line_begins_elsewhere(&begin, error_of(&fit->all, REQUEST_SMALL));
-    result->overhead_ns = result->begins_elsewhere
-                              ? (begin.low_ns + begin.high_ns) / 2
-                              : begin.by_line_ns;
+    result->begins_elsewhere = line_begins_elsewhere(&begin, error);
+    result->overhead_ns = line_overhead_ns(&begin, error);
 }
 
 /* Fits the line through all sizes. For writes it drops the largest sizes, one

@@ -63,10 +63,12 @@ static inline uint64_t drive_fetch_units(const struct drive *drive)
     return units > 0 ? units : 1;
 }
 
-/* How much of the drive the controller's part of the mapping table knows. */
+/* How much of the drive the parts of the mapping table in the controller and in
+ * the host's memory know. */
 static inline uint64_t drive_mapping_reach_bytes(const struct drive *drive)
 {
-    return drive->mapping_cache_bytes / drive->mapping_fetch_bytes *
+    return (drive->mapping_cache_bytes / drive->mapping_fetch_bytes +
+            drive->host_memory_bytes / drive->mapping_fetch_bytes) *
            drive_fetch_units(drive) * drive->clustered_page_bytes;
 }
 

@@ -169,6 +169,13 @@ bool line_begins_elsewhere(const struct line_begin *begin, double error)
     return fabs(begin->off) > begin_off_most + errors_most * error;
 }
 
+double line_overhead_ns(const struct line_begin *begin, double error)
+{
+    return line_begins_elsewhere(begin, error)
+               ? (begin->low_ns + begin->high_ns) / 2
+               : begin->by_line_ns;
+}
+
 bool line_depends_on_place(const uint64_t sizes_bytes[LINE_SIZES],
                            const double *const sorted_ns[LINE_SIZES],
                            const size_t counts[LINE_SIZES], size_t sizes_count,

@@ -122,6 +122,10 @@ struct line_begin line_begin(const struct line *line, double small_ns,
 /* Are 4 KiB off the line, whose distance from it has that standard error? */
 bool line_begins_elsewhere(const struct line_begin *begin, double error);
 
+/* What 4 KiB take without their data: by the line, or in the middle of what it
+ * may be. */
+double line_overhead_ns(const struct line_begin *begin, double error);
+
 /*
  * Do the times of a size depend on the place so much that the slope depends on
  * how many of the extreme ones are left out, by this share? Around the quarter
