@@ -233,6 +233,24 @@ static void check_ns(const struct findings *findings, const char *parameter,
     ck_assert_double_le((double)finding->value.integer, most_ns);
 }
 
+/* An SLC cache that is smaller than the rounds: 250 us a page in it, 2100 us
+ * behind it. A rest empties it. */
+START_TEST(flush_times_are_those_after_a_rest)
+{
+    struct findings findings;
+
+    run(&probe_flush, "sata-mx500,slc_blocks_count=8,slc_least_blocks_count=1",
+        1, &findings);
+    check_ns(&findings, "flush_time", 2250e3, 2400e3);
+    check_ns(&findings, "fua_time", 2250e3, 2400e3);
+    const struct finding *flush = findings_get(&findings, "flush_time");
+    ck_assert_uint_eq(flush->extras_count, 1);
+    ck_assert_str_eq(flush->extras[0].name, "sustained");
+    ck_assert_int_ge(flush->extras[0].value.integer, 4000000);
+    ck_assert_int_le(flush->extras[0].value.integer, 4400000);
+}
+END_TEST
+
 /* SSD-A: 145 us a command, 20 us a flush, 200 us a program, and what moves a
  * page: a write of a part of one also reads the rest. */
 START_TEST(flush_times_are_those_of_the_drive)
@@ -596,6 +614,7 @@ int main(void)
     tcase_add_test(cases, flush_that_covers_a_program_is_not_called_free);
     tcase_add_test(cases, flush_of_slow_reads_is_not_called_free);
     tcase_add_test(cases, flush_of_noise_is_open);
+    tcase_add_test(cases, flush_times_are_those_after_a_rest);
     tcase_add_test(cases, flush_times_are_those_of_the_drive);
     cases = tcase_create("capacity");
     tcase_set_timeout(cases, 60);

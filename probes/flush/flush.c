@@ -24,8 +24,12 @@
 #include "probes/flush/flush.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "lib/infer/flushing.h"
+#include "lib/infer/statistics/stats.h"
+#include "probes/placing.h"
 #include "probes/probes.h"
 #include "probes/times.h"
 #include "probes/trial.h"
@@ -174,19 +178,65 @@ static void say_honesty(const struct known *known)
 
 /* ---- times -------------------------------------------------------------- */
 
-/* Behind a cache of flash, or beside cleaning, one flush takes longer than
- * another: that all take what these did is a model. */
-static void say_time(const struct known *known, struct finding *finding,
-                     const char *what, double ns[], size_t count)
+/* Past a cache of flash, or beside cleaning, a flush takes longer than on a
+ * drive at rest, and some drives are at rest for a part of a second only. So
+ * times are taken after a pause that lets most caches take a few pages again,
+ * and what the rounds took, which go on behind each other, is said beside. */
+enum { RESTED = 48 };
+static const uint64_t pause_ns = 10000000000;
+static const double busy_least = 1.25;
+
+static void send_rested(const struct trial *trial)
 {
-    times_say(known->study, finding, what, ns, count);
-    finding->confidence = fmin(finding->confidence, times_model_confidence);
+    const uint64_t length = flush_bytes(FLUSH_ONE);
+    uint64_t next = placing_base(&trial->study->setting,
+                                 random_mix(trial->study->seed ^ pause_ns),
+                                 2 * RESTED * length);
+
+    trial_flush(trial, '\0');
+    trial_pause(trial, pause_ns);
+    for (int i = 0; i < RESTED; i++, next += 2 * length) {
+        trial_time(trial, '\0', OPERATION_WRITE, next, length);
+        trial_flush(trial, 'f');
+        trial_pause(trial, flushing_rest_ns);
+        trial_ask(trial, 'u',
+                  (struct step){.operation = OPERATION_WRITE,
+                                .offset_bytes = next + length,
+                                .length_bytes = length,
+                                .fua = true});
+        trial_pause(trial, flushing_rest_ns);
+    }
+}
+
+static const struct trial_kind rested_kind = {
+    .name = "rested", .arms = "fu", .sent = RESTED, .round = send_rested};
+
+/* `count` times of the rounds stand beside those at rest. */
+static void say_time(const struct known *known, struct finding *finding,
+                     const char *what, double ns[RESTED], double busy_ns[],
+                     uint32_t count)
+{
+    const double busy = stats_median(busy_ns, count);
+    size_t used;
+
+    times_say(known->study, finding, what, ns, RESTED);
+    if (finding->verdict != VERDICT_FOUND ||
+        busy < busy_least * value_number(&finding->value))
+        return;
+    finding_extra(finding, "sustained", value_integer((uint64_t)busy));
+    used = strlen(finding->why);
+    snprintf(finding->why + used, sizeof(finding->why) - used,
+             ", after a rest; without one they take %s",
+             study_ns(known->study, busy));
 }
 
 static void say_times(const struct known *known)
 {
+    const struct contrast rested = trial_of(&rested_kind, 0, 0, 0);
+    const struct trial trial = trial_round(known->study, "rested", &rested, 0);
     double flush_ns[ROUNDS_MAX], fua_ns[ROUNDS_MAX];
-    size_t count = 0;
+    double rested_flush_ns[RESTED], rested_fua_ns[RESTED], none;
+    uint32_t count = 0;
 
     for (uint32_t round = 0; round < known->rounds_count; round++) {
         struct flush_times times;
@@ -195,8 +245,12 @@ static void say_times(const struct known *known)
         flush_ns[count] = times.flush_ns[FLUSH_ONE];
         fua_ns[count++] = times.work_ns[FLUSH_FUA];
     }
+    study_ratios(known->study, "rested", &rested, 1, &none);
+    trial_ns(&trial, 'f', RESTED, rested_flush_ns);
+    trial_ns(&trial, 'u', RESTED, rested_fua_ns);
     say_time(known, add(known, "flush_time"),
-             "flushes, each after one 4 KiB write", flush_ns, count);
+             "flushes, each after one 4 KiB write", rested_flush_ns, flush_ns,
+             count);
     struct finding *fua = add(known, "fua_time");
     if (known->flushing.untrue)
         finding_why(
@@ -207,7 +261,8 @@ static void say_times(const struct known *known)
                 : "a flush returns before the data is in flash, so the time of "
                   "a synced write depends on how much was written before it");
     else
-        say_time(known, fua, "writes of 4 KiB with FUA", fua_ns, count);
+        say_time(known, fua, "writes of 4 KiB with FUA", rested_fua_ns, fua_ns,
+                 count);
     /* What was said so far stands, if the rows end here. */
     if (fua->verdict == VERDICT_FOUND && fua->value.integer <= commit_most_ns)
         flush_say_commits(known->study, fua);
@@ -259,7 +314,8 @@ static uint64_t flush_read_bytes(void)
 
 static void plan(const struct setting *setting, struct probe_plan *plan)
 {
-    const uint64_t commits_bytes = FLUSH_COMMITS * flush_bytes(FLUSH_FUA);
+    const uint64_t commits_bytes =
+        (FLUSH_COMMITS + 2 * RESTED) * flush_bytes(FLUSH_FUA);
 
     (void)setting;
     plan->bytes_written =
@@ -269,9 +325,9 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
     plan->bytes_read = FLUSHING_BYTES + ROUNDS_USUAL * flush_read_bytes();
     plan->bytes_read_max =
         FLUSHING_READ_BYTES_MAX + ROUNDS_MAX * flush_read_bytes();
-    plan->requests = FLUSH_COMMITS + FLUSHING_REQUESTS +
+    plan->requests = FLUSH_COMMITS + 5 * RESTED + FLUSHING_REQUESTS +
                      ROUNDS_USUAL * flush_round_requests();
-    plan->requests_max = FLUSH_COMMITS + FLUSHING_REQUESTS_MAX +
+    plan->requests_max = FLUSH_COMMITS + 5 * RESTED + FLUSHING_REQUESTS_MAX +
                          ROUNDS_MAX * flush_round_requests();
 }
 
