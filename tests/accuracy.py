@@ -681,14 +681,20 @@ def parse():
     parser.add_argument("--page", metavar="FILE",
                         help="write the tables as Markdown, too")
     parser.add_argument("--evidence", metavar="FILE",
-                        help="write how often each kind of evidence was right, "
-                        "as probes/evidence.tsv has it")
+                        help="count findings as the probes state them, and "
+                        "write how often each kind of evidence was right, as "
+                        "probes/evidence.tsv has it")
+    parser.add_argument("--more", action="store_true",
+                        help="add to what --evidence=FILE has")
     parser.add_argument("--output-dir", default="build/accuracy",
                         metavar="FOLDER")
     options = parser.parse_args()
     if options.noise is None:
         options.noise = "realistic" if options.papers else NOISE
     programs(options)
+    if options.evidence:
+        os.environ["SSDPROBE_UNCOUNTED"] = "1"
+        options.version += b"uncounted"
     options.asked, options.asked_now = asked_parameters(options)
     runs = os.path.join(options.output_dir, "runs")
     if not options.go_on:
@@ -758,12 +764,14 @@ def main():
         write_page(tallies, options)
     evidence = Evidence()
     for tally in tallies.values():
-        for _, finding, column in tally.cases:
+        for case, finding, column in tally.cases:
             if column in STATED:
-                evidence.add(finding, column in RIGHT)
-    if options.evidence:
-        evidence.table(options.evidence)
+                own = case.drive.mechanism(finding["parameter"])
+                evidence.add(finding, column in RIGHT or
+                             (own is not None and finding["value"] == own))
     evidence.show(os.path.join(options.output_dir, "evidence.tsv"))
+    if options.evidence:
+        evidence.table(options.evidence, options.more)
     for tally in tallies.values():
         print_cases(tally, options.list.split(","))
     failed = any(tally.failed for tally in tallies.values())

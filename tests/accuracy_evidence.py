@@ -3,14 +3,17 @@
 
 A kind of evidence is a parameter and the sentence that gives the reason of its
 finding, without the numbers in it: each way through a probe ends in a sentence
-of its own. Where the share that was right is surely below what was stated, the
+of its own. Right is also the drive's own value where the oracle thinks that no
+probe could tell: those that guess are wrong as often as they guess. Where the share that was right is surely below what was stated, the
 confidence that the probe states there is too high.
 """
 import collections
 import math
 import re
 
-NUMBER = re.compile(r"-?\d[\d.,e+]*(?: ?(?:[KMGT]i?B|[num]?s|%|/s|MB/s|GB/s))?")
+# As evidence_form() of lib/infer/evidence.c does it.
+NUMBER = re.compile(r"\d[\d.,]*(?<![.,])(?: ?(?:[KMGT]iB|[KMGT]?B|[num]?s|%)"
+                    r"(?![0-9A-Za-z]))?")
 FEW = 30  # cases, below which a share says little
 
 
@@ -47,6 +50,22 @@ class Evidence:
             made.append((stated / count > high, parameter, verdict, count,
                          right, stated / count, low, high, reason))
         return sorted(made, key=lambda row: (not row[0], row[4] - row[3], row))
+
+    def table(self, path, more):
+        """What the program is built with (lib/infer/evidence.h). `more`: on top
+        of what the table has."""
+        if more:
+            with open(path, encoding="utf8") as file:
+                for line in file.read().splitlines()[1:]:
+                    parameter, verdict, count, right, reason = line.split("\t")
+                    kind = self.kinds[parameter, verdict, reason]
+                    kind[0] += int(count)
+                    kind[1] += int(right)
+        with open(path, "w", encoding="utf8") as file:
+            file.write("parameter\tverdict\tcases\tright\treason\n")
+            for (parameter, verdict, reason), row in sorted(self.kinds.items()):
+                file.write("%s\t%s\t%d\t%d\t%s\n" %
+                           (parameter, verdict, row[0], row[1], reason))
 
     def show(self, path):
         """Prints what is not always right; all of it goes to the file."""

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/infer/csv/sample_csv.h"
+#include "lib/infer/evidence.h"
 #include "lib/session/state/baseline.h"
 #include "lib/infer/flushing.h"
 #include "lib/session/state/written.h"
@@ -223,7 +224,7 @@ static int conclude_again(const struct csv_rows *rows,
     if (strange)
         say_strange(probe, strange, findings);
     else
-        probe->conclude(state, findings);
+        evidence_conclude(probe, state, &setting, findings);
     if (cause)
         skip_flushes(probe, first, cause, hide, findings);
     probe->finish(state);

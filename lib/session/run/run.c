@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/infer/evidence.h"
 #include "lib/session/run/state.h"
 
 #include <errno.h>
@@ -208,7 +209,7 @@ static int run_probe(struct session *session, const struct setting *setting,
     if (error && rows == 0)
         skip_probe(probe, skip_not_begun, &session->findings);
     else
-        probe->conclude(state, &session->findings);
+        evidence_conclude(probe, state, setting, &session->findings);
     if (session->flushes_cause[0])
         skip_flushes(probe, first, session->flushes_cause,
                      session->flushes_hide, &session->findings);
