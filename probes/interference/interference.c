@@ -27,7 +27,6 @@
 #include "probes/interference/interference.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/placing.h"
@@ -46,7 +45,7 @@ static const char phase[] = "beside";
 
 static const double claim_alpha = 1e-4;
 
-static uint32_t last_of(const uint32_t counts[])
+uint32_t interference_last(const uint32_t counts[])
 {
     while (counts[1])
         counts++;
@@ -104,16 +103,16 @@ static void think(struct study *study, struct findings *findings)
 {
     const struct interference_probe *state =
         (const struct interference_probe *)study;
+    const struct contrast writes = trial_of(&interference_writes, 0, 0, 0),
+                          reads = trial_of(&interference_reads, 0, 0, 0);
     struct contrast contrasts[CONTRASTS] = {
-        [WRITES_WAIT] = {.expected = SIDE_ABOVE,
-                         .low = log(BESIDE_WAITS_LEAST),
-                         .high = log(BESIDE_WAITS_LEAST)},
-        [READS_WAIT] = {.expected = SIDE_OPEN,
-                        .low = BESIDE_SHARE_BEHIND,
-                        .high = BESIDE_SHARE_BEFORE},
-        [READS_QUEUE] = {.expected = SIDE_BELOW,
-                         .low = BESIDE_SHARE_MOST,
-                         .high = BESIDE_SHARE_MOST}};
+        [WRITES_WAIT] =
+            trial_expect(writes, SIDE_ABOVE, log(BESIDE_WAITS_LEAST),
+                         log(BESIDE_WAITS_LEAST), NULL),
+        [READS_WAIT] = trial_expect(reads, SIDE_OPEN, BESIDE_SHARE_BEHIND,
+                                    BESIDE_SHARE_BEFORE, NULL),
+        [READS_QUEUE] = trial_expect(reads, SIDE_BELOW, BESIDE_SHARE_MOST,
+                                     BESIDE_SHARE_MOST, NULL)};
     const struct claim_rule rule = {.alpha = claim_alpha,
                                     .looks = state->looks};
     uint32_t rounds = 0;
@@ -124,17 +123,14 @@ static void think(struct study *study, struct findings *findings)
                        "beside writes");
         return;
     }
-    for (int i = 0; i < CONTRASTS; i++) {
-        contrasts[i].kind = i;
-        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "round");
-    }
     const enum claim claim =
         study_claim(study, phase, contrasts, CONTRASTS, &rule);
     say_priority(contrasts, claim,
                  claim_confidence(contrasts, CONTRASTS, &rule), findings);
     for (int i = 0; i < CONTRASTS; i++)
         rounds = (uint32_t)larger_of(rounds, contrasts[i].rounds_count);
-    slowdown_conclude(study, phase, &contrasts[WRITES_WAIT], rounds, findings);
+    slowdown_conclude(study, phase, &contrasts[WRITES_WAIT], rounds,
+                      findings_add(findings, "interference", "read_slowdown"));
 }
 
 static uint64_t write_bytes_of(const struct setting *setting)
@@ -156,7 +152,7 @@ static const uint32_t *looks_of(const struct setting *setting)
     const uint64_t most_bytes = setting->write_budget_bytes / budget_parts;
 
     for (size_t i = 0; i < LOOKS; i++)
-        if (last_of(looks[i]) * round_bytes <= most_bytes)
+        if (interference_last(looks[i]) * round_bytes <= most_bytes)
             return looks[i];
     return NULL;
 }
@@ -165,7 +161,7 @@ static void plan(const struct setting *setting, struct probe_plan *plan)
 {
     const uint32_t *counts = looks_of(setting);
     const uint64_t least = counts ? ROUNDS_LEAST : 0;
-    const uint64_t most = counts ? last_of(counts) : 0;
+    const uint64_t most = counts ? interference_last(counts) : 0;
     const uint64_t writes = beside_round_writes();
     const uint64_t reads = beside_round_reads();
     /* A flush and a pause. */
@@ -205,6 +201,5 @@ const struct probe probe_interference = {
     .answers = {"read_slowdown", "read_priority"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct interference_probe, .think = think, .emit = round_emit,
-                .value = round_value),
+    TRIAL_PROBE(struct interference_probe, think),
 };

@@ -5,71 +5,50 @@
 #include <math.h>
 #include <string.h>
 
-#include "probes/placing.h"
+/* Cells: reads alone, and a block of each depth, from 'b' on. */
+static const char alone_arm = 'a';
 
-/* Suffixes of cells: reads alone, and a block of each depth. */
-static const char alone_suffix = 'a';
-
-static char suffix_of(size_t index)
+static char arm_of(size_t index)
 {
     return (char)('b' + index);
 }
 
-/* A place outside of the window, in the region. */
-static uint64_t read_place(const struct interference_probe *state,
-                           struct random *random)
+static struct interference_probe *state_of(const struct trial *trial)
 {
+    return (struct interference_probe *)trial->study;
+}
+
+/* At a place outside of the window, in the region. */
+static struct step read_step(const struct trial *trial)
+{
+    const struct interference_probe *state = state_of(trial);
     const struct setting *setting = &state->study.setting;
     const uint64_t bytes = state->read_bytes;
-    const uint64_t first = setting->region_offset_bytes;
     const uint64_t window = state->window_writes * state->write_bytes;
     const uint64_t places = (setting->region_length_bytes - window) / bytes;
-    const uint64_t at = first + random_below(random, places) * bytes;
+    const uint64_t at = setting->region_offset_bytes +
+                        random_below(trial->random, places) * bytes;
 
-    return at < state->window_first_bytes ? at : at + window;
+    return (struct step){.operation = OPERATION_READ,
+                         .offset_bytes =
+                             at < state->window_first_bytes ? at : at + window,
+                         .length_bytes = bytes};
 }
 
-static void ask_alone(struct interference_probe *state, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
+/* By how many came before it. */
+static struct step write_step(const struct trial *trial, uint64_t number)
 {
-    struct step step = placing_unmeasured(OPERATION_FLUSH, 0, 0, phase, round);
+    const struct interference_probe *state = state_of(trial);
 
-    study_ask(&state->study, &step);
-    step = placing_unmeasured(OPERATION_IDLE, 0, 0, phase, round);
-    step.idle_ns = BESIDE_PAUSE_NS;
-    study_ask(&state->study, &step);
-    for (int i = 0; i < BESIDE_ALONE_LEAD + BESIDE_ALONE_READS; i++) {
-        step = placing_step(OPERATION_READ, read_place(state, random),
-                            state->read_bytes, phase, contrast, alone_suffix,
-                            round);
-        study_ask(&state->study, &step);
-    }
+    return (struct step){.operation = OPERATION_WRITE,
+                         .offset_bytes =
+                             state->window_first_bytes +
+                             number % state->window_writes * state->write_bytes,
+                         .length_bytes = state->write_bytes};
 }
 
-/* The place of a write, by how many came before it. */
-static uint64_t write_place(const struct interference_probe *state,
-                            uint64_t number)
-{
-    return state->window_first_bytes +
-           number % state->window_writes * state->write_bytes;
-}
-
-static void ask_filling(struct interference_probe *state, const char *phase,
-                        uint32_t round, uint64_t *writes)
-{
-    for (int i = 0; i < BESIDE_FILL_WRITES; i++) {
-        struct step step =
-            placing_unmeasured(OPERATION_WRITE, write_place(state, (*writes)++),
-                               state->write_bytes, phase, round);
-        step.depth = beside_depth(BESIDE_DEEPEST);
-        study_ask(&state->study, &step);
-    }
-}
-
-static void ask_block(struct interference_probe *state, const char *phase,
-                      const struct contrast *contrast, size_t index,
-                      uint32_t round, uint64_t *writes, struct random *random)
+static void send_block(const struct trial *trial, size_t index,
+                       uint64_t *writes)
 {
     const uint32_t depth = beside_depth(index);
     const size_t group = beside_group(depth);
@@ -77,41 +56,39 @@ static void ask_block(struct interference_probe *state, const char *phase,
 
     for (size_t i = 0; i < beside_requests(depth); i++) {
         if (i % group == 0)
-            read_at = beside_read_at(depth, random);
-        const bool is_write = i % group != read_at;
-        struct step step =
-            placing_step(is_write ? OPERATION_WRITE : OPERATION_READ,
-                         is_write ? write_place(state, (*writes)++)
-                                  : read_place(state, random),
-                         is_write ? state->write_bytes : state->read_bytes,
-                         phase, contrast, suffix_of(index), round);
+            read_at = beside_read_at(depth, trial->random);
+        struct step step = i % group != read_at ? write_step(trial, (*writes)++)
+                                                : read_step(trial);
         step.depth = beside_together(depth);
-        study_ask(&state->study, &step);
+        trial_ask(trial, arm_of(index), step);
     }
 }
 
-void round_emit(struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random)
+static void send(const struct trial *trial)
 {
-    struct interference_probe *state = (struct interference_probe *)study;
-    uint64_t writes = round * beside_round_writes();
+    uint64_t writes = trial->round * beside_round_writes();
 
-    ask_alone(state, phase, contrast, round, random);
-    ask_filling(state, phase, round, &writes);
+    trial_flush(trial, '\0');
+    trial_pause(trial, BESIDE_PAUSE_NS);
+    for (int i = 0; i < BESIDE_ALONE_LEAD + BESIDE_ALONE_READS; i++)
+        trial_ask(trial, alone_arm, read_step(trial));
+    for (int i = 0; i < BESIDE_FILL_WRITES; i++) {
+        struct step step = write_step(trial, writes++);
+        step.depth = beside_depth(BESIDE_DEEPEST);
+        trial_ask(trial, '\0', step);
+    }
     for (size_t i = BESIDE_DEPTHS; i-- > 0;)
-        ask_block(state, phase, contrast, i, round, &writes, random);
+        send_block(trial, i, &writes);
 }
 
 /* Of one kind of request in a block; false where it is not whole. */
-static bool take_block(const struct study *study, const char *phase,
-                       const struct contrast *contrast, size_t index,
-                       uint32_t round, struct beside_times *times)
+static bool take_block(const struct trial *trial, size_t index,
+                       struct beside_times *times)
 {
     const uint32_t depth = beside_depth(index);
     const size_t requests = beside_requests(depth);
-    const struct timing *rows = placing_rows(
-        study, phase, contrast, suffix_of(index), round, (uint32_t)requests);
+    const struct timing *rows =
+        trial_rows(trial, arm_of(index), (uint32_t)requests);
     double reads_ns[BESIDE_BLOCK_MAX], writes_ns[BESIDE_BLOCK_MAX];
     size_t reads = 0, writes = 0;
 
@@ -129,46 +106,48 @@ static bool take_block(const struct study *study, const char *phase,
     return true;
 }
 
-static bool take_alone(const struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       struct beside_times *times)
+bool round_take(const struct trial *trial, struct beside_times *times)
 {
     double all_ns[BESIDE_ALONE_LEAD + BESIDE_ALONE_READS];
     double *ns = all_ns + BESIDE_ALONE_LEAD;
+    bool whole = trial_ns(trial, alone_arm,
+                          BESIDE_ALONE_LEAD + BESIDE_ALONE_READS, all_ns);
 
-    if (!placing_ns(study, phase, contrast, alone_suffix, round,
-                    BESIDE_ALONE_LEAD + BESIDE_ALONE_READS, all_ns))
+    if (!whole)
         return false;
     times->alone_ns = beside_alone_time(ns, BESIDE_ALONE_READS);
     times->far_count = 0;
     for (int i = 0; i < BESIDE_ALONE_READS; i++)
         times->far_count += ns[i] > BESIDE_FAR_LEAST * times->alone_ns;
-    return true;
-}
-
-bool round_take(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct beside_times *times)
-{
-    bool whole = take_alone(study, phase, contrast, round, times);
-
     for (size_t i = 0; whole && i < BESIDE_DEPTHS; i++)
-        whole = take_block(study, phase, contrast, i, round, times);
+        whole = take_block(trial, i, times);
     return whole;
 }
 
-bool round_value(const struct study *study, const char *phase,
-                 const struct contrast *contrast, uint32_t round,
-                 struct random *random, double *ratio)
+static bool writes_longer(const struct trial *trial, double *ratio)
 {
     struct beside_times times;
 
-    (void)random;
-    if (!round_take(study, phase, contrast, round, &times))
+    if (!round_take(trial, &times))
         return false;
-    *ratio = contrast->kind == WRITES_WAIT
-                 ? log(times.write_ns[BESIDE_DEEPEST] /
-                       times.write_ns[BESIDE_MIDDLE])
-                 : beside_share(&times);
+    *ratio =
+        log(times.write_ns[BESIDE_DEEPEST] / times.write_ns[BESIDE_MIDDLE]);
     return true;
 }
+
+static bool reads_share(const struct trial *trial, double *ratio)
+{
+    struct beside_times times;
+
+    if (!round_take(trial, &times))
+        return false;
+    *ratio = beside_share(&times);
+    return true;
+}
+
+const struct trial_kind interference_writes = {.name = "round",
+                                               .round = send,
+                                               .ratio = writes_longer},
+                        interference_reads = {.name = "round",
+                                              .round = send,
+                                              .ratio = reads_share};

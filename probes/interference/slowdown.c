@@ -99,7 +99,8 @@ static void take_rounds(const struct study *study, const char *phase,
     slowdown->rounds_count = slowdown->reads_count = 0;
     for (uint32_t i = 0; i < rounds; i++) {
         struct beside_times times;
-        round_take(study, phase, contrast, i, &times);
+        const struct trial trial = trial_round(study, phase, contrast, i);
+        round_take(&trial, &times);
         slowdown->alone_ns[i] = times.alone_ns;
         for (size_t j = 0; j < BESIDE_DEPTHS; j++)
             slowdown->ratios[j][i] = times.read_ns[j] / times.alone_ns;
@@ -145,13 +146,6 @@ static bool drifts(const struct slowdown *slowdown)
     return false;
 }
 
-static uint32_t last_of(const uint32_t counts[])
-{
-    while (counts[1])
-        counts++;
-    return *counts;
-}
-
 static void measure(struct study *study, const char *phase,
                     const struct contrast *contrast, uint32_t rounds,
                     struct slowdown *slowdown)
@@ -164,7 +158,7 @@ static void measure(struct study *study, const char *phase,
     for (;; look++) {
         study_ratios(study, phase, contrast, *look, ignored);
         take_rounds(study, phase, contrast, *look, slowdown);
-        const double grows = (double)last_of(look) / (double)*look;
+        const double grows = (double)interference_last(look) / (double)*look;
         if (!look[1] || is_known(slowdown, width_wanted) ||
             !is_known(slowdown, width_most * shrinks_most * sqrt(grows)))
             return;
@@ -195,12 +189,10 @@ static void say_number(const struct slowdown *slowdown, const char *alone,
     finding_measured(finding, 1e3 * ratio,
                      &(struct interval){1e3 * rounds.low, 1e3 * rounds.high},
                      number_confidence);
-    finding_extra(
-        finding, "beside_1",
-        value_integer((uint64_t)llround(1e3 * ratio_of(slowdown, 0))));
-    finding_extra(finding, "beside_4",
-                  value_integer((uint64_t)llround(
-                      1e3 * ratio_of(slowdown, BESIDE_MIDDLE))));
+    for (size_t i = 0; i < BESIDE_DEEPEST; i++)
+        finding_extra(
+            finding, i ? "beside_4" : "beside_1",
+            value_integer((uint64_t)llround(1e3 * ratio_of(slowdown, i))));
     finding_why(finding,
                 "a 4 KiB read takes %s alone, and beside %u sequential writes "
                 "%.3g times as long; beside one it takes %.3g times as long",
@@ -208,15 +200,14 @@ static void say_number(const struct slowdown *slowdown, const char *alone,
                 ratio_of(slowdown, 0));
 }
 
-static void say(const struct study *study, const struct slowdown *slowdown,
+static void say(struct study *study, const struct slowdown *slowdown,
                 struct finding *finding)
 {
     const double alone_ns =
         stats_median(slowdown->alone_ns, slowdown->rounds_count);
     const uint32_t depth = beside_depth(BESIDE_DEEPEST);
-    char alone[24];
+    const char *alone = study_ns(study, alone_ns);
 
-    format_ns((uint64_t)alone_ns, alone, sizeof(alone));
     if ((double)study->setting.clock_step_ns > tick_most * alone_ns)
         finding_why(finding, "completions are seen at clock ticks that are "
                              "longer than a tenth of a read");
@@ -258,11 +249,10 @@ static void say(const struct study *study, const struct slowdown *slowdown,
 
 void slowdown_conclude(struct study *study, const char *phase,
                        const struct contrast *contrast, uint32_t rounds,
-                       struct findings *findings)
+                       struct finding *finding)
 {
     struct slowdown *slowdown = study_alloc(study, sizeof(*slowdown));
 
     measure(study, phase, contrast, rounds, slowdown);
-    say(study, slowdown,
-        findings_add(findings, "interference", "read_slowdown"));
+    say(study, slowdown, finding);
 }
