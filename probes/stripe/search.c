@@ -9,6 +9,7 @@
 #include "probes/stripe/stripe.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
@@ -76,12 +77,18 @@ struct hypothesis {
 
 /* ---- the scan ----------------------------------------------------------- */
 
+/* A round of the scan of a level. */
+static struct contrast scan_of(const struct stripe_probe *state, size_t level)
+{
+    return pairs_contrast(PAIRS_SCAN, state->levels[level].first_bytes, 0);
+}
+
 static void scan_measure(struct stripe_probe *state)
 {
-    struct contrast cells[STRIPE_LEVELS_MAX] = {{.kind = 0}};
+    struct contrast cells[STRIPE_LEVELS_MAX] = {{.name = ""}};
 
     for (size_t i = 0; i < state->levels_count; i++)
-        cells[i] = pairs_contrast(PAIRS_SCAN, state->levels[i].first_bytes, 0);
+        cells[i] = scan_of(state, i);
     rounds_measure(&state->study, "scan", cells, state->levels_count,
                    SCAN_PASSES);
 }
@@ -91,12 +98,14 @@ static void take_level(struct stripe_probe *state, size_t index,
                        struct scan *scan)
 {
     const struct stripe_level *level = &state->levels[index];
-    const struct contrast cell =
-        pairs_contrast(PAIRS_SCAN, level->first_bytes, 0);
+    const struct contrast cell = scan_of(state, index);
     double ratios[SCAN_PASSES][STRIPE_SCAN_MAX];
 
-    for (uint32_t round = 0; round < SCAN_PASSES; round++)
-        pairs_take(&state->study, "scan", &cell, round, ratios[round]);
+    for (uint32_t round = 0; round < SCAN_PASSES; round++) {
+        const struct trial trial =
+            trial_round(&state->study, "scan", &cell, round);
+        pairs_take(&trial, ratios[round]);
+    }
     for (size_t i = 0; i < level->count; i++) {
         struct seen *seen = &scan->seen[scan->count++];
         double values[SCAN_PASSES];
@@ -124,11 +133,29 @@ static void take_scan(struct stripe_probe *state, struct scan *scan)
 static void measure_at(struct stripe_probe *state, const char *phase,
                        const uint64_t distances[], size_t count)
 {
-    struct contrast cells[ROUNDS_CELLS_MAX] = {{.kind = 0}};
+    struct contrast cells[ROUNDS_CELLS_MAX] = {{.name = ""}};
 
     for (size_t i = 0; i < count; i++)
         cells[i] = pairs_contrast(PAIRS_DISTANCE, distances[i], 0);
     rounds_measure(&state->study, phase, cells, count, LOOK_ROUNDS);
+}
+
+/* The pairs of so many rounds of a cell. */
+static size_t take_all(struct stripe_probe *state, const char *phase,
+                       const struct contrast *cell, uint32_t rounds,
+                       double all[])
+{
+    double ratios[STRIPE_SCAN_MAX];
+    size_t count = 0;
+
+    for (uint32_t round = 0; round < rounds; round++) {
+        const struct trial trial =
+            trial_round(&state->study, phase, cell, round);
+        const size_t taken = pairs_take(&trial, ratios);
+        memcpy(&all[count], ratios, taken * sizeof(*all));
+        count += taken;
+    }
+    return count;
 }
 
 /* The middle pair of these rounds of one distance. */
@@ -137,31 +164,33 @@ static double ratio_at(struct stripe_probe *state, const char *phase,
 {
     const struct contrast cell =
         pairs_contrast(PAIRS_DISTANCE, distance_bytes, 0);
-    double all[LOOK_ROUNDS * STRIPE_PAIRS], ratios[STRIPE_SCAN_MAX];
-    size_t count = 0;
+    double all[LOOK_ROUNDS * STRIPE_PAIRS];
+    const size_t count = take_all(state, phase, &cell, LOOK_ROUNDS, all);
 
-    for (uint32_t round = 0; round < LOOK_ROUNDS; round++) {
-        const size_t taken =
-            pairs_take(&state->study, phase, &cell, round, ratios);
-        for (size_t i = 0; i < taken; i++)
-            all[count++] = ratios[i];
-    }
     return count ? pairs_middle(all, count) : 0;
 }
 
-/* What a read takes alone: the middle of the rounds of the scan. */
-static double scan_alone_ns(struct stripe_probe *state)
+/* What a read takes alone: the middle of the rounds of the scan. Of all of
+ * them, the share that takes as long as pairs that collide. */
+static double scan_alone(struct stripe_probe *state, double *slow_share)
 {
-    double ns[STRIPE_LEVELS_MAX * SCAN_PASSES];
-    size_t count = 0;
+    double ns[STRIPE_LEVELS_MAX * SCAN_PASSES], ratios[STRIPE_SCAN_MAX];
+    size_t rounds = 0, slow = 0, count = 0;
 
     for (size_t i = 0; i < state->levels_count; i++) {
-        const struct contrast cell =
-            pairs_contrast(PAIRS_SCAN, state->levels[i].first_bytes, 0);
-        for (uint32_t round = 0; round < SCAN_PASSES; round++)
-            ns[count++] = pairs_alone_ns(&state->study, "scan", &cell, round);
+        const struct contrast cell = scan_of(state, i);
+        for (uint32_t round = 0; round < SCAN_PASSES; round++) {
+            const struct trial trial =
+                trial_round(&state->study, "scan", &cell, round);
+            const size_t taken = pairs_take_alone(&trial, ratios);
+            ns[rounds++] = pairs_alone_ns(&trial);
+            for (size_t k = 0; k < taken; k++)
+                slow += ratios[k] > state->slow_least;
+            count += taken;
+        }
     }
-    return stats_median(ns, count);
+    *slow_share = count ? (double)slow / (double)count : 0.5;
+    return stats_median(ns, rounds);
 }
 
 /* The distances whose pairs took longest are looked at again, because the
@@ -172,8 +201,7 @@ static void learn_levels(struct stripe_probe *state, struct scan *scan)
     uint64_t top[TOP];
     size_t count = 0;
 
-    state->alone_ns = scan_alone_ns(state);
-
+    state->alone_ns = scan_alone(state, &ratios[0]);
     for (size_t i = 0; i < scan->count && i < STATS_MAX; i++)
         ratios[i] = scan->seen[i].ratio;
     const size_t known = smaller_of(scan->count, STATS_MAX);
@@ -200,7 +228,7 @@ static double share_at(struct stripe_probe *state, const char *phase,
     double sum = 0, share;
 
     for (uint32_t round = 0; round < LOOK_ROUNDS; round++) {
-        pairs_value(&state->study, phase, &cell, round, NULL, &share);
+        trial_value(&state->study, phase, &cell, round, NULL, &share);
         sum += share;
     }
     return sum / LOOK_ROUNDS;
@@ -476,27 +504,6 @@ static void look_all(struct stripe_probe *state, struct hypothesis kept[],
         shorter_of(stripe->period_bytes, stripe->units, state->read_bytes);
 }
 
-/* Of pairs in which nothing collides, so many take as long for another reason:
- * twice as many as of single reads. */
-static double held_up_share(struct stripe_probe *state)
-{
-    size_t slow = 0, count = 0;
-
-    for (size_t i = 0; i < state->levels_count; i++) {
-        const struct contrast cell =
-            pairs_contrast(PAIRS_SCAN, state->levels[i].first_bytes, 0);
-        double ratios[STRIPE_SCAN_MAX];
-        for (uint32_t round = 0; round < SCAN_PASSES; round++) {
-            const size_t taken =
-                pairs_take_alone(&state->study, "scan", &cell, round, ratios);
-            for (size_t k = 0; k < taken; k++)
-                slow += ratios[k] > state->slow_least;
-            count += taken;
-        }
-    }
-    return count ? 2 * (double)slow / (double)count : 1;
-}
-
 /* ---- do pairs a period apart collide in full? --------------------------- */
 
 /* `*error`: the standard error of what it returns, as a share of it. */
@@ -504,12 +511,9 @@ static double own_ratio_at(struct stripe_probe *state,
                            const struct contrast *cell, double *error)
 {
     double all[LEVEL_ROUNDS * STRIPE_PAIRS];
-    size_t count = 0;
+    const size_t count = take_all(state, "level", cell, LEVEL_ROUNDS, all);
 
     *error = 1;
-    for (uint32_t round = 0; round < LEVEL_ROUNDS; round++)
-        count +=
-            pairs_take_own(&state->study, "level", cell, round, &all[count]);
     if (count == 0)
         return 0;
     const double spread = stats_spread(all, count);
@@ -526,7 +530,7 @@ static double fullness(struct stripe_probe *state, struct stripe *stripe)
 {
     static const uint64_t multiples[] = {1, 2, 3, 4, 6, 8, 12, 16};
     enum { MULTIPLES = sizeof(multiples) / sizeof(multiples[0]) };
-    struct contrast cells[MULTIPLES] = {{.kind = 0}};
+    struct contrast cells[MULTIPLES] = {{.name = ""}};
     size_t count = 0;
     double longest = 0, error;
 
@@ -584,7 +588,10 @@ enum stripe_seen stripe_search(struct stripe_probe *state,
         const enum stripe_seen seen = search_once(state, scan, stripe);
         if (seen != STRIPE_SEEN)
             return i ? STRIPE_PARTLY : seen;
-        stripe->held_up = held_up_share(state);
+        /* Of pairs in which nothing collides, so many take as long for another
+         * reason: twice as many as of single reads. */
+        scan_alone(state, &stripe->held_up);
+        stripe->held_up *= 2;
         const double share = fullness(state, stripe);
         if (share >= full_least)
             return STRIPE_SEEN;

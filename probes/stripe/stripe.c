@@ -23,7 +23,6 @@
 #include "probes/stripe/stripe.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/placing.h"
@@ -65,15 +64,6 @@ static void say_open(struct findings *findings, const char *why)
 
 /* ---- one read at a time ------------------------------------------------- */
 
-static void serial_contrasts(struct contrast contrasts[2])
-{
-    contrasts[0] = pairs_contrast(PAIRS_ANY, 0, 0);
-    contrasts[0].low = contrasts[0].high = log(serial_least);
-    contrasts[1] = pairs_contrast(PAIRS_QUICKEST, 0, 0);
-    contrasts[1].low = contrasts[1].high = log(serial_quickest);
-    contrasts[0].expected = contrasts[1].expected = SIDE_ABOVE;
-}
-
 static double screen(struct study *study)
 {
     const struct contrast any = pairs_contrast(PAIRS_ANY, 0, 0);
@@ -83,19 +73,27 @@ static double screen(struct study *study)
     return exp(stats_median(ratios, SCREEN_ROUNDS));
 }
 
+/* At one threshold. */
+static struct contrast expect(struct contrast contrast, enum side expected,
+                              double threshold)
+{
+    return trial_expect(contrast, expected, threshold, threshold, NULL);
+}
+
 static void deny(struct study *study, double pair, struct findings *findings)
 {
-    struct contrast contrasts[2];
+    struct contrast contrasts[] = {
+        expect(pairs_contrast(PAIRS_ANY, 0, 0), SIDE_ABOVE, log(serial_least)),
+        expect(pairs_contrast(PAIRS_QUICKEST, 0, 0), SIDE_ABOVE,
+               log(serial_quickest))};
 
-    serial_contrasts(contrasts);
     if (study_claim(study, "serial", contrasts, 2, &rule) != CLAIM_HOLDS) {
-        char why[200];
-        snprintf(
-            why, sizeof(why),
-            "two simultaneous reads take %.2f times as long as one, but it is "
-            "not certain that they are always served one after the other",
-            pair);
-        say_open(findings, why);
+        say_open(findings,
+                 study_text(study,
+                            "two simultaneous reads take %.2f times as long as "
+                            "one, but it is not certain that they are always "
+                            "served one after the other",
+                            pair));
         return;
     }
     study_say_absent(&probe_stripe, findings,
@@ -107,42 +105,11 @@ static void deny(struct study *study, double pair, struct findings *findings)
 
 /* ---- a stripe ----------------------------------------------------------- */
 
-static void add(struct contrast contrasts[], size_t *count,
-                const struct contrast *contrast, enum side expected,
-                double threshold)
+static struct contrast at(uint64_t distance_bytes, enum side expected,
+                          double threshold)
 {
-    struct contrast *one = &contrasts[(*count)++];
-
-    *one = *contrast;
-    one->expected = expected;
-    one->low = one->high = threshold;
-}
-
-static void add_at(struct contrast contrasts[], size_t *count,
-                   uint64_t distance_bytes, enum side expected,
-                   double threshold)
-{
-    const struct contrast contrast =
-        pairs_contrast(PAIRS_DISTANCE, distance_bytes, 0);
-
-    add(contrasts, count, &contrast, expected, threshold);
-}
-
-/* A part of the period would be the period of a stripe of fewer units. */
-static void add_parts(struct contrast contrasts[], size_t *count,
-                      const struct stripe *stripe, double none)
-{
-    uint32_t rest = stripe->units;
-
-    for (uint32_t prime = 2; prime <= rest && rest > 1; prime++) {
-        if (rest % prime)
-            continue;
-        while (rest % prime == 0)
-            rest /= prime;
-        if (prime < stripe->units)
-            add_at(contrasts, count, stripe->period_bytes / prime, SIDE_BELOW,
-                   none);
-    }
+    return expect(pairs_contrast(PAIRS_DISTANCE, distance_bytes, 0), expected,
+                  threshold);
 }
 
 static size_t stripe_contrasts(const struct stripe *stripe,
@@ -155,40 +122,44 @@ static size_t stripe_contrasts(const struct stripe *stripe,
             : share_none;
     /* What is held up by something else is so in all of them. */
     const double none = fmin(share_none, partly) + stripe->held_up;
-    const struct contrast multiple = pairs_contrast(PAIRS_MULTIPLE, 0, period);
-    const struct contrast between = pairs_contrast(PAIRS_BETWEEN, unit, period);
+    uint32_t rest = stripe->units;
     size_t count = 0;
 
-    add_at(contrasts, &count, period, SIDE_ABOVE, share_full);
-    if (stripe->reaches_all)
-        add(contrasts, &count, &multiple, SIDE_ABOVE, share_full);
-    else
-        add_at(contrasts, &count, stripe->reach_bytes, SIDE_ABOVE, share_full);
-    add_at(contrasts, &count, period + unit, SIDE_BELOW, none);
-    add_at(contrasts, &count, period - unit, SIDE_BELOW, none);
+    contrasts[count++] = at(period, SIDE_ABOVE, share_full);
+    contrasts[count++] = stripe->reaches_all
+                             ? expect(pairs_contrast(PAIRS_MULTIPLE, 0, period),
+                                      SIDE_ABOVE, share_full)
+                             : at(stripe->reach_bytes, SIDE_ABOVE, share_full);
+    contrasts[count++] = at(period + unit, SIDE_BELOW, none);
+    contrasts[count++] = at(period - unit, SIDE_BELOW, none);
     if (stripe->shorter_bytes)
-        add_at(contrasts, &count, period + stripe->shorter_bytes, SIDE_ABOVE,
-               partly + stripe->held_up);
-    add(contrasts, &count, &between, SIDE_BELOW, none);
-    add_parts(contrasts, &count, stripe, none);
+        contrasts[count++] = at(period + stripe->shorter_bytes, SIDE_ABOVE,
+                                partly + stripe->held_up);
+    contrasts[count++] =
+        expect(pairs_contrast(PAIRS_BETWEEN, unit, period), SIDE_BELOW, none);
+    /* A part of the period would be the period of a stripe of fewer units. */
+    for (uint32_t prime = 2; prime <= rest && rest > 1; prime++) {
+        if (rest % prime)
+            continue;
+        while (rest % prime == 0)
+            rest /= prime;
+        if (prime < stripe->units)
+            contrasts[count++] = at(period / prime, SIDE_BELOW, none);
+    }
     return count;
 }
 
-static void say_units(const struct stripe *stripe, double confidence,
-                      const char *unit, struct findings *findings)
+static void say_units(struct study *study, const struct stripe *stripe,
+                      double confidence, struct finding *finding)
 {
-    struct finding *finding =
-        findings_add(findings, "stripe", "parallel_units");
-    char period[24], reach[24];
+    const char *unit = study_bytes(study, stripe->unit_bytes);
 
-    format_bytes(stripe->period_bytes, period, sizeof(period));
-    format_bytes(stripe->reach_bytes, reach, sizeof(reach));
     if (!stripe->reaches_all) {
         finding_why(
             finding,
             "%s lie on one unit, and %u units follow one another; but places "
             "more than %s apart lie on other units, so there may be more",
-            unit, stripe->units, reach);
+            unit, stripe->units, study_bytes(study, stripe->reach_bytes));
         return;
     }
     finding_found(finding, value_integer(stripe->units),
@@ -196,7 +167,7 @@ static void say_units(const struct stripe *stripe, double confidence,
     finding_why(finding,
                 "one of two reads waits for the other at every multiple of %s, "
                 "and at no other multiple of %s",
-                period, unit);
+                study_bytes(study, stripe->period_bytes), unit);
 }
 
 /* Do places wait for each other a multiple of the period apart, also where they
@@ -204,53 +175,48 @@ static void say_units(const struct stripe *stripe, double confidence,
 static void look_far(struct study *study, struct stripe *stripe)
 {
     const struct stripe_probe *state = (const struct stripe_probe *)study;
-    struct contrast far = pairs_contrast(PAIRS_FAR, 0, stripe->period_bytes);
+    struct contrast far =
+        expect(pairs_contrast(PAIRS_FAR, 0, stripe->period_bytes), SIDE_ABOVE,
+               share_full);
 
-    far.expected = SIDE_ABOVE;
-    far.low = far.high = share_full;
     if (study_claim(study, "all-over", &far, 1, &rule) == CLAIM_HOLDS)
         return;
     stripe->reaches_all = false;
     stripe->reach_bytes = state->span_bytes;
 }
 
-static void say_stripe(const struct stripe *stripe,
+static void say_stripe(struct study *study, const struct stripe *stripe,
                        const struct contrast contrasts[], double level,
                        double confidence, struct findings *findings)
 {
     struct finding *finding = findings_add(findings, "stripe", "stripe_unit");
-    char unit[24], period[24];
 
-    format_bytes(stripe->unit_bytes, unit, sizeof(unit));
-    format_bytes(stripe->period_bytes, period, sizeof(period));
     finding_found(finding, value_integer(stripe->unit_bytes), confidence);
     finding_why(
         finding,
         "of simultaneous reads %s apart, %.0f %% wait for each other and take "
         "%.2f times as long as one; of those %s more or less apart, few do",
-        period, 100 * contrasts[0].median, level, unit);
-    say_units(stripe, confidence, unit, findings);
+        study_bytes(study, stripe->period_bytes), 100 * contrasts[0].median,
+        level, study_bytes(study, stripe->unit_bytes));
+    say_units(study, stripe, confidence,
+              findings_add(findings, "stripe", "parallel_units"));
 }
 
-static void say_unproved(const struct stripe *stripe,
-                         const struct contrast contrasts[], size_t count,
+static void say_unproved(struct study *study, const struct stripe *stripe,
+                         const struct contrast *culprit,
                          struct findings *findings)
 {
-    const struct contrast *culprit = claim_culprit(contrasts, count);
-    char why[240], period[24], at[24];
-
-    if (!culprit)
-        return;
-    format_bytes(stripe->period_bytes, period, sizeof(period));
-    format_bytes(larger_of(culprit->size_bytes, culprit->other_bytes), at,
-                 sizeof(at));
-    const bool some = culprit->kind != PAIRS_DISTANCE;
-    snprintf(why, sizeof(why),
-             "reads %s apart seem to lie on one unit, but then %s reads that "
-             "are %s%s apart should wait for each other, and %.0f %% do",
-             period, culprit->expected == SIDE_BELOW ? "few" : "most",
-             some ? "multiples of " : "", at, 100 * culprit->median);
-    say_open(findings, why);
+    say_open(
+        findings,
+        study_text(
+            study,
+            "reads %s apart seem to lie on one unit, but then %s reads that "
+            "are %s%s apart should wait for each other, and %.0f %% do",
+            study_bytes(study, stripe->period_bytes),
+            culprit->expected == SIDE_BELOW ? "few" : "most",
+            culprit->n[2] != PAIRS_DISTANCE ? "multiples of " : "",
+            study_bytes(study, larger_of(culprit->n[0], culprit->n[1])),
+            100 * culprit->median));
 }
 
 static void certify(struct study *study, struct stripe *stripe, double level,
@@ -259,22 +225,22 @@ static void certify(struct study *study, struct stripe *stripe, double level,
     struct contrast contrasts[CONTRASTS_MAX];
     size_t count = stripe_contrasts(stripe, contrasts);
     enum claim claim = study_claim(study, "certify", contrasts, count, &rule);
-    const struct contrast *culprit = claim_culprit(contrasts, count);
 
     /* Some multiples of the period lie on other units: there may be more. */
-    if (claim != CLAIM_HOLDS && culprit && culprit->kind == PAIRS_MULTIPLE) {
+    if (claim != CLAIM_HOLDS &&
+        claim_culprit(contrasts, count)->n[2] == PAIRS_MULTIPLE) {
         stripe->reaches_all = false;
         stripe->reach_bytes = stripe->period_bytes;
         count = stripe_contrasts(stripe, contrasts);
         claim = study_claim(study, "certify", contrasts, count, &rule);
     }
     if (claim != CLAIM_HOLDS) {
-        say_unproved(stripe, contrasts, count, findings);
+        say_unproved(study, stripe, claim_culprit(contrasts, count), findings);
         return;
     }
     if (stripe->reaches_all)
         look_far(study, stripe);
-    say_stripe(stripe, contrasts, level,
+    say_stripe(study, stripe, contrasts, level,
                fmin(claim_confidence(contrasts, count, &rule),
                     stripe->full_known ? units_confidence : part_confidence),
                findings);
@@ -287,7 +253,6 @@ static void think(struct study *study, struct findings *findings)
     struct stripe_probe *state = (struct stripe_probe *)study;
     struct stripe stripe;
     double level;
-    char why[200];
 
     const double pair = screen(study);
     if ((double)study->setting.clock_step_ns >
@@ -302,13 +267,14 @@ static void think(struct study *study, struct findings *findings)
     }
     switch (stripe_search(state, &stripe, &level)) {
     case STRIPE_FLAT:
-        snprintf(
-            why, sizeof(why),
-            "two simultaneous reads take %.2f times as long as one at every "
-            "distance, so the stripe does not show: a buffer answers, units "
-            "follow no order, or reads share something other than units",
-            pair);
-        say_open(findings, why);
+        say_open(findings,
+                 study_text(
+                     study,
+                     "two simultaneous reads take %.2f times as long as one at "
+                     "every distance, so the stripe does not show: a buffer "
+                     "answers, units follow no order, or reads share something "
+                     "other than units",
+                     pair));
         return;
     case STRIPE_ONE_LOBE:
         say_open(findings, "nearby reads wait for each other, but they never "
@@ -384,6 +350,5 @@ const struct probe probe_stripe = {
     .answers = {"stripe_unit", "parallel_units"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct stripe_probe, .think = think, .emit = pairs_emit,
-                .value = pairs_value),
+    TRIAL_PROBE(struct stripe_probe, think),
 };

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * What the files of the stripe probe share: rounds of pairs of reads (pairs),
@@ -41,52 +42,38 @@ struct stripe_probe {
     double slow_least;
 };
 
-/* Which distances a round of a contrast visits. */
+/* Which distances a round of a contrast visits: n[0] is a size, n[1] another,
+ * n[2] this. */
 enum pairs_kind {
-    PAIRS_SCAN,     /* all of the level that begins at `size_bytes` */
+    PAIRS_SCAN,     /* all of the level that begins at the size */
     PAIRS_ANY,      /* any of all levels */
     PAIRS_QUICKEST, /* the same rows: their quickest pairs */
-    PAIRS_DISTANCE, /* `size_bytes` */
+    PAIRS_DISTANCE, /* the size */
     PAIRS_OWN,      /* the same, beside reads alone of the very places */
-    PAIRS_MULTIPLE, /* multiples of `other_bytes`, */
-    PAIRS_BETWEEN,  /* and what is `size_bytes`, or multiples of that,
-                       farther */
-    PAIRS_FAR       /* multiples of `other_bytes` all over the region */
+    PAIRS_MULTIPLE, /* multiples of the other, */
+    PAIRS_BETWEEN,  /* and what is the size, or multiples of that, farther */
+    PAIRS_FAR       /* multiples of the other all over the region */
 };
 
-/* One whose rounds are told apart by their kind and both sizes. */
+/* The value of a round is the share of its pairs that collided; of PAIRS_ANY
+ * and PAIRS_QUICKEST it is the log ratio of a pair and a read alone. */
 struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes);
-
-/* What struct study_ops asks for. The value of a round is the share of its
- * pairs that collided; of PAIRS_ANY and PAIRS_QUICKEST it is the log ratio of
- * a pair and a read alone. */
-study_emit pairs_emit;
-study_value pairs_value;
 
 /* The mean of values, which it sorts, without 3 of 16 at each end: pages
  * differ in what they take, so that the median may be that of either kind. */
 double pairs_middle(double values[], size_t count);
 
 /* What a read of a round takes alone; 0: the round is not whole. */
-double pairs_alone_ns(const struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round);
+double pairs_alone_ns(const struct trial *trial);
 
 /* How long each pair of a round took, in units of a read alone, by the order in
- * which a level has its distances; how many, 0: the round is not whole. */
-size_t pairs_take(const struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  double ratios[STRIPE_SCAN_MAX]);
-
-/* Of a round of PAIRS_OWN: in units of what both reads of the pair take alone,
- * each. */
-size_t pairs_take_own(const struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      double ratios[STRIPE_PAIRS]);
+ * which a level has its distances; how many, 0: the round is not whole. Of
+ * PAIRS_OWN, in units of what both reads of the pair take alone, each. */
+size_t pairs_take(const struct trial *trial, double ratios[STRIPE_SCAN_MAX]);
 
 /* The same of the reads alone, in the order in which they were sent. */
-size_t pairs_take_alone(const struct study *study, const char *phase,
-                        const struct contrast *contrast, uint32_t round,
+size_t pairs_take_alone(const struct trial *trial,
                         double ratios[STRIPE_SCAN_MAX]);
 
 /* A stripe: `unit_bytes` lie on one of `units` and then the next begins, until
