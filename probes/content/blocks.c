@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/infer/statistics/stats.h"
@@ -24,79 +23,62 @@ enum {
     STAYED = 'z'
 };
 
-struct filling {
-    enum step_content content;
-    uint64_t part_bytes, part_shift_bytes; /* for CONTENT_PARTS */
-};
-
-struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
-                           uint64_t shift_bytes)
+static const struct content_probe *state_of(const struct trial *trial)
 {
-    static const char *const names[] = {"moved", "front", "bits", "bits",
-                                        "parts"};
-    struct contrast contrast = {.kind = (int)kind,
-                                .shift_bytes = part_bytes,
-                                .pitch_bytes = shift_bytes};
-
-    if (kind == CONTENT_ONES_PARTS)
-        snprintf(contrast.name, sizeof(contrast.name), "%s%llu+%llu",
-                 names[kind], (unsigned long long)part_bytes,
-                 (unsigned long long)shift_bytes);
-    else
-        snprintf(contrast.name, sizeof(contrast.name), "%s", names[kind]);
-    return contrast;
+    return (const struct content_probe *)trial->study;
 }
 
-/* Does it show whether the drive moves anything? */
-static bool is_of_moving(const struct contrast *contrast)
+static bool is_of_parts(const struct contrast *contrast)
 {
-    return contrast->kind == CONTENT_MOVED ||
-           contrast->kind == CONTENT_MOVED_FRONT;
-}
-
-/* ---- measuring --------------------------------------------------------- */
-
-static void ask(struct study *study, const struct filling *filling,
-                const struct step *like, uint64_t offset_bytes,
-                uint64_t length_bytes)
-{
-    struct step step = *like;
-
-    step.operation = OPERATION_WRITE;
-    step.offset_bytes = offset_bytes;
-    step.length_bytes = length_bytes;
-    step.content = filling->content;
-    step.part_bytes = filling->part_bytes;
-    step.part_shift_bytes = filling->part_shift_bytes;
-    study_ask(study, &step);
-}
-
-static void ask_flushed(struct study *study, const struct filling *filling,
-                        const struct step *like, uint64_t offset_bytes,
-                        uint64_t length_bytes)
-{
-    struct step flush = *like;
-
-    ask(study, filling, like, offset_bytes, length_bytes);
-    flush.operation = OPERATION_FLUSH;
-    flush.offset_bytes = flush.length_bytes = 0;
-    study_ask(study, &flush);
+    return contrast->trial == &content_ones_parts;
 }
 
 static size_t contents_count(const struct contrast *contrast)
 {
-    return contrast->kind == CONTENT_ONES_PARTS ? 2 : CONTENT_KINDS_MAX;
+    return is_of_parts(contrast) ? 2 : CONTENT_KINDS_MAX;
 }
 
-static struct filling filling_of(const struct contrast *contrast, size_t index)
+static size_t turns_count(const struct contrast *contrast)
+{
+    return contrast->n[2] ? contrast->n[2] : contents_count(contrast);
+}
+
+/* The cell of a content in one of the turns. */
+static char arm_of(const struct contrast *contrast, size_t content, size_t turn)
+{
+    return (char)('a' + content * contents_count(contrast) + turn);
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* What a block is filled with, and a page of it is written. */
+static struct step filling_of(const struct contrast *contrast, size_t index)
 {
     static const enum step_content bits[] = {CONTENT_ZEROS, CONTENT_ONES,
                                              CONTENT_RANDOM};
 
-    if (contrast->kind == CONTENT_ONES_PARTS && index == 0)
-        return (struct filling){CONTENT_PARTS, contrast->shift_bytes,
-                                contrast->pitch_bytes};
-    return (struct filling){.content = bits[index]};
+    if (is_of_parts(contrast) && index == 0)
+        return (struct step){.content = CONTENT_PARTS,
+                             .part_bytes = contrast->n[0],
+                             .part_shift_bytes = contrast->n[1]};
+    return (struct step){.content = bits[index]};
+}
+
+static void write_as(const struct trial *trial, char arm, struct step filling,
+                     uint64_t at_bytes, uint64_t length_bytes)
+{
+    filling.operation = OPERATION_WRITE;
+    filling.offset_bytes = at_bytes;
+    filling.length_bytes = length_bytes;
+    trial_ask(trial, arm, filling);
+}
+
+static void write_flushed_as(const struct trial *trial, char arm,
+                             struct step filling, uint64_t at_bytes,
+                             uint64_t length_bytes)
+{
+    write_as(trial, arm, filling, at_bytes, length_bytes);
+    trial_flush(trial, arm);
 }
 
 /* First rounds of the trials. Later trials have more votes per filling, as a
@@ -114,13 +96,10 @@ static uint32_t votes_from(uint32_t round)
     return 0;
 }
 
-static size_t turns_count(const struct contrast *contrast)
-{
-    return contrast->repeats ? contrast->repeats : contents_count(contrast);
-}
-
-/* Number of blocks: more than there are logs, with equally many of each
- * content. */
+/*
+ * Number of blocks: more than there are logs, with equally many of each
+ * content.
+ */
 static uint64_t blocks_count(const struct content_probe *state, size_t contents)
 {
     return (state->logs_count + contents) / contents * contents;
@@ -135,14 +114,11 @@ static uint64_t filled_count(const struct content_probe *state,
                              const struct contrast *contrast)
 {
     const size_t contents = contents_count(contrast);
-    const uint64_t share = contrast->kind == CONTENT_ONES_PARTS ? 96 : 16;
-    const uint64_t most_bytes =
-        state->study.setting.region_length_bytes / share;
-    uint64_t blocks = blocks_count(state, contents);
-    uint64_t most = most_bytes / state->block_bytes / contents * contents;
+    const uint64_t most_bytes = state->study.setting.region_length_bytes /
+                                (is_of_parts(contrast) ? 96 : 16);
+    const uint64_t most = most_bytes / state->block_bytes / contents * contents;
 
-    most = most < contents ? contents : most;
-    return blocks < most ? blocks : most;
+    return smaller_of(blocks_count(state, contents), larger_of(most, contents));
 }
 
 /* Begin of the first block. It is the same for all contents, as other blocks
@@ -158,143 +134,124 @@ static uint64_t blocks_base(const struct content_probe *state)
     return past ? base + block - past : base;
 }
 
-/* Asks for one turn of a trial: fills blocks with the contents rotated by
- * `turn`, then makes small writes to all blocks in order. Each write makes the
- * drive merge the block written logs_count writes before. */
-static void ask_turn(struct study *study, const char *phase,
-                     const struct contrast *contrast, size_t turn,
-                     uint32_t round, struct random random)
+/* One turn of a trial: fills blocks with the contents rotated by `turn`, then
+ * makes small writes to all blocks in order. Each write makes the drive merge
+ * the block written logs_count writes before. */
+static void send_turn(const struct trial *trial, size_t turn)
 {
-    const struct content_probe *state = (const struct content_probe *)study;
-    size_t contents = contents_count(contrast);
-    uint64_t blocks = blocks_count(state, contents), block = state->block_bytes;
-    uint64_t filled = filled_count(state, contrast);
-    uint64_t base = blocks_base(state), pages = block / state->page_bytes - 1;
-    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-    uint64_t wanted = votes_from(round) * contents, measured = 0;
+    const struct content_probe *state = state_of(trial);
+    const struct contrast *contrast = trial->contrast;
+    const size_t contents = contents_count(contrast);
+    const uint64_t blocks = blocks_count(state, contents);
+    const uint64_t block = state->block_bytes, base = blocks_base(state);
+    const uint64_t filled = filled_count(state, contrast);
+    const uint64_t pages =
+        smaller_of(block / state->page_bytes - 1, NEAR_PAGES);
+    const uint64_t wanted = votes_from(trial->round) * contents;
+    struct random random = *trial->random;
+    struct trial vote = *trial;
+    uint64_t measured = 0;
     uint32_t stayed = 0;
 
     assert(blocks >= contents && filled >= contents);
-    pages = pages > NEAR_PAGES ? NEAR_PAGES : pages;
-    for (uint64_t i = 0; i < filled; i++) {
-        struct filling filling =
-            filling_of(contrast, (size_t)(i + turn) % contents);
+    for (uint64_t i = 0; i < filled; i++)
         for (uint64_t at = 0; at < block; at += state->request_bytes)
-            ask(study, &filling, &step, base + i * block + at,
-                block - at < state->request_bytes ? block - at
-                                                  : state->request_bytes);
-    }
+            write_as(trial, '\0',
+                     filling_of(contrast, (size_t)(i + turn) % contents),
+                     base + i * block + at,
+                     smaller_of(block - at, state->request_bytes));
     for (uint64_t i = 0; measured < wanted; i++) {
         uint64_t in = i % blocks; /* block written now */
         uint64_t merged = (i + blocks - state->logs_count) % blocks;
-        struct filling filling =
+        struct step filling =
             filling_of(contrast, (size_t)(in + turn) % contents);
         uint64_t place = base + in * block + state->written_from_bytes +
                          (1 + random_below(&random, pages)) * state->page_bytes;
+        char arm = '\0';
         if (i >= blocks && merged < filled) {
-            size_t content = (size_t)(merged + turn) % contents;
-            step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
-                                (char)('a' + content * contents + turn),
-                                round + (uint32_t)(measured++ / contents));
+            arm = arm_of(contrast, (size_t)(merged + turn) % contents, turn);
+            vote.round = trial->round + (uint32_t)(measured++ / contents);
         }
-        ask_flushed(study, &filling, &step, place, state->page_bytes);
+        write_flushed_as(arm ? &vote : trial, arm, filling, place,
+                         state->page_bytes);
         /* A random extra write, as neighbouring pages differ in time. */
-        step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        if (random_below(&random, 2)) {
-            if (round == 0 && turn == 0)
-                step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast,
-                                    STAYED, stayed++);
-            ask_flushed(study, &filling, &step, place, state->page_bytes);
-            step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        }
+        if (random_below(&random, 2) == 0)
+            continue;
+        const bool first = trial->round == 0 && turn == 0;
+        vote.round = first ? stayed++ : trial->round;
+        write_flushed_as(&vote, first ? STAYED : '\0', filling, place,
+                         state->page_bytes);
     }
 }
 
-/* Asks for pages in order ('a'), after an unmeasured one that may wait, and for
- * pages far apart ('b'). */
-static void ask_pages(struct study *study, const char *phase,
-                      const struct contrast *contrast, uint32_t round,
-                      struct random *random)
+static void send_turns(const struct trial *trial)
 {
-    const struct filling filling = {.content = CONTENT_RANDOM};
-    const struct setting *setting = &study->setting;
-    uint64_t page = contrast->size_bytes;
-    uint64_t first = (setting->region_offset_bytes + page - 1) / page;
-    uint64_t count =
-        (setting->region_offset_bytes + setting->region_length_bytes) / page -
-        first;
-    uint64_t start = random_below(random, count - PAGES - 1);
-    struct step step = placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-
-    ask_flushed(study, &filling, &step, (first + start) * page, page);
-    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
-    for (uint64_t i = 1; i <= PAGES; i++)
-        ask_flushed(study, &filling, &step, (first + start + i) * page, page);
-    step = placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b', round);
-    for (uint64_t i = 0; i < PAGES; i++)
-        ask_flushed(study, &filling, &step,
-                    (first + random_below(random, count)) * page, page);
+    if (votes_from(trial->round) > 0)
+        for (size_t turn = 0; turn < turns_count(trial->contrast); turn++)
+            send_turn(trial, turn);
 }
 
-/* Asks for first ('a') and last ('b') pages of random blocks. A write to a last
- * page makes the drive move the pages before it. The last page of each block is
- * written before the next block, so that the drive has no unfinished block. */
-static void ask_ends(struct study *study, const char *phase,
-                     const struct contrast *contrast, uint32_t round,
-                     struct random *random)
+/* The first of as many units as the region holds. */
+static uint64_t units_of(const struct trial *trial, uint64_t unit_bytes,
+                         uint64_t *first)
 {
-    const struct content_probe *state = (const struct content_probe *)study;
-    const struct filling filling = {.content = CONTENT_RANDOM};
-    const struct setting *setting = &study->setting;
+    const struct setting *setting = &trial->study->setting;
+
+    *first = (setting->region_offset_bytes + unit_bytes - 1) / unit_bytes;
+    return (setting->region_offset_bytes + setting->region_length_bytes) /
+               unit_bytes -
+           *first;
+}
+
+static void write_page(const struct trial *trial, char arm, uint64_t at_bytes,
+                       uint64_t page_bytes)
+{
+    write_flushed_as(trial, arm, (struct step){.content = CONTENT_RANDOM},
+                     at_bytes, page_bytes);
+}
+
+/* Pages in order ('a'), after an unmeasured one that may wait, and pages far
+ * apart ('b'). */
+static void send_pages(const struct trial *trial)
+{
+    const uint64_t page = trial->contrast->n[0];
+    uint64_t first, count = units_of(trial, page, &first);
+    uint64_t start = first + random_below(trial->random, count - PAGES - 1);
+
+    for (uint64_t i = 0; i <= PAGES; i++)
+        write_page(trial, i ? 'a' : '\0', (start + i) * page, page);
+    for (uint64_t i = 0; i < PAGES; i++)
+        write_page(trial, 'b',
+                   (first + random_below(trial->random, count)) * page, page);
+}
+
+/* First ('a') and last ('b') pages of random blocks. A write to a last page
+ * makes the drive move the pages before it. The last page of each block is
+ * written before the next block, so that the drive has no unfinished block. */
+static void send_ends(const struct trial *trial)
+{
+    const struct content_probe *state = state_of(trial);
     const uint64_t block = state->block_bytes, page = state->page_bytes;
-    const uint64_t first = (setting->region_offset_bytes + block - 1) / block;
-    const uint64_t count =
-        (setting->region_offset_bytes + setting->region_length_bytes) / block -
-        first;
+    uint64_t first, count = units_of(trial, block, &first);
 
     for (uint64_t i = 0; i < 2 * PAGES + 1; i++) {
-        uint64_t at = (first + random_below(random, count)) * block;
-        struct step step =
-            placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'a', round);
+        uint64_t at = (first + random_below(trial->random, count)) * block;
         if (i % 2)
-            ask_flushed(study, &filling, &step, at, page);
-        step = i > 0 && i % 2 == 0
-                   ? placing_step(OPERATION_WRITE, 0, 0, phase, contrast, 'b',
-                                  round)
-                   : placing_unmeasured(OPERATION_WRITE, 0, 0, phase, round);
-        ask_flushed(study, &filling, &step, at + block - page, page);
+            write_page(trial, 'a', at, page);
+        write_page(trial, i > 0 && i % 2 == 0 ? 'b' : '\0', at + block - page,
+                   page);
     }
 }
 
-void content_emit(struct study *study, const char *phase,
-                  const struct contrast *contrast, uint32_t round,
-                  struct random *random)
+/* Shortest time of writes with their flush. Even if the drive's pages are
+ * longer than the writes, some writes in order do not move anything. */
+static double shortest_ns(const double ns[], size_t count)
 {
-    if (contrast->kind == CONTENT_MOVED)
-        ask_pages(study, phase, contrast, round, random);
-    else if (contrast->kind == CONTENT_MOVED_FRONT)
-        ask_ends(study, phase, contrast, round, random);
-    else if (votes_from(round) > 0)
-        for (size_t turn = 0; turn < turns_count(contrast); turn++)
-            ask_turn(study, phase, contrast, turn, round, *random);
-}
+    double shortest = INFINITY;
 
-/* Shortest time of a cell's writes with their flush. Even if the drive's pages
- * are longer than the writes, some writes in order do not move anything. */
-static bool cell_cost(const struct study *study, const char *phase,
-                      const struct contrast *contrast, char suffix,
-                      uint32_t round, double *ns)
-{
-    uint32_t count = is_of_moving(contrast) ? PAGES : 1;
-    double costs[PAGES];
-    const struct timing *rows =
-        placing_rows(study, phase, contrast, suffix, round, 2 * count);
-
-    for (uint32_t i = 0; rows && i < count; i++)
-        costs[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
-    stats_sort(costs, rows ? count : 0);
-    *ns = rows ? costs[0] : 0;
-    return *ns > 0;
+    for (size_t i = 0; i < count; i += 2)
+        shortest = fmin(shortest, ns[i] + ns[i + 1]);
+    return shortest;
 }
 
 double content_longer(double moving[], size_t moved, double staying[],
@@ -307,10 +264,19 @@ double content_longer(double moving[], size_t moved, double staying[],
     return log(moving[moved / 4] / stats_median(staying, stayed));
 }
 
+/* Of one write with its flush. */
+static bool cell_cost(const struct study *study, const char *phase,
+                      const struct contrast *contrast, char arm, uint32_t round,
+                      double *ns)
+{
+    const struct trial trial = trial_round(study, phase, contrast, round);
+
+    return trial_flushed_ns(&trial, arm, 1, ns) && *ns > 0;
+}
+
 double content_waited(const struct content_probe *state, const char *phase)
 {
-    const struct contrast contrast = content_of(CONTENT_ONES_ZEROS, 0, 0);
-    const size_t turns = turns_count(&contrast);
+    const struct contrast contrast = trial_of(&content_ones_zeros, 0, 0, 0);
     double moving[CONTENT_KINDS_MAX * CONTENT_VOTES];
     double staying[CONTENT_KINDS_MAX * CONTENT_VOTES];
     const size_t most = sizeof(staying) / sizeof(*staying);
@@ -320,45 +286,31 @@ double content_waited(const struct content_probe *state, const char *phase)
         for (uint32_t i = 0; i < CONTENT_VOTES; i++)
             moved +=
                 cell_cost(&state->study, phase, &contrast,
-                          (char)('a' + content * turns), i, &moving[moved]);
+                          arm_of(&contrast, content, 0), i, &moving[moved]);
     while (stayed < most && cell_cost(&state->study, phase, &contrast, STAYED,
                                       (uint32_t)stayed, &staying[stayed]))
         stayed++;
     return content_longer(moving, moved, staying, stayed);
 }
 
-/* Log cost of merging one content in one turn, from the lower half of `votes`
- * votes, so that delayed ones count little. False: rows are missing. */
-static bool log_cost(const struct study *study, const char *phase,
-                     const struct contrast *contrast, size_t content,
-                     size_t turn, uint32_t round, uint32_t votes,
-                     double *log_ns)
-{
-    size_t contents = contents_count(contrast);
-    double ns[CONTENT_GROUP];
-
-    for (uint32_t i = 0; i < votes; i++)
-        if (!cell_cost(study, phase, contrast,
-                       (char)('a' + content * contents + turn), round + i,
-                       &ns[i]))
-            return false;
-    *log_ns = log(stats_lower_half_mean(ns, votes));
-    return true;
-}
-
-/* Log costs of both contents in each turn: costs[0, turns) of the first one,
- * then those of the other. */
+/* Log costs of merging both contents in each turn: costs[0, turns) of the first
+ * one, then those of the other. Each is from the lower half of `votes` votes,
+ * so that delayed ones count little. False: rows are missing. */
 static bool log_costs(const struct study *study, const char *phase,
                       const struct contrast *contrast, uint32_t round,
                       uint32_t votes, double costs[SIDES * CONTENT_KINDS_MAX])
 {
-    size_t first = contrast->kind == CONTENT_RANDOM_ONES ? 1 : 0;
-    size_t turns = turns_count(contrast);
+    const size_t first = contrast->trial == &content_random_ones ? 1 : 0;
+    const size_t turns = turns_count(contrast);
+    double ns[CONTENT_GROUP];
 
-    for (size_t i = 0; i < SIDES * turns; i++)
-        if (!log_cost(study, phase, contrast, first + i / turns, i % turns,
-                      round, votes, &costs[i]))
-            return false;
+    for (size_t i = 0; i < SIDES * turns; i++) {
+        const char arm = arm_of(contrast, first + i / turns, i % turns);
+        for (uint32_t k = 0; k < votes; k++)
+            if (!cell_cost(study, phase, contrast, arm, round + k, &ns[k]))
+                return false;
+        costs[i] = log(stats_lower_half_mean(ns, votes));
+    }
     return true;
 }
 
@@ -396,22 +348,32 @@ void content_group_values(const struct study *study, const char *phase,
         ratios[i] = ratio_of(&costs[i * width], turns);
 }
 
-bool content_value(const struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random, double *ratio)
+static bool vote(const struct trial *trial, double *ratio)
 {
-    double a, b, costs[SIDES * CONTENT_KINDS_MAX] = {0};
+    double costs[SIDES * CONTENT_KINDS_MAX] = {0};
 
-    (void)random;
-    if (!is_of_moving(contrast)) {
-        if (!log_costs(study, phase, contrast, round, 1, costs))
-            return false;
-        *ratio = ratio_of(costs, turns_count(contrast));
-        return true;
-    }
-    if (!cell_cost(study, phase, contrast, 'a', round, &a) ||
-        !cell_cost(study, phase, contrast, 'b', round, &b))
+    if (!log_costs(trial->study, trial->phase, trial->contrast, trial->round, 1,
+                   costs))
         return false;
-    *ratio = log(b / a);
+    *ratio = ratio_of(costs, turns_count(trial->contrast));
     return true;
 }
+
+const struct trial_kind
+    content_moved = {.name = "moved",
+                     .arms = "ab",
+                     .sent = 1,
+                     .timed = 2 * PAGES,
+                     .round = send_pages,
+                     .sum = shortest_ns},
+    content_moved_front = {.name = "front",
+                           .arms = "ab",
+                           .sent = 1,
+                           .timed = 2 * PAGES,
+                           .round = send_ends,
+                           .sum = shortest_ns},
+    content_ones_zeros = {.name = "bits", .round = send_turns, .ratio = vote},
+    content_random_ones = {.name = "bits", .round = send_turns, .ratio = vote},
+    content_ones_parts = {.name = "parts{part_bytes}+{shift_bytes}",
+                          .round = send_turns,
+                          .ratio = vote};

@@ -180,38 +180,16 @@ static enum answer compare(struct content_probe *state,
 
 /* ---- reasoning --------------------------------------------------------- */
 
-static void conclude_unit(struct content_probe *state,
-                          const struct contrast *contrast, double confidence,
-                          struct findings *findings)
-{
-    double unit_confidence = 0;
-    uint64_t unit = 0;
-
-    /* Stated before the unit, whose search takes many times longer. */
-    finding_why(say_dependence(findings, true, confidence),
-                "moving blocks of ones costs %.2f times as much as moving "
-                "blocks of zeros",
-                exp(contrast->median));
-    if (content_find_unit(state, contrast->median, &unit, &unit_confidence) ==
-        CLAIM_HOLDS)
-        content_say_unit(unit, unit_confidence, findings);
-    else
-        finding_why(add(findings, "content_unit"),
-                    "moving zeros is cheaper, but no unit from 1 KiB to 32 KiB "
-                    "is confirmed by fresh data");
-}
-
 /* Does the drive move pages for such writes? SIDE_ABOVE: yes. */
 static enum side look_at_moving(struct content_probe *state,
-                                enum content_kind kind)
+                                const struct trial_kind *kind)
 {
     const struct claim_rule rule = {.alpha = content_alpha,
                                     .looks = claim_looks};
-    struct contrast contrast = content_of(kind, 0, 0);
+    struct contrast contrast =
+        trial_expect(trial_of(kind, state->probed_bytes, 0, 0), SIDE_OPEN,
+                     moved_least, moved_none, NULL);
 
-    contrast.size_bytes = state->probed_bytes;
-    contrast.low = moved_least;
-    contrast.high = moved_none;
     study_claim(&state->study, "moved", &contrast, 1, &rule);
     return contrast.side;
 }
@@ -222,9 +200,9 @@ static enum side look_at_moving(struct content_probe *state,
  * first. */
 static bool is_moved(struct content_probe *state)
 {
-    return look_at_moving(state, CONTENT_MOVED) == SIDE_ABOVE ||
+    return look_at_moving(state, &content_moved) == SIDE_ABOVE ||
            (state->block_known &&
-            look_at_moving(state, CONTENT_MOVED_FRONT) == SIDE_ABOVE);
+            look_at_moving(state, &content_moved_front) == SIDE_ABOVE);
 }
 
 /* Returns why equal costs of contents prove nothing; NULL: they do. */
@@ -249,21 +227,10 @@ static const char *doubt_of_same(struct content_probe *state)
     return NULL;
 }
 
-static void say_compresses(double ratio, double confidence,
-                           struct findings *findings)
-{
-    finding_why(say_dependence(findings, true, confidence),
-                "zeros and ones cost the same, but random data costs %.2f "
-                "times as much: the drive compresses",
-                ratio);
-    finding_why(add(findings, "content_unit"),
-                "the drive compresses, so there is no fixed content unit");
-}
-
 static void conclude_bits_alike(struct content_probe *state, double confidence,
                                 struct findings *findings)
 {
-    struct contrast contrast = content_of(CONTENT_RANDOM_ONES, 0, 0);
+    struct contrast contrast = trial_of(&content_random_ones, 0, 0, 0);
     double random_confidence = 0;
     const enum answer answer = compare(state, &contrast, &random_confidence);
 
@@ -274,7 +241,12 @@ static void conclude_bits_alike(struct content_probe *state, double confidence,
         return;
     }
     if (answer != ANSWER_SAME) {
-        say_compresses(exp(contrast.median), random_confidence, findings);
+        finding_why(say_dependence(findings, true, random_confidence),
+                    "zeros and ones cost the same, but random data costs %.2f "
+                    "times as much: the drive compresses",
+                    exp(contrast.median));
+        finding_why(add(findings, "content_unit"),
+                    "the drive compresses, so there is no fixed content unit");
         return;
     }
     const char *doubt = doubt_of_same(state);
@@ -289,7 +261,7 @@ static void conclude_bits_alike(struct content_probe *state, double confidence,
 
 static void compare_bits(struct content_probe *state, struct findings *findings)
 {
-    struct contrast contrast = content_of(CONTENT_ONES_ZEROS, 0, 0);
+    struct contrast contrast = trial_of(&content_ones_zeros, 0, 0, 0);
     double confidence = 0;
 
     switch (compare(state, &contrast, &confidence)) {
@@ -297,7 +269,12 @@ static void compare_bits(struct content_probe *state, struct findings *findings)
         conclude_bits_alike(state, confidence, findings);
         break;
     case ANSWER_DEARER:
-        conclude_unit(state, &contrast, confidence, findings);
+        /* Stated before the unit, whose search takes many times longer. */
+        finding_why(say_dependence(findings, true, confidence),
+                    "moving blocks of ones costs %.2f times as much as moving "
+                    "blocks of zeros",
+                    exp(contrast.median));
+        content_conclude_unit(state, contrast.median, findings);
         break;
     case ANSWER_CHEAPER:
         finding_why(say_dependence(findings, true, confidence),
@@ -321,7 +298,7 @@ static void compare_bits(struct content_probe *state, struct findings *findings)
 static void choose_stretch(struct content_probe *state)
 {
     if (!state->logs_absent || state->block_known ||
-        look_at_moving(state, CONTENT_MOVED) != SIDE_ABOVE)
+        look_at_moving(state, &content_moved) != SIDE_ABOVE)
         return;
     state->block_bytes = widest_bytes;
     state->written_from_bytes = widest_bytes / 2;
@@ -439,6 +416,5 @@ const struct probe probe_content = {
     .literal = &paper_content,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct content_probe, .think = think, .emit = content_emit,
-                .value = content_value),
+    TRIAL_PROBE(struct content_probe, think),
 };

@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * Shared by the files of the content probe: the blocks that it fills and the
@@ -25,16 +26,16 @@ enum {
 /* Error rate for stating a difference. */
 static const double content_alpha = 1e-4;
 
-enum content_kind {
-    CONTENT_MOVED,       /* pages in order, against pages at random */
-    CONTENT_MOVED_FRONT, /* first pages of blocks, against last pages */
-    CONTENT_ONES_ZEROS,  /* zeros against ones, with random data also
-                            measured */
-    CONTENT_RANDOM_ONES, /* ones against random data; shares rows with the
-                            above */
-    CONTENT_ONES_PARTS   /* parts of shift_bytes, shifted by pitch_bytes, :
-                            ones */
-};
+/* Pages in order, against pages at random; first pages of blocks, against last
+ * pages. n[0]: the page. */
+extern const struct trial_kind content_moved, content_moved_front;
+/* Zeros against ones, with random data also measured; ones against random data,
+ * of the same rows; and parts of n[0], shifted by n[1], against ones. A round
+ * of these is a vote; the first one of a trial asks for the whole trial. n[2]:
+ * turns of a trial, between which the contents of the blocks rotate. 0: as many
+ * as contents, so that each block has held each content. */
+extern const struct trial_kind content_ones_zeros, content_random_ones,
+    content_ones_parts;
 
 struct content_probe {
     struct study study;
@@ -50,16 +51,6 @@ struct content_probe {
 
 /* ---- blocks ------------------------------------------------------------- */
 
-/* Contrast of a kind. The part arguments count for CONTENT_ONES_PARTS only. */
-struct contrast content_of(enum content_kind kind, uint64_t part_bytes,
-                           uint64_t shift_bytes);
-
-/* Functions of struct study_ops. A round is a vote, except for contrasts of
- * moving; the first round of a trial asks for the whole trial. `repeats` of the
- * contrast: turns of a trial, between which the contents of the blocks rotate.
- * 0: as many turns as contents, so that each block has held each content. */
-study_emit content_emit;
-study_value content_value;
 /* The log ratios of the first `votes` votes, averaged in groups of `group`, at
  * most CONTENT_GROUP. All must be measured, and not of moving. Outliers are
  * clipped to the nearest usual value. votes / group <= STATS_RANKED_MAX. */
@@ -78,11 +69,9 @@ double content_waited(const struct content_probe *state, const char *phase);
 /* ---- unit --------------------------------------------------------------- */
 
 /* Searches for the smallest parts whose zeros save time, and certifies them on
- * fresh data; a search that fails is repeated once with a finer threshold.
- * `ones_to_zeros`: log ratio of moving ones to moving zeros. */
-enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
-                             uint64_t *unit_bytes, double *confidence);
-void content_say_unit(uint64_t unit_bytes, double confidence,
-                      struct findings *findings);
+ * fresh data; a search that fails is repeated once with a finer threshold; and
+ * says so. `ones_to_zeros`: log ratio of moving ones to moving zeros. */
+void content_conclude_unit(struct content_probe *state, double ones_to_zeros,
+                           struct findings *findings);
 
 #endif

@@ -79,10 +79,9 @@ static size_t search_unit(struct content_probe *state, const char *phase,
                           uint32_t turns, double ones_to_zeros)
 {
     for (size_t index = 0; index < PARTS_COUNT; index++) {
-        struct contrast contrast =
-            content_of(CONTENT_ONES_PARTS, part_of(index), 0);
+        const struct contrast contrast =
+            trial_of(&content_ones_parts, part_of(index), 0, turns);
         double ratios[CONTENT_VOTES];
-        contrast.repeats = turns;
         study_ratios(&state->study, phase, &contrast, CONTENT_VOTES, ratios);
         if (stats_median(ratios, CONTENT_VOTES) >
             saving_least(ones_to_zeros, turns == 0, ratios))
@@ -130,12 +129,17 @@ static size_t likelier(const struct contrast contrasts[], size_t count,
     for (size_t i = count - 1; i > 1; i--)
         for (size_t j = 0; j < index; j++)
             if (contrasts[i].side == SIDE_ABOVE &&
-                part_of(j) == contrasts[i].shift_bytes)
+                part_of(j) == contrasts[i].n[0])
                 return j;
     return contrasts[1].side == SIDE_ABOVE ||
                    contrasts[LARGER].side == SIDE_ABOVE
                ? index + 1
                : PARTS_COUNT;
+}
+
+static struct contrast parts(uint64_t part_bytes, uint64_t shift_bytes)
+{
+    return trial_of(&content_ones_parts, part_bytes, shift_bytes, 0);
 }
 
 /*
@@ -161,12 +165,9 @@ static enum claim certify_unit(struct content_probe *state,
                        *index % 2 ? unit_bytes / 3 * 2 : unit_bytes / 4 * 3,
                    larger_bytes = part_of(*index + 1);
     struct contrast contrasts[] = {
-        content_of(CONTENT_ONES_PARTS, unit_bytes, 0),
-        content_of(CONTENT_ONES_PARTS, unit_bytes, unit_bytes / 2),
-        content_of(CONTENT_ONES_PARTS, next_bytes, 0),
-        content_of(CONTENT_ONES_PARTS, larger_bytes, 0),
-        content_of(CONTENT_ONES_PARTS, unit_bytes / 2, 0),
-        content_of(CONTENT_ONES_PARTS, unit_bytes / 3, 0)};
+        parts(unit_bytes, 0),     parts(unit_bytes, unit_bytes / 2),
+        parts(next_bytes, 0),     parts(larger_bytes, 0),
+        parts(unit_bytes / 2, 0), parts(unit_bytes / 3, 0)};
     size_t count = sizeof(contrasts) / sizeof(contrasts[0]);
     double most = 1;
 
@@ -192,37 +193,36 @@ static enum claim certify_unit(struct content_probe *state,
     return claim;
 }
 
-void content_say_unit(uint64_t unit_bytes, double confidence,
-                      struct findings *findings)
-{
-    struct finding *finding = findings_add(findings, "content", "content_unit");
-    char size[24], half[24];
-
-    finding_found(finding, value_integer(unit_bytes), confidence);
-    finding_why(finding,
-                "zeros in every second %s save half of what all zeros save; "
-                "zeros in every second %s save nothing, and the former shifted "
-                "by that size next to nothing",
-                format_bytes(unit_bytes, size, sizeof(size)),
-                format_bytes(unit_bytes / 2, half, sizeof(half)));
-}
-
-enum claim content_find_unit(struct content_probe *state, double ones_to_zeros,
-                             uint64_t *unit_bytes, double *confidence)
+void content_conclude_unit(struct content_probe *state, double ones_to_zeros,
+                           struct findings *findings)
 {
     static const char *const searches[] = {"search", "again"};
+    struct study *study = &state->study;
     bool tried[PARTS_COUNT] = {false};
-    enum claim claim = CLAIM_OPEN;
+    double confidence;
 
     for (int i = 0; i < 2; i++) {
         size_t index = search_unit(state, searches[i], i == 0, ones_to_zeros);
         while (index < PARTS_COUNT && !tried[index]) {
+            const uint64_t unit_bytes = part_of(index);
             tried[index] = true;
-            *unit_bytes = part_of(index);
-            claim = certify_unit(state, ones_to_zeros, &index, confidence);
-            if (claim == CLAIM_HOLDS)
-                return claim;
+            if (certify_unit(state, ones_to_zeros, &index, &confidence) !=
+                CLAIM_HOLDS)
+                continue;
+            struct finding *finding =
+                findings_add(findings, "content", "content_unit");
+            finding_found(finding, value_integer(unit_bytes), confidence);
+            finding_why(
+                finding,
+                "zeros in every second %s save half of what all zeros save; "
+                "zeros in every second %s save nothing, and the former shifted "
+                "by that size next to nothing",
+                study_bytes(study, unit_bytes),
+                study_bytes(study, unit_bytes / 2));
+            return;
         }
     }
-    return claim;
+    finding_why(findings_add(findings, "content", "content_unit"),
+                "moving zeros is cheaper, but no unit from 1 KiB to 32 KiB is "
+                "confirmed by fresh data");
 }
