@@ -27,12 +27,13 @@ static uint64_t shown_as(uint64_t number, const char *brace)
     return number;
 }
 
-struct contrast trial_of(const struct trial_kind *kind, uint64_t first,
-                         uint64_t second, uint64_t third)
+struct contrast trial_with(const struct trial_kind *kind,
+                           const uint64_t numbers[TRIAL_NUMBERS])
 {
-    struct contrast contrast = {.trial = kind, .n = {first, second, third}};
+    struct contrast contrast = {.trial = kind};
     size_t used = 0, number = 0;
 
+    memcpy(contrast.n, numbers, sizeof(contrast.n));
     for (const char *at = kind->name; *at; at++) {
         assert(used + 1 < sizeof(contrast.name));
         if (*at != '{') {
@@ -58,6 +59,12 @@ struct contrast trial_expect(struct contrast contrast, enum side expected,
     return contrast;
 }
 
+/* How often each arm is sent. */
+static uint32_t sent(const struct contrast *contrast)
+{
+    return contrast->trial->sent ? contrast->trial->sent : contrast->repeats;
+}
+
 void trial_emit(struct study *study, const char *phase,
                 const struct contrast *contrast, uint32_t round,
                 struct random *random)
@@ -72,7 +79,7 @@ void trial_emit(struct study *study, const char *phase,
         return;
     }
     assert(arms <= ARMS_MAX);
-    for (uint32_t i = 0; i < kind->sent; i++) {
+    for (uint32_t i = 0; i < sent(contrast); i++) {
         if (arms == 2) {
             order[0] = random_below(random, 2);
             order[1] = 1 - order[0];
@@ -97,7 +104,7 @@ bool trial_value(const struct study *study, const char *phase,
                  struct random *random, double *ratio)
 {
     const struct trial_kind *kind = contrast->trial;
-    const uint32_t count = kind->sent * (kind->timed ? kind->timed : 1);
+    const uint32_t count = sent(contrast) * (kind->timed ? kind->timed : 1);
     struct trial trial = trial_round(study, phase, contrast, round);
     double sums[ARMS_MAX] = {0}, ns[STATS_MAX];
 

@@ -28,8 +28,9 @@ struct trial_kind {
      * so. Kinds of one name share their rows, if they have them in common. */
     const char *name;
     const char *arms; /* a letter each; of two, the ratio is second to first */
-    uint32_t sent;    /* how often each arm is sent in a round */
-    uint32_t timed;   /* requests that are timed each time; 0 is 1 */
+    /* How often each arm is sent in a round; 0: the contrast's `repeats`. */
+    uint32_t sent;
+    uint32_t timed; /* requests that are timed each time; 0 is 1 */
     void (*send)(const struct trial *trial, char arm);
     /* In place of these: sends the whole round. */
     void (*round)(const struct trial *trial);
@@ -44,9 +45,11 @@ struct trial_kind {
     STUDY_PROBE(state, .think = (think_), .emit = trial_emit,                  \
                 .value = trial_value)
 
-/* A contrast of this kind with these numbers; 0 behind those that it has. */
-struct contrast trial_of(const struct trial_kind *kind, uint64_t first,
-                         uint64_t second, uint64_t third);
+/* A contrast of this kind with these numbers; 0 behind those that are given. */
+#define trial_of(kind, ...)                                                    \
+    trial_with(kind, (const uint64_t[TRIAL_NUMBERS]){__VA_ARGS__})
+struct contrast trial_with(const struct trial_kind *kind,
+                           const uint64_t numbers[TRIAL_NUMBERS]);
 /* That is expected on a side of `low`, and of `high`. `unless` it is: why
  * nothing follows. */
 struct contrast trial_expect(struct contrast contrast, enum side expected,

@@ -270,8 +270,7 @@ static void begin(void *memory, const struct setting *setting,
     for (uint64_t align = read_bytes_of(setting);
          is_level(setting, align) && state->levels_count < LEVELS_MAX;
          align *= 2) {
-        state->levels[state->levels_count++] =
-            trial_of(&align_kind, align, 0, 0);
+        state->levels[state->levels_count++] = trial_of(&align_kind, align);
     }
 }
 

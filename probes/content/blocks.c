@@ -276,7 +276,7 @@ static bool cell_cost(const struct study *study, const char *phase,
 
 double content_waited(const struct content_probe *state, const char *phase)
 {
-    const struct contrast contrast = trial_of(&content_ones_zeros, 0, 0, 0);
+    const struct contrast contrast = trial_of(&content_ones_zeros, 0);
     double moving[CONTENT_KINDS_MAX * CONTENT_VOTES];
     double staying[CONTENT_KINDS_MAX * CONTENT_VOTES];
     const size_t most = sizeof(staying) / sizeof(*staying);

@@ -187,7 +187,7 @@ static enum side look_at_moving(struct content_probe *state,
     const struct claim_rule rule = {.alpha = content_alpha,
                                     .looks = claim_looks};
     struct contrast contrast =
-        trial_expect(trial_of(kind, state->probed_bytes, 0, 0), SIDE_OPEN,
+        trial_expect(trial_of(kind, state->probed_bytes), SIDE_OPEN,
                      moved_least, moved_none, NULL);
 
     study_claim(&state->study, "moved", &contrast, 1, &rule);
@@ -230,7 +230,7 @@ static const char *doubt_of_same(struct content_probe *state)
 static void conclude_bits_alike(struct content_probe *state, double confidence,
                                 struct findings *findings)
 {
-    struct contrast contrast = trial_of(&content_random_ones, 0, 0, 0);
+    struct contrast contrast = trial_of(&content_random_ones, 0);
     double random_confidence = 0;
     const enum answer answer = compare(state, &contrast, &random_confidence);
 
@@ -261,7 +261,7 @@ static void conclude_bits_alike(struct content_probe *state, double confidence,
 
 static void compare_bits(struct content_probe *state, struct findings *findings)
 {
-    struct contrast contrast = trial_of(&content_ones_zeros, 0, 0, 0);
+    struct contrast contrast = trial_of(&content_ones_zeros, 0);
     double confidence = 0;
 
     switch (compare(state, &contrast, &confidence)) {

@@ -139,7 +139,7 @@ static size_t likelier(const struct contrast contrasts[], size_t count,
 
 static struct contrast parts(uint64_t part_bytes, uint64_t shift_bytes)
 {
-    return trial_of(&content_ones_parts, part_bytes, shift_bytes, 0);
+    return trial_of(&content_ones_parts, part_bytes, shift_bytes);
 }
 
 /*

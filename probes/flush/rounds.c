@@ -142,8 +142,7 @@ static const struct trial_kind kind = {
 
 struct contrast flush_contrast(enum flush_what what, double low, double high)
 {
-    return trial_expect(trial_of(&kind, what, 0, 0), SIDE_OPEN, low, high,
-                        NULL);
+    return trial_expect(trial_of(&kind, what), SIDE_OPEN, low, high, NULL);
 }
 
 bool flush_round(const struct study *study, uint32_t round,

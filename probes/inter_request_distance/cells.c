@@ -4,32 +4,17 @@
  */
 #include "probes/inter_request_distance/inter_request_distance.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "lib/infer/statistics/stats.h"
-#include "probes/placing.h"
 
 enum { NEAR_SLOTS = 3 };
 
-struct contrast distance_between(const struct distance_probe *state,
-                                 const struct distance_effect *effect,
-                                 uint64_t from_bytes, uint64_t span_bytes,
-                                 uint64_t to_bytes)
+/* What a contrast between two places has, in slots. */
+enum { FROM, TO, SPAN };
+
+static const struct distance_probe *state_of(const struct trial *trial)
 {
-    struct contrast contrast = {.kind = DISTANCE_BETWEEN,
-                                .repeats = effect->repeats,
-                                .size_bytes = from_bytes,
-                                .shift_bytes = span_bytes,
-                                .other_bytes = to_bytes};
-
-    snprintf(contrast.name, sizeof(contrast.name), "from%llu-to%llu",
-             (unsigned long long)(from_bytes / state->slot_bytes),
-             (unsigned long long)(to_bytes / state->slot_bytes));
-    return contrast;
+    return (const struct distance_probe *)trial->study;
 }
-
-/* ---- measuring --------------------------------------------------------- */
 
 uint64_t distance_within(const struct distance_probe *state,
                          uint64_t span_bytes, struct random *random)
@@ -38,48 +23,41 @@ uint64_t distance_within(const struct distance_probe *state,
     return slots ? random_below(random, slots) * state->slot_bytes : 0;
 }
 
-static void choose_places(const struct distance_probe *state,
-                          const struct contrast *contrast,
-                          struct random *random, uint64_t *from, uint64_t *to)
+static void choose_places(const struct trial *trial, uint64_t *from,
+                          uint64_t *to)
 {
-    uint64_t blur = state->length_bytes / 8;
-    uint64_t start;
+    const struct distance_probe *state = state_of(trial);
+    const uint64_t length = state->length_bytes, slot = state->slot_bytes;
+    const uint64_t *n = trial->contrast->n;
 
-    if (contrast->kind == DISTANCE_BETWEEN) {
-        *from = contrast->size_bytes +
-                distance_within(state, contrast->shift_bytes, random);
-        *to = contrast->other_bytes;
+    if (trial->contrast->trial != &distance_part &&
+        trial->contrast->trial != &distance_in_turn) {
+        *from = n[FROM] * slot +
+                distance_within(state, n[SPAN] * slot, trial->random);
+        *to = n[TO] * slot;
         return;
     }
-    start = distance_within(state, state->length_bytes, random);
+    const uint64_t blur = length / 8;
+    uint64_t start = distance_within(state, length, trial->random);
     *from = state->first_bytes + start;
     start +=
-        contrast->shift_bytes + distance_within(state, blur, random) - blur / 2;
-    start %= state->length_bytes;
-    *to = state->first_bytes + start / state->slot_bytes * state->slot_bytes;
-}
-
-/* Asks for two reads; the second one is measured. */
-static void ask_pair(struct study *study, const char *phase,
-                     const struct contrast *contrast, char suffix,
-                     uint32_t round, uint64_t first, uint64_t second)
-{
-    struct step step = placing_unmeasured(OPERATION_READ, first,
-                                          distance_read_bytes, phase, round);
-
-    study_ask(study, &step);
-    step = placing_step(OPERATION_READ, second, distance_read_bytes, phase,
-                        contrast, suffix, round);
-    study_ask(study, &step);
+        length / n[0] + distance_within(state, blur, trial->random) - blur / 2;
+    *to = state->first_bytes + start % length / slot * slot;
 }
 
 /* A random page of a slot, so that a cached one is seldom read again. */
-static uint64_t in_slot(const struct distance_probe *state, size_t slot,
-                        struct random *random)
+static uint64_t in_slot(const struct trial *trial, size_t slot)
 {
-    uint64_t pages = state->slot_bytes / distance_read_bytes;
-    return slot * state->slot_bytes +
-           random_below(random, pages) * distance_read_bytes;
+    const uint64_t slot_bytes = state_of(trial)->slot_bytes;
+
+    return slot * slot_bytes +
+           random_below(trial->random, slot_bytes / distance_read_bytes) *
+               distance_read_bytes;
+}
+
+static void read_at(const struct trial *trial, char arm, uint64_t at_bytes)
+{
+    trial_time(trial, arm, OPERATION_READ, at_bytes, distance_read_bytes);
 }
 
 /* Next slot with room for the nearby read, which lies a few slots back, where
@@ -98,99 +76,72 @@ static uint32_t next_with_room(size_t slots[DISTANCE_SLOTS], uint32_t at,
 }
 
 /* Reads of two slots in turn, behind one of each. */
-static void ask_in_turn(const struct distance_probe *state, struct study *study,
-                        const char *phase, const struct contrast *contrast,
-                        char suffix, uint32_t round, const uint64_t slots[2],
-                        struct random *random)
+static void send_in_turn(const struct trial *trial)
 {
-    struct step step = placing_unmeasured(OPERATION_READ, 0,
-                                          distance_read_bytes, phase, round);
-
-    for (uint32_t i = 0; i < 2 + contrast->repeats; i++) {
-        if (i == 2)
-            step = placing_step(OPERATION_READ, 0, distance_read_bytes, phase,
-                                contrast, suffix, round);
-        step.offset_bytes = slots[i % 2] + in_slot(state, 0, random);
-        study_ask(study, &step);
-    }
-}
-
-static void emit_in_turn(struct study *study, const char *phase,
-                         const struct contrast *contrast, uint32_t round,
-                         struct random *random)
-{
-    const struct distance_probe *state = (const struct distance_probe *)study;
-    const bool far_first = random_below(random, 2) == 1;
+    const bool far_first = random_below(trial->random, 2) == 1;
     uint64_t from, to;
 
-    choose_places(state, contrast, random, &from, &to);
+    choose_places(trial, &from, &to);
     for (int i = 0; i < 2; i++) {
         const bool far = (i == 0) == far_first;
-        const uint64_t slots[] = {from, far ? to : from};
-        ask_in_turn(state, study, phase, contrast, far ? 'b' : 'a', round,
-                    slots, random);
+        for (uint32_t k = 0; k < 2 + trial->contrast->repeats; k++)
+            read_at(trial,
+                    k < 2 ? '\0'
+                    : far ? 'b'
+                          : 'a',
+                    (k % 2 && far ? to : from) + in_slot(trial, 0));
     }
 }
 
-static void emit_pairs(struct study *study, const char *phase,
-                       const struct contrast *contrast, uint32_t round,
-                       struct random *random)
+/* Two reads each, of which the second one is measured. */
+static void send_pairs(const struct trial *trial)
 {
-    const struct distance_probe *state = (const struct distance_probe *)study;
     size_t near[DISTANCE_SLOTS], far[DISTANCE_SLOTS];
     uint64_t from, to;
 
-    choose_places(state, contrast, random, &from, &to);
-    random_order(random, near, DISTANCE_SLOTS);
-    random_order(random, far, DISTANCE_SLOTS);
-    for (uint32_t i = 0, at = 0; i < contrast->repeats; i++, at++) {
+    choose_places(trial, &from, &to);
+    random_order(trial->random, near, DISTANCE_SLOTS);
+    random_order(trial->random, far, DISTANCE_SLOTS);
+    for (uint32_t i = 0, at = 0; i < trial->contrast->repeats; i++, at++) {
         if (i > 0 && i % DISTANCE_SLOTS == 0)
-            random_order(random, far, DISTANCE_SLOTS);
-        at = next_with_room(near, at, random);
-        size_t back = 1 + random_below(random, NEAR_SLOTS);
-        uint64_t here = from + in_slot(state, near[at], random);
-        uint64_t next = from + in_slot(state, near[at] - back, random);
-        uint64_t there = to + in_slot(state, far[i % DISTANCE_SLOTS], random);
-        bool far_first = random_below(random, 2) == 1;
-        if (far_first)
-            ask_pair(study, phase, contrast, 'b', round, here, there);
-        ask_pair(study, phase, contrast, 'a', round, here, next);
-        if (!far_first)
-            ask_pair(study, phase, contrast, 'b', round, here, there);
+            random_order(trial->random, far, DISTANCE_SLOTS);
+        at = next_with_room(near, at, trial->random);
+        size_t back = 1 + random_below(trial->random, NEAR_SLOTS);
+        uint64_t here = from + in_slot(trial, near[at]);
+        const uint64_t seconds[] = {
+            from + in_slot(trial, near[at] - back),
+            to + in_slot(trial, far[i % DISTANCE_SLOTS])};
+        const size_t first = random_below(trial->random, 2);
+        for (size_t k = 0; k < 2; k++) {
+            read_at(trial, '\0', here);
+            read_at(trial, "ab"[first ^ k], seconds[first ^ k]);
+        }
     }
 }
 
-void distance_emit(struct study *study, const char *phase,
-                   const struct contrast *contrast, uint32_t round,
-                   struct random *random)
-{
-    if (contrast->kind == DISTANCE_IN_TURN)
-        emit_in_turn(study, phase, contrast, round, random);
-    else
-        emit_pairs(study, phase, contrast, round, random);
-}
+/* The median, not the mean of the lower half: some pairs of random places do
+ * not switch groups, and some pages are still in the drive's cache. */
+const struct trial_kind distance_part = {.name = "part{part}",
+                                         .arms = "ab",
+                                         .round = send_pairs,
+                                         .sum = stats_median},
+                        distance_in_turn = {.name = "part{part}",
+                                            .arms = "ab",
+                                            .round = send_in_turn,
+                                            .sum = stats_median};
 
-bool distance_costs(const struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    char suffix, double ns[DISTANCE_REPEATS_MAX])
+struct contrast distance_between(const struct distance_probe *state,
+                                 uint64_t from_bytes, uint64_t span_bytes,
+                                 uint64_t to_bytes)
 {
-    return placing_ns(study, phase, contrast, suffix, round, contrast->repeats,
-                      ns);
-}
+    static const struct trial_kind kind = {.name = "from{slot}-to{slot}",
+                                           .arms = "ab",
+                                           .round = send_pairs,
+                                           .sum = stats_median};
+    const uint64_t slot = state->slot_bytes;
+    struct contrast contrast =
+        trial_of(&kind, from_bytes / slot, to_bytes / slot, span_bytes / slot);
 
-bool distance_value(const struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    struct random *random, double *ratio)
-{
-    double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
-
-    (void)random;
-    if (!distance_costs(study, phase, contrast, round, 'a', near) ||
-        !distance_costs(study, phase, contrast, round, 'b', far))
-        return false;
-    /* The median, not the mean of the lower half: some pairs of random places
-     * do not switch groups, and some pages are still in the drive's cache. */
-    *ratio = log(stats_median(far, contrast->repeats) /
-                 stats_median(near, contrast->repeats));
-    return true;
+    contrast.repeats = state->effect.repeats;
+    return contrast;
 }

@@ -84,9 +84,9 @@ static void say_once(double confidence, struct findings *findings)
  * that follow, so a wrong gap would bias them all.
  */
 static void measure_effect(struct distance_probe *state, const char *phase,
-                           const struct contrast contrasts[],
-                           struct distance_effect *effect)
+                           const struct contrast contrasts[])
 {
+    struct distance_effect *effect = &state->effect;
     double ratios[CONTRAST_ROUNDS_MAX];
     const struct contrast *best = &contrasts[0];
 
@@ -136,24 +136,19 @@ static bool is_dearer_nearby(struct distance_probe *state, const char *phase,
 }
 
 /* One contrast for each distance: half, a third, a quarter of the region. */
-static void at_distances(const struct distance_probe *state,
-                         enum distance_kind kind, uint32_t repeats,
+static void at_distances(const struct trial_kind *kind, uint32_t repeats,
+                         enum side expected,
                          struct contrast contrasts[DISTANCES])
 {
     for (int i = 0; i < DISTANCES; i++) {
-        contrasts[i] = (struct contrast){.kind = (int)kind,
-                                         .repeats = repeats,
-                                         .shift_bytes = state->length_bytes /
-                                                        (uint64_t)(i + 2),
-                                         .low = switch_low,
-                                         .high = switch_none};
-        snprintf(contrasts[i].name, sizeof(contrasts[i].name), "part%d", i + 2);
+        contrasts[i] = trial_expect(trial_of(kind, (uint64_t)i + 2), expected,
+                                    switch_low, switch_none, NULL);
+        contrasts[i].repeats = repeats;
     }
 }
 
 static enum switching look_at_distance(struct distance_probe *state,
                                        const struct look *look,
-                                       struct distance_effect *effect,
                                        double *confidence)
 {
     const struct claim_rule rule = {
@@ -161,31 +156,20 @@ static enum switching look_at_distance(struct distance_probe *state,
     struct contrast contrasts[DISTANCES];
     bool seen = false;
 
-    at_distances(state, DISTANCE_DISTANT, look->repeats, contrasts);
+    at_distances(&distance_part, look->repeats, SIDE_OPEN, contrasts);
     enum claim claim =
         study_claim(&state->study, look->phase, contrasts, DISTANCES, &rule);
     for (int i = 0; i < DISTANCES; i++)
         seen = seen || contrasts[i].side == SIDE_ABOVE;
     *confidence = claim_confidence(contrasts, DISTANCES, &rule);
     if (seen) {
-        measure_effect(state, look->phase, contrasts, effect);
+        measure_effect(state, look->phase, contrasts);
         return SWITCHING_SEEN;
     }
     return claim == CLAIM_HOLDS &&
                    !is_dearer_nearby(state, look->phase, contrasts)
                ? SWITCHING_NONE
                : SWITCHING_UNCLEAR;
-}
-
-static enum switching look_for_switch(struct distance_probe *state,
-                                      struct distance_effect *effect,
-                                      double *confidence)
-{
-    enum switching switching = SWITCHING_UNCLEAR;
-
-    for (int i = 0; i < LOOKS && switching == SWITCHING_UNCLEAR; i++)
-        switching = look_at_distance(state, &looks[i], effect, confidence);
-    return switching;
 }
 
 /* Does only the first read far away cost more? What is kept at hand of two
@@ -195,9 +179,7 @@ static bool costs_once(struct distance_probe *state, double *confidence)
     const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
     struct contrast contrasts[DISTANCES];
 
-    at_distances(state, DISTANCE_IN_TURN, TURNS, contrasts);
-    for (int i = 0; i < DISTANCES; i++)
-        contrasts[i].expected = SIDE_BELOW;
+    at_distances(&distance_in_turn, TURNS, SIDE_BELOW, contrasts);
     if (study_claim(&state->study, "in-turn", contrasts, DISTANCES, &rule) !=
             CLAIM_HOLDS ||
         is_dearer_nearby(state, "in-turn", contrasts))
@@ -213,7 +195,6 @@ static bool costs_once(struct distance_probe *state, double *confidence)
  * in both directions. Returns their number; 0 if a run is too narrow, which
  * means that a place was misjudged. */
 static size_t certificates(const struct distance_probe *state,
-                           const struct distance_effect *effect,
                            const struct distance_walk *walk,
                            const struct distance_border borders[],
                            struct contrast contrasts[DISTANCE_CONTRASTS_MAX])
@@ -232,13 +213,14 @@ static size_t certificates(const struct distance_probe *state,
         if (borders[run].low_bytes < begin + window || right > end)
             return 0;
         struct contrast four[DISTANCE_BORDER_CONTRASTS] = {
-            distance_between(state, effect, begin, left - begin, left),
-            distance_between(state, effect, right, end - right, right),
-            distance_between(state, effect, left, 0, right),
-            distance_between(state, effect, right, 0, left)};
+            distance_between(state, begin, left - begin, left),
+            distance_between(state, right, end - right, right),
+            distance_between(state, left, 0, right),
+            distance_between(state, right, 0, left)};
         for (int i = 0; i < DISTANCE_BORDER_CONTRASTS; i++) {
             static const char *const names[] = {"left", "right", "up", "down"};
             four[i].expected = i < 2 ? SIDE_BELOW : SIDE_ABOVE;
+            four[i].low = four[i].high = 0.5 * state->effect.gap;
             snprintf(four[i].name, sizeof(four[i].name), "border%d-%s", run + 1,
                      names[i]);
             contrasts[count++] = four[i];
@@ -247,68 +229,50 @@ static size_t certificates(const struct distance_probe *state,
     return count;
 }
 
-static void say_groups(const struct distance_walk *walk,
-                       const struct distance_border borders[],
-                       double confidence, struct findings *findings)
-{
-    struct finding *finding =
-        findings_add(findings, "inter-request-distance", "segment_groups");
-    char place[24];
-
-    finding_found(finding, value_integer((uint64_t)walk->count), confidence);
-    format_bytes(borders[0].low_bytes, place, sizeof(place));
-    finding_why(
-        finding,
-        "%d address ranges, the first of which ends near %s: reads within a "
-        "range are fast, and at each border they are slow in both directions",
-        walk->count, place);
-}
-
 static void conclude_groups(struct distance_probe *state,
-                            const struct distance_effect *effect,
                             const struct distance_walk *walk,
                             struct findings *findings)
 {
     const struct claim_rule rule = {.alpha = alpha, .looks = claim_long_looks};
     struct distance_border borders[DISTANCE_GROUPS_MAX];
     struct contrast contrasts[DISTANCE_CONTRASTS_MAX];
-    struct distance_cost cost;
     bool measuring = false;
 
     for (int run = 0; run + 1 < walk->count; run++)
-        if (distance_find_border(state, effect, walk, run, &borders[run]) ==
+        if (distance_find_border(state, walk, run, &borders[run]) ==
             DISTANCE_MEASURING)
             measuring = true;
     if (measuring)
         study_leave(&state->study);
-    size_t count = certificates(state, effect, walk, borders, contrasts);
-    for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high = 0.5 * effect->gap;
-    enum claim claim =
-        count ? study_claim(&state->study, "certify", contrasts, count, &rule)
-              : CLAIM_OPEN;
-    if (claim != CLAIM_HOLDS) {
+    const size_t count = certificates(state, walk, borders, contrasts);
+    if (count == 0 || study_claim(&state->study, "certify", contrasts, count,
+                                  &rule) != CLAIM_HOLDS) {
         study_say_open(&probe_inter_request_distance, findings,
                        "some distant reads cost more, but fresh data does not "
                        "confirm the borders that this suggests");
         return;
     }
-    double confidence = claim_confidence(contrasts, count, &rule);
-    say_groups(walk, borders, confidence, findings);
-    distance_find_switch(state, contrasts, count, &cost);
-    distance_say_switch(&cost, confidence, findings);
+    const double confidence = claim_confidence(contrasts, count, &rule);
+    struct finding *finding =
+        findings_add(findings, "inter-request-distance", "segment_groups");
+    finding_found(finding, value_integer((uint64_t)walk->count), confidence);
+    finding_why(
+        finding,
+        "%d address ranges, the first of which ends near %s: reads within a "
+        "range are fast, and at each border they are slow in both directions",
+        walk->count, study_bytes(&state->study, borders[0].low_bytes));
+    distance_say_switch(state, contrasts, count, confidence, findings);
 }
 
 /* Finds the address ranges of the groups. Returns NULL if each range is one
  * group; else why they must not be counted. */
 static const char *find_runs(struct distance_probe *state,
-                             const struct distance_effect *effect,
                              struct distance_walk *walk)
 {
-    if (effect->gap < gap_least * effect->spread)
+    if (state->effect.gap < gap_least * state->effect.spread)
         return "some distant reads cost more, but by less than the noise, so "
                "groups cannot be located";
-    if (distance_take_walk(state, effect, walk) != DISTANCE_OTHER)
+    if (distance_take_walk(state, walk) != DISTANCE_OTHER)
         return "some distant reads cost more, but places do not form a few "
                "address ranges: groups may alternate, be many, or be hidden by "
                "noise";
@@ -316,7 +280,7 @@ static const char *find_runs(struct distance_probe *state,
         return "some distant reads cost more, but no place is in another group "
                "than the first: the distance itself costs time, or groups "
                "alternate finely";
-    if (distance_tell_apart(state, effect, walk) != DISTANCE_OTHER)
+    if (distance_tell_apart(state, walk) != DISTANCE_OTHER)
         return "reads switch between address ranges, but distant ranges belong "
                "to one group: groups alternate, so the number of ranges is not "
                "the number of groups";
@@ -326,14 +290,14 @@ static const char *find_runs(struct distance_probe *state,
 static void think(struct study *study, struct findings *findings)
 {
     struct distance_probe *state = (struct distance_probe *)study;
-    struct distance_effect effect;
     struct distance_walk walk;
     double confidence;
     const char *doubt =
         "whether distant reads cost more than nearby ones could not be decided";
-    const enum switching switching =
-        look_for_switch(state, &effect, &confidence);
+    enum switching switching = SWITCHING_UNCLEAR;
 
+    for (int i = 0; i < LOOKS && switching == SWITCHING_UNCLEAR; i++)
+        switching = look_at_distance(state, &looks[i], &confidence);
     if (switching == SWITCHING_NONE) {
         say_none(fmin(confidence, none_confidence), findings);
         return;
@@ -343,11 +307,11 @@ static void think(struct study *study, struct findings *findings)
         return;
     }
     if (switching == SWITCHING_SEEN)
-        doubt = find_runs(state, &effect, &walk);
+        doubt = find_runs(state, &walk);
     if (doubt)
         study_say_open(&probe_inter_request_distance, findings, doubt);
     else
-        conclude_groups(state, &effect, &walk, findings);
+        conclude_groups(state, &walk, findings);
 }
 
 /* ---- the probe --------------------------------------------------------- */
@@ -394,6 +358,5 @@ const struct probe probe_inter_request_distance = {
     .literal = &paper_distance,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct distance_probe, .think = think, .emit = distance_emit,
-                .value = distance_value),
+    TRIAL_PROBE(struct distance_probe, think),
 };

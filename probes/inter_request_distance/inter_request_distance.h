@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * Shared by the files of the inter-request-distance probe: the reads that it
@@ -28,13 +29,6 @@ enum {
 
 static const uint64_t distance_read_bytes = 4 * KIB;
 
-enum distance_kind {
-    DISTANCE_DISTANT, /* random place, and one shift_bytes farther */
-    DISTANCE_BETWEEN, /* from anywhere in [size, size + shift) to the place
-                         `other` */
-    DISTANCE_IN_TURN  /* random place, and one shift_bytes farther, in turn */
-};
-
 enum distance_answer {
     DISTANCE_MEASURING, /* rows are missing; other questions may be asked too */
     DISTANCE_SAME,
@@ -49,14 +43,6 @@ struct distance_answered {
     enum distance_answer answer;
 };
 
-struct distance_probe {
-    struct study study;
-    struct distance_answered answered[DISTANCE_ANSWERED_MAX];
-    uint64_t first_bytes, length_bytes; /* range in which windows may begin */
-    uint64_t slot_bytes;
-    uint64_t window_bytes;
-};
-
 /* Size of the effect, from the first look. */
 struct distance_effect {
     double gap, spread; /* log ratio of a switch; spread of one cell's log
@@ -64,25 +50,29 @@ struct distance_effect {
     uint32_t repeats;   /* pairs per cell from then on */
 };
 
+struct distance_probe {
+    struct study study;
+    struct distance_effect effect;
+    struct distance_answered answered[DISTANCE_ANSWERED_MAX];
+    uint64_t first_bytes, length_bytes; /* range in which windows may begin */
+    uint64_t slot_bytes;
+    uint64_t window_bytes;
+};
+
 /* ---- cells -------------------------------------------------------------- */
 
-/* Contrast of two reads at `to_bytes`: after a read nearby, and after a read at
- * a random place of the span. */
+/* A random place, and one n[0]-th of the region farther: pairs of reads, or
+ * reads of both in turn. Cell 'a' is after a nearby read, 'b' after a distant
+ * one. */
+extern const struct trial_kind distance_part, distance_in_turn;
+/* Two reads at `to_bytes`: after a read nearby, and after a read at a random
+ * place of the span. */
 struct contrast distance_between(const struct distance_probe *state,
-                                 const struct distance_effect *effect,
                                  uint64_t from_bytes, uint64_t span_bytes,
                                  uint64_t to_bytes);
 /* Offset of a random slot in the span. */
 uint64_t distance_within(const struct distance_probe *state,
                          uint64_t span_bytes, struct random *random);
-
-study_emit distance_emit;
-study_value distance_value;
-/* Times of one cell: 'a' after a nearby read, 'b' after a distant one. False:
- * rows are missing. */
-bool distance_costs(const struct study *study, const char *phase,
-                    const struct contrast *contrast, uint32_t round,
-                    char suffix, double ns[DISTANCE_REPEATS_MAX]);
 
 /* ---- walk --------------------------------------------------------------- */
 
@@ -103,38 +93,25 @@ struct distance_border {
  * current run. Returns DISTANCE_OTHER when the walk is complete; neighbouring
  * runs are then different groups. */
 enum distance_answer distance_take_walk(struct distance_probe *state,
-                                        const struct distance_effect *effect,
                                         struct distance_walk *walk);
 /* Are all runs different groups? Returns DISTANCE_OTHER if so; DISTANCE_SAME if
  * two runs are one group. */
 enum distance_answer distance_tell_apart(struct distance_probe *state,
-                                         const struct distance_effect *effect,
                                          const struct distance_walk *walk);
 /* Bisects the border between `run` and the next one down to two windows. */
 enum distance_answer distance_find_border(struct distance_probe *state,
-                                          const struct distance_effect *effect,
                                           const struct distance_walk *walk,
                                           int run,
                                           struct distance_border *border);
 
 /* ---- switch ------------------------------------------------------------- */
 
-/* Extra time of a read after a switch of groups. */
-struct distance_cost {
-    double ns;
-    struct interval interval;
-    double confidence; /* 0: unknown */
-};
-
-/* Cost of a switch from the rounds that certified the borders. Measures more
- * rounds where the cost is a small part of a read. `contrasts`: the
+/* States the cost of a switch from the rounds that certified the borders, with
+ * a confidence of at most `confidence`, which is that of the groups. Measures
+ * more rounds where the cost is a small part of a read. `contrasts`: the
  * certificate; their rounds_count is updated. */
-void distance_find_switch(struct distance_probe *state,
-                          struct contrast contrasts[], size_t count,
-                          struct distance_cost *cost);
-/* Adds the finding, with a confidence of at most `confidence`, which is that of
- * the groups. */
-void distance_say_switch(const struct distance_cost *cost, double confidence,
-                         struct findings *findings);
+void distance_say_switch(struct distance_probe *state,
+                         struct contrast contrasts[], size_t count,
+                         double confidence, struct findings *findings);
 
 #endif

@@ -25,6 +25,26 @@ static const double held_spreads = 3.5;
 static const double one_spread = 0.84; /* quantile of a normal distribution
                                           at one sigma */
 
+/* The certificate, and what follows from it. */
+struct crossing {
+    struct distance_probe *state;
+    struct contrast *contrasts;
+    size_t count;
+    double held_share; /* cache hits take less than this share of the median */
+    double ns;         /* extra time of a read after a switch of groups */
+    struct interval interval;
+};
+
+static bool cell_ns(const struct crossing *crossing, size_t contrast,
+                    uint32_t round, char arm, double ns[DISTANCE_REPEATS_MAX])
+{
+    const struct contrast *of = &crossing->contrasts[contrast];
+    const struct trial trial =
+        trial_round(&crossing->state->study, "certify", of, round);
+
+    return trial_ns(&trial, arm, of->repeats, ns);
+}
+
 /* Median time of reads from flash, without cache hits. Nearby reads hit the
  * cache more often than distant ones, which would look like a cost of
  * switching. Sorts `ns`. */
@@ -42,26 +62,23 @@ static double median_of_flash(double ns[], size_t count, double held_share)
 /* Evaluates the cells of one round that cross a border (`side` ABOVE), or stay
  * within a group (BELOW): extra time of the read far away, and time of a nearby
  * read, both as medians over the cells. False: no rows. */
-static bool round_costs(const struct distance_probe *state,
-                        const struct contrast contrasts[], size_t count,
-                        enum side side, uint32_t round, double held_share,
-                        double *added_ns, double *near_ns)
+static bool round_costs(const struct crossing *crossing, enum side side,
+                        uint32_t round, double *added_ns, double *near_ns)
 {
     double added[DISTANCE_CONTRASTS_MAX], nearby[DISTANCE_CONTRASTS_MAX];
     double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX];
     size_t n = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct contrast *contrast = &contrasts[i];
-        uint32_t repeats = contrast->repeats;
+    for (size_t i = 0; i < crossing->count; i++) {
+        const struct contrast *contrast = &crossing->contrasts[i];
+        const uint32_t repeats = contrast->repeats;
         if (contrast->expected != side || round >= contrast->rounds_count ||
-            !distance_costs(&state->study, "certify", contrast, round, 'a',
-                            near) ||
-            !distance_costs(&state->study, "certify", contrast, round, 'b',
-                            far))
+            !cell_ns(crossing, i, round, 'a', near) ||
+            !cell_ns(crossing, i, round, 'b', far))
             continue;
-        nearby[n] = median_of_flash(near, repeats, held_share);
-        added[n] = median_of_flash(far, repeats, held_share) - nearby[n];
+        nearby[n] = median_of_flash(near, repeats, crossing->held_share);
+        added[n] =
+            median_of_flash(far, repeats, crossing->held_share) - nearby[n];
         n++;
     }
     if (n == 0)
@@ -71,70 +88,42 @@ static bool round_costs(const struct distance_probe *state,
     return true;
 }
 
-enum { SINGLES_MAX = CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX };
-
-/* Collects times of single nearby reads. Returns how many. */
-static size_t gather_nearby(const struct distance_probe *state,
-                            const struct contrast contrasts[], size_t count,
-                            double singles[SINGLES_MAX])
+/* Spread of single nearby reads, relative to their median; and what is held at
+ * most, as a share of it. */
+static double spread_nearby(struct crossing *crossing)
 {
-    double near[DISTANCE_REPEATS_MAX];
+    double singles[CONTRAST_ROUNDS_MAX + DISTANCE_REPEATS_MAX];
     size_t n = 0;
 
-    for (uint32_t round = 0;
-         n < CONTRAST_ROUNDS_MAX && round < CONTRAST_ROUNDS_MAX; round++)
-        for (size_t i = 0; i < count && n < CONTRAST_ROUNDS_MAX; i++) {
-            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
-                                'a', near))
-                continue;
-            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
-                singles[n++] = near[j];
-        }
-    return n;
-}
-
-/* Spread of single nearby reads, relative to their median. */
-static double spread_nearby(const struct distance_probe *state,
-                            const struct contrast contrasts[], size_t count)
-{
-    double singles[SINGLES_MAX];
-    const size_t n = gather_nearby(state, contrasts, count, singles);
-
-    return n ? stats_spread(singles, n) / stats_median(singles, n) : INFINITY;
-}
-
-/* Threshold for cache hits, as a share of the median. */
-static double share_held(const struct distance_probe *state,
-                         const struct contrast contrasts[], size_t count)
-{
-    double singles[SINGLES_MAX];
-    const size_t n = gather_nearby(state, contrasts, count, singles);
-
+    for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++)
+        for (size_t i = 0; i < crossing->count && n < CONTRAST_ROUNDS_MAX; i++)
+            if (cell_ns(crossing, i, round, 'a', &singles[n]))
+                n += crossing->contrasts[i].repeats;
+    crossing->held_share = 0;
     if (n == 0)
-        return 0;
+        return INFINITY;
+    const double median = stats_median(singles, n);
+    const double spread = stats_spread(singles, n) / median;
     stats_sort(singles, n);
-    return pow(stats_median(singles, n) /
-                   singles[(size_t)(one_spread * (double)n)],
-               held_spreads);
+    crossing->held_share =
+        pow(median / singles[(size_t)(one_spread * (double)n)], held_spreads);
+    return spread;
 }
 
 /* Estimated duration of the certificate, from its measured reads and as many
  * reads before them. */
-static double lasted_ns(const struct distance_probe *state,
-                        const struct contrast contrasts[], size_t count)
+static double lasted_ns(const struct crossing *crossing)
 {
     double near[DISTANCE_REPEATS_MAX], far[DISTANCE_REPEATS_MAX], sum = 0;
 
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t round = 0; round < contrasts[i].rounds_count; round++) {
-            if (!distance_costs(&state->study, "certify", &contrasts[i], round,
-                                'a', near) ||
-                !distance_costs(&state->study, "certify", &contrasts[i], round,
-                                'b', far))
-                continue;
-            for (uint32_t j = 0; j < contrasts[i].repeats; j++)
-                sum += near[j] + far[j];
-        }
+    for (size_t i = 0; i < crossing->count; i++) {
+        const struct contrast *contrast = &crossing->contrasts[i];
+        for (uint32_t round = 0; round < contrast->rounds_count; round++)
+            if (cell_ns(crossing, i, round, 'a', near) &&
+                cell_ns(crossing, i, round, 'b', far))
+                for (uint32_t j = 0; j < contrast->repeats; j++)
+                    sum += near[j] + far[j];
+    }
     return 2 * sum;
 }
 
@@ -173,16 +162,14 @@ struct shares {
     size_t count;
 };
 
-static void take_shares(const struct distance_probe *state,
-                        const struct contrast contrasts[], size_t count,
-                        enum side side, double held_share,
+static void take_shares(const struct crossing *crossing, enum side side,
                         struct shares *shares)
 {
     shares->count = 0;
     for (uint32_t round = 0; round < CONTRAST_ROUNDS_MAX; round++) {
         const size_t n = shares->count;
-        if (!round_costs(state, contrasts, count, side, round, held_share,
-                         &shares->shares[n], &shares->near_ns[n]))
+        if (!round_costs(crossing, side, round, &shares->shares[n],
+                         &shares->near_ns[n]))
             continue;
         shares->shares[n] /= shares->near_ns[n];
         shares->count++;
@@ -209,87 +196,81 @@ static void take_off_distance(struct shares *within, double *share,
 
 /* Measures the cost of a switch relative to a nearby read, since slow phases of
  * the drive affect both. Widens the interval by the drift of nearby reads. */
-static void measure_switch(const struct distance_probe *state,
-                           const struct contrast contrasts[], size_t count,
-                           struct distance_cost *cost)
+static void measure_switch(struct crossing *crossing)
 {
-    const double held_share = share_held(state, contrasts, count);
+    struct interval *interval = &crossing->interval;
     struct shares across, within;
 
-    take_shares(state, contrasts, count, SIDE_ABOVE, held_share, &across);
-    take_shares(state, contrasts, count, SIDE_BELOW, held_share, &within);
-    cost->interval = (struct interval){0, 0};
-    cost->ns = 0;
+    spread_nearby(crossing);
+    take_shares(crossing, SIDE_ABOVE, &across);
+    take_shares(crossing, SIDE_BELOW, &within);
+    *interval = (struct interval){0, 0};
+    crossing->ns = 0;
     if (across.count < ROUNDS_LEAST)
         return;
-    bool long_enough = lasted_ns(state, contrasts, count) >= times_drift_ns;
+    bool long_enough = lasted_ns(crossing) >= times_drift_ns;
     double drift = 1 + drift_of(across.near_ns, across.count, long_enough);
     double near_ns = stats_median(across.near_ns, across.count);
     double share = stats_median(across.shares, across.count);
-    cost->interval =
+    *interval =
         stats_median_interval(across.shares, across.count, interval_error);
-    take_off_distance(&within, &share, &cost->interval);
-    cost->ns = share * near_ns;
-    cost->interval.low *= near_ns / drift;
-    cost->interval.high *= near_ns * drift;
+    take_off_distance(&within, &share, interval);
+    crossing->ns = share * near_ns;
+    interval->low *= near_ns / drift;
+    interval->high *= near_ns * drift;
 }
 
-static bool is_narrow(const struct distance_cost *cost, double share)
+static bool is_narrow(const struct crossing *crossing, double share)
 {
-    return cost->ns > 0 && times_narrow(&cost->interval, cost->ns, share);
+    return crossing->ns > 0 &&
+           times_narrow(&crossing->interval, crossing->ns, share);
 }
 
 /* Measures more rounds across the borders, within crossings_most. */
-static void cross_more(struct distance_probe *state,
-                       struct contrast contrasts[], size_t count,
-                       uint32_t rounds)
+static void cross_more(struct crossing *crossing, uint32_t rounds)
 {
     double ratios[CONTRAST_ROUNDS_MAX];
     bool measured = true;
 
     /* half of the contrasts cross a border */
-    for (size_t i = 0; i < count; i++) {
-        if (contrasts[i].expected != SIDE_ABOVE ||
-            contrasts[i].rounds_count >= rounds ||
-            count * contrasts[i].repeats * rounds > crossings_most)
+    for (size_t i = 0; i < crossing->count; i++) {
+        struct contrast *contrast = &crossing->contrasts[i];
+        if (contrast->expected != SIDE_ABOVE ||
+            contrast->rounds_count >= rounds ||
+            crossing->count * contrast->repeats * rounds > crossings_most)
             continue;
-        measured &= study_ask_ratios(&state->study, "certify", &contrasts[i],
-                                     rounds, ratios);
-        contrasts[i].rounds_count = rounds;
+        measured &= study_ask_ratios(&crossing->state->study, "certify",
+                                     contrast, rounds, ratios);
+        contrast->rounds_count = rounds;
     }
     if (!measured)
-        study_leave(&state->study);
+        study_leave(&crossing->state->study);
 }
 
-void distance_find_switch(struct distance_probe *state,
-                          struct contrast contrasts[], size_t count,
-                          struct distance_cost *cost)
+void distance_say_switch(struct distance_probe *state,
+                         struct contrast contrasts[], size_t count,
+                         double confidence, struct findings *findings)
 {
-    cost->confidence =
-        fmin(times_confidence(spread_nearby(state, contrasts, count)),
-             times_model_confidence);
-    measure_switch(state, contrasts, count, cost);
+    struct crossing crossing = {state, contrasts, count, .ns = 0};
+    const double own_confidence = times_confidence(spread_nearby(&crossing));
+
+    measure_switch(&crossing);
     for (const uint32_t *look = switch_looks;
-         *look && cost->confidence > 0 && !is_narrow(cost, width_wanted);
+         *look && own_confidence > 0 && !is_narrow(&crossing, width_wanted);
          look++) {
-        cross_more(state, contrasts, count, *look);
-        measure_switch(state, contrasts, count, cost);
+        cross_more(&crossing, *look);
+        measure_switch(&crossing);
     }
-}
-
-void distance_say_switch(const struct distance_cost *cost, double confidence,
-                         struct findings *findings)
-{
     struct finding *finding =
         findings_add(findings, "inter-request-distance", "group_switch");
-
-    if (cost->confidence <= 0 || !is_narrow(cost, width_most)) {
+    if (own_confidence <= 0 || !is_narrow(&crossing, width_most)) {
         finding_why(finding, "the groups are certain, but the cost of a switch "
                              "varies too much for one number");
         return;
     }
-    finding_measured(finding, cost->ns, &cost->interval,
-                     fmin(cost->confidence, confidence));
+    finding_measured(
+        finding, crossing.ns, &crossing.interval,
+        fmin(fmin(own_confidence, times_model_confidence), confidence));
     finding_why(finding, "median extra time of a read whose predecessor was on "
                          "the other side of a border");
 }

@@ -57,9 +57,9 @@ static struct distance_answered *answer_to(struct distance_probe *state,
  * the gap and the spread. */
 static enum distance_answer weigh(struct distance_probe *state,
                                   const char *phase,
-                                  const struct distance_effect *effect,
                                   const struct contrast *contrast)
 {
+    const struct distance_effect *effect = &state->effect;
     double ratios[CONTRAST_ROUNDS_MAX];
     double wrong = stats_normal_cdf(-0.5 * effect->gap / effect->spread) + 0.03;
 
@@ -79,17 +79,16 @@ static enum distance_answer weigh(struct distance_probe *state,
 }
 
 static enum distance_answer ask(struct distance_probe *state, const char *phase,
-                                const struct distance_effect *effect,
                                 const struct places *from, uint64_t to_bytes)
 {
-    struct contrast contrast = distance_between(
-        state, effect, from->first_bytes, from->span_bytes, to_bytes);
+    struct contrast contrast =
+        distance_between(state, from->first_bytes, from->span_bytes, to_bytes);
     uint64_t key;
     struct distance_answered *known = answer_to(state, phase, &contrast, &key);
 
     if (known && known->key)
         return known->answer;
-    enum distance_answer answer = weigh(state, phase, effect, &contrast);
+    enum distance_answer answer = weigh(state, phase, &contrast);
     if (known && answer != DISTANCE_MEASURING)
         *known = (struct distance_answered){key, answer};
     return answer;
@@ -124,7 +123,6 @@ static bool lies_across(const struct distance_walk *walk, int i)
 }
 
 enum distance_answer distance_take_walk(struct distance_probe *state,
-                                        const struct distance_effect *effect,
                                         struct distance_walk *walk)
 {
     int across = -1;
@@ -134,8 +132,7 @@ enum distance_answer distance_take_walk(struct distance_probe *state,
     walk->first[0] = 0;
     for (int i = 1; i < DISTANCE_WALK; i++) {
         struct places run = places_of(walk, walk->count - 1, i);
-        enum distance_answer answer =
-            ask(state, "walk", effect, &run, walk->places[i]);
+        enum distance_answer answer = ask(state, "walk", &run, walk->places[i]);
         if (answer == DISTANCE_MEASURING)
             study_leave(&state->study);
         if (answer == DISTANCE_SAME)
@@ -166,7 +163,6 @@ static uint64_t middle_place(const struct distance_walk *walk, int run)
 }
 
 enum distance_answer distance_tell_apart(struct distance_probe *state,
-                                         const struct distance_effect *effect,
                                          const struct distance_walk *walk)
 {
     enum distance_answer result = DISTANCE_OTHER;
@@ -175,7 +171,7 @@ enum distance_answer distance_tell_apart(struct distance_probe *state,
         struct places run = places_of(walk, i, walk->first[i + 1]);
         for (int j = i + 2; j < walk->count; j++) {
             enum distance_answer answer =
-                ask(state, "apart", effect, &run, middle_place(walk, j));
+                ask(state, "apart", &run, middle_place(walk, j));
             if (answer == DISTANCE_MEASURING || result == DISTANCE_MEASURING)
                 result = DISTANCE_MEASURING;
             else if (answer != DISTANCE_OTHER)
@@ -188,7 +184,6 @@ enum distance_answer distance_tell_apart(struct distance_probe *state,
 }
 
 enum distance_answer distance_find_border(struct distance_probe *state,
-                                          const struct distance_effect *effect,
                                           const struct distance_walk *walk,
                                           int run,
                                           struct distance_border *border)
@@ -201,8 +196,7 @@ enum distance_answer distance_find_border(struct distance_probe *state,
     while (border->high_bytes - border->low_bytes > 2 * state->window_bytes) {
         uint64_t middle = (border->low_bytes + border->high_bytes) / 2;
         middle -= middle % state->slot_bytes;
-        enum distance_answer answer =
-            ask(state, "border", effect, &known, middle);
+        enum distance_answer answer = ask(state, "border", &known, middle);
         if (answer == DISTANCE_MEASURING)
             return answer;
         if (answer == DISTANCE_SAME)

@@ -103,8 +103,8 @@ static void think(struct study *study, struct findings *findings)
 {
     const struct interference_probe *state =
         (const struct interference_probe *)study;
-    const struct contrast writes = trial_of(&interference_writes, 0, 0, 0),
-                          reads = trial_of(&interference_reads, 0, 0, 0);
+    const struct contrast writes = trial_of(&interference_writes, 0),
+                          reads = trial_of(&interference_reads, 0);
     struct contrast contrasts[CONTRASTS] = {
         [WRITES_WAIT] =
             trial_expect(writes, SIDE_ABOVE, log(BESIDE_WAITS_LEAST),

@@ -73,7 +73,7 @@ struct contrast request_contrast(enum request_kind kind)
         [REQUEST_READS] = {.name = "read", .round = send, .ratio = is_whole},
         [REQUEST_WRITES] = {.name = "write", .round = send, .ratio = is_whole}};
 
-    return trial_of(&kinds[kind], kind, 0, 0);
+    return trial_of(&kinds[kind], kind);
 }
 
 double request_rounds_ns(const struct request_probe *state,

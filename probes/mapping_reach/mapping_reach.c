@@ -273,7 +273,7 @@ static struct contrast expect(const struct trial_kind *kind,
                               enum side expected)
 {
     return trial_expect(
-        trial_of(kind, span_bytes, part_bytes, 0), expected,
+        trial_of(kind, span_bytes, part_bytes), expected,
         log(1 + (expected == SIDE_ABOVE ? effect_none : effect_least)),
         log(1 + effect_least), NULL);
 }
@@ -297,7 +297,7 @@ static bool is_at_hand(void *context, const char *phase, uint32_t index,
 {
     const struct reach_query *query = context;
     struct contrast contrast =
-        trial_of(&span_kind, place_bytes, query->part_bytes, 0);
+        trial_of(&span_kind, place_bytes, query->part_bytes);
 
     snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,
              (unsigned long long)(place_bytes / MIB));

@@ -118,7 +118,7 @@ static const struct trial_kind gap_kind = {.name = "gap{gap_bytes}",
 static struct contrast expect(const struct trial_kind *kind, uint64_t gap_bytes,
                               enum side expected, const char *unless)
 {
-    struct contrast contrast = trial_of(kind, gap_bytes, 0, 0);
+    struct contrast contrast = trial_of(kind, gap_bytes);
 
     contrast.expected = expected;
     contrast.unless = unless;
@@ -132,7 +132,7 @@ static bool is_read_ahead(void *context, const char *phase, uint32_t index,
                           uint64_t place_bytes)
 {
     struct study *study = context;
-    struct contrast contrast = trial_of(&gap_kind, place_bytes, 0, 0);
+    struct contrast contrast = trial_of(&gap_kind, place_bytes);
     double ratios[CONTRAST_ROUNDS_MAX];
 
     snprintf(contrast.name, sizeof(contrast.name), "ask%u-%llu", index,

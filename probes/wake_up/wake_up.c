@@ -64,7 +64,7 @@ static const struct trial_kind pause_kind = {.name = "pause{pause_us}",
 
 static struct contrast cell_of(uint64_t ns)
 {
-    return trial_of(&pause_kind, ns / 1000, 0, 0);
+    return trial_of(&pause_kind, ns / 1000);
 }
 
 /* What the first read after the pause took. */
