@@ -25,14 +25,12 @@
 #include "probes/throughput/throughput.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
 #include "probes/probes.h"
+#include "probes/rounds.h"
 #include "probes/times.h"
 
 /* Of each block in a quick look; of those that state a rate, enough for the
@@ -72,14 +70,14 @@ struct screen {
 
 static void look(struct throughput_probe *state, struct screen *screen)
 {
-    struct block blocks[PACE_DEPTHS + PACE_ORDER_DEPTHS];
+    struct contrast blocks[PACE_DEPTHS + PACE_ORDER_DEPTHS];
     size_t count = 0;
 
     for (size_t i = 0; i < PACE_DEPTHS; i++)
-        blocks[count++] = (struct block){BLOCK_RANDOM, pace_depth(i)};
+        blocks[count++] = block_of(BLOCK_RANDOM, pace_depth(i));
     for (size_t i = 0; i < PACE_ORDER_DEPTHS; i++)
-        blocks[count++] = (struct block){BLOCK_ORDER, pace_order_depth(i)};
-    block_measure(state, "screen", blocks, count, SCREEN_ROUNDS);
+        blocks[count++] = block_of(BLOCK_ORDER, pace_order_depth(i));
+    rounds_measure(&state->study, "screen", blocks, count, SCREEN_ROUNDS);
     for (size_t i = 0; i < count; i++)
         block_take(state, "screen", &blocks[i], SCREEN_ROUNDS,
                    i < PACE_DEPTHS ? &screen->random[i]
@@ -88,7 +86,7 @@ static void look(struct throughput_probe *state, struct screen *screen)
 
 /* A block whose rate is to be stated. */
 struct rate {
-    struct block block;
+    struct contrast block;
     struct block_times times;
 };
 
@@ -108,7 +106,7 @@ static void measure_rates(struct throughput_probe *state, struct rate rates[],
         struct interval ns;
         uint32_t rounds = RATE_ROUNDS;
         do {
-            block_measure(state, "rate", &rate->block, 1, rounds);
+            rounds_measure(&state->study, "rate", &rate->block, 1, rounds);
             if (!block_take(state, "rate", &rate->block, rounds, &rate->times))
                 study_leave(&state->study);
             ns = interval_of(&rate->times);
@@ -203,39 +201,32 @@ static void say_blocks(struct finding *finding, const struct block_times *times,
         say_rate(finding, times->ns, &ns, units, screen, what);
 }
 
-/* "at QD 16" */
-static char *depth_text(uint32_t depth, char *text, size_t size)
-{
-    if (depth == 1)
-        snprintf(text, size, "at QD 1");
-    else
-        snprintf(text, size, "at QD %u", depth);
-    return text;
-}
-
-static void say_reads(const struct throughput_probe *state,
+static void say_reads(struct throughput_probe *state,
                       const struct screen *screen, const struct rate rates[],
                       struct findings *findings)
 {
+    struct study *study = &state->study;
     const struct rate *random = &rates[0], *order = &rates[1];
-    char what[200], size[24], alone[24], depth[32];
+    char alone[24];
     struct finding *finding =
         findings_add(findings, "throughput", "sequential_read_rate");
     const double order_bytes = (double)state->order_bytes;
 
-    format_bytes(state->order_bytes, size, sizeof(size));
     format_quantity((uint64_t)(1e9 / screen->order[0].ns * order_bytes),
                     finding->unit, alone, sizeof(alone));
-    snprintf(what, sizeof(what),
-             "sequential reads of %s %s; at QD 1 they reach %s", size,
-             depth_text(order->block.depth, depth, sizeof(depth)), alone);
-    say_blocks(finding, &order->times, order_bytes, screen, what);
+    say_blocks(finding, &order->times, order_bytes, screen,
+               study_text(study,
+                          "sequential reads of %s at QD %u; at QD 1 they reach "
+                          "%s",
+                          study_bytes(study, state->order_bytes),
+                          (unsigned)order->block.n[BLOCK_DEPTH], alone));
     finding = findings_add(findings, "throughput", "random_read_rate");
     format_quantity((uint64_t)(1e9 / screen->random[0].ns), finding->unit,
                     alone, sizeof(alone));
-    snprintf(what, sizeof(what), "random 4 KiB reads %s; at QD 1 they reach %s",
-             depth_text(random->block.depth, depth, sizeof(depth)), alone);
-    say_blocks(finding, &random->times, 1, screen, what);
+    say_blocks(finding, &random->times, 1, screen,
+               study_text(study,
+                          "random 4 KiB reads at QD %u; at QD 1 they reach %s",
+                          (unsigned)random->block.n[BLOCK_DEPTH], alone));
 }
 
 static void say_knee(const struct knee *knee, struct findings *findings)
@@ -283,16 +274,15 @@ static bool waits_for_ticks(const struct throughput_probe *state,
            tick_most * screen->random[0].ns;
 }
 
-static void say_written(const struct throughput_probe *state,
+static void say_written(struct throughput_probe *state,
                         const struct screen *screen,
                         const struct write_times *times,
                         struct finding *finding)
 {
+    struct study *study = &state->study;
     const double bytes = (double)state->order_bytes;
-    char what[200], written[24], size[24];
+    const char *written = study_bytes(study, times->written_bytes);
 
-    format_bytes(times->written_bytes, written, sizeof(written));
-    format_bytes(state->order_bytes, size, sizeof(size));
     if (times->bursts || times->mean_ns > mean_most * times->half_ns) {
         finding_why(finding,
                     "writes come in bursts with pauses, and reads are delayed "
@@ -307,13 +297,15 @@ static void say_written(const struct throughput_probe *state,
                     1e3 / times->fourth_ns * bytes);
         return;
     }
-    snprintf(what, sizeof(what),
-             "sequential writes of %s at QD %d, in the second half of %s", size,
-             PACE_WRITE_DEPTH, written);
     /* Too few blocks for the interval of a median: what the quarters say. */
     const struct interval ns = {fmin(times->third_ns, times->fourth_ns),
                                 fmax(times->third_ns, times->fourth_ns)};
-    say_rate(finding, times->half_ns, &ns, bytes, screen, what);
+    say_rate(finding, times->half_ns, &ns, bytes, screen,
+             study_text(study,
+                        "sequential writes of %s at QD %d, in the second half "
+                        "of %s",
+                        study_bytes(study, state->order_bytes),
+                        PACE_WRITE_DEPTH, written));
     finding->confidence = fmin(finding->confidence, written_confidence);
     if (!times->held_up || finding->verdict != VERDICT_FOUND)
         return;
@@ -362,14 +354,14 @@ static bool is_better(const struct rate *more, const struct rate *fewer)
 static void choose_rates(struct throughput_probe *state,
                          const struct screen *screen, struct rate rates[2])
 {
-    struct rate all[3] = {
-        {.block = {BLOCK_RANDOM,
-                   pace_depth(best_of(screen->random, PACE_DEPTHS))}},
-        {.block = {BLOCK_ORDER, pace_order_depth(best_of(screen->order,
-                                                         PACE_ORDER_DEPTHS))}},
-        {.block = {BLOCK_RANDOM,
-                   pace_depth(last_of(screen->random, PACE_DEPTHS))}}};
-    const bool two = all[2].block.depth != all[0].block.depth;
+    const uint32_t best = pace_depth(best_of(screen->random, PACE_DEPTHS)),
+                   last = pace_depth(last_of(screen->random, PACE_DEPTHS)),
+                   order = pace_order_depth(
+                       best_of(screen->order, PACE_ORDER_DEPTHS));
+    struct rate all[3] = {{.block = block_of(BLOCK_RANDOM, best)},
+                          {.block = block_of(BLOCK_ORDER, order)},
+                          {.block = block_of(BLOCK_RANDOM, last)}};
+    const bool two = last != best;
 
     measure_rates(state, all, two ? 3 : 2);
     rates[0] = two && is_better(&all[2], &all[0]) ? all[2] : all[0];
@@ -379,8 +371,8 @@ static void choose_rates(struct throughput_probe *state,
 static void think(struct study *study, struct findings *findings)
 {
     struct throughput_probe *state = (struct throughput_probe *)study;
-    struct rate rates[2] = {0};
-    struct screen screen = {0};
+    struct rate rates[2];
+    struct screen screen;
 
     look(state, &screen);
     choose_rates(state, &screen, rates);
@@ -467,6 +459,5 @@ const struct probe probe_throughput = {
     .by_write = {"sequential_write_rate"},
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct throughput_probe, .think = think, .emit = block_emit,
-                .value = block_value),
+    TRIAL_PROBE(struct throughput_probe, think),
 };

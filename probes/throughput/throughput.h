@@ -7,6 +7,7 @@
 
 #include "lib/infer/method/pace.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * What the files of the throughput probe share: blocks of requests at one depth
@@ -14,13 +15,9 @@
  * (throughput).
  */
 
+/* Requests of one kind of which so many are kept under way. */
 enum block_kind { BLOCK_RANDOM, BLOCK_ORDER, BLOCK_WRITE };
-
-/* Requests of one kind of which `depth` are kept under way. */
-struct block {
-    enum block_kind kind;
-    uint32_t depth;
-};
+enum { BLOCK_DEPTH, BLOCK_KIND }; /* n[] of a contrast */
 
 struct throughput_probe {
     struct study study;
@@ -31,17 +28,11 @@ struct throughput_probe {
 
 /* ---- blocks ------------------------------------------------------------- */
 
-/* A round of this contrast is a block of random reads at `depth` and one at
- * twice that, side by side; its ratio says by how much the second is faster. */
+/* A round is one block; it has no ratio. */
+struct contrast block_of(enum block_kind kind, uint32_t depth);
+/* A round is a block of random reads at `depth` and one at twice that, side by
+ * side; its ratio says by how much the second is faster. */
 struct contrast block_pair(uint32_t depth);
-
-uint64_t block_bytes(const struct throughput_probe *state,
-                     const struct block *block);
-
-/* What struct study_ops asks for; the value of a single block says no more than
- * that it is there. */
-study_emit block_emit;
-study_value block_value;
 
 /* Times of requests of some blocks of one kind. */
 struct block_times {
@@ -57,18 +48,8 @@ struct block_times {
 
 /* Takes the first rounds of a block; false where some are missing. */
 bool block_take(const struct throughput_probe *state, const char *phase,
-                const struct block *block, uint32_t rounds,
+                const struct contrast *block, uint32_t rounds,
                 struct block_times *times);
-
-/* The rows of one block; NULL where they are not all there. */
-const struct timing *block_rows(const struct throughput_probe *state,
-                                const char *phase, const struct block *block,
-                                uint32_t round);
-
-/* Measures the first `end` rounds of each block, in a fresh random order each
- * round. Leaves where some are missing. */
-void block_measure(struct throughput_probe *state, const char *phase,
-                   const struct block blocks[], size_t count, uint32_t end);
 
 /* ---- knee --------------------------------------------------------------- */
 

@@ -5,11 +5,10 @@
 #include <math.h>
 
 #include "lib/infer/statistics/stats.h"
+#include "probes/rounds.h"
 
 /* Few writes a part, so that most parts are not held up. */
 enum { PART = 4, PARTS = PACE_WRITE_BLOCKS_MAX * PACE_WRITE_REQUESTS / PART };
-
-static const struct block writes = {BLOCK_WRITE, PACE_WRITE_DEPTH};
 
 /* What holds up single reads now and then holds up writes as well: below this
  * share of reads nothing does, and all pauses of writes are the drive's. */
@@ -20,6 +19,16 @@ static const double long_least = 2;
  * many times as frequent; where they are as frequent, within three standard
  * errors, the drive makes none; and between the two nothing is told. */
 static const double pauses_least = 3, errors_most = 3;
+
+static const struct timing *rows_of(const struct throughput_probe *state,
+                                    uint32_t round)
+{
+    const struct contrast writes = block_of(BLOCK_WRITE, PACE_WRITE_DEPTH);
+    const struct trial trial =
+        trial_round(&state->study, "write", &writes, round);
+
+    return trial_rows(&trial, 'a', PACE_WRITE_REQUESTS);
+}
 
 /* By parts of the rounds from `first` to `end`: `far_share` of single writes
  * are held up by something else. False: drive and others cannot be told
@@ -32,7 +41,7 @@ static bool middle_of(const struct throughput_probe *state, uint32_t first,
     size_t count = 0, kept = 0;
 
     for (uint32_t round = first; round < end; round++) {
-        const struct timing *rows = block_rows(state, "write", &writes, round);
+        const struct timing *rows = rows_of(state, round);
         for (uint32_t i = 0; i + PART < PACE_WRITE_REQUESTS; i += PART)
             parts_ns[count++] =
                 (double)(rows[i + PART].submit_ns - rows[i].submit_ns) / PART;
@@ -56,8 +65,8 @@ static bool middle_of(const struct throughput_probe *state, uint32_t first,
 static double mean_of(const struct throughput_probe *state, uint32_t first,
                       uint32_t end)
 {
-    const struct timing *from = block_rows(state, "write", &writes, first);
-    const struct timing *last = block_rows(state, "write", &writes, end - 1);
+    const struct timing *from = rows_of(state, first);
+    const struct timing *last = rows_of(state, end - 1);
     const uint64_t ns =
         last[PACE_WRITE_REQUESTS - 1].submit_ns - from[0].submit_ns;
 
@@ -79,8 +88,10 @@ static double take(const struct throughput_probe *state, uint32_t first,
 /* Looks at twice as many writes each time; how many rounds in the end. */
 static uint32_t write_on(struct throughput_probe *state)
 {
+    const struct contrast writes = block_of(BLOCK_WRITE, PACE_WRITE_DEPTH);
+
     for (uint32_t rounds = PACE_WRITE_BLOCKS_FIRST;; rounds *= 2) {
-        block_measure(state, "write", &writes, 1, rounds);
+        rounds_measure(&state->study, "write", &writes, 1, rounds);
         const double ns =
             mean_of(state, 0, rounds) * rounds * PACE_WRITE_REQUESTS;
         if (2 * rounds > state->write_rounds_count ||
@@ -100,5 +111,5 @@ void writes_measure(struct throughput_probe *state, double far_share,
     times->fourth_ns = take(state, half + quarter, rounds, far_share, times);
     times->half_ns = take(state, half, rounds, far_share, times);
     times->mean_ns = mean_of(state, half, rounds);
-    times->written_bytes = rounds * block_bytes(state, &writes);
+    times->written_bytes = rounds * PACE_WRITE_REQUESTS * state->order_bytes;
 }
