@@ -3,7 +3,6 @@
 #include "probes/read_buffer/read_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
@@ -47,27 +46,6 @@ static uint32_t clean_repeats_each(uint64_t parts)
     return (uint32_t)ceil(log(unclean / (double)parts) / log(held_up));
 }
 
-static uint32_t repeats_of(uint64_t size_bytes, uint32_t least)
-{
-    return placing_repeats(size_bytes, least, 6, 4 * MIB);
-}
-
-struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
-                           enum side expected)
-{
-    struct contrast contrast = {
-        .size_bytes = size_bytes,
-        .repeats = repeats_of(
-            size_bytes, clean_repeats(read_parts_of(setting, size_bytes))),
-        .expected = expected,
-        .low = profit_low,
-        .high = size_bytes > MIB ? read_none_long : profit_none};
-
-    snprintf(contrast.name, sizeof(contrast.name), "r%llu",
-             (unsigned long long)size_bytes);
-    return contrast;
-}
-
 uint64_t read_size_limit(const struct setting *setting)
 {
     uint64_t sixteenth = setting->region_length_bytes / 16;
@@ -79,9 +57,9 @@ uint64_t read_size_limit(const struct setting *setting)
  * with three chips, so that the read touches no page more than it must. There
  * are so many places that one is rarely still in the buffer: a buffer holds
  * hundreds of small reads. */
-static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
-                      struct random *random)
+static uint64_t place(const struct trial *trial, uint64_t size_bytes)
 {
+    const struct read_probe *state = (const struct read_probe *)trial->study;
     const struct setting *setting = &state->study.setting;
     static const struct {
         uint64_t pitch_bytes, places_least;
@@ -101,7 +79,8 @@ static uint64_t place(const struct read_probe *state, uint64_t size_bytes,
         pitch += state->page_bytes - pitch % state->page_bytes;
     uint64_t low = (first + pitch - 1) / pitch;
     uint64_t high = (first + setting->region_length_bytes) / pitch;
-    return (low + random_below(random, high > low ? high - low : 1)) * pitch;
+    return (low + random_below(trial->random, high > low ? high - low : 1)) *
+           pitch;
 }
 
 /* A place elsewhere, so that nothing of the measured place is in the buffer or
@@ -132,97 +111,64 @@ uint64_t read_part_for(uint64_t length_bytes, uint64_t most_bytes)
     return length_bytes <= 2 * most_bytes ? most_bytes / 2 : most_bytes;
 }
 
+static uint64_t length_of(const struct contrast *contrast)
+{
+    return contrast->n[READ_SIZE] + contrast->n[READ_LEAD];
+}
+
 static uint64_t part_of(const struct contrast *contrast)
 {
-    uint64_t length = contrast->size_bytes + contrast->shift_bytes;
+    const uint64_t most = contrast->n[READ_PART_MOST];
 
-    return contrast->other_bytes ? read_part_for(length, contrast->other_bytes)
-                                 : length;
+    return most ? read_part_for(length_of(contrast), most)
+                : length_of(contrast);
 }
 
 static uint32_t parts_count(const struct contrast *contrast)
 {
-    return (uint32_t)parts_in(contrast->size_bytes + contrast->shift_bytes,
-                              part_of(contrast));
+    return (uint32_t)parts_in(length_of(contrast), part_of(contrast));
 }
 
-struct contrast read_as(const struct setting *setting,
-                        const struct read_edge *edge, uint64_t size_bytes,
-                        enum side expected)
-{
-    struct contrast contrast = read_twice(setting, size_bytes, expected);
-
-    contrast.shift_bytes = edge->lead_bytes;
-    contrast.other_bytes = edge->part_bytes;
-    contrast.pitch_bytes = edge->part_least_bytes;
-    if (contrast.other_bytes)
-        contrast.repeats =
-            repeats_of(size_bytes, clean_repeats_each(parts_count(&contrast)));
-    return contrast;
-}
-
-enum { TWICE, TOUCHED };
 /* Behind the host's first request, and where none begins: all that a buffer
  * behind a slow link saves is what the first pages take. */
 static const uint64_t touch_first_bytes = 868 * KIB;
 
-struct contrast read_touched(const struct contrast *twice)
+/* One read of a place, with all requests in one cell. Parts end at multiples of
+ * their length, which pages divide. Else a page that two parts share would be
+ * read twice, and kept longer. If the last part would be too short for the
+ * buffer, it begins half a part earlier. */
+static void send_read(const struct trial *trial, uint64_t offset_bytes)
 {
-    struct contrast contrast = *twice;
-
-    contrast.kind = TOUCHED;
-    snprintf(contrast.name, sizeof(contrast.name), "t%llu",
-             (unsigned long long)twice->size_bytes);
-    return contrast;
-}
-
-/* Asks for one read of a place, with all requests in one cell. Parts end at
- * multiples of their length, which pages divide. Else a page that two parts
- * share would be read twice, and kept longer. If the last part would be too
- * short for the buffer (`pitch_bytes`), it begins half a part earlier. */
-static void ask_read(struct study *study, const char *phase,
-                     const struct contrast *contrast, uint32_t round,
-                     uint64_t offset_bytes)
-{
-    const uint64_t part = part_of(contrast);
-    uint64_t end = contrast->size_bytes + contrast->shift_bytes;
+    const uint64_t part = part_of(trial->contrast);
+    uint64_t end = length_of(trial->contrast);
 
     while (end > 0) {
         uint64_t begin = (end - 1) / part * part;
-        if (begin > 0 && end - begin < contrast->pitch_bytes)
+        if (begin > 0 && end - begin < trial->contrast->n[READ_PART_LEAST])
             begin -= part / 2;
-        struct step read =
-            placing_step(OPERATION_READ, offset_bytes + begin, end - begin,
-                         phase, contrast, 'a', round);
-        study_ask(study, &read);
+        trial_time(trial, 'a', OPERATION_READ, offset_bytes + begin,
+                   end - begin);
         end = begin;
     }
 }
 
-void read_emit(struct study *study, const char *phase,
-               const struct contrast *contrast, uint32_t round,
-               struct random *random)
+static void send_twice(const struct trial *trial, char arm)
 {
-    for (uint32_t i = 0; i < contrast->repeats; i++) {
-        uint64_t lead = contrast->shift_bytes;
-        uint64_t length = contrast->size_bytes + lead;
-        uint64_t offset =
-            place((const struct read_probe *)study, length, random);
-        if (offset >= study->setting.region_offset_bytes + lead)
-            offset -= lead;
-        struct step away = placing_unmeasured(
-            OPERATION_READ, elsewhere(&study->setting, offset), 4 * KIB, phase,
-            round);
-        study_ask(study, &away);
-        for (uint64_t at = touch_first_bytes;
-             contrast->kind == TOUCHED && at < length; at += read_touch_bytes) {
-            const struct step touch = placing_unmeasured(
-                OPERATION_READ, offset + at, 4 * KIB, phase, round);
-            study_ask(study, &touch);
-        }
-        ask_read(study, phase, contrast, round, offset);
-        ask_read(study, phase, contrast, round, offset);
-    }
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t lead = trial->contrast->n[READ_LEAD];
+    const uint64_t length = length_of(trial->contrast);
+    uint64_t offset = place(trial, length);
+
+    (void)arm;
+    if (offset >= setting->region_offset_bytes + lead)
+        offset -= lead;
+    trial_read(trial, elsewhere(setting, offset), 4 * KIB);
+    if (trial->contrast->trial == &read_touched)
+        for (uint64_t at = touch_first_bytes; at < length;
+             at += read_touch_bytes)
+            trial_read(trial, offset + at, 4 * KIB);
+    send_read(trial, offset);
+    send_read(trial, offset);
 }
 
 /*
@@ -236,14 +182,14 @@ static double cost_of(const struct setting *setting,
                       const struct timing *rows)
 {
     const uint32_t parts = parts_count(contrast), repeats = contrast->repeats;
-    const uint64_t length = contrast->size_bytes + contrast->shift_bytes;
     double cost = 0;
 
     for (uint32_t part = 0; part < parts; part++) {
         double each[READ_REPEATS_MAX];
         for (uint32_t i = 0; i < repeats; i++)
             each[i] = (double)rows[2 * parts * i + part].ns;
-        if (parts == 1 && read_parts_of(setting, length) > PARTS_FEW) {
+        if (parts == 1 &&
+            read_parts_of(setting, length_of(contrast)) > PARTS_FEW) {
             stats_sort(each, repeats);
             return each[0];
         }
@@ -252,30 +198,71 @@ static double cost_of(const struct setting *setting,
     return cost;
 }
 
-bool read_costs(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                double *first_ns, double *second_ns)
+bool read_costs(const struct trial *trial, double *first_ns, double *second_ns)
 {
+    const struct contrast *contrast = trial->contrast;
+    const struct setting *setting = &trial->study->setting;
     const uint32_t parts = parts_count(contrast);
-    const struct timing *rows = placing_rows(study, phase, contrast, 'a', round,
-                                             2 * parts * contrast->repeats);
+    const struct timing *rows =
+        trial_rows(trial, 'a', 2 * parts * contrast->repeats);
 
     if (!rows)
         return false;
-    *first_ns = cost_of(&study->setting, contrast, rows);
-    *second_ns = cost_of(&study->setting, contrast, rows + parts);
+    *first_ns = cost_of(setting, contrast, rows);
+    *second_ns = cost_of(setting, contrast, rows + parts);
     return true;
 }
 
-bool read_value(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                struct random *random, double *ratio)
+static bool profit_of(const struct trial *trial, double *ratio)
 {
     double first, second;
 
-    (void)random;
-    if (!read_costs(study, phase, contrast, round, &first, &second))
+    if (!read_costs(trial, &first, &second))
         return false;
     *ratio = log(first / second);
     return true;
+}
+
+static const struct trial_kind twice_kind = {.name = "r{size_bytes}",
+                                             .arms = "a",
+                                             .send = send_twice,
+                                             .ratio = profit_of};
+const struct trial_kind read_beyond_split = {.name = "r{size_bytes}",
+                                             .arms = "a",
+                                             .send = send_twice,
+                                             .ratio = profit_of},
+                        read_touched = {.name = "t{size_bytes}",
+                                        .arms = "a",
+                                        .send = send_twice,
+                                        .ratio = profit_of};
+
+struct contrast read_as(const struct setting *setting,
+                        const struct read_edge *edge, uint64_t size_bytes,
+                        enum side expected)
+{
+    struct contrast contrast =
+        trial_expect(trial_of(&twice_kind, size_bytes, edge->part_bytes,
+                              edge->lead_bytes, edge->part_least_bytes),
+                     expected, profit_low,
+                     size_bytes > MIB ? read_none_long : profit_none, NULL);
+
+    contrast.repeats = placing_repeats(
+        size_bytes,
+        edge->part_bytes ? clean_repeats_each(parts_count(&contrast))
+                         : clean_repeats(read_parts_of(setting, size_bytes)),
+        6, 4 * MIB);
+    return contrast;
+}
+
+struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
+                           enum side expected)
+{
+    return read_as(setting, &(struct read_edge){.gain = 0}, size_bytes,
+                   expected);
+}
+
+void read_repeat(struct contrast *contrast, uint32_t repeats)
+{
+    if (contrast->repeats < repeats)
+        contrast->repeats = repeats;
 }

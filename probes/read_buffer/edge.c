@@ -4,7 +4,6 @@
 #include "probes/read_buffer/read_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 
@@ -49,13 +48,11 @@ static bool holds(void *context, const char *phase, uint32_t index,
 {
     const struct search *search = context;
     struct study *study = &search->state->study;
-    const uint32_t repeats = read_repeats_for(&search->edge, answer_clear);
     struct contrast contrast =
         read_as(&study->setting, &search->edge, place_bytes, SIDE_OPEN);
     double ratio;
 
-    if (contrast.repeats < repeats)
-        contrast.repeats = repeats;
+    read_repeat(&contrast, read_repeats_for(&search->edge, answer_clear));
     edge_name(&contrast, index, place_bytes);
     study_ratios(study, phase, &contrast, 1, &ratio);
     return (ratio > counting_from(&search->edge)) == search->edge.profits_below;
@@ -70,44 +67,43 @@ static double reliability(const void *context)
     return stats_normal_cdf(clearance_of(edge) / spread) - 0.02;
 }
 
-enum { BESIDE_EDGE, BEYOND_SPLIT };
-
 /* In a certificate of the smallest read that profits: the contrast of that
  * read. */
 enum { SMALLEST = 1 };
+
+static void count_from(struct contrast contrasts[], size_t count, double profit)
+{
+    for (size_t i = 0; i < count; i++)
+        contrasts[i].low = contrasts[i].high = profit;
+}
 
 /* The threshold is half of the profit shortly before the edge. It is a fifth
  * where the host sends one more request beyond the edge, since that alone makes
  * a profit shrink. */
 static void part_of_nearest(struct contrast contrasts[], size_t count)
 {
-    double half = contrasts[0].median / 2, fifth = contrasts[0].median / 5;
+    const double profit = contrasts[0].median;
 
-    half = fmax(half, read_gain_least / 2);
-    fifth = fmax(fifth, read_gain_least / 2);
     for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high =
-            contrasts[i].kind == BEYOND_SPLIT ? fifth : half;
+        count_from(&contrasts[i], 1,
+                   fmax(contrasts[i].trial == &read_beyond_split ? profit / 5
+                                                                 : profit / 2,
+                        read_gain_least / 2));
 }
 
 /* For reads in parts: most of the profit, by read_parts_share. */
 static void most_of_nearest(struct contrast contrasts[], size_t count)
 {
-    const double least =
-        read_parts_share * fmax(contrasts[0].median, read_gain_least);
-
-    for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high = least;
+    count_from(contrasts, count,
+               read_parts_share * fmax(contrasts[0].median, read_gain_least));
 }
 
 /* For the smallest read that profits: half of its own profit. It may save only
  * the last of its host's requests, while longer reads save more. */
 static void half_of_smallest(struct contrast contrasts[], size_t count)
 {
-    const double half = fmax(contrasts[SMALLEST].median, read_gain_least) / 2;
-
-    for (size_t i = 0; i < count; i++)
-        contrasts[i].low = contrasts[i].high = half;
+    count_from(contrasts, count,
+               fmax(contrasts[SMALLEST].median, read_gain_least) / 2);
 }
 
 /* Fresh data on both sides of the edge at `place`: near it and farther off. */
@@ -147,11 +143,9 @@ static size_t beside(const void *context, uint64_t place_bytes,
     for (size_t i = 0; i < count; i++) {
         contrasts[i].low = contrasts[i].high = counting_from(edge);
         if (split && edge->profits_below && contrasts[i].expected == out)
-            contrasts[i].kind = BEYOND_SPLIT;
-        if (contrasts[i].repeats < 2)
-            contrasts[i].repeats = 2;
-        if (contrasts[i].repeats < read_repeats_for(edge, read_round_clear))
-            contrasts[i].repeats = read_repeats_for(edge, read_round_clear);
+            contrasts[i].trial = &read_beyond_split;
+        read_repeat(&contrasts[i], 2);
+        read_repeat(&contrasts[i], read_repeats_for(edge, read_round_clear));
     }
     return count;
 }
@@ -163,7 +157,7 @@ static bool is_farther(const struct read_edge *whole,
 {
     for (size_t i = 0; i < count; i++)
         if (whole->profits_below && contrasts[i].side == SIDE_ABOVE &&
-            contrasts[i].size_bytes >= whole->high_bytes)
+            contrasts[i].n[READ_SIZE] >= whole->high_bytes)
             return true;
     return false;
 }
@@ -180,10 +174,11 @@ static void narrow(const struct search *search, const struct edge *found,
         if (contrast->side == SIDE_OPEN || contrast->side == contrast->expected)
             continue;
         bool inside = (contrast->side == SIDE_ABOVE) == whole->profits_below;
-        if (inside && contrast->size_bytes > bracket->low_bytes)
-            bracket->low_bytes = contrast->size_bytes;
-        if (!inside && contrast->size_bytes < bracket->high_bytes)
-            bracket->high_bytes = contrast->size_bytes;
+        const uint64_t size = contrast->n[READ_SIZE];
+        if (inside)
+            bracket->low_bytes = larger_of(bracket->low_bytes, size);
+        else
+            bracket->high_bytes = smaller_of(bracket->high_bytes, size);
     }
     if (bracket->low_bytes < bracket->high_bytes)
         return;
@@ -248,8 +243,8 @@ struct read_edge read_edge_between(struct read_probe *state,
 {
     double ratios[CONTRAST_ROUNDS_MAX];
     struct contrast *profit = profits_below ? below : above;
-    struct read_edge edge = {.low_bytes = below->size_bytes,
-                             .high_bytes = above->size_bytes,
+    struct read_edge edge = {.low_bytes = below->n[READ_SIZE],
+                             .high_bytes = above->n[READ_SIZE],
                              .profits_below = profits_below,
                              .gain = profit->median};
 

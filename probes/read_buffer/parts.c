@@ -4,7 +4,6 @@
 #include "probes/read_buffer/read_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 
@@ -87,8 +86,7 @@ static enum side side_downwards(struct read_probe *state,
     for (int i = 0; i < BOTH_SIDES; i++) {
         struct contrast *contrast = &contrasts[i];
         contrast->low = contrast->high = edge->gain / 2;
-        if (contrast->repeats < read_repeats_for(edge, read_round_clear))
-            contrast->repeats = read_repeats_for(edge, read_round_clear);
+        read_repeat(contrast, read_repeats_for(edge, read_round_clear));
     }
     study_claim(&state->study, phase, contrasts, BOTH_SIDES, &rule);
     if (contrasts[NEAR_SIDE].side != SIDE_ABOVE)
@@ -110,16 +108,13 @@ static enum claim gallop_downwards(struct read_probe *state,
     enum side side = SIDE_ABOVE;
 
     for (uint32_t doubled = 1; side != SIDE_BELOW; doubled++) {
-        char phase[LABEL_PHASE_MAX];
         if (side == SIDE_ABOVE)
             edge->low_bytes = edge->high_bytes;
         if (edge->high_bytes >= most_bytes)
             return CLAIM_OPEN;
-        edge->high_bytes = first_bytes << doubled;
-        if (edge->high_bytes > most_bytes)
-            edge->high_bytes = most_bytes;
-        snprintf(phase, sizeof(phase), "%s-%u", name, doubled);
-        side = side_downwards(state, edge, phase);
+        edge->high_bytes = smaller_of(first_bytes << doubled, most_bytes);
+        side = side_downwards(
+            state, edge, study_text(&state->study, "%s-%u", name, doubled));
     }
     return read_find_edge(state, edge, "down-", &shown->bytes,
                           &shown->confidence);
@@ -187,16 +182,17 @@ enum claim read_look_in_parts(struct read_probe *state,
     struct read_edge edge = *upper;
     size_t part = last > 2 ? last - 2 : 0; /* so that a read has four or more */
 
-    while (part > 0 && (sizes[part].median < part_gain_least ||
-                        (limit_bytes && sizes[part].size_bytes > limit_bytes)))
+    while (part > 0 &&
+           (sizes[part].median < part_gain_least ||
+            (limit_bytes && sizes[part].n[READ_SIZE] > limit_bytes)))
         part--;
     if (sizes[part].side != SIDE_ABOVE ||
         sizes[part].median < part_gain_least ||
-        sizes[part].size_bytes < 4 * state->grain_bytes)
+        sizes[part].n[READ_SIZE] < 4 * state->grain_bytes)
         return CLAIM_OPEN;
-    edge.part_bytes = sizes[part].size_bytes;
+    edge.part_bytes = sizes[part].n[READ_SIZE];
     edge.gain = sizes[part].median;
-    edge.low_bytes = sizes[last].size_bytes;
+    edge.low_bytes = sizes[last].n[READ_SIZE];
     edge.high_bytes = edge.low_bytes + state->grain_bytes;
     const enum side side = side_downwards(state, &edge, "parts");
     shown->gain = edge.gain;

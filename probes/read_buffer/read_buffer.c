@@ -26,7 +26,6 @@
 #include "probes/read_buffer/read_buffer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/infer/statistics/stats.h"
 #include "probes/papers/papers.h"
@@ -51,13 +50,15 @@ static struct finding *add(struct findings *findings)
 /* The largest size of the survey: one that does not take too long. */
 static uint64_t pilot(struct read_probe *state)
 {
-    struct contrast contrast =
+    const struct contrast contrast =
         read_twice(&state->study.setting, MIB, SIDE_OPEN);
     double ratios[PILOT_ROUNDS], first = 0, second;
     uint64_t largest_bytes = 16 * MIB;
 
     study_ratios(&state->study, "pilot", &contrast, PILOT_ROUNDS, ratios);
-    read_costs(&state->study, "pilot", &contrast, 0, &first, &second);
+    const struct trial trial =
+        trial_round(&state->study, "pilot", &contrast, 0);
+    read_costs(&trial, &first, &second);
     while (largest_bytes > MIB &&
            (largest_bytes > read_size_limit(&state->study.setting) ||
             (double)largest_bytes / (double)MIB * first > longest_ns))
@@ -122,26 +123,37 @@ static void find_run(struct survey *survey)
         survey->after = least_of_open(survey);
 }
 
+static void claim_survey(struct read_probe *state, struct survey *survey)
+{
+    const struct claim_rule rule = {.alpha = search_error * 7 *
+                                             (double)survey->count,
+                                    .looks = search_looks};
+
+    study_claim(&state->study, "survey", survey->sizes, survey->count, &rule);
+    find_run(survey);
+}
+
+/* The same from this profit on. */
+static void claim_from(struct read_probe *state, struct survey *survey,
+                       double profit)
+{
+    for (size_t i = 0; i < survey->count; i++)
+        survey->sizes[i].low = survey->sizes[i].high = profit;
+    claim_survey(state, survey);
+}
+
 /* Repeats the survey with a lower threshold if the profit is small. What passed
  * for none may be a part of it, and of a long read that part is smaller
  * still. */
 static void look_closer(struct read_probe *state, struct survey *survey)
 {
-    const struct claim_rule rule = {.alpha = search_error * 7 *
-                                             (double)survey->count,
-                                    .looks = search_looks};
     size_t last;
 
     do {
-        const double gain = survey->least_gain;
         last = survey->last;
-        if (gain >= 2 * read_none_long)
+        if (survey->least_gain >= 2 * read_none_long)
             return;
-        for (size_t i = 0; i < survey->count; i++)
-            survey->sizes[i].low = survey->sizes[i].high = gain / 2;
-        study_claim(&state->study, "survey", survey->sizes, survey->count,
-                    &rule);
-        find_run(survey);
+        claim_from(state, survey, survey->least_gain / 2);
     } while (survey->any && survey->last > last);
 }
 
@@ -156,7 +168,7 @@ static uint32_t repeats_in_noise(struct read_probe *state,
     double ratios[CONTRAST_ROUNDS_MAX];
     uint32_t repeats = looked->repeats;
     const uint32_t most =
-        looked->size_bytes > MIB ? READ_REPEATS_LONG_MAX : READ_REPEATS_MAX;
+        looked->n[READ_SIZE] > MIB ? READ_REPEATS_LONG_MAX : READ_REPEATS_MAX;
 
     study_ratios(&state->study, "survey", looked, looked->rounds_count, ratios);
     double spread = stats_spread(ratios, looked->rounds_count);
@@ -175,8 +187,8 @@ static void look_beyond(struct read_probe *state, struct survey *survey)
 
     while (survey->after == survey->count && survey->last + 1 < survey->count) {
         struct contrast *undecided = &survey->sizes[survey->last + 1];
-        struct contrast contrast =
-            read_twice(&state->study.setting, undecided->size_bytes, SIDE_OPEN);
+        struct contrast contrast = read_twice(
+            &state->study.setting, undecided->n[READ_SIZE], SIDE_OPEN);
         contrast.repeats = repeats_in_noise(state, undecided);
         contrast.low = contrast.high = survey->sizes[survey->last].median / 2;
         study_claim(&state->study, "beyond", &contrast, 1, &rule);
@@ -195,19 +207,10 @@ static void look_over_to(struct read_probe *state, uint64_t largest_bytes,
     for (uint64_t size = state->grain_bytes; size <= largest_bytes; size *= 2)
         survey->sizes[survey->count++] =
             read_twice(&state->study.setting, size, SIDE_OPEN);
-    const struct claim_rule rule = {.alpha = search_error * 7 *
-                                             (double)survey->count,
-                                    .looks = search_looks};
-    study_claim(&state->study, "survey", survey->sizes, survey->count, &rule);
-    find_run(survey);
-    if (!survey->any && survey->open) {
-        /* None profits clearly, and some are open: lowers the threshold. */
-        for (size_t i = 0; i < survey->count; i++)
-            survey->sizes[i].low = survey->sizes[i].high = read_gain_least;
-        study_claim(&state->study, "survey", survey->sizes, survey->count,
-                    &rule);
-        find_run(survey);
-    }
+    claim_survey(state, survey);
+    /* None profits clearly, and some are open: lowers the threshold. */
+    if (!survey->any && survey->open)
+        claim_from(state, survey, read_gain_least);
     if (!survey->any)
         return;
     look_beyond(state, survey);
@@ -233,36 +236,32 @@ static void conclude_none(struct read_probe *state, const struct survey *survey,
     const struct claim_rule rule = {.alpha = 10 * read_alpha,
                                     .looks = claim_longest_looks};
     struct contrast contrasts[SIZES_MAX];
+    const uint64_t most_bytes = survey->sizes[survey->count - 1].n[READ_SIZE];
     size_t count = 0;
-    char most[24];
 
     for (size_t i = 0; i < survey->count; i++) {
         const struct contrast *looked = &survey->sizes[i];
-        if (looked->size_bytes > certified_most_bytes &&
+        if (looked->n[READ_SIZE] > certified_most_bytes &&
             looked->side == SIDE_BELOW)
             continue;
         contrasts[count] =
-            read_twice(&state->study.setting, looked->size_bytes, SIDE_BELOW);
+            read_twice(&state->study.setting, looked->n[READ_SIZE], SIDE_BELOW);
         contrasts[count++].repeats = repeats_in_noise(state, looked);
     }
     enum claim claim =
         study_claim(&state->study, "no-profit", contrasts, count, &rule);
     struct finding *finding = add(findings);
-    format_bytes(survey->sizes[survey->count - 1].size_bytes, most,
-                 sizeof(most));
-    if (claim == CLAIM_HOLDS) {
-        double confidence = claim_confidence(contrasts, count, &rule);
-        finding_absent(finding, confidence);
-        finding_why(finding,
-                    "a second read of the same place is not faster than the "
-                    "first at any size up to %s",
-                    most);
-        findings_up_to(findings, "read_buffer",
-                       survey->sizes[survey->count - 1].size_bytes);
-    } else {
+    if (claim != CLAIM_HOLDS) {
         finding_why(finding, "second reads of the same place are sometimes "
                              "faster, but too irregularly to show a size");
+        return;
     }
+    finding_absent(finding, claim_confidence(contrasts, count, &rule));
+    finding_why(finding,
+                "a second read of the same place is not faster than the first "
+                "at any size up to %s",
+                study_bytes(&state->study, most_bytes));
+    findings_up_to(findings, "read_buffer", most_bytes);
 }
 
 /* Why reads in order and in falling order differ is not tested: with pages of
@@ -273,8 +272,8 @@ static void say_size(struct read_probe *state, const struct read_shown *shown,
                      struct findings *findings)
 {
     struct finding *finding = add(findings);
-    const uint64_t ahead_bytes = shown->bytes - shown->upwards_bytes;
-    char size[24], next[24], ahead[96] = "", kept[24];
+    struct study *study = &state->study;
+    const char *ahead = "";
 
     finding_found(finding, value_integer(shown->bytes), shown->confidence);
     finding->high = value_integer(shown->bytes + state->grain_bytes -
@@ -285,17 +284,17 @@ static void say_size(struct read_probe *state, const struct read_shown *shown,
     if (shown->bytes > shown->upwards_bytes) {
         finding->confidence = fmin(finding->confidence, ahead_confidence);
         finding->low = value_integer(shown->upwards_bytes);
-        snprintf(ahead, sizeof(ahead),
-                 "; it keeps %s less of sequential reads, so it may read ahead",
-                 format_bytes(ahead_bytes, kept, sizeof(kept)));
+        ahead = study_text(
+            study,
+            "; it keeps %s less of sequential reads, so it may read ahead",
+            study_bytes(study, shown->bytes - shown->upwards_bytes));
     }
     finding_why(
         finding,
         "a second read of the same place is up to %.2f times as fast as the "
         "first up to %s, and no faster from %s on%s",
-        exp(shown->gain), format_bytes(shown->bytes, size, sizeof(size)),
-        format_bytes(shown->bytes + state->grain_bytes, next, sizeof(next)),
-        ahead);
+        exp(shown->gain), study_bytes(study, shown->bytes),
+        study_bytes(study, shown->bytes + state->grain_bytes), ahead);
 }
 
 /* Does the drive keep the data, or only where they lie (DFTL)? A page of the
@@ -305,12 +304,13 @@ static enum claim claim_data(struct read_probe *state,
 {
     const struct claim_rule rule = {.alpha = search_error,
                                     .looks = claim_long_looks};
-    struct contrast touched = read_touched(profits);
+    struct contrast touched =
+        trial_expect(trial_with(&read_touched, profits->n), SIDE_ABOVE,
+                     profits->median / 2, profits->median / 2, NULL);
 
-    if (touched.size_bytes < 2 * read_touch_bytes)
+    touched.repeats = profits->repeats;
+    if (profits->n[READ_SIZE] < 2 * read_touch_bytes)
         return CLAIM_HOLDS;
-    touched.expected = SIDE_ABOVE;
-    touched.low = touched.high = profits->median / 2;
     return study_claim(&state->study, "mapping", &touched, 1, &rule);
 }
 
@@ -323,7 +323,6 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
     double smallest_confidence = 1;
 
     if (survey->broken || after == survey->count) {
-        char most[24];
         finding_why(
             add(findings),
             survey->broken
@@ -331,9 +330,10 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
                   "between them, so no single buffer size explains them%s"
                 : "a second read is faster up to the largest size tried, %s; "
                   "the buffer may be larger, or it is the host's cache",
-            survey->broken ? ""
-                           : format_bytes(sizes[survey->count - 1].size_bytes,
-                                          most, sizeof(most)));
+            survey->broken
+                ? ""
+                : study_bytes(&state->study,
+                              sizes[survey->count - 1].n[READ_SIZE]));
         return;
     }
     struct read_edge upper =
@@ -430,6 +430,5 @@ const struct probe probe_read_buffer = {
     .literal = &paper_read_buffer,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct read_probe, .think = think, .emit = read_emit,
-                .value = read_value),
+    TRIAL_PROBE(struct read_probe, think),
 };

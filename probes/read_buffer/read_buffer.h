@@ -7,6 +7,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/edge.h"
+#include "probes/trial.h"
 
 /*
  * What the files of the read-buffer probe share. A size profits if a second
@@ -47,25 +48,28 @@ uint64_t read_parts_of(const struct setting *setting, uint64_t size_bytes);
  * `most_bytes`: the longest request of the host. */
 uint64_t read_part_for(uint64_t length_bytes, uint64_t most_bytes);
 
-/* Two reads of one place. A size is read in one piece, or downwards in parts of
- * up to `other_bytes` where that is set. */
+/* What a contrast has. A read has a lead and a size; in one piece, or downwards
+ * in parts of up to READ_PART_MOST where that is set, the last of which is no
+ * shorter than READ_PART_LEAST. */
+enum { READ_SIZE, READ_PART_MOST, READ_LEAD, READ_PART_LEAST };
+
+/* Two reads of one place. */
 struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
                            enum side expected);
-
+/* Of those, one where the host sends one request more than for the size of the
+ * edge. */
+extern const struct trial_kind read_beyond_split;
 /* The same after short reads of the place, so far apart that they bring little
  * of it. Where the drive had to fetch the mapping of the place, they did that:
  * so only data that are kept make the second read faster. */
 static const uint64_t read_touch_bytes = MIB;
-struct contrast read_touched(const struct contrast *twice);
+extern const struct trial_kind read_touched;
 
 /* The times of both reads of a round, in ns. False: it was not measured. */
-bool read_costs(const struct study *study, const char *phase,
-                const struct contrast *contrast, uint32_t round,
-                double *first_ns, double *second_ns);
+bool read_costs(const struct trial *trial, double *first_ns, double *second_ns);
 
-/* The emit and value of struct study_ops. */
-study_emit read_emit;
-study_value read_value;
+/* Of the contrast, at least so many. */
+void read_repeat(struct contrast *contrast, uint32_t repeats);
 
 /* The largest size to look at. */
 uint64_t read_size_limit(const struct setting *setting);
