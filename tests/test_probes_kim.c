@@ -26,6 +26,7 @@ static const struct probe *const blocks[] = {&probe_clustered_block,
                                              &probe_nand_type, NULL};
 static const struct probe *const buffers[] = {&probe_read_buffer,
                                               &probe_write_buffer, NULL};
+static const struct probe *const write_buffers[] = {&probe_write_buffer, NULL};
 
 /* What must be stated; "absent" and "inconclusive" are verdicts. */
 struct expected {
@@ -90,7 +91,7 @@ static const struct expected table[] = {
      NULL, buffers, "write_buffer", "inconclusive"},
     /* More than the longest single write: many behind a flush fill it. One
      * that drains meanwhile takes more where they come slowly. */
-    {"ssd-a,write_buffer_bytes=12MiB", NULL, buffers, "write_buffer",
+    {"ssd-a,write_buffer_bytes=12MiB", NULL, write_buffers, "write_buffer",
      "12582912"},
     {"ssd-a,write_buffer_bytes=20MiB,write_buffer_drain=eager", NULL, buffers,
      "write_buffer", "inconclusive"},
@@ -512,7 +513,6 @@ END_TEST
 /* Drives made at random that were told wrong once, or left open; of the first,
  * nothing is sure. */
 enum { DRAWN_UNSURE = 6 };
-static const struct probe *const write_buffers[] = {&probe_write_buffer, NULL};
 static const struct probe *const read_buffers[] = {&probe_read_buffer, NULL};
 static const struct probe *const contents[] = {&probe_log_list, &probe_content,
                                                NULL};

@@ -8,7 +8,9 @@
  * and 1 beyond, because a longer read pushes its own beginning out.
  *
  * Assumes: the places were written before; a small read elsewhere comes first,
- * so that nothing of the place is in the buffer.
+ * so that nothing of the place is in the buffer, and short ones near the place,
+ * so that its mapping is at hand (DFTL): else the second read would be faster
+ * on a drive that keeps no data.
  *
  *   first / second
  *      2.0 -------------+
@@ -297,23 +299,6 @@ static void say_size(struct read_probe *state, const struct read_shown *shown,
         study_bytes(study, shown->bytes + state->grain_bytes), ahead);
 }
 
-/* Does the drive keep the data, or only where they lie (DFTL)? A page of the
- * mapping knows megabytes, so no small size shows that. */
-static enum claim claim_data(struct read_probe *state,
-                             const struct contrast *profits)
-{
-    const struct claim_rule rule = {.alpha = search_error,
-                                    .looks = claim_long_looks};
-    struct contrast touched =
-        trial_expect(trial_with(&read_touched, profits->n), SIDE_ABOVE,
-                     profits->median / 2, profits->median / 2, NULL);
-
-    touched.repeats = profits->repeats;
-    if (profits->n[READ_SIZE] < 2 * read_touch_bytes)
-        return CLAIM_HOLDS;
-    return study_claim(&state->study, "mapping", &touched, 1, &rule);
-}
-
 static void conclude_run(struct read_probe *state, struct survey *survey,
                          struct findings *findings)
 {
@@ -366,18 +351,7 @@ static void conclude_run(struct read_probe *state, struct survey *survey,
     else if (claim == CLAIM_HOLDS)
         claim = read_look_again(state, &upper, &shown);
     shown.confidence = fmin(shown.confidence, smallest_confidence);
-    const enum claim data = claim == CLAIM_HOLDS
-                                ? claim_data(state, &sizes[survey->last])
-                                : CLAIM_HOLDS;
-    if (data != CLAIM_HOLDS)
-        finding_why(add(findings),
-                    data == CLAIM_FALLS
-                        ? "second reads are faster, but not once short reads "
-                          "have found the place: the drive keeps the mapping, "
-                          "not data"
-                        : "second reads are faster; whether the drive keeps "
-                          "the data or only the mapping was not decided");
-    else if (claim == CLAIM_HOLDS)
+    if (claim == CLAIM_HOLDS)
         say_size(state, &shown, findings);
     else
         finding_why(add(findings),

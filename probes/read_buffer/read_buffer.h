@@ -59,12 +59,6 @@ struct contrast read_twice(const struct setting *setting, uint64_t size_bytes,
 /* Of those, one where the host sends one request more than for the size of the
  * edge. */
 extern const struct trial_kind read_beyond_split;
-/* The same after short reads of the place, so far apart that they bring little
- * of it. Where the drive had to fetch the mapping of the place, they did that:
- * so only data that are kept make the second read faster. */
-static const uint64_t read_touch_bytes = MIB;
-extern const struct trial_kind read_touched;
-
 /* The times of both reads of a round, in ns. False: it was not measured. */
 bool read_costs(const struct trial *trial, double *first_ns, double *second_ns);
 
