@@ -39,6 +39,8 @@ static const struct expected {
      "read_buffer_bytes=96KiB,read_buffer_smallest_request_bytes=48KiB",
      &probe_read_ahead, "read_ahead", "inconclusive"},
     {"ssd-a,read_ahead_bytes=64KiB", &probe_read_ahead, "read_ahead", "65536"},
+    /* Its pages have three read times. */
+    {"sata-mx500", &probe_read_ahead, "read_ahead", "absent"},
     {"ssd-a", &probe_mapping_reach, "mapping_reach", "absent"},
     {"plain-disk", &probe_mapping_reach, "mapping_reach", "absent"},
     {"plain-disk", &probe_mapping_reach, "mapping_miss", "absent"},
