@@ -213,3 +213,15 @@ void trial_pause(const struct trial *trial, uint64_t ns)
     trial_ask(trial, '\0',
               (struct step){.operation = OPERATION_IDLE, .idle_ns = ns});
 }
+
+void trial_bring_mapping(const struct trial *trial, uint64_t at_bytes)
+{
+    const struct setting *setting = &trial->study->setting;
+    const uint64_t bytes = placing_small_bytes(setting);
+    const uint64_t near = (at_bytes ^ (256 * KIB)) / bytes * bytes;
+
+    if (near >= setting->region_offset_bytes &&
+        near + bytes <=
+            setting->region_offset_bytes + setting->region_length_bytes)
+        trial_read(trial, near, bytes);
+}

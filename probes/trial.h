@@ -32,12 +32,12 @@ struct trial_kind {
     uint32_t sent;
     uint32_t timed; /* requests that are timed each time; 0 is 1 */
     void (*send)(const struct trial *trial, char arm);
-    /* In place of these: sends the whole round. */
+    /* Instead: sends the whole round. */
     void (*round)(const struct trial *trial);
     /* The times of an arm, `sent` * `timed` of them, as one. NULL: a round has
      * no ratio, only rows. */
     double (*sum)(const double ns[], size_t count);
-    /* In place of that: what a round says. False while rows are missing. */
+    /* Instead: what a round says. False while rows are missing. */
     bool (*ratio)(const struct trial *trial, double *ratio);
 };
 
@@ -95,5 +95,8 @@ void trial_write_flushed(const struct trial *trial, char arm, uint64_t at_bytes,
 void trial_read(const struct trial *trial, uint64_t at_bytes,
                 uint64_t length_bytes);
 void trial_pause(const struct trial *trial, uint64_t ns);
+/* Prepares: a short read 256 KiB away, in the same half MiB, so that what is
+ * asked of the place later does not wait for its mapping (DFTL). */
+void trial_bring_mapping(const struct trial *trial, uint64_t at_bytes);
 
 #endif

@@ -24,9 +24,11 @@ static const struct probe *const three[] = {
 static const struct probe *const backwards[] = {
     &probe_write_buffer, &probe_read_buffer, &probe_clustered_page, NULL};
 static const struct probe *const known[] = {
-    &probe_clustered_page, &probe_nand_type, &probe_read_buffer,
-    &probe_write_buffer,   &probe_wake_up,   &probe_fill,
-    &probe_basic,          &probe_capacity,  NULL};
+    &probe_clustered_page, &probe_nand_type,
+    &probe_read_buffer,    &probe_write_buffer,
+    &probe_wake_up,        &probe_fill,
+    &probe_basic,          &probe_capacity,
+    &probe_large_request,  NULL};
 static const struct probe *const page_only[] = {&probe_clustered_page, NULL};
 static const struct probe *const buffer_only[] = {&probe_read_buffer, NULL};
 
@@ -875,6 +877,29 @@ START_TEST(nothing_is_sure_of_what_may_never_have_been_written)
 }
 END_TEST
 
+/* It throttles in the second of two probes: the times of the first stand. */
+START_TEST(times_are_spoilt_where_the_drive_was_slow)
+{
+    static const struct probe *const two[] = {&probe_basic,
+                                              &probe_large_request, NULL};
+    struct outing outing = {
+        .asked = two,
+        .spec = "sim:ssd-a,throttle_heat_ns=6s,throttle_factor=3",
+        .piloted = true,
+        .options = {
+            .seed = 1, .write_budget_bytes = 4 * GIB, .baseline = true}};
+
+    go(&outing);
+    ck_assert_int_gt(found(&outing, "random_read"), 370000);
+    ck_assert_int_lt(found(&outing, "random_read"), 400000);
+    const struct finding *slow =
+        findings_get(&outing.findings, "request_overhead");
+    ck_assert_int_eq(slow->verdict, VERDICT_INCONCLUSIVE);
+    ck_assert_ptr_nonnull(strstr(slow->why, "did not keep its speed"));
+    expect_complete(&outing);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
@@ -896,6 +921,7 @@ int main(void)
     tcase_add_loop_test(cases, the_time_limit_ends_a_run_cleanly, 0, 3);
     tcase_add_test(cases, the_time_limit_counts_from_the_first_request);
     tcase_add_test(cases, the_time_limit_ends_a_pause);
+    tcase_add_test(cases, times_are_spoilt_where_the_drive_was_slow);
     tcase_add_test(cases, nothing_outside_the_region_is_touched);
     tcase_add_test(cases, a_run_that_only_reads_writes_nothing);
     tcase_add_test(cases, a_run_that_only_reads_leaves_the_gate_shut);

@@ -60,21 +60,6 @@ static uint64_t gap_at(size_t index)
     return index ? gap_first_bytes << (index - 1) : 0;
 }
 
-/* A short read in the same half MiB, so that the mapping of the place is at
- * hand afterwards (DFTL), and that is not waited for. */
-static void bring_mapping(const struct trial *trial, uint64_t at_bytes)
-{
-    const struct setting *setting = &trial->study->setting;
-    const uint64_t half = 512 * KIB, first = at_bytes / half * half;
-    const uint64_t near =
-        first + (at_bytes - first < half / 2 ? 356 * KIB : 100 * KIB);
-
-    if (near >= setting->region_offset_bytes &&
-        near + read_bytes <=
-            setting->region_offset_bytes + setting->region_length_bytes)
-        trial_read(trial, near, read_bytes);
-}
-
 /* A stream, or what it is compared with; after a pause, one read beyond it. */
 static void send_stream(const struct trial *trial, char arm, uint64_t lead,
                         bool at_once)
@@ -84,7 +69,7 @@ static void send_stream(const struct trial *trial, char arm, uint64_t lead,
     const uint64_t at = trial_place(trial, stream, stream + gap + read_bytes);
     const uint64_t end = limit ? smaller_of(stream, limit) : stream;
 
-    bring_mapping(trial, at + stream + gap);
+    trial_bring_mapping(trial, at + stream + gap);
     if (arm == 'b' && at_once)
         trial_read(trial, at + stream - end, end);
     else

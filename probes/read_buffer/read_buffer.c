@@ -9,7 +9,7 @@
  *
  * Assumes: the places were written before; a small read elsewhere comes first,
  * so that nothing of the place is in the buffer, and short ones near the place,
- * so that its mapping is at hand (DFTL): else the second read would be faster
+ * so that its mapping is cached (DFTL): else the second read would be faster
  * on a drive that keeps no data.
  *
  *   first / second

@@ -20,6 +20,13 @@ static enum pairs_kind kind_of(const struct trial *trial)
     return (enum pairs_kind)trial->contrast->n[2];
 }
 
+/* Beside reads alone of the very places: pages of a block have several read
+ * times. */
+static bool is_own(const struct trial *trial)
+{
+    return kind_of(trial) >= PAIRS_OWN;
+}
+
 /* The level that begins there. */
 static const struct stripe_level *level_of(const struct trial *trial)
 {
@@ -53,7 +60,8 @@ static uint64_t distance_of(const struct trial *trial, size_t index)
     case PAIRS_SCAN:
         return level_distance(level_of(trial), index);
     case PAIRS_ANY:
-    case PAIRS_QUICKEST:
+    case PAIRS_OWN_ANY:
+    case PAIRS_OWN_QUICKEST:
         level = &state->levels[random_below(random, state->levels_count)];
         return level_distance(level, random_below(random, level->count));
     case PAIRS_DISTANCE:
@@ -105,12 +113,16 @@ static void send_together(const struct trial *trial, uint64_t first_bytes,
  * follows. */
 static void send_pair(const struct trial *trial, uint64_t distance_bytes)
 {
-    const bool own = kind_of(trial) == PAIRS_OWN;
+    const bool own = is_own(trial);
     const uint64_t alone = place(trial, 0);
     const uint64_t first = place(trial, distance_bytes);
 
-    if (!own)
+    if (own) {
+        trial_bring_mapping(trial, first);
+        trial_bring_mapping(trial, first + distance_bytes);
+    } else {
         send_alone(trial, alone);
+    }
     send_together(trial, first, first + distance_bytes);
     if (own) {
         send_alone(trial, first);
@@ -185,8 +197,8 @@ double pairs_alone_ns(const struct trial *trial)
 /* A round with many reads alone, or before all others, is its own measure. */
 static double unit_ns(const struct trial *trial)
 {
-    return kind_of(trial) <= PAIRS_QUICKEST ? pairs_alone_ns(trial)
-                                            : state_of(trial)->alone_ns;
+    return kind_of(trial) <= PAIRS_ANY ? pairs_alone_ns(trial)
+                                       : state_of(trial)->alone_ns;
 }
 
 size_t pairs_take_alone(const struct trial *trial,
@@ -205,7 +217,7 @@ size_t pairs_take_alone(const struct trial *trial,
 size_t pairs_take(const struct trial *trial, double ratios[STRIPE_SCAN_MAX])
 {
     const size_t count = count_of(trial);
-    const bool own = kind_of(trial) == PAIRS_OWN;
+    const bool own = is_own(trial);
     const struct timing *alone =
         trial_rows(trial, alone_arm, (uint32_t)(own ? 2 * count : count));
     const struct timing *pairs =
@@ -251,7 +263,7 @@ static bool longer(const struct trial *trial, double *ratio)
     if (count == 0)
         return false;
     *ratio = log(pairs_middle(ratios, count));
-    if (kind_of(trial) == PAIRS_ANY)
+    if (kind_of(trial) != PAIRS_OWN_QUICKEST)
         return true;
     for (size_t i = 0; i < quarter; i++)
         sum += ratios[i];
@@ -270,12 +282,13 @@ struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
     static const struct trial_kind kinds[] = {
         [PAIRS_SCAN] = KIND("scan", collided),
         [PAIRS_ANY] = KIND("any", longer),
-        [PAIRS_QUICKEST] = KIND("any", longer),
         [PAIRS_DISTANCE] = KIND("at", collided),
-        [PAIRS_OWN] = KIND("own", collided),
         [PAIRS_MULTIPLE] = KIND("times", collided),
         [PAIRS_BETWEEN] = KIND("beside", collided),
-        [PAIRS_FAR] = KIND("far", collided)};
+        [PAIRS_FAR] = KIND("far", collided),
+        [PAIRS_OWN] = KIND("own", collided),
+        [PAIRS_OWN_ANY] = KIND("each", longer),
+        [PAIRS_OWN_QUICKEST] = KIND("each", longer)};
 #undef KIND
 
     return trial_of(&kinds[kind], size_bytes, other_bytes, kind);

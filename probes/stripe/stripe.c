@@ -38,9 +38,9 @@ enum { FIRST_STEPS = 256, OCTAVE_STEPS = 128 };
 /* Two reads of which one waits for the other take as long as both: less than a
  * tenth is gained; nor are the quickest quarter of them much quicker. */
 static const double serial_least = 1.9, serial_quickest = 1.7;
-/* Where pairs take so much longer than a read, but for the chance of an eighth
- * of them, they may be serial: that is looked at first. */
-static const double serial_likely = 1.8;
+/* Where pairs take so much longer than other reads they may be serial, for
+ * pages differ in their times; and where so much, nothing else shows. */
+static const double serial_perhaps = 1.4, serial_likely = 1.8;
 /* Of pairs that are to collide such a share does, and of those that are not,
  * not: the host holds up some of these. */
 static const double share_full = 0.7, share_none = 0.15;
@@ -80,27 +80,31 @@ static struct contrast expect(struct contrast contrast, enum side expected,
     return trial_expect(contrast, expected, threshold, threshold, NULL);
 }
 
-static void deny(struct study *study, double pair, struct findings *findings)
+static bool deny(struct study *study, double pair, struct findings *findings)
 {
     struct contrast contrasts[] = {
-        expect(pairs_contrast(PAIRS_ANY, 0, 0), SIDE_ABOVE, log(serial_least)),
-        expect(pairs_contrast(PAIRS_QUICKEST, 0, 0), SIDE_ABOVE,
+        expect(pairs_contrast(PAIRS_OWN_ANY, 0, 0), SIDE_ABOVE,
+               log(serial_least)),
+        expect(pairs_contrast(PAIRS_OWN_QUICKEST, 0, 0), SIDE_ABOVE,
                log(serial_quickest))};
 
     if (study_claim(study, "serial", contrasts, 2, &rule) != CLAIM_HOLDS) {
+        if (pair <= serial_likely)
+            return false;
         say_open(findings,
                  study_text(study,
                             "two simultaneous reads take %.2f times as long as "
                             "one, but it is not certain that they are always "
                             "served one after the other",
                             pair));
-        return;
+        return true;
     }
     study_say_absent(&probe_stripe, findings,
                      claim_confidence(contrasts, 2, &rule),
                      "two simultaneous reads take %.2f times as long as one at "
                      "every distance: they are served one after the other",
                      exp(contrasts[0].median));
+    return true;
 }
 
 /* ---- a stripe ----------------------------------------------------------- */
@@ -261,10 +265,8 @@ static void think(struct study *study, struct findings *findings)
                            "longer than a tenth of a read");
         return;
     }
-    if (pair > serial_likely) {
-        deny(study, pair, findings);
+    if (pair > serial_perhaps && deny(study, pair, findings))
         return;
-    }
     switch (stripe_search(state, &stripe, &level)) {
     case STRIPE_FLAT:
         say_open(findings,

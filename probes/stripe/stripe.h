@@ -47,16 +47,18 @@ struct stripe_probe {
 enum pairs_kind {
     PAIRS_SCAN,     /* all of the level that begins at the size */
     PAIRS_ANY,      /* any of all levels */
-    PAIRS_QUICKEST, /* the same rows: their quickest pairs */
     PAIRS_DISTANCE, /* the size */
-    PAIRS_OWN,      /* the same, beside reads alone of the very places */
     PAIRS_MULTIPLE, /* multiples of the other, */
     PAIRS_BETWEEN,  /* and what is the size, or multiples of that, farther */
-    PAIRS_FAR       /* multiples of the other all over the region */
+    PAIRS_FAR,      /* multiples of the other all over the region */
+    /* Beside reads alone of the very places: */
+    PAIRS_OWN,         /* the size */
+    PAIRS_OWN_ANY,     /* any of all levels */
+    PAIRS_OWN_QUICKEST /* the same rows: their quickest pairs */
 };
 
 /* The value of a round is the share of its pairs that collided; of PAIRS_ANY
- * and PAIRS_QUICKEST it is the log ratio of a pair and a read alone. */
+ * and its like it is the log ratio of a pair and a read alone. */
 struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes);
 
@@ -69,7 +71,7 @@ double pairs_alone_ns(const struct trial *trial);
 
 /* How long each pair of a round took, in units of a read alone, by the order in
  * which a level has its distances; how many, 0: the round is not whole. Of
- * PAIRS_OWN, in units of what both reads of the pair take alone, each. */
+ * PAIRS_OWN and its like, in units of half of what both reads take alone. */
 size_t pairs_take(const struct trial *trial, double ratios[STRIPE_SCAN_MAX]);
 
 /* The same of the reads alone, in the order in which they were sent. */

@@ -260,6 +260,7 @@ static int conclude_all(const struct csv_rows *rows,
 int session_infer(const struct csv_rows *rows, const struct probe *const all[],
                   struct findings *findings, struct fault *why)
 {
+    const size_t times = strlen(baseline_times);
     int error = check_probes(rows, all, why);
 
     if (!error)
@@ -269,8 +270,12 @@ int session_infer(const struct csv_rows *rows, const struct probe *const all[],
     if (!error)
         skip_unkept(findings, all, &rows->header.setting);
     for (size_t i = 0; !error && i < rows->disturbed_count; i++)
-        if (strcmp(rows->disturbed[i].probe, baseline_times) == 0)
-            skip_times(findings, rows->disturbed[i].cause);
+        if (strncmp(rows->disturbed[i].probe, baseline_times, times) == 0)
+            skip_times(findings,
+                       rows->disturbed[i].probe[times] == '-'
+                           ? &rows->disturbed[i].probe[times + 1]
+                           : NULL,
+                       rows->disturbed[i].cause);
         else if (strcmp(rows->disturbed[i].probe, written_places) == 0)
             skip_unwritten(findings, all, &rows->header.setting,
                            rows->disturbed[i].cause);

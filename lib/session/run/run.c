@@ -3,6 +3,7 @@
 #include "lib/session/run/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/units.h"
@@ -191,6 +192,7 @@ static int run_probe(struct session *session, const struct setting *setting,
     struct cost_part *part = session->part;
     const struct probe *probe = part->probe;
     const size_t first = session->findings.count;
+    const size_t at = (size_t)(part - session->plan.parts);
     uint64_t rows = 0;
     void *state;
 
@@ -201,11 +203,13 @@ static int run_probe(struct session *session, const struct setting *setting,
         return fault_set(why, FAULT_OPEN, error, "no memory for probe %s",
                          probe->name);
     session->part_begin_ns = device_now_ns(session->device);
+    session->quick_before[at] = session->baseline.last;
     error = measure(session, state, &rows, why);
     part->device_seconds +=
         (double)(device_now_ns(session->device) - session->part_begin_ns) / 1e9;
     if (!error)
         learn_state(session);
+    session->quick_after[at] = session->baseline.last;
     if (error && rows == 0)
         skip_probe(probe, skip_not_begun, &session->findings);
     else
@@ -332,6 +336,33 @@ static int take_turn(struct session *session, const struct probe *probe,
                              probe->name, reason);
 }
 
+/* Withdraws the times of probes before or behind which the drive was slower
+ * than it can be, or of which that is not known. */
+static int heed_speed(struct session *session,
+                      const struct probe *const probes[], const char *cause,
+                      struct fault *why)
+{
+    const struct baseline *baseline = &session->baseline;
+    const struct cost_plan *plan = &session->plan;
+    char what[32];
+    int error = 0;
+
+    for (; *probes && !error; probes++) {
+        size_t at = 0;
+        while (at < plan->parts_count && plan->parts[at].probe != *probes)
+            at++;
+        if (at < plan->parts_count &&
+            baseline_is_quick(baseline, &session->quick_before[at]) &&
+            baseline_is_quick(baseline, &session->quick_after[at]))
+            continue;
+        skip_times(&session->findings, (*probes)->name, cause);
+        snprintf(what, sizeof(what), "%s-%.24s", baseline_times,
+                 (*probes)->name);
+        error = tell_spoilt(session, what, cause, why);
+    }
+    return error;
+}
+
 /* Withdraws findings that the state of the drive spoils: the drive drops
  * writes, has places never written, or does not keep its speed. */
 static int heed_state(struct session *session,
@@ -345,10 +376,8 @@ static int heed_state(struct session *session,
         skip_unwritten(&session->findings, probes, &session->setting, cause);
         error = tell_spoilt(session, written_places, cause, why);
     }
-    if (!error && baseline_unsteady(&session->baseline, cause, sizeof(cause))) {
-        skip_times(&session->findings, cause);
-        error = tell_spoilt(session, baseline_times, cause, why);
-    }
+    if (!error && baseline_unsteady(&session->baseline, cause, sizeof(cause)))
+        error = heed_speed(session, probes, cause, why);
     return error;
 }
 

@@ -170,14 +170,15 @@ void skip_disturbed(struct findings *findings, size_t first, const char *cause)
     }
 }
 
-void skip_times(struct findings *findings, const char *cause)
+void skip_times(struct findings *findings, const char *probe, const char *cause)
 {
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *finding = &findings->items[i];
         char value[24];
         if (finding->verdict != VERDICT_FOUND ||
             !unit_is_of_speed(finding->unit) ||
-            strcmp(finding->probe, "assumed") == 0)
+            strcmp(finding->probe, "assumed") == 0 ||
+            (probe && strcmp(finding->probe, probe) != 0))
             continue;
         format_quantity((uint64_t)finding->value.integer, finding->unit, value,
                         sizeof(value));

@@ -38,9 +38,10 @@ void skip_probe(const struct probe *probe, const char *reason,
 /* Marks the findings from `first` on, of a disturbed probe, as not trusted. */
 void skip_disturbed(struct findings *findings, size_t first, const char *cause);
 
-/* Marks all measured times as not trusted, because the drive did not keep its
- * speed (baseline.h). */
-void skip_times(struct findings *findings, const char *cause);
+/* Marks the times that a probe measured as not trusted, because the drive did
+ * not keep its speed (baseline.h). `probe` NULL: of all probes. */
+void skip_times(struct findings *findings, const char *probe,
+                const char *cause);
 
 /* Marks what is not trusted of a drive with places that were never written
  * (written.h), since requests may not have reached the flash: all but what is

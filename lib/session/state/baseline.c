@@ -144,6 +144,12 @@ int baseline_measure(struct baseline *baseline, struct device *device,
     return 0;
 }
 
+bool baseline_is_quick(const struct baseline *baseline,
+                       const struct baseline_change *change)
+{
+    return change->middle > 0 && !is_slower(change, &baseline->quickest);
+}
+
 uint64_t baseline_ns(const struct baseline *baseline,
                      const struct baseline_change *change)
 {

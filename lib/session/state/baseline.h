@@ -64,8 +64,13 @@ uint64_t baseline_ns(const struct baseline *baseline,
 bool baseline_unsteady(const struct baseline *baseline, char *cause,
                        size_t size);
 
-/* Stands for a probe's name: what an unsteady drive spoils is every time,
- * whichever probe measured it. */
+/* Was the drive as quick at that measurement as it ever was? False if `change`
+ * was not measured. */
+bool baseline_is_quick(const struct baseline *baseline,
+                       const struct baseline_change *change);
+
+/* Instead of a probe's name in a recording: the times of all probes are
+ * spoilt; followed by "-" and a probe's name: the times of that one. */
 extern const char baseline_times[];
 
 #endif
