@@ -2,6 +2,7 @@
 #include "probes/trial.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ struct contrast trial_with(const struct trial_kind *kind,
             contrast.name[used++] = *at;
             continue;
         }
+        if (isdigit((unsigned char)at[1]))
+            number = (size_t)(at[1] - '0');
         at = strchr(at, '}');
         used +=
             (size_t)snprintf(contrast.name + used, sizeof(contrast.name) - used,
@@ -109,8 +112,11 @@ bool trial_value(const struct study *study, const char *phase,
     double sums[ARMS_MAX] = {0}, ns[STATS_MAX];
 
     trial.random = random;
-    if (kind->ratio)
-        return kind->ratio(&trial, ratio);
+    if (kind->ratio) {
+        const bool whole = kind->ratio(&trial, ratio);
+        *ratio -= contrast->predicted;
+        return whole;
+    }
     assert(count <= STATS_MAX);
     for (size_t i = 0; kind->arms[i]; i++) {
         if (!trial_ns(&trial, kind->arms[i], count, ns))
@@ -118,7 +124,7 @@ bool trial_value(const struct study *study, const char *phase,
         if (kind->sum)
             sums[i] = kind->sum(ns, count);
     }
-    *ratio = kind->sum ? log(sums[1] / sums[0]) : 0;
+    *ratio = kind->sum ? log(sums[1] / sums[0]) - contrast->predicted : 0;
     return true;
 }
 
@@ -143,6 +149,15 @@ bool trial_flushed_ns(const struct trial *trial, char arm, uint32_t count,
     for (uint32_t i = 0; rows && i < count; i++)
         ns[i] = (double)(rows[2 * i].ns + rows[2 * i + 1].ns);
     return rows != NULL;
+}
+
+double trial_quickest(const double ns[], size_t count)
+{
+    double quickest = INFINITY;
+
+    for (size_t i = 0; i < count; i += 2)
+        quickest = fmin(quickest, ns[i] + ns[i + 1]);
+    return quickest;
 }
 
 uint64_t trial_place(const struct trial *trial, uint64_t pitch_bytes,

@@ -24,8 +24,8 @@ struct trial {
 
 struct trial_kind {
     /* "gap{gap_kib}": the cells of n[0] = 4096 are "gap4-a" and "gap4-b". What
-     * n[] holds is in braces, in its order; what ends in _kib or _mib is shown
-     * so. Kinds of one name share their rows, if they have them in common. */
+     * n[] holds is in braces, in its order, or behind its digit; what ends in
+     * _kib or _mib is shown so. Kinds of one name share their rows, if they have them in common. */
     const char *name;
     const char *arms; /* a letter each; of two, the ratio is second to first */
     /* How often each arm is sent in a round; 0: the contrast's `repeats`. */
@@ -40,6 +40,12 @@ struct trial_kind {
     /* Instead: what a round says. False while rows are missing. */
     bool (*ratio)(const struct trial *trial, double *ratio);
 };
+
+/* One that sends the whole round. */
+#define TRIAL_ROUND(name_, round_, ratio_)                                     \
+    {                                                                          \
+        .name = (name_), .round = (round_), .ratio = (ratio_)                  \
+    }
 
 #define TRIAL_PROBE(state, think_)                                             \
     STUDY_PROBE(state, .think = (think_), .emit = trial_emit,                  \
@@ -58,8 +64,8 @@ struct contrast trial_expect(struct contrast contrast, enum side expected,
 /* Sends each arm so often, in an order that is left to chance each time. */
 study_emit trial_emit;
 
-/* The log ratio of the arms; 0 where the kind has none. False while rows are
- * missing. */
+/* The log ratio of the arms less what is predicted; 0 where the kind has none.
+ * False while rows are missing. */
 study_value trial_value;
 
 /* What the claim that a look at these rounds belongs to has them named. */
@@ -73,6 +79,9 @@ bool trial_ns(const struct trial *trial, char arm, uint32_t count, double ns[]);
 /* Of writes with a flush behind each, what both took. */
 bool trial_flushed_ns(const struct trial *trial, char arm, uint32_t count,
                       double ns[]);
+
+/* The quickest of them, for `sum`. */
+double trial_quickest(const double ns[], size_t count);
 
 /* A multiple of `pitch_bytes` at random, from which `span_bytes` follow in the
  * region. */

@@ -4,7 +4,6 @@
 #include "probes/clustered_page/clustered_page.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/placing.h"
@@ -35,7 +34,7 @@ double page_spread_effect(const struct contrast *of_page, double parts,
                           const struct contrast *longer)
 {
     double extra = expm1(of_page->median);
-    double q = (double)longer->size_bytes / (double)of_page->size_bytes;
+    double q = (double)longer->n[PAGE_SIZE] / (double)of_page->n[PAGE_SIZE];
 
     return log1p(extra > 0 ? parts * extra / q : 0);
 }
@@ -52,18 +51,17 @@ static void free_within_half_effect(struct contrast contrasts[], size_t count)
     for (size_t i = 0; i < count; i++) {
         if (contrasts[i].expected != SIDE_BELOW)
             continue;
-        double q =
-            (double)contrasts[i].size_bytes / (double)contrasts[0].size_bytes;
+        double q = (double)contrasts[i].n[PAGE_SIZE] /
+                   (double)contrasts[0].n[PAGE_SIZE];
         double threshold =
             page_spread_effect(&contrasts[0], 0.5, &contrasts[i]);
         /* If a longer page were the true one, the shift would cost at least
          * this much, however many pages a write has. */
-        double least = q < 2.5                            ? 0.02
-                       : contrasts[i].kind == PAGE_PIECES ? page_effect_none
-                                                          : long_none;
-        threshold = threshold < least ? least : threshold;
-        threshold = threshold > 0.40 ? 0.40 : threshold;
-        contrasts[i].low = contrasts[i].high = threshold;
+        double least = q < 2.5                              ? 0.02
+                       : contrasts[i].trial == &page_pieces ? page_effect_none
+                                                            : long_none;
+        contrasts[i].low = contrasts[i].high =
+            fmin(fmax(threshold, least), 0.40);
     }
 }
 
@@ -95,7 +93,6 @@ static enum claim decide(struct page_probe *state, const char *phase,
 {
     struct contrast again[PAGE_CONTRASTS_MAX];
     size_t which[PAGE_CONTRASTS_MAX], n = 0;
-    char name[LABEL_PHASE_MAX];
     struct claim_rule of_long_cells = *rule;
     enum claim claim =
         study_claim(&state->study, phase, contrasts, count, rule);
@@ -107,12 +104,13 @@ static enum claim decide(struct page_probe *state, const char *phase,
                 again[n] = contrasts[i];
                 if (!state->in_order)
                     again[n].repeats = placing_repeats(
-                        contrasts[i].size_bytes, CERTIFY_REPEATS,
+                        contrasts[i].n[PAGE_SIZE], CERTIFY_REPEATS,
                         PAGE_REPEATS_MAX - 1, 16 * MIB);
                 which[n++] = i;
             }
-        snprintf(name, sizeof(name), "%s-again", phase);
-        claim = study_claim(&state->study, name, again, n, &of_long_cells);
+        claim = study_claim(&state->study,
+                            study_text(&state->study, "%s-again", phase), again,
+                            n, &of_long_cells);
         for (size_t i = 0; i < n; i++)
             if (contrasts[which[i]].side == SIDE_OPEN)
                 contrasts[which[i]] = again[i];
@@ -175,7 +173,7 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
      * hit. Fewer of the long ones, which cost much. */
     for (size_t i = 0; i < count && !state->in_order; i++) {
         uint32_t least =
-            placing_repeats(contrasts[i].size_bytes, CERTIFY_REPEATS / 2,
+            placing_repeats(contrasts[i].n[PAGE_SIZE], CERTIFY_REPEATS / 2,
                             CERTIFY_REPEATS, 4 * MIB);
         if (contrasts[i].repeats < least)
             contrasts[i].repeats = least;
@@ -189,7 +187,7 @@ static enum claim certify_set(struct page_probe *state, const char *phase,
         page_extra_ns(state, phase, &contrasts[0]) < page_flash_least_ns)
         verdict->claim = CLAIM_FALLS;
     for (size_t i = 0; i < count; i++)
-        if (contrasts[i].kind == PAGE_PIECES &&
+        if (contrasts[i].trial == &page_pieces &&
             contrasts[i].median > 0.5 * long_none)
             verdict->confidence =
                 fmin(verdict->confidence, page_small_confidence);
@@ -233,15 +231,21 @@ static struct contrast shifted_by_page(const struct page_probe *state,
             page_moved(state, size, (multiple % 2 ? 2 : 1) * page_bytes,
                        2 * size, SIDE_BELOW);
         if (!state->in_order)
-            contrast.kind = splits_pages(state, size, page_bytes) ? PAGE_PIECES
-                                                                  : PAGE_STEADY;
+            contrast.trial = splits_pages(state, size, page_bytes)
+                                 ? &page_pieces
+                                 : &page_steady;
         return contrast;
     }
-    struct contrast contrast =
-        page_shifted(page_bytes, page_bytes, size, SIDE_BELOW);
-    snprintf(contrast.name, sizeof(contrast.name), "w%llu-of-%llu",
-             (unsigned long long)page_bytes, (unsigned long long)size);
-    return contrast;
+    return page_shifted_as(&page_beside, page_bytes, page_bytes, size,
+                           SIDE_BELOW);
+}
+
+/* "certify-16384" */
+static const char *phase_of(struct page_probe *state, const char *name,
+                            uint64_t page_bytes)
+{
+    return study_text(&state->study, "%s-%llu", name,
+                      (unsigned long long)page_bytes);
 }
 
 static enum claim certify(struct page_probe *state, uint64_t page_bytes,
@@ -252,12 +256,9 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
      * not. */
     static const uint64_t multiples[MULTIPLES] = {2, 3, 5, 4, 6, 8};
     struct contrast contrasts[PAGE_CONTRASTS_MAX];
-    char phase[LABEL_PHASE_MAX];
     size_t count = 0;
     uint64_t blocks = page_bytes / state->block_bytes;
 
-    snprintf(phase, sizeof(phase), "certify-%llu",
-             (unsigned long long)page_bytes);
     for (uint64_t q = 2; blocks > 1 && count < FIRST_FREE; q++) {
         if (blocks % q)
             continue;
@@ -273,7 +274,9 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
             multiples[i] * page_bytes <= 2 * page_largest_bytes)
             contrasts[count++] =
                 shifted_by_page(state, multiples[i], page_bytes);
-    enum claim claim = certify_set(state, phase, contrasts, count, verdict);
+    enum claim claim =
+        certify_set(state, phase_of(state, "certify", page_bytes), contrasts,
+                    count, verdict);
     if (claim != CLAIM_HOLDS || state->in_order ||
         4 * page_bytes > 2 * page_largest_bytes)
         return claim;
@@ -290,8 +293,8 @@ static enum claim certify(struct page_probe *state, uint64_t page_bytes,
                 shifted_by_page(state, multiples[i], page_bytes);
     }
     double confidence = verdict->confidence;
-    snprintf(phase, sizeof(phase), "more-%llu", (unsigned long long)page_bytes);
-    claim = certify_set(state, phase, contrasts, count, verdict);
+    claim = certify_set(state, phase_of(state, "more", page_bytes), contrasts,
+                        count, verdict);
     /* Long writes may merge blocks, and then vary too much to tell. */
     if (claim == CLAIM_OPEN) {
         confidence = fmin(confidence, page_small_confidence);
@@ -312,7 +315,6 @@ enum claim page_none_smaller(struct page_probe *state, const char *name,
         .alpha = page_alpha / 2, .looks = cell_looks, .to_the_end = true};
     struct contrast contrasts[PAGE_CONTRASTS_MAX];
     uint64_t sizes[PAGE_SIZES_MAX], odd = page_bytes / state->block_bytes;
-    char phase[LABEL_PHASE_MAX];
     size_t count = 0;
 
     while (odd % 2 == 0)
@@ -330,25 +332,21 @@ enum claim page_none_smaller(struct page_probe *state, const char *name,
         return CLAIM_HOLDS;
     /* A smaller page would have a larger effect, so half of this one would
      * show. */
-    double threshold = 0.5 * log(verdict->effect);
-    threshold = threshold < effect_least ? effect_least : threshold;
-    threshold = threshold > most ? most : threshold;
+    const double threshold =
+        fmin(fmax(0.5 * log(verdict->effect), effect_least), most);
     for (size_t i = 0; i < count; i++)
         contrasts[i].low = contrasts[i].high = threshold;
-    snprintf(phase, sizeof(phase), "%s-%llu", name,
-             (unsigned long long)page_bytes);
     double confidence;
-    enum claim claim =
-        decide(state, phase, contrasts, count, &rule, &confidence);
+    enum claim claim = decide(state, phase_of(state, name, page_bytes),
+                              contrasts, count, &rule, &confidence);
     size_t without = 0;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].side == SIDE_BELOW)
             contrasts[without++] = contrasts[i];
         else
-            smaller->sizes[smaller->count++] = contrasts[i].size_bytes;
-    confidence = claim_confidence(contrasts, without, &rule);
-    if (confidence < verdict->confidence)
-        verdict->confidence = confidence;
+            smaller->sizes[smaller->count++] = contrasts[i].n[PAGE_SIZE];
+    verdict->confidence =
+        fmin(verdict->confidence, claim_confidence(contrasts, without, &rule));
     return claim;
 }
 
@@ -394,19 +392,19 @@ void page_weigh_whole(struct page_probe *state, uint64_t page_bytes,
                       struct page_verdict *verdict)
 {
     const struct claim_rule rule = {.alpha = page_alpha, .looks = cell_looks};
-    struct contrast contrast = page_longer(state, page_bytes, SIDE_ABOVE);
-
-    if (verdict->confidence <= page_effect_confidence)
-        return;
     /* A drive may write the second page beside the first at times, so the
      * lowest do not tell. Writes begin at every sixth size: if the true page
      * has two to four of them, its last one is never written; if five, one time
      * in five. */
-    contrast.kind = PAGE_WHOLE;
-    contrast.pitch_bytes = WHOLE_PITCH * page_bytes;
-    contrast.repeats =
-        placing_repeats(page_bytes, CERTIFY_REPEATS / 2, 16, 4 * MIB);
-    contrast.low = contrast.high = page_effect_low;
+    struct contrast contrast = trial_expect(
+        page_pair(
+            &page_whole, page_bytes, page_bytes + state->block_bytes,
+            WHOLE_PITCH * page_bytes,
+            placing_repeats(page_bytes, CERTIFY_REPEATS / 2, 16, 4 * MIB)),
+        SIDE_ABOVE, page_effect_low, page_effect_low, NULL);
+
+    if (verdict->confidence <= page_effect_confidence)
+        return;
     if (study_claim(&state->study, "whole", &contrast, 1, &rule) != CLAIM_HOLDS)
         verdict->confidence = page_effect_confidence;
 }

@@ -20,8 +20,6 @@
  * staircase over sizes.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/base/units.h"
 #include "probes/clustered_page/clustered_page.h"
@@ -48,15 +46,14 @@ static const double merge_hides = 0.4055; /* log 1.5 */
 static const uint64_t block_least_bytes = 64 * KIB;
 static const double effect_small = 0.04;
 
-static void say_found(struct findings *findings, uint64_t page_bytes,
-                      const struct page_verdict *verdict)
+static void say_found(struct study *study, struct findings *findings,
+                      uint64_t page_bytes, const struct page_verdict *verdict)
 {
     struct finding *page =
         findings_add(findings, "clustered-page", "clustered_page");
-    char size[24];
+    const char *size = study_bytes(study, page_bytes);
 
     finding_found(page, value_integer(page_bytes), verdict->confidence);
-    format_bytes(page_bytes, size, sizeof(size));
     finding_why(page,
                 "a write of %s costs %.2f times as much when it is shifted by "
                 "a part of %s, longer writes cost the same when shifted by all "
@@ -123,9 +120,9 @@ static void conclude_shifts(struct page_probe *state, uint64_t page_bytes,
         conclude_pages_of(state, page_bytes, &smaller, findings);
         return;
     }
-    say_found(findings, page_bytes, &page);
+    say_found(&state->study, findings, page_bytes, &page);
     /* Known no better than the page itself. */
-    page_say_rest(findings, page_bytes, side,
+    page_say_rest(&state->study, findings, page_bytes, side,
                   fmin(confidence, page.confidence));
 }
 
@@ -168,7 +165,6 @@ static void search(struct page_probe *state, uint64_t multiple,
 {
     struct contrast contrasts[PAGE_SIZES_MAX];
     uint64_t sizes[PAGE_SIZES_MAX];
-    char phase[LABEL_PHASE_MAX];
     size_t count = page_ladder(
         state, multiple, page_largest_bytes / (state->in_order ? 2 : 1), sizes);
     size_t looks_count = 0;
@@ -184,10 +180,11 @@ static void search(struct page_probe *state, uint64_t multiple,
             page_moved(state, sizes[i], sizes[i] / 2, sizes[i], SIDE_OPEN);
         contrasts[i].high = effect_found;
     }
-    snprintf(phase, sizeof(phase), "search-%u", (unsigned)multiple);
     if (count == 0)
         return;
-    study_claim(&state->study, phase, contrasts, count, &rule);
+    study_claim(&state->study,
+                study_text(&state->study, "search-%u", (unsigned)multiple),
+                contrasts, count, &rule);
     /* Many rounds without a decision may hide an effect; few say nothing. */
     for (size_t i = 0; i < count; i++)
         if ((contrasts[i].side == SIDE_ABOVE &&
@@ -198,14 +195,14 @@ static void search(struct page_probe *state, uint64_t multiple,
             add_candidate(candidates, &contrasts[i]);
 }
 
-static void say_in_order(uint64_t page_bytes,
+static void say_in_order(struct study *study, uint64_t page_bytes,
                          const struct page_verdict *verdict,
                          struct findings *findings)
 {
-    struct finding *page = page_add(findings, "clustered_page");
-    char size[24];
+    struct finding *page =
+        findings_add(findings, "clustered-page", "clustered_page");
+    const char *size = study_bytes(study, page_bytes);
 
-    format_bytes(page_bytes, size, sizeof(size));
     finding_found(page, value_integer(page_bytes), verdict->confidence);
     finding_why(
         page,
@@ -213,7 +210,7 @@ static void say_in_order(uint64_t page_bytes,
         "by a part of %s, which makes the drive merge a block for each, and "
         "longer ones cost the same when shifted by all of it",
         size, verdict->effect, size);
-    finding_why(page_add(findings, "read_modify_write"),
+    finding_why(findings_add(findings, "clustered-page", "read_modify_write"),
                 "non-sequential writes make the drive merge a block, so it "
                 "does not show whether the drive reads the rest of a page");
 }
@@ -228,11 +225,11 @@ static bool try_stage(struct page_probe *state, const uint64_t multiples[2],
     search(state, multiples[1], looks, &candidates);
     for (size_t i = 0; i < candidates.count && i < CANDIDATES_MAX; i++) {
         struct page_verdict verdict;
-        uint64_t page_bytes = candidates.found[i].size_bytes;
+        uint64_t page_bytes = candidates.found[i].n[PAGE_SIZE];
         if (page_settle(state, &page_bytes, &verdict) != CLAIM_HOLDS)
             continue;
         if (state->in_order) {
-            say_in_order(page_bytes, &verdict, findings);
+            say_in_order(&state->study, page_bytes, &verdict, findings);
         } else {
             page_weigh_whole(state, page_bytes, &verdict);
             conclude_shifts(state, page_bytes, &verdict, findings);
@@ -293,15 +290,9 @@ static enum claim merges_hide(struct page_probe *state)
 {
     const struct claim_rule rule = {.alpha = page_search_error * 7,
                                     .looks = search_looks};
-    struct contrast contrast = {.kind = PAGE_LARGER,
-                                .name = "larger",
-                                .size_bytes = 4 * KIB,
-                                .other_bytes = 64 * KIB,
-                                .pitch_bytes = 64 * KIB,
-                                .repeats = 8,
-                                .expected = SIDE_BELOW,
-                                .low = merge_hides,
-                                .high = merge_hides};
+    struct contrast contrast =
+        trial_expect(page_pair(&page_larger, 4 * KIB, 64 * KIB, 64 * KIB, 8),
+                     SIDE_BELOW, merge_hides, merge_hides, NULL);
 
     return study_claim(&state->study, "merges", &contrast, 1, &rule);
 }
@@ -387,6 +378,5 @@ const struct probe probe_clustered_page = {
     .literal = &paper_clustered_page,
     .plan = plan,
     .begin = begin,
-    STUDY_PROBE(struct page_probe, .think = think, .emit = page_emit,
-                .value = page_value),
+    TRIAL_PROBE(struct page_probe, think),
 };

@@ -8,6 +8,7 @@
 
 #include "lib/base/units.h"
 #include "lib/infer/study.h"
+#include "probes/trial.h"
 
 /*
  * What the files of the clustered-page probe share. cells: the writes that it
@@ -25,17 +26,9 @@ enum {
     PAGE_CONTRASTS_MAX = 24
 };
 
-enum page_kind {
-    PAGE_SHIFTED,
-    PAGE_STEADY, /* shifted, and all of a round at one place */
-    PAGE_PIECES, /* as PAGE_STEADY, and the host splits it inside pages */
-    PAGE_LONGER,
-    PAGE_WHOLE, /* as PAGE_LONGER, summed up by PAGE_MOST */
-    PAGE_PART,
-    PAGE_IN_ORDER,
-    PAGE_LARGER, /* a 16 times longer write; both may merge a block */
-    PAGE_ORDER   /* in a sequential run, against random places */
-};
+/* What a contrast has: lengths of the write and of the other, by how much that
+ * is shifted, and of what both lie at multiples. */
+enum { PAGE_SIZE, PAGE_SHIFT, PAGE_OTHER, PAGE_PITCH };
 
 /* How a cell is summed up: the mean of the lowest eighth, the median, or the
  * mean of all but the highest quarter. */
@@ -82,8 +75,21 @@ struct contrast page_anywhere(uint64_t size_bytes);
 struct contrast page_longer(const struct page_probe *state, uint64_t size_bytes,
                             enum side expected);
 
-study_emit page_emit;
-study_value page_value;
+/* Of shifted ones: all of a round at one place; where the host splits the write
+ * inside pages; and one page at multiples of a longer write. */
+extern const struct trial_kind page_shifted_kind, page_steady, page_pieces,
+    page_beside;
+struct contrast page_shifted_as(const struct trial_kind *kind,
+                                uint64_t size_bytes, uint64_t shift_bytes,
+                                uint64_t unit_bytes, enum side expected);
+/* Of two lengths: one logical block longer; the same by all but the slowest;
+ * twice the length; a part of a page; and 16 times the
+ * length, where both may merge a block. */
+extern const struct trial_kind page_longer_kind, page_whole, page_doubled,
+    page_part, page_larger;
+struct contrast page_pair(const struct trial_kind *kind, uint64_t size_bytes,
+                          uint64_t other_bytes, uint64_t pitch_bytes,
+                          uint32_t repeats);
 
 /* The extra time of a shift, in ns: its median effect on the quickest round of
  * unshifted writes. */
@@ -178,8 +184,8 @@ enum claim page_has_parts(struct page_probe *state, uint64_t page_bytes,
  */
 enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
                           double *confidence);
-void page_say_rest(struct findings *findings, uint64_t page_bytes,
-                   enum side side, double confidence);
+void page_say_rest(struct study *study, struct findings *findings,
+                   uint64_t page_bytes, enum side side, double confidence);
 
 /*
  * The same where the page is not known and no shift had an effect. HOLDS: no
@@ -188,9 +194,6 @@ void page_say_rest(struct findings *findings, uint64_t page_bytes,
 enum claim page_no_rest(struct page_probe *state, double *confidence);
 
 /* ---- stairs ------------------------------------------------------------- */
-
-/* An empty finding. */
-struct finding *page_add(struct findings *findings, const char *parameter);
 
 /* Concludes where shifts show nothing, which is known with this confidence.
  * Does one logical block more than a page cost one more program? */

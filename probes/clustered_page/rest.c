@@ -3,11 +3,11 @@
 #include "probes/clustered_page/clustered_page.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "lib/infer/statistics/stats.h"
 #include "probes/placing.h"
+#include "probes/rounds.h"
 
 /* Log ratios of a part of a page to all of it: it costs more, or no more. */
 static const double rest_least = 0.02, rest_none = 0.035;
@@ -24,56 +24,51 @@ static const double alike_most = 1.15;
 /* A part of a page against all of it. */
 static struct contrast part_of(uint64_t page_bytes, uint64_t part_bytes)
 {
-    struct contrast contrast = {.kind = PAGE_PART,
-                                .size_bytes = page_bytes,
-                                .other_bytes = part_bytes,
-                                .pitch_bytes = page_bytes,
-                                .repeats =
-                                    placing_repeats(page_bytes, 8, 16, 4 * MIB),
-                                .low = rest_least,
-                                .high = rest_none};
+    return trial_expect(page_pair(&page_part, page_bytes, part_bytes,
+                                  page_bytes,
+                                  placing_repeats(page_bytes, 8, 16, 4 * MIB)),
+                        SIDE_OPEN, rest_least, rest_none, NULL);
+}
 
-    snprintf(contrast.name, sizeof(contrast.name), "w%llu-part%llu",
-             (unsigned long long)page_bytes, (unsigned long long)part_bytes);
-    return contrast;
+static void send_empty(const struct trial *trial)
+{
+    for (int i = 0; i <= EMPTY_FLUSHES; i++)
+        trial_flush(trial, i ? 'a' : '\0');
 }
 
 /* The median time of a flush that has nothing to write. */
 static double empty_flush_ns(struct page_probe *state)
 {
-    struct study *study = &state->study;
-    const struct contrast empty = {.name = "empty"};
+    static const struct trial_kind kind = {.name = "empty",
+                                           .arms = "a",
+                                           .sent = 1,
+                                           .timed = EMPTY_FLUSHES,
+                                           .round = send_empty};
+    const struct contrast empty = trial_of(&kind, 0);
     double ns[EMPTY_FLUSHES];
-    struct step step =
-        placing_step(OPERATION_FLUSH, 0, 0, "rest-flush", &empty, 'a', 0);
 
-    if (!placing_ns(study, "rest-flush", &empty, 'a', 0, EMPTY_FLUSHES, ns)) {
-        const struct step first =
-            placing_unmeasured(OPERATION_FLUSH, 0, 0, "rest-flush", 0);
-        study_ask(study, &first);
-        for (int i = 0; i < EMPTY_FLUSHES; i++)
-            study_ask(study, &step);
-        study_leave(study);
-    }
+    rounds_measure(&state->study, "rest-flush", &empty, 1, 1);
+    placing_ns(&state->study, "rest-flush", &empty, 'a', 0, EMPTY_FLUSHES, ns);
     return stats_median(ns, EMPTY_FLUSHES);
 }
 
 /* The median time of the flushes of a cell. */
 static double flushes_ns(const struct page_probe *state,
-                         const struct contrast *contrast, char suffix)
+                         const struct contrast *contrast, char arm)
 {
     double ns[CONTRAST_ROUNDS_MAX];
     size_t count = 0;
 
     for (uint32_t round = 0; round < contrast->rounds_count; round++) {
+        const struct trial trial =
+            trial_round(&state->study, "rest", contrast, round);
         /* The cell has a request more or less by lot; the first is in all. */
-        const struct ledger_entry *entry = ledger_get(
-            &state->study.ledger, "rest",
-            placing_step(OPERATION_FLUSH, 0, 0, "rest", contrast, suffix, round)
-                .label.cell,
-            round);
-        if (entry && entry->count > 1)
-            ns[count++] = (double)entry->timings[1].ns;
+        for (uint32_t repeats = contrast->repeats - 1;
+             repeats <= contrast->repeats + 1; repeats++) {
+            const struct timing *rows = trial_rows(&trial, arm, 2 * repeats);
+            if (rows)
+                ns[count++] = (double)rows[1].ns;
+        }
     }
     return count ? stats_median(ns, count) : 0;
 }
@@ -132,14 +127,13 @@ enum side page_reads_rest(struct page_probe *state, uint64_t page_bytes,
     return claim == CLAIM_HOLDS ? SIDE_BELOW : SIDE_OPEN;
 }
 
-void page_say_rest(struct findings *findings, uint64_t page_bytes,
-                   enum side side, double confidence)
+void page_say_rest(struct study *study, struct findings *findings,
+                   uint64_t page_bytes, enum side side, double confidence)
 {
     struct finding *rest =
         findings_add(findings, "clustered-page", "read_modify_write");
-    char size[24];
+    const char *size = study_bytes(study, page_bytes);
 
-    format_bytes(page_bytes, size, sizeof(size));
     /* If a buffer is shorter than the page, even a whole page is written in
      * parts, and the rest is read for that as well. */
     if (side == SIDE_BELOW)

@@ -7,14 +7,13 @@
 #include "probes/clustered_page/clustered_page.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/base/units.h"
 #include "probes/probes.h"
 
 enum { CANDIDATES_MAX = 4, FIRST_FREE = 16 };
 
-struct finding *page_add(struct findings *findings, const char *parameter)
+static struct finding *add(struct findings *findings, const char *parameter)
 {
     return findings_add(findings, "clustered-page", parameter);
 }
@@ -30,7 +29,7 @@ static void steps_within_half(struct contrast contrasts[], size_t count)
     threshold = threshold < 0.5 * stair_least ? 0.5 * stair_least : threshold;
     for (size_t i = 0; i < count; i++)
         if (contrasts[i].expected == SIDE_BELOW ||
-            contrasts[i].kind == PAGE_SHIFTED)
+            contrasts[i].trial == &page_shifted_kind)
             contrasts[i].low = contrasts[i].high = threshold;
 }
 
@@ -58,7 +57,7 @@ static struct contrast longer_part(const struct page_probe *state,
 {
     struct contrast contrast = page_longer(state, part_bytes, SIDE_BELOW);
 
-    contrast.pitch_bytes = page_bytes;
+    contrast.n[PAGE_PITCH] = page_bytes;
     return contrast;
 }
 
@@ -74,7 +73,6 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
                                     .adapt = steps_within_half};
     const uint64_t quarter = page_bytes / 4;
     struct contrast contrasts[PAGE_CONTRASTS_MAX];
-    char phase[LABEL_PHASE_MAX];
     uint64_t blocks = page_bytes / state->block_bytes;
     size_t count = 0;
 
@@ -96,9 +94,10 @@ static enum claim certify_stairs(struct page_probe *state, uint64_t page_bytes,
             blocks /= q;
         contrasts[count++] = longer_part(state, page_bytes, page_bytes / q);
     }
-    snprintf(phase, sizeof(phase), "stairs-%llu",
-             (unsigned long long)page_bytes);
-    verdict->claim = study_claim(&state->study, phase, contrasts, count, &rule);
+    verdict->claim = study_claim(&state->study,
+                                 study_text(&state->study, "stairs-%llu",
+                                            (unsigned long long)page_bytes),
+                                 contrasts, count, &rule);
     verdict->effect = exp(contrasts[0].median);
     verdict->confidence = claim_confidence(contrasts, count, &rule);
     if (contrasts[0].median < page_effect_sure)
@@ -130,9 +129,9 @@ static size_t search_stairs(struct page_probe *state,
         next = UINT64_MAX;
         for (size_t i = 0; i < count; i++)
             if (contrasts[i].side == SIDE_ABOVE &&
-                contrasts[i].size_bytes > size &&
-                contrasts[i].size_bytes < next)
-                next = contrasts[i].size_bytes;
+                contrasts[i].n[PAGE_SIZE] > size &&
+                contrasts[i].n[PAGE_SIZE] < next)
+                next = contrasts[i].n[PAGE_SIZE];
         if (next == UINT64_MAX)
             break;
         found[found_count++] = next;
@@ -143,31 +142,18 @@ static size_t search_stairs(struct page_probe *state,
 /* Twice as much costs at most twice as much. If it costs more, the drive took
  * in the smaller writes and the flush did not force them out. Then other writes
  * pay for them, and no comparison of single writes shows a page. */
-static struct contrast doubled(uint64_t size_bytes)
-{
-    struct contrast contrast = {.kind = PAGE_LONGER,
-                                .size_bytes = size_bytes,
-                                .other_bytes = 2 * size_bytes,
-                                .pitch_bytes = 2 * size_bytes,
-                                .predicted = log(2),
-                                .repeats = 16,
-                                .expected = SIDE_BELOW,
-                                .low = page_effect_none,
-                                .high = page_effect_none};
-
-    snprintf(contrast.name, sizeof(contrast.name), "w%llu-doubled",
-             (unsigned long long)size_bytes);
-    return contrast;
-}
-
 static enum claim no_debt(struct page_probe *state, double *confidence)
 {
     const struct claim_rule rule = {.alpha = page_alpha, .looks = claim_looks};
     struct contrast contrasts[PAGE_SIZES_MAX];
     size_t count = 0;
 
-    for (uint64_t size = 64 * KIB; size < page_largest_bytes; size *= 2)
-        contrasts[count++] = doubled(size);
+    for (uint64_t size = 64 * KIB; size < page_largest_bytes; size *= 2) {
+        contrasts[count] =
+            trial_expect(page_pair(&page_doubled, size, 2 * size, 2 * size, 16),
+                         SIDE_BELOW, page_effect_none, page_effect_none, NULL);
+        contrasts[count++].predicted = log(2);
+    }
     enum claim claim =
         study_claim(&state->study, "no-debt", contrasts, count, &rule);
     *confidence = claim_confidence(contrasts, count, &rule);
@@ -197,11 +183,13 @@ static enum claim no_stairs(struct page_probe *state, double *confidence)
     return claim;
 }
 
-static void say_stairs(struct findings *findings, uint64_t page_bytes,
-                       const struct page_verdict *verdict)
+static void conclude_stairs(struct page_probe *state, uint64_t page_bytes,
+                            const struct page_verdict *verdict,
+                            struct findings *findings)
 {
-    struct finding *page = page_add(findings, "clustered_page");
-    char size[24];
+    double confidence;
+    const enum side side = page_reads_rest(state, page_bytes, &confidence);
+    struct finding *page = add(findings, "clustered_page");
 
     /* Where several banks work at once, one more page costs nothing until all
      * are busy. So the step may be that of several pages. */
@@ -210,18 +198,8 @@ static void say_stairs(struct findings *findings, uint64_t page_bytes,
     finding_why(page,
                 "one sector more than %s costs %.2f times as much, as it does "
                 "at twice that size, but not between",
-                format_bytes(page_bytes, size, sizeof(size)), verdict->effect);
-}
-
-static void conclude_stairs(struct page_probe *state, uint64_t page_bytes,
-                            const struct page_verdict *verdict,
-                            struct findings *findings)
-{
-    double confidence;
-    const enum side side = page_reads_rest(state, page_bytes, &confidence);
-
-    say_stairs(findings, page_bytes, verdict);
-    page_say_rest(findings, page_bytes, side, confidence);
+                study_bytes(&state->study, page_bytes), verdict->effect);
+    page_say_rest(&state->study, findings, page_bytes, side, confidence);
 }
 
 /* The page stays unknown for this reason. Whether its rest is read may be known
@@ -232,8 +210,8 @@ static void conclude_pageless(struct page_probe *state, const char *reason,
     double confidence;
     enum claim none = page_no_rest(state, &confidence);
 
-    finding_why(page_add(findings, "clustered_page"), "%s", reason);
-    struct finding *rest = page_add(findings, "read_modify_write");
+    finding_why(add(findings, "clustered_page"), "%s", reason);
+    struct finding *rest = add(findings, "read_modify_write");
     finding_why(rest, "%s", reason);
     if (none != CLAIM_HOLDS)
         return;

@@ -210,7 +210,9 @@ static void write_page(const struct trial *trial, char arm, uint64_t at_bytes,
                      at_bytes, page_bytes);
 }
 
-/* Pages in order ('a'), after an unmeasured one that may wait, and pages far
+/* Of a cell the quickest write counts. Even if the drive's pages are longer than
+ * the writes, some writes in order do not move anything. Pages in order ('a'),
+ * after an unmeasured one that may wait, and pages far
  * apart ('b'). */
 static void send_pages(const struct trial *trial)
 {
@@ -241,17 +243,6 @@ static void send_ends(const struct trial *trial)
         write_page(trial, i > 0 && i % 2 == 0 ? 'b' : '\0', at + block - page,
                    page);
     }
-}
-
-/* Shortest time of writes with their flush. Even if the drive's pages are
- * longer than the writes, some writes in order do not move anything. */
-static double shortest_ns(const double ns[], size_t count)
-{
-    double shortest = INFINITY;
-
-    for (size_t i = 0; i < count; i += 2)
-        shortest = fmin(shortest, ns[i] + ns[i + 1]);
-    return shortest;
 }
 
 double content_longer(double moving[], size_t moved, double staying[],
@@ -359,21 +350,22 @@ static bool vote(const struct trial *trial, double *ratio)
     return true;
 }
 
-const struct trial_kind
-    content_moved = {.name = "moved",
-                     .arms = "ab",
-                     .sent = 1,
-                     .timed = 2 * PAGES,
-                     .round = send_pages,
-                     .sum = shortest_ns},
-    content_moved_front = {.name = "front",
-                           .arms = "ab",
-                           .sent = 1,
-                           .timed = 2 * PAGES,
-                           .round = send_ends,
-                           .sum = shortest_ns},
-    content_ones_zeros = {.name = "bits", .round = send_turns, .ratio = vote},
-    content_random_ones = {.name = "bits", .round = send_turns, .ratio = vote},
-    content_ones_parts = {.name = "parts{part_bytes}+{shift_bytes}",
-                          .round = send_turns,
-                          .ratio = vote};
+const struct trial_kind content_moved = {.name = "moved",
+                                         .arms = "ab",
+                                         .sent = 1,
+                                         .timed = 2 * PAGES,
+                                         .round = send_pages,
+                                         .sum = trial_quickest},
+                        content_moved_front = {.name = "front",
+                                               .arms = "ab",
+                                               .sent = 1,
+                                               .timed = 2 * PAGES,
+                                               .round = send_ends,
+                                               .sum = trial_quickest},
+                        content_ones_zeros =
+                            TRIAL_ROUND("bits", send_turns, vote),
+                        content_random_ones =
+                            TRIAL_ROUND("bits", send_turns, vote),
+                        content_ones_parts =
+                            TRIAL_ROUND("parts{part_bytes}+{shift_bytes}",
+                                        send_turns, vote);

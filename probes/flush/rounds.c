@@ -137,8 +137,7 @@ static bool ratio_of(const struct trial *trial, double *ratio)
     return true;
 }
 
-static const struct trial_kind kind = {
-    .name = "p", .round = send, .ratio = ratio_of};
+static const struct trial_kind kind = TRIAL_ROUND("p", send, ratio_of);
 
 struct contrast flush_contrast(enum flush_what what, double low, double high)
 {

@@ -145,9 +145,7 @@ static bool reads_share(const struct trial *trial, double *ratio)
     return true;
 }
 
-const struct trial_kind interference_writes = {.name = "round",
-                                               .round = send,
-                                               .ratio = writes_longer},
-                        interference_reads = {.name = "round",
-                                              .round = send,
-                                              .ratio = reads_share};
+const struct trial_kind interference_writes =
+                            TRIAL_ROUND("round", send, writes_longer),
+                        interference_reads =
+                            TRIAL_ROUND("round", send, reads_share);

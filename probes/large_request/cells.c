@@ -70,8 +70,8 @@ static bool is_whole(const struct trial *trial, double *ratio)
 struct contrast request_contrast(enum request_kind kind)
 {
     static const struct trial_kind kinds[REQUEST_KINDS] = {
-        [REQUEST_READS] = {.name = "read", .round = send, .ratio = is_whole},
-        [REQUEST_WRITES] = {.name = "write", .round = send, .ratio = is_whole}};
+        [REQUEST_READS] = TRIAL_ROUND("read", send, is_whole),
+        [REQUEST_WRITES] = TRIAL_ROUND("write", send, is_whole)};
 
     return trial_of(&kinds[kind], kind);
 }

@@ -274,11 +274,8 @@ static bool longer(const struct trial *trial, double *ratio)
 struct contrast pairs_contrast(enum pairs_kind kind, uint64_t size_bytes,
                                uint64_t other_bytes)
 {
-#define KIND(name_, ratio_)                                                    \
-    {                                                                          \
-        .name = name_ "{size_kib}-{other_kib}", .round = send,                 \
-        .ratio = (ratio_)                                                      \
-    }
+#define KIND(name, ratio)                                                      \
+    TRIAL_ROUND(name "{size_kib}-{other_kib}", send, ratio)
     static const struct trial_kind kinds[] = {
         [PAIRS_SCAN] = KIND("scan", collided),
         [PAIRS_ANY] = KIND("any", longer),
